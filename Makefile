@@ -1,0 +1,73 @@
+# What one does here; `make help` lists it. A machine needs Python 3.11 or newer and make:
+# the rest is fetched into .venv on first use, and again only when pyproject.toml changes.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format bench extras shape clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+run: $(VENV)/.package ## Install Toolcrib into .venv and take the guided tour
+	@$(BIN)/toolcrib tour
+
+test: $(VENV)/.dev ## Run the tests, in random order, on every core (ARGS="-k cut" for some)
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(ARGS)
+
+check: $(VENV)/.dev ## Lint, formatting, types, and the import rules of the tree
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/.dev ## Repair what the linter can repair, then format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+ifdef BENCH_DIR
+bench: export TOOLCRIB_BENCH_DIR := $(BENCH_DIR)
+endif
+bench: $(VENV)/.bench ## Measure latency and quality (BENCH_DIR=..., else TOOLCRIB_BENCH_DIR)
+	$(BIN)/python -m benchmarks.search_latency
+	$(BIN)/python -m benchmarks.quality
+
+extras: $(VENV)/.extras ## Test the embedders that are optional extras (installs PyTorch)
+	$(BIN)/python -m pytest tests/embed tests/contracts/test_embedder.py $(ARGS)
+
+shape: $(VENV)/.created ## Print the shape of the code next to that of its peers
+	@$(BIN)/python scripts/shape.py $(ARGS)
+
+clean: ## Remove .venv, builds and caches
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A candidate counts only once it has answered: a version manager leaves names that do not run.
+$(VENV)/.created:
+	@for python in $(PYTHONS); do \
+	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "Creating $(VENV) with $$($$python --version)"; \
+	    $$python -m venv $(VENV) && $(PIP) install --upgrade pip && touch $@; exit; \
+	  fi; \
+	done; \
+	echo "No Python 3.11 or newer among: $(PYTHONS)." >&2; \
+	echo "Install one, or name it: make PYTHON=/path/to/python3.12 ..." >&2; exit 1
+
+$(VENV)/.package: pyproject.toml | $(VENV)/.created
+	@echo "Installing Toolcrib into $(VENV)"
+	@$(PIP) install --editable . && touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/.created
+	@echo "Installing Toolcrib and what its tests and checks need into $(VENV)"
+	@$(PIP) install --editable . --group dev && touch $@ $(VENV)/.package
+
+$(VENV)/.extras: pyproject.toml | $(VENV)/.dev
+	@echo "Installing the optional embedders into $(VENV)"
+	@$(PIP) install --editable '.[fastembed,model2vec,sentence-transformers]' --group extras && touch $@
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/.created
+	@echo "Installing Toolcrib and what its benchmarks need into $(VENV)"
+	@$(PIP) install --editable . --group bench && touch $@ $(VENV)/.package
