@@ -1,0 +1,32 @@
+"""Toolcrib: a huge library of tools for any agent, and only the few it needs in sight.
+
+    sources list capabilities → the pool names them once each → the index looks them up three ways
+    → search fuses, cuts and explains → the agent gets a short ranked list
+
+Start with `Crib`.
+"""
+
+from toolcrib.config import Settings, load_settings
+from toolcrib.crib import Crib
+from toolcrib.errors import ToolcribError
+from toolcrib.model import AgentInfo, Answer, Capability, Entry, Hit, SkillInfo, ToolInfo
+from toolcrib.search.explain import Explanation
+from toolcrib.search.filters import Scope
+from toolcrib.sources.function import tool
+
+__all__ = [
+    "AgentInfo",
+    "Answer",
+    "Capability",
+    "Crib",
+    "Entry",
+    "Explanation",
+    "Hit",
+    "Scope",
+    "Settings",
+    "SkillInfo",
+    "ToolInfo",
+    "ToolcribError",
+    "load_settings",
+    "tool",
+]

@@ -1,0 +1,302 @@
+"""Settings: frozen, read once, from one TOML file and the environment.
+
+    defaults  <  settings file  <  TOOLCRIB_* in the environment
+
+The file is the one named by TOOLCRIB_CONFIG, else `config.toml` in the user's configuration
+folder. None is read from the working directory: settings name code to import, and a cloned
+repository must not get to choose that. A section's key is written with two underscores in the
+environment: TOOLCRIB_SEARCH__LIMIT=8.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast
+
+import platformdirs
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+)
+from pydantic import ValidationError as PydanticError
+
+from toolcrib.errors import ConfigError
+
+PREFIX = "TOOLCRIB_"
+CONFIG = "TOOLCRIB_CONFIG"
+# Variables that are ours and no settings.
+NOT_SETTINGS = frozenset({CONFIG, "TOOLCRIB_BENCH_DIR"})
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SearchSettings(_Section):
+    """How a question becomes a short ranked list."""
+
+    limit: PositiveInt = Field(
+        default=5, description="How many hits an answer has at most, unless the query says."
+    )
+    most: PositiveInt = Field(
+        default=8, description="How many hits an answer may have at all, whatever the query says."
+    )
+    schemas: int = Field(
+        default=3, ge=0, description="How many of the best hits carry their full schema."
+    )
+    depth: PositiveInt = Field(
+        default=30, description="How many matches each arm gives to the fusion."
+    )
+    k: PositiveInt = Field(
+        default=60, description="The constant of both levels of reciprocal rank fusion."
+    )
+    exact_name_bonus: NonNegativeFloat = Field(
+        default=1.0,
+        description="Added for a name given verbatim; half if spelt otherwise, a quarter in text.",
+    )
+    intent_boost: NonNegativeFloat = Field(
+        default=0.0002,
+        description="Added where query and name have verbs of one family: breaks near ties.",
+    )
+    weight_as_written: NonNegativeFloat = Field(
+        default=0.7, description="Weight of the variant that keeps the query's spelling."
+    )
+    weight_plain: NonNegativeFloat = Field(
+        default=1.0, description="Weight of the variant without wrapping and stop words, by roots."
+    )
+    weight_intent: NonNegativeFloat = Field(
+        default=0.05, description="Weight of each variant that is one of several intents."
+    )
+    cut: Literal["autocut", "top_band", "none"] = Field(
+        default="autocut",
+        description="Where an answer ends: at a drop in scores, below half the best, at the limit.",
+    )
+    cut_ratio: float = Field(
+        default=2.0,
+        gt=1,
+        description="autocut: cut where a score is more than this many times the next.",
+    )
+    band_share: float = Field(
+        default=0.5,
+        gt=0,
+        le=1,
+        description="top_band: keep what has at least this share of the best score.",
+    )
+    internal: tuple[str, ...] = Field(
+        default=(), description="Names or patterns of plumbing that no search returns."
+    )
+
+
+class WeightSettings(_Section):
+    """How much one occurrence of a term counts in the bm25 arm, by field."""
+
+    name: PositiveFloat = Field(default=4.0, description="In the name.")
+    label: PositiveFloat = Field(
+        default=2.0, description="In titles, tags, category, search hint, source."
+    )
+    description: PositiveFloat = Field(
+        default=1.0, description="In the description, in any language."
+    )
+    detail: PositiveFloat = Field(
+        default=1.0, description="In parameters, a skill's knowledge, an agent's skills."
+    )
+
+
+class EmbedSettings(_Section):
+    """Who turns text into vectors. With `none`, search works on two arms."""
+
+    embedder: Literal["none", "openai", "sentence-transformers", "model2vec", "fastembed"] = Field(
+        default="none",
+        description="`openai`: any endpoint that speaks its protocol. Others: optional extras.",
+    )
+    model: str = Field(
+        default="", description="The model's name, or its folder for the local ones."
+    )
+    url: str = Field(
+        default="https://api.openai.com/v1", description="Base address of the endpoint."
+    )
+    api_key_env: str = Field(
+        default="OPENAI_API_KEY", description="Name of the environment variable that holds the key."
+    )
+    api_key: SecretStr | None = Field(
+        default=None, description="The key itself, if it is in no variable."
+    )
+    dimensions: PositiveInt | None = Field(
+        default=None, description="Ask the endpoint for shorter vectors."
+    )
+    batch: PositiveInt = Field(default=96, description="Texts sent to the endpoint at a time.")
+    timeout_s: PositiveFloat = Field(
+        default=30.0,
+        description="Longest that embedding one batch of texts may take, retries included.",
+    )
+    retries: int = Field(default=3, ge=0, description="How often a failed request is tried again.")
+
+
+class Settings(_Section):
+    """Everything that can be set."""
+
+    store: str = Field(
+        default="",
+        description="The catalog file, or `:memory:`. Empty: `catalog.db` in the data folder.",
+    )
+    index: Literal["auto", "memory", "sqlite"] = Field(
+        default="auto",
+        description="The engine. `auto`: the stored index if it is of just this pool, else memory.",
+    )
+    builtin_tools: bool = Field(
+        default=True, description="Whether the tools that come with Toolcrib are in the pool."
+    )
+    plugins: bool = Field(
+        default=True,
+        description="Whether installed packages may add tools (entry points `toolcrib.plugins`).",
+    )
+    tools: tuple[Path, ...] = Field(
+        default=(), description="tools.yaml files that declare Python functions."
+    )
+    skills: tuple[Path, ...] = Field(default=(), description="Folders with skills.")
+    agents: tuple[Path, ...] = Field(default=(), description="Agent files, or folders with them.")
+    search: SearchSettings = Field(default_factory=SearchSettings, description="")
+    weights: WeightSettings = Field(default_factory=WeightSettings, description="")
+    embed: EmbedSettings = Field(default_factory=EmbedSettings, description="")
+
+    @property
+    def store_path(self) -> str:
+        """Where the catalog is: a path, or `:memory:`."""
+        return self.store or str(Path(platformdirs.user_data_dir("toolcrib")) / "catalog.db")
+
+
+def load_settings(environ: Mapping[str, str], file: Path | None = None) -> Settings:
+    """The settings from a file and the environment. Raises `ConfigError`, which names the cause.
+
+    A file that is named has to be there; the one in the configuration folder need not be.
+    """
+    named = file or (Path(environ[CONFIG]) if environ.get(CONFIG) else None)
+    path = named or Path(platformdirs.user_config_dir("toolcrib")) / "config.toml"
+    values = _read(path) if named or path.exists() else {}
+    _check_keys(values, Settings, f"{path}: ")
+    merged = _merged(_at_home(values, path.parent), _from_environment(environ))
+    try:
+        return _with_key(Settings.model_validate(merged), environ)
+    except PydanticError as error:
+        raise ConfigError(_explained(error, path if values else None)) from error
+
+
+class Documented(NamedTuple):
+    """One setting as the documentation shows it."""
+
+    key: str
+    default: str
+    description: str
+
+
+def documented(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[Documented]:
+    """Every setting, in order, sections flattened."""
+    for name, info in model.model_fields.items():
+        default: object = info.get_default(call_default_factory=True)
+        if isinstance(default, BaseModel):
+            yield from documented(type(default), f"{prefix}{name}.")
+        else:
+            yield Documented(prefix + name, json.dumps(default), info.description or "")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        message = f"{path}: there is no such settings file; create it, or leave the option out"
+        raise ConfigError(message) from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        message = f"{path}: not readable as TOML: {error}"
+        raise ConfigError(message) from error
+
+
+def _with_key(settings: Settings, environ: Mapping[str, str]) -> Settings:
+    """The settings with the embedder's key, from the variable that they name."""
+    key = environ.get(settings.embed.api_key_env)
+    if settings.embed.api_key or not key:
+        return settings
+    embed = settings.embed.model_copy(update={"api_key": SecretStr(key)})
+    return settings.model_copy(update={"embed": embed})
+
+
+def _check_keys(values: Mapping[str, Any], model: type[BaseModel], where: str) -> None:
+    """Refuse keys that are no settings, each with the nearest that is one."""
+    for key, value in values.items():
+        if key not in model.model_fields:
+            near = _nearest(key)
+            raise ConfigError(f"{where}there is no setting {key!r}; the nearest is {near!r}")
+        section = model.model_fields[key].annotation
+        if isinstance(value, dict) and isinstance(section, type) and issubclass(section, BaseModel):
+            _check_keys(cast("dict[str, Any]", value), section, f"{where}[{key}] ")
+
+
+def _nearest(key: str) -> str:
+    """The setting most alike by the last part of its key, or the section by its name."""
+    by_name = {each.key.rpartition(".")[2]: each.key for each in documented()}
+    by_name |= {name: name for name in Settings.model_fields}
+    return by_name[get_close_matches(key, by_name, n=1, cutoff=0.0)[0]]
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """TOOLCRIB_SEARCH__LIMIT=8 as {"search": {"limit": "8"}}; lists are separated by commas."""
+    values: dict[str, Any] = {}
+    for variable, text in sorted(environ.items()):
+        if variable.startswith(PREFIX) and variable not in NOT_SETTINGS:
+            section, _, key = variable.removeprefix(PREFIX).lower().rpartition("__")
+            value = {key: _listed(section, key, text)}
+            _check_keys({section: value} if section else value, Settings, f"{variable}: ")
+            values = _merged(values, {section: value} if section else value)
+    return values
+
+
+def _listed(section: str, key: str, text: str) -> object:
+    """The text of a variable, taken apart where the setting is a list."""
+    field = next((each for each in documented() if each.key == f"{section}.{key}".strip(".")), None)
+    is_list = field is not None and field.default.startswith("[")
+    return [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+
+
+def _at_home(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The values with relative paths taken from the folder of the file they stand in."""
+    home = dict(values)
+    for key in ("tools", "skills", "agents"):
+        if isinstance(home.get(key), list):
+            home[key] = [_placed(path, folder) for path in home[key]]
+    if home.get("store") not in (None, "", ":memory:"):
+        home["store"] = _placed(home["store"], folder)
+    return home
+
+
+def _placed(path: object, folder: Path) -> object:
+    """The path, taken from the folder; what is none stays, for the check to refuse."""
+    if not isinstance(path, str):
+        return path
+    try:
+        return str(folder / Path(path).expanduser())
+    except RuntimeError:  # nobody of this name has a home
+        return str(folder / path)
+
+
+def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(under)
+    for key, value in over.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merged(merged[key], cast("dict[str, Any]", value)) if both else value
+    return merged
+
+
+def _explained(error: PydanticError, path: Path | None) -> str:
+    """The first thing that is wrong, by its key, with where it may stand."""
+    first = error.errors()[0]
+    key = ".".join(map(str, first["loc"]))
+    variable = PREFIX + key.replace(".", "__").upper()
+    where = f"{path} or the environment ({variable})" if path else f"the environment ({variable})"
+    given = "" if key == "embed.api_key" else f", not {first['input']!r}"
+    return f"setting {key}: {first['msg']}{given}; change it in {where}"

@@ -1,0 +1,60 @@
+"""Everything that Toolcrib raises on purpose.
+
+    ToolcribError
+    ├── ConfigError           a setting or a settings file cannot be used
+    ├── DeclarationError      a file or a function cannot become a capability
+    ├── SourceError           a source or a plugin cannot list what it has
+    ├── NameTaken             a second capability wants a name that is in use
+    ├── UnknownTool           no capability has this name
+    ├── AmbiguousName         a bare name fits several capabilities
+    ├── BadArguments          a call's arguments do not fit the tool's schema
+    ├── StoreError            the catalog file cannot be opened, read or written
+    ├── EmbedError            an embedder gave no vectors
+    └── EvalError             a catalog or query file for `toolcrib eval` is not usable
+
+A message names the cause and the next step. Whoever catches one may show it as it is.
+"""
+
+
+class ToolcribError(Exception):
+    """The root: catch this to catch everything that Toolcrib raises on purpose."""
+
+
+class ConfigError(ToolcribError):
+    """A setting or a settings file cannot be used."""
+
+
+class DeclarationError(ToolcribError):
+    """A file or a function cannot become a capability. Names file, line and key."""
+
+
+class SourceError(ToolcribError):
+    """A source or a plugin cannot list what it has."""
+
+
+class NameTaken(ToolcribError):
+    """A second capability wants a name that is in use."""
+
+
+class UnknownTool(ToolcribError):
+    """No capability has this name."""
+
+
+class AmbiguousName(ToolcribError):
+    """A bare name fits several capabilities. The message lists them."""
+
+
+class BadArguments(ToolcribError):
+    """A call's arguments do not fit the tool's schema."""
+
+
+class StoreError(ToolcribError):
+    """The catalog file cannot be opened, read or written."""
+
+
+class EmbedError(ToolcribError):
+    """An embedder gave no vectors."""
+
+
+class EvalError(ToolcribError):
+    """A catalog or query file for `toolcrib eval` is not usable."""

@@ -1,0 +1,203 @@
+"""The nouns that every stage hands to the next: frozen values, no I/O.
+
+A `Capability` is what can be searched. It is a tool (`ToolInfo`), a skill (`SkillInfo`)
+or an agent (`AgentInfo`); `kind` says which. The rest is what a search takes and gives
+(`Query`, `Variant`, `Match`, `Hit`, `Answer`) and what a call takes and gives
+(`Call`, `Outcome`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, overload
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+JsonObject: TypeAlias = Mapping[str, Json]
+
+Kind = Literal["tool", "skill", "agent"]
+SourceKind = Literal["builtin", "mcp", "sdk", "files"]
+PermissionKind = Literal["read", "write", "execute", "network", "dangerous"]
+Defer = Literal["never", "automatic", "always"]
+State = Literal["ready", "asleep", "needs_login", "changed", "disabled", "other_platform"]
+
+ALL_PLATFORMS = ("all",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capability:
+    """What tools, skills and agents share: all that search needs to know.
+
+    `name` is the source's own name until the pool gives it the one models see.
+    `title`, `display` and `desc` are for people and for search; `display` and `desc`
+    are keyed by language tag ("en", "zh-CN"). `enabled` and `platform_available` both
+    have to hold before a model may hear of it.
+    """
+
+    kind: ClassVar[Kind]
+
+    name: str
+    description: str
+    source: SourceKind = "builtin"
+    source_id: str | None = None
+    permission_kind: PermissionKind = "write"
+    category: str = ""
+    tags: tuple[str, ...] = ()
+    searchable: bool = True
+    platforms: tuple[str, ...] = ALL_PLATFORMS
+    enabled: bool = True
+    platform_available: bool = True
+    title: str = ""
+    display: Mapping[str, str] = field(default_factory=dict[str, str])
+    desc: Mapping[str, str] = field(default_factory=dict[str, str])
+    search_hint: str = ""
+    pin: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolInfo(Capability):
+    """A tool: something that can be called with arguments.
+
+    `parameters` is a JSON Schema object. `required` tools are always shown to the model;
+    `defer` says whether the schema of the others may wait until a search reveals it.
+    """
+
+    kind: ClassVar[Kind] = "tool"
+
+    parameters: JsonObject = field(default_factory=dict[str, Json])
+    output_schema: JsonObject | None = None
+    annotations: JsonObject = field(default_factory=dict[str, Json])
+    defer: Defer = "automatic"
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillInfo(Capability):
+    """A skill: written knowledge, in a folder with a SKILL.md. `body` is that knowledge."""
+
+    kind: ClassVar[Kind] = "skill"
+
+    body: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentInfo(Capability):
+    """An agent that work can be handed to: what it says it can do, and where it is."""
+
+    kind: ClassVar[Kind] = "agent"
+
+    skills: tuple[str, ...] = ()
+    url: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A capability in the pool: the name models see, the source's own name, and what it is like.
+
+    `remedy` says what to do when the state is not ready, and is empty when it is.
+    """
+
+    name: str
+    bare: str
+    capability: Capability
+    state: State = "ready"
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as asked. `kinds` empty means every kind; `limit` None means the setting."""
+
+    text: str
+    limit: int | None = None
+    kinds: frozenset[Kind] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One wording of a query, as the indexes look it up.
+
+    `words` are what the like arm compares with labels, `terms` what the bm25 arm looks up,
+    `vector` what the vector arm does; a vector of None means that no embedder spoke.
+    """
+
+    text: str
+    weight: float = 1.0
+    words: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    vector: Sequence[float] | None = None
+    origin: str = "as written"
+
+
+class Match(NamedTuple):
+    """One place in a ranking. Scores compare within one ranking only."""
+
+    id: str
+    score: float
+
+
+Ranking: TypeAlias = Sequence[Match]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result. `schema` is there for the best few tools and None for the rest."""
+
+    name: str
+    kind: Kind
+    source: SourceKind
+    source_id: str | None
+    state: State
+    remedy: str
+    score: float
+    description: str
+    permission_kind: PermissionKind
+    schema: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Sequence[Hit]):
+    """What a search returns: its hits, best first, and the way on where there are none.
+
+    `missing` maps each name that `select:` or `+required` asked for in vain to its nearest names.
+    `nearest` and `namespaces` (source → number of capabilities) are filled when nothing fits and
+    when browsing. `note` is one sentence that says what happened, empty when the hits speak for
+    themselves.
+    """
+
+    query: str
+    hits: tuple[Hit, ...] = ()
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    nearest: tuple[str, ...] = ()
+    namespaces: Mapping[str, int] = field(default_factory=dict[str, int])
+    note: str = ""
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool to run and what to run it with. `name` is the name the model saw."""
+
+    name: str
+    arguments: JsonObject = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call ended. `unknown`: it was sent, and nobody can say whether it took effect."""
+
+    status: Literal["ok", "failed", "unknown"]
+    content: Json = None
+    error: str = ""

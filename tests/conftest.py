@@ -1,0 +1,27 @@
+"""What holds for every test: a home of its own, no settings from outside, no hurry."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# A loaded machine is slow now and then; that is no finding.
+settings.register_profile("toolcrib", deadline=None)
+settings.load_profile("toolcrib")
+
+FOLDERS = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home folder, in place of the user's; no `TOOLCRIB_*` variable is set."""
+    folder = tmp_path_factory.mktemp("home")
+    for variable in [name for name in os.environ if name.startswith("TOOLCRIB_")]:
+        monkeypatch.delenv(variable)
+    for variable in FOLDERS:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("USERPROFILE", str(folder))
+    return folder

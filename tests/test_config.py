@@ -1,0 +1,293 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from toolcrib.config import CONFIG, Documented, Settings, documented, load_settings
+from toolcrib.errors import ConfigError
+
+DOCS = Path(__file__).parents[1] / "docs"
+ALL = list(documented())
+KEYS = [each.key for each in ALL]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "settings" / "mine.toml"
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refusal(environ: dict[str, str], path: Path | None = None) -> str:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(environ, path)
+    return str(caught.value)
+
+
+def test_with_nothing_set_everything_has_its_default():
+    assert load_settings({}) == Settings()
+
+
+def test_the_file_wins_over_the_defaults_and_the_environment_over_the_file(file: Path):
+    write(file, 'index = "memory"\n[search]\nlimit = 6\nmost = 7\n')
+    settings = load_settings({"TOOLCRIB_SEARCH__LIMIT": "4"}, file)
+    assert settings.index == "memory"
+    assert (settings.search.limit, settings.search.most, settings.search.schemas) == (4, 7, 3)
+
+
+def test_the_environment_alone_is_enough():
+    settings = load_settings({"TOOLCRIB_INDEX": "sqlite", "TOOLCRIB_WEIGHTS__NAME": "9.5"})
+    assert (settings.index, settings.weights.name) == ("sqlite", 9.5)
+
+
+@pytest.mark.parametrize(("said", "meant"), [("true", True), ("0", False), ("no", False)])
+def test_a_switch_in_the_environment_is_said_in_words(said: str, meant: bool):
+    assert load_settings({"TOOLCRIB_PLUGINS": said}).plugins is meant
+
+
+def test_variables_that_are_not_ours_say_nothing():
+    environ = {"SEARCH__LIMIT": "3", "toolcrib_index": "sqlite", "PATH": "/bin"}
+    assert load_settings(environ) == Settings()
+
+
+def test_the_folder_of_the_benchmarks_is_no_setting():
+    assert load_settings({"TOOLCRIB_BENCH_DIR": "/somewhere"}) == Settings()
+
+
+def test_lists_in_the_environment_are_separated_by_commas():
+    environ = {
+        "TOOLCRIB_SKILLS": "/a, /b ,,/c",
+        "TOOLCRIB_SEARCH__INTERNAL": "mcp_plumbing_*,noop",
+        "TOOLCRIB_AGENTS": "",
+    }
+    settings = load_settings(environ)
+    assert settings.skills == (Path("/a"), Path("/b"), Path("/c"))
+    assert settings.search.internal == ("mcp_plumbing_*", "noop")
+    assert settings.agents == ()
+
+
+def test_text_in_the_environment_keeps_its_commas():
+    assert load_settings({"TOOLCRIB_EMBED__MODEL": "a,b"}).embed.model == "a,b"
+
+
+def test_the_file_is_the_one_that_is_named(file: Path, home: Path):
+    write(file, 'index = "sqlite"')
+    write(home / ".config" / "toolcrib" / "config.toml", 'index = "memory"')
+    assert load_settings({CONFIG: str(file)}).index == "sqlite"
+    assert load_settings({CONFIG: "/not/there.toml"}, file).index == "sqlite"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the folder has another name there")
+def test_without_a_name_it_is_the_one_in_the_configuration_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    write(tmp_path / "toolcrib" / "config.toml", 'index = "sqlite"')
+    assert load_settings({}).index == "sqlite"
+
+
+@pytest.mark.parametrize(
+    "name", ["config.toml", "toolcrib.toml", ".toolcrib.toml", "toolcrib/config.toml"]
+)
+def test_no_file_is_read_from_the_working_directory(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write(tmp_path / name, 'index = "sqlite"')
+    monkeypatch.chdir(tmp_path)
+    assert load_settings({}) == Settings()
+
+
+def test_a_file_that_is_named_has_to_be_there(file: Path):
+    assert refusal({}, file).startswith(f"{file}: there is no such settings file; create it")
+    assert refusal({CONFIG: str(file)}).startswith(f"{file}: there is no such settings file")
+
+
+@pytest.mark.parametrize("content", [b"index = ", b"\xff\xfe", b"[search\nlimit = 1"])
+def test_a_file_that_is_not_toml_is_named(file: Path, content: bytes):
+    write(file, "").write_bytes(content)
+    assert refusal({}, file).startswith(f"{file}: not readable as TOML: ")
+
+
+def test_a_folder_is_no_settings_file(tmp_path: Path):
+    assert refusal({}, tmp_path).startswith(f"{tmp_path}: not readable as TOML: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "key", "nearest"),
+    [
+        ('indexx = "memory"', "", "indexx", "index"),
+        ("limit = 3", "", "limit", "search.limit"),
+        ("[search]\nlimits = 3", "[search] ", "limits", "search.limit"),
+        ('[embed]\napi_keys = "x"', "[embed] ", "api_keys", "embed.api_key"),
+        ("[serch]\nlimit = 3", "", "serch", "search"),
+        ("[wieghts]\nname = 3", "", "wieghts", "weights"),
+    ],
+)
+def test_an_unknown_key_in_the_file_is_refused_with_the_nearest(
+    file: Path, text: str, where: str, key: str, nearest: str
+):
+    expected = f"{file}: {where}there is no setting {key!r}; the nearest is {nearest!r}"
+    assert refusal({}, write(file, text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("variable", "where", "key", "nearest"),
+    [
+        ("TOOLCRIB_INDX", "", "indx", "index"),
+        ("TOOLCRIB_LIMIT", "", "limit", "search.limit"),
+        ("TOOLCRIB_SEARCH__LIMT", "[search] ", "limt", "search.limit"),
+        ("TOOLCRIB_SERCH__LIMIT", "", "serch", "search"),
+    ],
+)
+def test_an_unknown_variable_is_refused_with_the_nearest(
+    variable: str, where: str, key: str, nearest: str
+):
+    expected = f"{variable}: {where}there is no setting {key!r}; the nearest is {nearest!r}"
+    assert refusal({variable: "1"}) == expected
+
+
+@given(st.text(st.characters(codec="ascii", categories=["Lu", "Nd"]) | st.just("_")))
+@example("")
+@example("__")
+@example("SEARCH__")
+@example("SEARCH__LIMIT__X")
+def test_whatever_a_variable_is_called_it_is_a_setting_or_an_error_that_names_it(name: str):
+    variable = f"TOOLCRIB_{name}"
+    if name.lower().replace("__", ".") in KEYS or variable in (CONFIG, "TOOLCRIB_BENCH_DIR"):
+        return
+    assert variable in refusal({variable: "1"})
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('index = "postgres"', "index"),
+        ("[search]\nlimit = 0", "search.limit"),
+        ("[search]\ncut_ratio = 1.0", "search.cut_ratio"),
+        ("[search]\nband_share = 1.5", "search.band_share"),
+        ("[weights]\nname = 0", "weights.name"),
+        ("[embed]\nretries = -1", "embed.retries"),
+        ("plugins = 7", "plugins"),
+        ("search = 7", "search"),
+        ('tools = "a.yaml"', "tools"),
+        ("tools = [1]", "tools.0"),
+        ("store = 1", "store"),
+    ],
+)
+def test_a_bad_value_in_the_file_names_the_setting_and_the_file(file: Path, text: str, key: str):
+    message = refusal({}, write(file, text))
+    assert message.startswith(f"setting {key}: ")
+    assert str(file) in message
+
+
+def test_a_bad_value_in_the_environment_names_the_setting_the_value_and_the_variable():
+    message = refusal({"TOOLCRIB_SEARCH__LIMIT": "many"})
+    assert message.startswith("setting search.limit: ")
+    assert "'many'" in message
+    assert message.endswith("the environment (TOOLCRIB_SEARCH__LIMIT)")
+
+
+SCALARS = (
+    st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8", exclude_characters="\x7f"), max_size=20)
+    | st.sampled_from(["~nobody-of-this-name/x", "~", "\0", "memory"])
+)
+
+
+@given(key=st.sampled_from(KEYS), value=SCALARS | st.lists(SCALARS, max_size=3))
+def test_whatever_a_file_says_it_is_settings_or_an_error_that_says_where(
+    key: str, value: object, tmp_path_factory: pytest.TempPathFactory
+):
+    section, _, name = key.rpartition(".")
+    head = f"[{section}]\n" if section else ""
+    file = write(
+        tmp_path_factory.getbasetemp() / "whatever.toml", f"{head}{name} = {json.dumps(value)}"
+    )
+    try:
+        told = repr(load_settings({}, file))
+    except ConfigError as error:
+        told = str(error)
+    assert told.startswith("Settings(") or str(file) in told
+
+
+def test_relative_paths_in_a_file_start_from_its_folder(file: Path, home: Path):
+    text = 'store = "catalog.db"\ntools = ["my/tools.yaml"]\nskills = ["/abs", "~/skills"]'
+    settings = load_settings({}, write(file, text))
+    assert settings.store == str(file.parent / "catalog.db")
+    assert settings.tools == (file.parent / "my/tools.yaml",)
+    assert settings.skills == (Path("/abs"), home / "skills")
+
+
+def test_a_store_in_memory_is_no_path(file: Path):
+    assert load_settings({}, write(file, 'store = ":memory:"')).store_path == ":memory:"
+
+
+def test_the_store_is_in_the_user_s_data_folder_unless_it_is_named(home: Path):
+    assert Path(Settings().store_path).is_relative_to(home)
+    assert Path(Settings().store_path).name == "catalog.db"
+    assert Settings(store="/x.db").store_path == "/x.db"
+
+
+def test_the_key_is_read_from_the_variable_that_is_named():
+    environ = {"MY_KEY": "s3cret", "TOOLCRIB_EMBED__API_KEY_ENV": "MY_KEY"}
+    key = load_settings(environ).embed.api_key
+    assert key is not None
+    assert key.get_secret_value() == "s3cret"
+
+
+def test_a_key_in_the_settings_wins_over_the_variable(file: Path):
+    key = load_settings({"OPENAI_API_KEY": "b"}, write(file, '[embed]\napi_key = "a"'))
+    assert key.embed.api_key is not None
+    assert key.embed.api_key.get_secret_value() == "a"
+
+
+def test_secrets_are_not_shown(file: Path):
+    settings = load_settings({"OPENAI_API_KEY": "s3cret"})
+    assert "s3cret" not in repr(settings) + str(settings) + settings.model_dump_json()
+
+
+def test_a_secret_of_the_wrong_type_is_not_shown_either(file: Path):
+    message = refusal({}, write(file, '[embed]\napi_key = ["s3cret"]'))
+    assert "embed.api_key" in message
+    assert "s3cret" not in message
+
+
+def test_settings_are_frozen():
+    settings = Settings()
+    with pytest.raises(ValidationError):
+        settings.index = "memory"
+    with pytest.raises(ValidationError):
+        settings.search.limit = 7
+
+
+def test_settings_made_in_python_take_no_unknown_keys_either():
+    with pytest.raises(ValidationError):
+        Settings.model_validate({"indexx": "memory"})
+
+
+@pytest.mark.parametrize("each", ALL, ids=KEYS)
+def test_every_setting_is_described(each: Documented):
+    assert each.description
+    json.loads(each.default)
+
+
+def test_sections_are_documented_key_by_key():
+    assert {"store", "search.limit", "weights.name", "embed.api_key"} <= set(KEYS)
+    assert not {"search", "weights", "embed"} & set(KEYS)
+
+
+@pytest.mark.parametrize("each", ALL, ids=KEYS)
+def test_every_setting_stands_in_the_documentation_with_its_default(each: Documented):
+    rows = (DOCS / "settings.md").read_text(encoding="utf-8").splitlines()
+    [row] = [row for row in rows if row.startswith(f"| `{each.key}` |")]
+    assert f"| `{each.default}` |" in row

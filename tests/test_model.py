@@ -1,0 +1,90 @@
+from collections.abc import Sequence
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+
+from toolcrib import model
+from toolcrib.model import AgentInfo, Answer, Capability, Hit, SkillInfo, ToolInfo
+
+TOOL_FIELDS = """
+    name description parameters source source_id permission_kind category tags searchable platforms
+    enabled platform_available title display desc output_schema annotations search_hint defer pin
+    required
+""".split()
+
+
+def hit(name: str) -> Hit:
+    return Hit(name, "tool", "builtin", None, "ready", "", 1.0, "", "read")
+
+
+ANSWER = Answer("files", hits=(hit("read_file"), hit("write_file"), hit("list_directory")))
+
+
+def test_a_tool_has_just_the_fields_of_the_design():
+    assert sorted(field.name for field in fields(ToolInfo)) == sorted(TOOL_FIELDS)
+
+
+def test_a_tool_about_which_little_is_said_is_visible_and_taken_to_write():
+    tool = ToolInfo(name="x", description="")
+    assert (tool.source, tool.permission_kind, tool.defer) == ("builtin", "write", "automatic")
+    assert (tool.searchable, tool.enabled, tool.platform_available) == (True, True, True)
+    assert (tool.platforms, tool.required, tool.pin) == (("all",), False, "")
+
+
+@pytest.mark.parametrize(
+    ("capability", "kind"), [(ToolInfo, "tool"), (SkillInfo, "skill"), (AgentInfo, "agent")]
+)
+def test_the_kind_is_the_class_s_and_no_field_of_the_capability(
+    capability: type[Capability], kind: str
+):
+    assert capability.kind == kind
+    assert capability(name="x", description="").kind == kind
+    assert "kind" not in {field.name for field in fields(capability)}
+
+
+NOUNS = [
+    (ToolInfo(name="x", description=""), "name"),
+    (SkillInfo(name="x", description=""), "body"),
+    (AgentInfo(name="x", description=""), "url"),
+    (model.Entry("x", "x", ToolInfo(name="x", description="")), "state"),
+    (model.Query("x"), "text"),
+    (model.Variant("x"), "weight"),
+    (hit("x"), "score"),
+    (ANSWER, "hits"),
+    (model.Call("x"), "arguments"),
+    (model.Outcome("ok"), "content"),
+]
+
+
+@pytest.mark.parametrize(("noun", "field"), NOUNS, ids=lambda each: type(each).__name__)
+def test_nouns_are_frozen_and_take_no_other_fields(noun: object, field: str):
+    with pytest.raises(FrozenInstanceError):
+        setattr(noun, field, "other")
+    assert not hasattr(noun, "__dict__")
+
+
+def test_two_capabilities_share_no_defaults():
+    one, other = ToolInfo(name="x", description=""), ToolInfo(name="y", description="")
+    assert one.display is not other.display
+    assert one.parameters is not other.parameters
+
+
+def test_an_answer_is_the_sequence_of_its_hits():
+    assert isinstance(ANSWER, Sequence)
+    assert len(ANSWER) == 3
+    assert [each.name for each in ANSWER] == ["read_file", "write_file", "list_directory"]
+    assert ANSWER[0] is ANSWER.hits[0]
+    assert ANSWER[-1].name == "list_directory"
+    assert ANSWER[1:] == ANSWER.hits[1:]
+    assert ANSWER.hits[1] in ANSWER
+    assert ANSWER.index(ANSWER.hits[2]) == 2
+
+
+def test_an_answer_without_hits_is_false():
+    assert ANSWER
+    assert not Answer("nothing")
+
+
+def test_a_match_is_a_pair_of_id_and_score():
+    id, score = model.Match("read_file", 0.5)
+    assert (id, score) == ("read_file", 0.5)

@@ -1,0 +1,103 @@
+"""What is promised to users: a short list of names, and an import that does nothing else."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import toolcrib
+
+# What `import toolcrib` loads beside the standard library. An addition is a decision: it costs
+# every user start-up time.
+FOREIGN = {
+    "Stemmer",
+    "annotated_types",
+    "apsw",
+    "numpy",
+    "platformdirs",
+    "pydantic",
+    "pydantic_core",
+    "rapidfuzz",
+    "sqlite_vec",
+    "typing_extensions",
+    "typing_inspection",
+    "yaml",
+}
+NEVER = {"typer", "rich", "click", "httpx", "torch", "model2vec", "fastembed"}
+
+# An audit hook hears of every file that is opened, written or made, and of every connection.
+IMPORTING = """
+import json, sys
+events = []
+watched = ("open", "os.mkdir", "socket.connect", "subprocess.Popen", "os.remove", "os.rename")
+def hear(event, arguments):
+    if event in watched:
+        events.append([event, *map(str, arguments)])
+before = set(sys.modules)
+sys.addaudithook(hear)
+import toolcrib
+print(json.dumps({"events": events, "modules": sorted(set(sys.modules) - before)}))
+"""
+
+
+class Importing(NamedTuple):
+    events: list[list[str]]
+    modules: list[str]
+    left: list[Path]
+
+
+def test_the_public_names_are_sorted_and_few():
+    assert toolcrib.__all__ == sorted(toolcrib.__all__)
+    assert len(set(toolcrib.__all__)) == len(toolcrib.__all__) <= 15
+
+
+@pytest.mark.parametrize("name", toolcrib.__all__)
+def test_every_public_name_is_there_and_documented(name: str):
+    assert getattr(toolcrib, name).__doc__
+
+
+def test_what_one_starts_with_is_public():
+    assert {"Crib", "Settings", "ToolInfo", "ToolcribError", "tool"} <= set(toolcrib.__all__)
+
+
+@pytest.fixture(scope="module")
+def importing(tmp_path_factory: pytest.TempPathFactory) -> Importing:
+    """What happens when a new process in an empty home imports the package."""
+    folder = tmp_path_factory.mktemp("importing")
+    source = str(Path(toolcrib.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-B", "-W", "error", "-c", IMPORTING],
+        env={"HOME": str(folder), "PYTHONPATH": source, "PATH": ""},
+        cwd=folder,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert not done.stderr
+    heard = json.loads(done.stdout)
+    return Importing(heard["events"], heard["modules"], [*folder.rglob("*")])
+
+
+def test_an_import_opens_files_to_read_them_and_does_nothing_else(importing: Importing):
+    assert any("model.cpython" in event[1] or "model.py" in event[1] for event in importing.events)
+    assert {(event[0], event[2]) for event in importing.events} <= {
+        ("open", "r"),
+        ("open", "rb"),
+        ("open", "None"),
+    }
+
+
+def test_an_import_touches_nothing_at_home(importing: Importing):
+    assert not importing.left
+    assert not [event for event in importing.events if "importing" in event[1]]
+
+
+def test_an_import_loads_no_more_than_it_has_to(importing: Importing):
+    tops = {name.partition(".")[0] for name in importing.modules}
+    foreign = tops - sys.stdlib_module_names - {"toolcrib"}
+    compiled = {name for name in foreign if name.startswith("_") or name == "cython_runtime"}
+    assert not tops & NEVER
+    assert foreign - compiled <= FOREIGN
