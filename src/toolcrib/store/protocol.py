@@ -1,0 +1,32 @@
+"""What every store promises: what must last longer than a process."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class VectorCache(Protocol):
+    """Where vectors last: by the model that made them and the hash of what they say.
+
+    Everything here raises `StoreError` when the place behind it cannot be read or written.
+    """
+
+    def cached_vectors(
+        self, model: str, hashes: Sequence[bytes]
+    ) -> dict[bytes, NDArray[np.float32]]:
+        """The vectors kept under these hashes by this model; a hash without one is absent."""
+        ...
+
+    def keep_vectors(self, model: str, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
+        """All of them, in place of what was kept under the same hashes; none when it raises."""
+        ...
+
+
+class Store(VectorCache, Protocol):
+    """Where things last. Safe to share between threads; whatever is kept is kept whole."""
+
+    def close(self) -> None:
+        """Let go of the place. Closing twice is no error; whatever comes after it raises."""
+        ...

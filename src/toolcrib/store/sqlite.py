@@ -1,0 +1,116 @@
+"""The catalog file: SQLite by way of apsw, which brings a current one and loads extensions.
+
+What it holds (the index, cached vectors) can be made again, so a damaged file is set aside and a
+fresh one takes its place. What cannot be made again does not belong in it.
+"""
+
+import os
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Literal, Self
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from toolcrib.errors import StoreError
+from toolcrib.store import embeddings
+from toolcrib.store.connections import Connections, FileConnections, MemoryConnection
+from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
+
+
+class SqliteStore:
+    """One catalog, for all threads of a process and any number of processes.
+
+    Use `open`. Each `read` or `write` block is one transaction in one thread; see `connections`.
+    Every failure of the file is a `StoreError` that names the cause and the remedy.
+    """
+
+    def __init__(self, path: Path | Literal[":memory:"], connections: Connections) -> None:
+        self._path = path
+        self._connections = connections
+        self._abandoning = Lock()
+
+    @classmethod
+    def open(cls, path: Path | Literal[":memory:"]) -> Self:
+        """The catalog at a path, made and brought up to date as needed.
+
+        A new file is for its owner's eyes only, and so is every folder made for it. A file that
+        is no database is set aside; one of a newer Toolcrib or another program is refused.
+        ":memory:" is a catalog that is gone when it closes, in which readers wait for writers.
+        """
+        if isinstance(path, str):
+            return cls(path, MemoryConnection())
+        try:
+            return cls(path, _opened(path))
+        except (*FAULTS, OSError) as error:
+            raise StoreError(explain(path, error)) from error
+
+    @contextmanager
+    def read(self) -> Generator[apsw.Connection]:
+        """One state of the catalog, from the first look to the end of the block."""
+        with self._explained(), self._connections.read() as db:
+            yield db
+
+    @contextmanager
+    def write(self) -> Generator[apsw.Connection]:
+        """All that the block writes, at once when it ends; nothing when it raises."""
+        with self._explained(), self._connections.write() as db:
+            yield db
+
+    def cached_vectors(
+        self, model: str, hashes: Sequence[bytes]
+    ) -> dict[bytes, NDArray[np.float32]]:
+        """As the protocol says. The vectors cannot be written to."""
+        with self.read() as db:
+            return embeddings.cached(db, model, hashes)
+
+    def keep_vectors(self, model: str, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
+        """As the protocol says."""
+        with self.write() as db:
+            embeddings.keep(db, model, vectors)
+
+    def close(self) -> None:
+        """As the protocol says. A file without other users is then one file, without a WAL."""
+        self._connections.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _explained(self) -> Generator[None]:
+        try:
+            yield
+        except DAMAGE as error:
+            self._abandon()
+            raise StoreError(f"{self._path} is damaged; open it again to start afresh") from error
+        except FAULTS as error:
+            raise StoreError(explain(self._path, error)) from error
+
+    def _abandon(self) -> None:
+        """Once: a file that is at the path later is not the one that was found damaged."""
+        if self._abandoning.acquire(blocking=False) and isinstance(self._path, Path):
+            set_aside(self._path)
+            self._connections.close()
+
+
+def _opened(path: Path) -> FileConnections:
+    _make(path)
+    try:
+        return FileConnections(path)
+    except DAMAGE:
+        set_aside(path)
+    _make(path)
+    return FileConnections(path)
+
+
+def _make(path: Path) -> None:
+    for folder in reversed(path.parents):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

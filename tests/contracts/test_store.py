@@ -1,0 +1,93 @@
+"""What `store/protocol.py` promises, held by every store."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from toolcrib.errors import StoreError
+from toolcrib.store.protocol import Store
+from toolcrib.store.sqlite import SqliteStore
+
+ONE, TWO, THREE = b"1" * 32, b"2" * 32, b"\0" * 32
+
+
+def vector(*numbers: float) -> NDArray[np.float32]:
+    return np.array(numbers, dtype=np.float32)
+
+
+@pytest.fixture(params=["sqlite in memory", "sqlite in a file"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with SqliteStore.open(
+        tmp_path / "catalog.db" if request.param.endswith("file") else ":memory:"
+    ) as store:
+        yield store
+
+
+def kept(store: Store, model: str = "m") -> Mapping[bytes, list[float]]:
+    found = store.cached_vectors(model, [ONE, TWO, THREE])
+    return {text_hash: each.tolist() for text_hash, each in found.items()}
+
+
+def test_a_hash_without_a_vector_is_absent(store: Store):
+    store.keep_vectors("m", {ONE: vector(1, 0), THREE: vector(0.5, -2)})
+    assert kept(store) == {ONE: [1.0, 0.0], THREE: [0.5, -2.0]}
+
+
+def test_vectors_come_back_to_the_bit(store: Store):
+    written = np.random.default_rng(0).normal(size=257).astype(np.float32)
+    store.keep_vectors("m", {ONE: written})
+    read = store.cached_vectors("m", [ONE])[ONE]
+    assert read.dtype == np.float32
+    assert read.tobytes() == written.tobytes()
+
+
+def test_models_do_not_share_vectors(store: Store):
+    store.keep_vectors("m", {ONE: vector(1)})
+    store.keep_vectors("another", {ONE: vector(2)})
+    assert kept(store) == {ONE: [1.0]}
+    assert kept(store, "another") == {ONE: [2.0]}
+
+
+def test_the_later_vector_takes_the_place_of_the_earlier(store: Store):
+    store.keep_vectors("m", {ONE: vector(1)})
+    store.keep_vectors("m", {ONE: vector(2)})
+    assert kept(store) == {ONE: [2.0]}
+
+
+def test_nothing_asked_is_nothing_found(store: Store):
+    store.keep_vectors("m", {})
+    assert not store.cached_vectors("m", [])
+
+
+def test_it_keeps_all_or_nothing(store: Store):
+    torn: dict[bytes, NDArray[np.float32]] = {ONE: vector(1), "\ud800": vector(2)}  # type: ignore[dict-item]
+    with pytest.raises(UnicodeEncodeError):
+        store.keep_vectors("m", torn)
+    assert not kept(store)
+
+
+def test_threads_share_it(store: Store):
+    def write(model: str) -> None:
+        for number in range(20):
+            store.keep_vectors(model, {bytes([number]): vector(number)})
+
+    threads = [Thread(target=write, args=[model]) for model in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for model in "abcd":
+        assert len(store.cached_vectors(model, [bytes([n]) for n in range(20)])) == 20
+
+
+def test_a_closed_store_says_so(store: Store):
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="open it again"):
+        store.cached_vectors("m", [ONE])
+    with pytest.raises(StoreError, match="open it again"):
+        store.keep_vectors("m", {ONE: vector(1)})

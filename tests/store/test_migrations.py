@@ -1,0 +1,52 @@
+import apsw
+import pytest
+
+from toolcrib.errors import StoreError
+from toolcrib.store import migrations
+from toolcrib.store.migrations import APPLICATION, MIGRATIONS, migrate
+
+
+@pytest.fixture
+def db() -> apsw.Connection:
+    return apsw.Connection(":memory:")
+
+
+def test_a_new_file_gets_every_step_and_our_name(db: apsw.Connection):
+    migrate(db)
+    assert db.pragma("user_version") == len(MIGRATIONS)
+    assert db.pragma("application_id") == APPLICATION
+    migrate(db)
+    assert db.execute("SELECT * FROM pointer").fetchall() == [(0, 0, 0, "")]
+
+
+def test_an_older_file_gets_the_steps_it_lacks(db: apsw.Connection, monkeypatch):
+    migrate(db)
+    more = (*MIGRATIONS, "CREATE TABLE later (n)", "INSERT INTO later VALUES (7)")
+    monkeypatch.setattr(migrations, "MIGRATIONS", more)
+    migrate(db)
+    assert db.execute("SELECT n FROM later").get == 7
+    assert db.pragma("user_version") == len(more)
+
+
+def test_a_step_that_fails_leaves_what_was_there(db: apsw.Connection, monkeypatch):
+    migrate(db)
+    more = (*MIGRATIONS, "CREATE TABLE later (n); INSERT INTO nowhere VALUES (1)")
+    monkeypatch.setattr(migrations, "MIGRATIONS", more)
+    with pytest.raises(apsw.SQLError):
+        migrate(db)
+    assert db.pragma("user_version") == len(MIGRATIONS)
+    assert not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'later'").fetchall()
+
+
+def test_a_newer_file_is_refused(db: apsw.Connection):
+    migrate(db)
+    db.pragma("user_version", len(MIGRATIONS) + 1)
+    with pytest.raises(StoreError, match="upgrade toolcrib"):
+        migrate(db)
+
+
+def test_another_programs_database_is_refused(db: apsw.Connection):
+    db.execute("CREATE TABLE precious (n)")
+    with pytest.raises(StoreError, match="another program"):
+        migrate(db)
+    assert db.execute("SELECT group_concat(name) FROM sqlite_schema").get == "precious"
