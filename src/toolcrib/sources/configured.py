@@ -1,0 +1,54 @@
+"""The sources that the settings name."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from toolcrib.config import Settings
+from toolcrib.errors import ToolcribError
+from toolcrib.sources.agents import AgentSource
+from toolcrib.sources.builtin import BuiltinSource
+from toolcrib.sources.declared import declare
+from toolcrib.sources.packaged import builtin_tools
+from toolcrib.sources.plugins import Plugins, load_plugins
+from toolcrib.sources.protocol import Source
+from toolcrib.sources.skills import SkillSource
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """The sources that could be made, and what is wrong with the others."""
+
+    sources: tuple[Source, ...]
+    problems: tuple[str, ...]
+
+
+def configured(settings: Settings) -> Configured:
+    """Make every source the settings name. One that fails is a problem and costs no other."""
+    plugins = load_plugins() if settings.plugins else Plugins()
+    sources: list[Source] = []
+    problems = list(map(str, plugins.problems))
+    for make in _makers(settings):
+        try:
+            sources.append(make())
+        except ToolcribError as error:
+            problems.append(str(error))
+    return Configured((*sources, *plugins.sources), tuple(problems))
+
+
+def _makers(settings: Settings) -> Iterator[Callable[[], Source]]:
+    if settings.builtin_tools:
+        yield builtin_tools
+    for path in settings.tools:
+        yield partial(_declared, path)
+    for path in settings.skills:
+        yield partial(SkillSource, path)
+    for path in settings.agents:
+        yield partial(AgentSource, path)
+
+
+def _declared(path: Path) -> Source:
+    source = BuiltinSource()
+    declare(source, path)
+    return source

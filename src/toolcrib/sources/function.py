@@ -1,0 +1,96 @@
+"""A typed Python function becomes a tool: the schema is its signature, the text its docstring."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TypedDict, TypeVar, Unpack, cast, overload
+
+from toolcrib.errors import DeclarationError
+from toolcrib.model import Defer, PermissionKind, ToolInfo
+from toolcrib.sources.docstring import parse_docstring
+from toolcrib.sources.signature import Signature, signature_of
+
+F = TypeVar("F", bound=Callable[..., object])
+
+_FACTS = "__toolcrib__"
+
+
+class ToolFacts(TypedDict, total=False):
+    """What may be said of a tool beside its code. What is left out keeps `ToolInfo`'s default."""
+
+    name: str
+    description: str
+    permission_kind: PermissionKind
+    category: str
+    tags: Sequence[str]
+    searchable: bool
+    platforms: Sequence[str]
+    enabled: bool
+    platform_available: bool
+    title: str
+    display: Mapping[str, str]
+    desc: Mapping[str, str]
+    search_hint: str
+    defer: Defer
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function and the tool that it is."""
+
+    run: Callable[..., object]
+    info: ToolInfo
+    signature: Signature
+
+
+@overload
+def tool(fn: F, /) -> F: ...
+@overload
+def tool(**facts: Unpack[ToolFacts]) -> Callable[[F], F]: ...
+def tool(fn: F | None = None, /, **facts: Unpack[ToolFacts]) -> F | Callable[[F], F]:
+    """Say what a function is as a tool; it is called as before.
+
+    Use it bare or with facts: `@tool(permission_kind="read", tags=["weather"])`.
+    """
+
+    def attach(fn: F) -> F:
+        setattr(fn, _FACTS, MappingProxyType(facts))
+        return fn
+
+    return attach if fn is None else attach(fn)
+
+
+def is_declared(fn: object) -> bool:
+    """Whether `@tool` was put on this function."""
+    return hasattr(fn, _FACTS)
+
+
+def tool_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
+    """Tell what tool this function is. Facts given here win over `@tool`, which wins over the code.
+
+    A function about which nothing is said is a `write` tool. Raises `DeclarationError` when it
+    cannot be called with a JSON object of arguments, or has no name.
+    """
+    return function_from(fn, **facts).info
+
+
+def function_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> Function:
+    """As `tool_from`, with all that is needed to call it."""
+    said = parse_docstring(inspect.getdoc(fn))
+    signature = signature_of(fn, said.parameters)
+    name = getattr(fn, "__name__", "")
+    plain = ToolInfo(name=name, description=said.summary, parameters=signature.schema)
+    declared = cast("ToolFacts", getattr(fn, _FACTS, {}))
+    info = with_facts(with_facts(plain, **declared), **facts)
+    if info.name in {"", "<lambda>"}:
+        raise DeclarationError(f"{fn!r} has no name of its own; give it one with name=")
+    return Function(fn, info, signature)
+
+
+def with_facts(info: ToolInfo, **facts: Unpack[ToolFacts]) -> ToolInfo:
+    """Return the same tool with these facts in place of its own."""
+    tags = tuple(facts.get("tags", info.tags))
+    platforms = tuple(facts.get("platforms", info.platforms))
+    return replace(info, **{**facts, "tags": tags, "platforms": platforms})

@@ -1,0 +1,48 @@
+"""What every source promises."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from toolcrib.model import Call, Capability, Outcome, SourceKind, State
+
+
+class Source(Protocol):
+    """A place that capabilities come from: it lists them, tells their state, calls one.
+
+    `kind` and `id` are the first two parts of every name from here: they never change over the
+    life of the source. `id` is None where names stay bare.
+    """
+
+    @property
+    def kind(self) -> SourceKind: ...
+
+    @property
+    def id(self) -> str | None: ...
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What the last listing could not read, one message each; the rest is listed."""
+        ...
+
+    def capabilities(self) -> Sequence[Capability]:
+        """All that there is now, by the source's own names, each name once, in a stable order.
+
+        Raises `SourceError` or `DeclarationError` when the list cannot be had: a broken source
+        never looks like an empty one.
+        """
+        ...
+
+    def state(self, name: str) -> State:
+        """What stands between a call and the capability of this own name, beyond its fields.
+
+        Raises `UnknownTool` for a name that is not listed.
+        """
+        ...
+
+    async def call(self, call: Call) -> Outcome:
+        """Run the tool of the source's own name `call.name`.
+
+        Raises `UnknownTool` and `BadArguments` before anything runs; a failure of the tool itself
+        is an `Outcome`, not an exception.
+        """
+        ...

@@ -1,0 +1,27 @@
+"""The text of a file that somebody wrote by hand: small, UTF-8, or refused."""
+
+from pathlib import Path
+
+from toolcrib.errors import DeclarationError
+
+MAX_BYTES = 1024 * 1024
+
+
+def read_text(path: Path) -> str:
+    r"""All of it, with `\n` between the lines. Raises `DeclarationError` naming file and line."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise DeclarationError(f"{path}:1: cannot be read: {error.strerror}") from error
+    if len(content) > MAX_BYTES:
+        raise DeclarationError(f"{path}:1: is larger than {MAX_BYTES} bytes; split it")
+    return _decode(path, content).replace("\r\n", "\n")
+
+
+def _decode(path: Path, content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DeclarationError(f"{path}:{line}: is not UTF-8; save it as UTF-8") from error

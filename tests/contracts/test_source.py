@@ -1,0 +1,105 @@
+"""What every source promises: see `toolcrib.sources.protocol`."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from toolcrib.errors import BadArguments, DeclarationError, SourceError, UnknownTool
+from toolcrib.model import Call, PermissionKind, SourceKind, State, ToolInfo
+from toolcrib.sources.agents import AgentSource
+from toolcrib.sources.builtin import BuiltinSource
+from toolcrib.sources.packaged import builtin_tools
+from toolcrib.sources.protocol import Source
+from toolcrib.sources.skills import SkillSource
+
+HEAD = "---\nname: {name}\ndescription: About it\n---\nText\n"
+
+
+def functions(_: Path) -> Source:
+    source = BuiltinSource("plugin")
+    source.add(lambda text: text, name="echo")
+    source.add(lambda: 1 / 0, name="fail")
+    return source
+
+
+def packaged(_: Path) -> Source:
+    return builtin_tools()
+
+
+def skills(folder: Path) -> Source:
+    for name in ("b", "a"):
+        (folder / name).mkdir()
+        (folder / name / "SKILL.md").write_text(HEAD.format(name=name))
+    return SkillSource(folder)
+
+
+def agents(folder: Path) -> Source:
+    (folder / "a.md").write_text(HEAD.format(name="a"))
+    (folder / "agent.json").write_text(json.dumps({"name": "b", "description": "About it"}))
+    return AgentSource(folder)
+
+
+@pytest.fixture(params=[functions, packaged, skills, agents])
+def source(request, tmp_path) -> Source:
+    make: Callable[[Path], Source] = request.param
+    return make(tmp_path)
+
+
+def test_kind_and_id_do_not_change(source):
+    before = (source.kind, source.id)
+    source.capabilities()
+    assert (source.kind, source.id) == before
+    assert source.kind in get_args(SourceKind)
+
+
+def test_every_capability_says_where_it_is_from(source):
+    found = source.capabilities()
+    assert found
+    assert {(one.source, one.source_id) for one in found} == {(source.kind, source.id)}
+    assert {one.permission_kind for one in found} <= set(get_args(PermissionKind))
+
+
+def test_each_name_is_there_once_in_a_stable_order(source):
+    names = [one.name for one in source.capabilities()]
+    assert len(set(names)) == len(names)
+    assert [one.name for one in source.capabilities()] == names
+
+
+def test_the_schemas_of_tools_are_json_objects(source):
+    tools = [one for one in source.capabilities() if isinstance(one, ToolInfo)]
+    assert all(json.loads(json.dumps(one.parameters))["type"] == "object" for one in tools)
+
+
+def test_every_capability_has_a_state(source):
+    states = {source.state(one.name) for one in source.capabilities()}
+    assert states <= set(get_args(State))
+
+
+def test_an_unknown_name_is_refused(source):
+    with pytest.raises(UnknownTool, match="no_such_name"):
+        asyncio.run(source.call(Call("no_such_name")))
+    with pytest.raises(UnknownTool, match="no_such_name"):
+        source.state("no_such_name")
+
+
+def test_arguments_that_do_not_fit_are_refused_before_anything_runs(source):
+    for one in source.capabilities():
+        with pytest.raises(BadArguments if isinstance(one, ToolInfo) else UnknownTool):
+            asyncio.run(source.call(Call(one.name, {"no_such_argument": 1})))
+
+
+def test_a_failure_of_the_tool_is_an_outcome(tmp_path):
+    outcome = asyncio.run(functions(tmp_path).call(Call("fail")))
+    assert outcome.status == "failed"
+    assert "ZeroDivisionError" in outcome.error
+
+
+@pytest.mark.parametrize("make", [SkillSource, AgentSource])
+def test_a_broken_source_does_not_look_like_an_empty_one(make, tmp_path):
+    assert make(tmp_path).capabilities() == ()
+    with pytest.raises((SourceError, DeclarationError)):
+        make(tmp_path / "gone").capabilities()

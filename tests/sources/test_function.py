@@ -1,0 +1,185 @@
+import functools
+import json
+from collections.abc import Callable
+from enum import Enum
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from toolcrib.errors import DeclarationError
+from toolcrib.sources.function import is_declared, tool, tool_from
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Point(BaseModel):
+    x: int
+    y: int = 0
+
+
+def read_part(path: "str", limit: "int" = 1): ...
+
+
+def schema(fn, **facts):
+    return json.loads(json.dumps(tool_from(fn, **facts).parameters))
+
+
+def test_a_plain_function_is_a_write_tool_named_and_described_by_its_code():
+    def send_mail(to: str):
+        """Send a mail.
+
+        Args:
+            to: Who gets it.
+        """
+
+    info = tool_from(send_mail)
+    assert (info.name, info.description) == ("send_mail", "Send a mail.")
+    assert (info.kind, info.source, info.permission_kind) == ("tool", "builtin", "write")
+    assert info.parameters == {
+        "type": "object",
+        "properties": {"to": {"type": "string", "description": "Who gets it."}},
+        "required": ["to"],
+        "additionalProperties": False,
+    }
+
+
+def test_defaults_literals_optionals_and_lists_show_in_the_schema():
+    def fn(mode: Literal["a", "b"] = "a", size: int | None = None, tags: list[str] = []): ...  # noqa: B006
+
+    properties = schema(fn)["properties"]
+    assert properties["mode"] == {"type": "string", "enum": ["a", "b"], "default": "a"}
+    assert properties["size"] == {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None}
+    assert properties["tags"] == {"type": "array", "items": {"type": "string"}, "default": []}
+    assert "required" not in schema(fn)
+
+
+def test_models_and_enums_are_definitions_within_the_schema():
+    def fn(at: Point, colour: Colour = Colour.RED): ...
+
+    made = schema(fn)
+    assert made["properties"]["at"]["$ref"] == "#/$defs/Point"
+    assert made["$defs"]["Point"]["required"] == ["x"]
+    assert made["$defs"]["Colour"]["enum"] == ["red"]
+    assert made["properties"]["colour"]["default"] == "red"
+
+
+def test_a_description_in_the_annotation_wins_over_the_docstring():
+    def fn(
+        a: Annotated[int, Field(description="from the annotation", ge=1)],
+        b: int = Field(2, description="from the default"),
+    ):
+        """Do.
+
+        Args:
+            a: from the docstring
+            b: from the docstring
+        """
+
+    properties = schema(fn)["properties"]
+    assert properties["a"]["description"] == "from the annotation"
+    assert properties["a"]["minimum"] == 1
+    assert properties["b"] == {"type": "integer", "default": 2, "description": "from the default"}
+
+
+def test_a_parameter_without_a_type_takes_any_json_value():
+    def fn(a, b=object()): ...  # noqa: B008
+
+    assert schema(fn)["properties"] == {"a": {}, "b": {}}
+    assert schema(fn)["required"] == ["a"]
+
+
+def test_keywords_of_any_name_leave_the_schema_open():
+    def fn(a: int, **rest: int): ...
+
+    assert schema(fn)["additionalProperties"] is True
+    assert list(schema(fn)["properties"]) == ["a"]
+
+
+def test_names_that_mean_something_to_pydantic_are_names_like_others():
+    def fn(json: str, model_config: int, _hidden: int, self_: int, schema: int = 1): ...
+
+    assert list(schema(fn)["properties"]) == ["json", "model_config", "_hidden", "self_", "schema"]
+
+
+def test_annotations_may_be_text_and_the_return_type_need_not_resolve():
+    def fn(at: "Point") -> "Missing": ...  # noqa: F821 # pyright: ignore[reportUndefinedVariable]
+
+    assert schema(fn)["properties"]["at"] == {"$ref": "#/$defs/Point"}
+
+
+def test_methods_wrapped_functions_and_callable_objects_are_tools():
+    class Greeter:
+        def greet(self, name: "str"):
+            """Greet."""
+
+        def __call__(self, times: "int"): ...
+
+    @functools.wraps(read_part)
+    def wrapped(*args, **kwargs): ...
+
+    assert list(schema(Greeter().greet)["properties"]) == ["name"]
+    assert list(schema(Greeter(), name="g")["properties"]) == ["times"]
+    assert list(schema(wrapped)["properties"]) == ["path", "limit"]
+    bound = functools.partial(read_part, limit=3)
+    assert schema(bound, name="p")["required"] == ["path"]
+
+
+def test_positional_arguments_without_names_are_refused():
+    def fn(*numbers: int): ...
+
+    with pytest.raises(DeclarationError, match=r"fn \(line \d+\).*\*numbers.*list parameter"):
+        tool_from(fn)
+
+
+def test_a_type_without_json_is_refused():
+    def fn(callback: Callable[[int], int]): ...
+
+    with pytest.raises(DeclarationError, match=r"fn.*cannot become a tool"):
+        tool_from(fn)
+
+
+def test_a_type_that_does_not_resolve_is_refused():
+    def fn(a: "Missing"): ...  # noqa: F821 # pyright: ignore[reportUndefinedVariable]
+
+    with pytest.raises(DeclarationError, match="'Missing' is not defined"):
+        tool_from(fn)
+
+
+def test_a_function_without_a_name_needs_one():
+    with pytest.raises(DeclarationError, match="name="):
+        tool_from(lambda: None)
+    assert tool_from(lambda: None, name="nothing").name == "nothing"
+
+
+def test_the_decorator_bare_leaves_the_function_as_it_is():
+    @tool
+    def double(n: int) -> int:
+        return 2 * n
+
+    assert double(2) == 4
+    assert is_declared(double)
+    assert tool_from(double).permission_kind == "write"
+
+
+def test_the_decorator_attaches_facts_and_later_facts_win():
+    @tool(name="twice", permission_kind="read", tags=["math"], title="Twice")
+    def double(n: int) -> int:
+        """Double it."""
+        return 2 * n
+
+    info = tool_from(double)
+    assert (info.name, info.permission_kind, info.tags) == ("twice", "read", ("math",))
+    assert info.description == "Double it."
+    assert tool_from(double, name="other", description="x").title == "Twice"
+    assert tool_from(double, name="other").name == "other"
+
+
+def test_attached_facts_cannot_be_changed():
+    @tool(permission_kind="read")
+    def fn(): ...
+
+    with pytest.raises(TypeError):
+        vars(fn)["__toolcrib__"]["permission_kind"] = "dangerous"

@@ -1,0 +1,97 @@
+import asyncio
+import os
+
+import pytest
+
+from toolcrib.errors import SourceError, UnknownTool
+from toolcrib.model import Call, SkillInfo
+from toolcrib.sources.skills import SkillSource
+
+
+def write_skill(folder, name, *, head="", body="Do this."):
+    folder.mkdir(parents=True, exist_ok=True)
+    text = f"---\nname: {name}\ndescription: About {name}\n{head}---\n{body}\n"
+    (folder / "SKILL.md").write_text(text, encoding="utf-8")
+
+
+def test_a_skill_is_what_its_file_says(tmp_path):
+    write_skill(tmp_path / "pdf", "PDF Forms", head="tags: [pdf, forms]\nlicense: MIT\n")
+    (skill,) = SkillSource(tmp_path).capabilities()
+    assert skill == SkillInfo(
+        name="PDF Forms",
+        description="About PDF Forms",
+        source="files",
+        permission_kind="read",
+        tags=("pdf", "forms"),
+        body="Do this.",
+        path=str(tmp_path / "pdf" / "SKILL.md"),
+    )
+
+
+def test_metadata_may_hold_category_and_tags(tmp_path):
+    head = "metadata:\n  category: office\n  tags: a, b\n  version: 1.0\n"
+    write_skill(tmp_path / "x", "x", head=head)
+    (skill,) = SkillSource(tmp_path).capabilities()
+    assert (skill.category, skill.tags) == ("office", ("a", "b"))
+
+
+def test_skills_are_found_a_few_folders_deep_in_the_order_of_their_paths(tmp_path):
+    write_skill(tmp_path / "b", "second")
+    write_skill(tmp_path / "a" / "deep" / "er", "first")
+    write_skill(tmp_path / "1" / "2" / "3" / "4" / "5", "too deep")
+    write_skill(tmp_path / ".hidden" / "x", "hidden")
+    assert [skill.name for skill in SkillSource(tmp_path).capabilities()] == ["first", "second"]
+
+
+def test_the_folder_may_be_one_skill(tmp_path):
+    write_skill(tmp_path, "only")
+    assert [skill.name for skill in SkillSource(tmp_path).capabilities()] == ["only"]
+
+
+def test_a_bad_skill_is_a_problem_and_hides_no_other(tmp_path):
+    write_skill(tmp_path / "good", "good")
+    write_skill(tmp_path / "bad", "a: b")
+    source = SkillSource(tmp_path)
+    assert [problem.partition(": ")[0] for problem in source.problems] == [
+        f"{tmp_path / 'bad' / 'SKILL.md'}:2"
+    ]
+    assert [skill.name for skill in source.capabilities()] == ["good"]
+
+
+def test_the_second_skill_of_a_name_is_a_problem(tmp_path):
+    write_skill(tmp_path / "a", "same", body="first")
+    write_skill(tmp_path / "b", "same", body="second")
+    source = SkillSource(tmp_path)
+    assert [skill.body for skill in source.capabilities()] == ["first"]
+    (problem,) = source.problems
+    assert str(tmp_path / "a") in problem
+    assert "rename one" in problem
+
+
+def test_listing_again_sees_what_changed(tmp_path):
+    source = SkillSource(tmp_path)
+    assert source.capabilities() == ()
+    write_skill(tmp_path / "new", "new")
+    with pytest.raises(UnknownTool):
+        source.state("new")
+    assert len(source.capabilities()) == 1
+    assert source.state("new") == "ready"
+
+
+def test_a_folder_that_is_not_there_is_broken_and_not_empty(tmp_path):
+    with pytest.raises(SourceError, match="nowhere"):
+        SkillSource(tmp_path / "nowhere").capabilities()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every folder")
+def test_a_folder_that_may_not_be_read_is_broken_and_not_empty(tmp_path):
+    tmp_path.chmod(0)
+    with pytest.raises(SourceError):
+        SkillSource(tmp_path).capabilities()
+    tmp_path.chmod(0o700)
+
+
+def test_a_skill_is_read_and_not_called(tmp_path):
+    write_skill(tmp_path, "x")
+    with pytest.raises(UnknownTool, match="'x' is no tool to call: read it"):
+        asyncio.run(SkillSource(tmp_path).call(Call("x")))
