@@ -1,0 +1,41 @@
+"""Who wants to know when the pool changes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from toolcrib.model import Entry
+
+TOOLS_UPDATED: Literal["TOOLS_UPDATED"] = "TOOLS_UPDATED"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsUpdated:
+    """What a refresh changed. `changed` are the new entries, `removed` the old ones."""
+
+    added: tuple[Entry, ...]
+    changed: tuple[Entry, ...]
+    removed: tuple[Entry, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.changed or self.removed)
+
+
+Listener: TypeAlias = Callable[[ToolsUpdated], None]
+
+
+class EventBus:
+    """Calls listeners in the order they subscribed. A listener that raises stops the rest."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[Literal["TOOLS_UPDATED"], list[Listener]] = {TOOLS_UPDATED: []}
+
+    def subscribe(self, event: Literal["TOOLS_UPDATED"], listener: Listener) -> Callable[[], None]:
+        """Listen from now on. Returns what ends it."""
+        self._listeners[event].append(listener)
+        return lambda: self._listeners[event].remove(listener)
+
+    def publish(self, event: Literal["TOOLS_UPDATED"], news: ToolsUpdated) -> None:
+        """Tell everyone who listens."""
+        for listener in tuple(self._listeners[event]):
+            listener(news)

@@ -1,0 +1,159 @@
+"""All capabilities, once each: sources merged, named, with their states."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import NamedTuple, TypeAlias
+
+from toolcrib.errors import AmbiguousName, ToolcribError, UnknownTool
+from toolcrib.model import Capability, Entry, State
+from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
+from toolcrib.pool.names import Origin, name_all
+from toolcrib.pool.pins import pin
+from toolcrib.pool.states import REMEDIES, state
+from toolcrib.sources.protocol import Source
+from toolcrib.text.nearest import nearest
+
+
+class Listed(NamedTuple):
+    """A capability as its source gave it, with its pin, and its state."""
+
+    given: Capability
+    pinned: Capability
+    state: State
+
+
+Listing: TypeAlias = Mapping[Origin, Listed]
+
+
+class Pool:
+    """`entries` is replaced whole by each refresh: whoever holds it sees one moment."""
+
+    def __init__(self) -> None:
+        self.events = EventBus()
+        self.entries: Mapping[str, Entry] = {}
+        self._by_bare: Mapping[str, Sequence[str]] = {}
+        self._listed: dict[int, tuple[Source, Listing]] = {}
+        self._fingerprint = 0
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same names and pins, whatever order they came in; else another."""
+        return f"{self._fingerprint:x}"
+
+    def add(self, *sources: Source) -> tuple[str, ...]:
+        """Take sources in, and return what is wrong with those that cannot be listed.
+
+        They stay out; so do single capabilities that a source itself could not read.
+        """
+        problems: list[str] = []
+        for source in sources:
+            try:
+                self._list(source)
+            except ToolcribError as error:
+                problems.append(str(error))
+            else:
+                problems += source.problems
+        self._merge()
+        return tuple(problems)
+
+    def remove(self, source: Source) -> ToolsUpdated:
+        """Let a source go, with all that came from it."""
+        self._listed.pop(id(source), None)
+        return self._merge()
+
+    def refresh(self, source: Source) -> ToolsUpdated:
+        """List one source again and publish what changed.
+
+        Raises what the listing raises, and then what was there before stays.
+        """
+        self._list(source)
+        return self._merge()
+
+    def resolve(self, name: str) -> Entry:
+        """The entry of a name, or of a bare name that only one has.
+
+        Raises `AmbiguousName` with the candidates, or `UnknownTool` with the nearest names.
+        """
+        if entry := self.entries.get(name):
+            return entry
+        match self._by_bare.get(name, ()):
+            case [only]:
+                return self.entries[only]
+            case []:
+                near = ", ".join(nearest(name, list(self.entries))) or "none"
+                message = f"no tool {name!r} here; search for it first. Nearest: {near}"
+                raise UnknownTool(message)
+            case candidates:
+                message = f"{name!r} fits several: {', '.join(candidates)}; use one of these names"
+                raise AmbiguousName(message)
+
+    def _merge(self) -> ToolsUpdated:
+        before, self.entries = self.entries, self._named()
+        self._by_bare = _by_bare(self.entries.values())
+        news = _difference(before, self.entries)
+        if news:
+            old = (before[entry.name] for entry in (*news.changed, *news.removed))
+            new = (*news.added, *news.changed)
+            self._fingerprint += sum(map(_print, new)) - sum(map(_print, old))
+            self.events.publish(TOOLS_UPDATED, news)
+        return news
+
+    def _list(self, source: Source) -> None:
+        """List a source anew; what it gives unchanged keeps its pin."""
+        _, known = self._listed.get(id(source), (source, {}))
+        self._listed[id(source)] = source, _listing(source, known)
+
+    def _named(self) -> dict[str, Entry]:
+        """Every listed capability under its name; of two with one origin the first listed."""
+        by_origin: dict[Origin, Listed] = {}
+        for _, listing in reversed(self._listed.values()):
+            by_origin |= listing
+        names = name_all(list(by_origin))
+        return {
+            names[origin]: self._entry(names[origin], listed)
+            for origin, listed in by_origin.items()
+        }
+
+    def _entry(self, name: str, listed: Listed) -> Entry:
+        """The entry of a listed capability: the one that was there, if nothing has changed."""
+        old = self.entries.get(name)
+        if old and old.capability.pin == listed.pinned.pin and old.state == listed.state:
+            return old
+        capability = replace(listed.pinned, name=name)
+        return Entry(name, listed.given.name, capability, listed.state, REMEDIES[listed.state])
+
+
+def _listing(source: Source, known: Listing) -> Listing:
+    given = {Origin.of(each): each for each in source.capabilities()}
+    return {
+        origin: _listed(each, known.get(origin), source.state(each.name))
+        for origin, each in given.items()
+    }
+
+
+def _listed(given: Capability, known: Listed | None, at_source: State) -> Listed:
+    now = state(given, at_source)
+    if known and (known.given is given or known.given == given):
+        return known._replace(state=now)
+    return Listed(given, replace(given, pin=pin(given)), now)
+
+
+def _print(entry: Entry) -> int:
+    """A number of an entry; a fingerprint is the sum of them."""
+    return int.from_bytes(sha256(f"{entry.name} {entry.capability.pin}".encode()).digest())
+
+
+def _by_bare(entries: Iterable[Entry]) -> dict[str, list[str]]:
+    bare: dict[str, list[str]] = {}
+    for entry in entries:
+        bare.setdefault(entry.bare, []).append(entry.name)
+    return {name: sorted(candidates) for name, candidates in bare.items()}
+
+
+def _difference(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> ToolsUpdated:
+    return ToolsUpdated(
+        added=tuple(entry for name, entry in after.items() if name not in before),
+        changed=tuple(e for name, e in after.items() if name in before and e != before[name]),
+        removed=tuple(entry for name, entry in before.items() if name not in after),
+    )

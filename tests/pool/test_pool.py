@@ -1,0 +1,257 @@
+from dataclasses import replace
+
+import pytest
+
+from tests.workshop import READ_FILE, SEEN, WRITE_FILE, ListedSource, mcp
+from toolcrib.errors import AmbiguousName, SourceError, UnknownTool
+from toolcrib.model import SkillInfo, ToolInfo
+from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
+from toolcrib.pool.pins import pin
+from toolcrib.pool.pool import Pool
+from toolcrib.sources.builtin import BuiltinSource
+
+ISSUES = (mcp("github", "create_issue"), mcp("github", "list_issues"))
+
+
+@pytest.fixture
+def pool() -> Pool:
+    return Pool()
+
+
+@pytest.fixture
+def heard(pool: Pool) -> list[ToolsUpdated]:
+    """All news that the pool publishes."""
+    news: list[ToolsUpdated] = []
+    pool.events.subscribe(TOOLS_UPDATED, news.append)
+    return news
+
+
+def test_a_new_pool_is_empty(pool: Pool):
+    assert not pool.entries
+
+
+def test_sources_are_merged_under_the_names_that_models_see(pool: Pool):
+    skill = SkillInfo(name="pdf", description="", source="files")
+    assert pool.add(ListedSource(READ_FILE), ListedSource(*ISSUES), ListedSource(skill)) == ()
+    assert sorted(pool.entries) == [
+        "mcp_github_create_issue",
+        "mcp_github_list_issues",
+        "read_file",
+        "skill_pdf",
+    ]
+
+
+def test_an_entry_knows_both_names_and_its_pin(pool: Pool):
+    pool.add(ListedSource(*ISSUES))
+    entry = pool.entries["mcp_github_create_issue"]
+    assert (entry.name, entry.bare) == ("mcp_github_create_issue", "create_issue")
+    assert entry.capability.name == "mcp_github_create_issue"
+    assert entry.capability.pin == pin(ISSUES[0])
+
+
+def test_an_entry_has_the_state_of_its_source_and_what_to_do(pool: Pool):
+    source = ListedSource(READ_FILE, replace(WRITE_FILE, enabled=False))
+    source.states = {"read_file": "asleep", "write_file": "asleep"}
+    pool.add(source)
+    assert (pool.entries["read_file"].state, pool.entries["write_file"].state) == (
+        "asleep",
+        "disabled",
+    )
+    assert "starts on demand" in pool.entries["read_file"].remedy
+
+
+def test_one_origin_in_two_sources_is_one_entry_that_of_the_first(pool: Pool):
+    pool.add(ListedSource(READ_FILE), ListedSource(replace(READ_FILE, description="Another")))
+    assert [entry.capability.description for entry in pool.entries.values()] == [
+        READ_FILE.description
+    ]
+
+
+def test_adding_is_published_once_for_all_sources(pool: Pool, heard: list[ToolsUpdated]):
+    pool.add(ListedSource(READ_FILE), ListedSource(*ISSUES))
+    [news] = heard
+    assert {entry.name for entry in news.added} == set(pool.entries)
+    assert not news.changed
+    assert not news.removed
+
+
+def test_a_change_of_one_tool_is_one_changed_entry(pool: Pool, heard: list[ToolsUpdated]):
+    source = ListedSource(*SEEN)
+    pool.add(source)
+    heard.clear()
+    changed = replace(READ_FILE, description="Read any file")
+    source.listed = [changed if each is READ_FILE else each for each in SEEN]
+    news = pool.refresh(source)
+    assert heard == [news]
+    assert [entry.capability.description for entry in news.changed] == ["Read any file"]
+    assert (news.added, news.removed) == ((), ())
+
+
+def test_a_change_of_state_alone_is_a_change(pool: Pool):
+    source = ListedSource(*SEEN)
+    pool.add(source)
+    source.states["read_file"] = "needs_login"
+    news = pool.refresh(source)
+    assert [(entry.name, entry.state) for entry in news.changed] == [("read_file", "needs_login")]
+    assert (news.added, news.removed) == ((), ())
+
+
+def test_one_tool_more_is_one_added_entry(pool: Pool):
+    source = ListedSource(READ_FILE)
+    pool.add(source, ListedSource(*ISSUES))
+    source.listed = (READ_FILE, WRITE_FILE)
+    news = pool.refresh(source)
+    assert [entry.name for entry in news.added] == ["write_file"]
+    assert (news.changed, news.removed) == ((), ())
+
+
+def test_one_tool_less_is_one_removed_entry(pool: Pool):
+    source = ListedSource(READ_FILE, WRITE_FILE)
+    pool.add(source, ListedSource(*ISSUES))
+    source.listed = (WRITE_FILE,)
+    news = pool.refresh(source)
+    assert [entry.name for entry in news.removed] == ["read_file"]
+    assert (news.added, news.changed) == ((), ())
+
+
+def test_a_refresh_that_changes_nothing_is_not_published(pool: Pool, heard: list[ToolsUpdated]):
+    source = ListedSource(*SEEN)
+    pool.add(source)
+    heard.clear()
+    assert not pool.refresh(source)
+    assert not heard
+
+
+def test_whoever_holds_the_entries_sees_one_moment(pool: Pool):
+    source = ListedSource(READ_FILE)
+    pool.add(source)
+    before = pool.entries
+    source.listed = (WRITE_FILE,)
+    pool.refresh(source)
+    assert list(before) == ["read_file"]
+    assert list(pool.entries) == ["write_file"]
+
+
+def test_the_entries_are_in_place_when_their_news_are_heard(pool: Pool):
+    seen: list[list[str]] = []
+    pool.events.subscribe(TOOLS_UPDATED, lambda _news: seen.append(list(pool.entries)))
+    pool.add(ListedSource(READ_FILE))
+    assert seen == [["read_file"]]
+
+
+def test_a_source_that_fails_is_a_problem_and_costs_no_other(pool: Pool):
+    broken = ListedSource(WRITE_FILE)
+    broken.failure = "cannot be listed"
+    problems = pool.add(ListedSource(READ_FILE), broken, ListedSource(*ISSUES))
+    assert problems == ("cannot be listed",)
+    assert sorted(pool.entries) == [
+        "mcp_github_create_issue",
+        "mcp_github_list_issues",
+        "read_file",
+    ]
+
+
+def test_what_a_source_could_not_read_is_a_problem_and_the_rest_is_there(pool: Pool):
+    problems = pool.add(ListedSource(READ_FILE, problems=("x.md: no name",)))
+    assert problems == ("x.md: no name",)
+    assert list(pool.entries) == ["read_file"]
+
+
+def test_a_refresh_that_fails_raises_and_leaves_what_was_there(
+    pool: Pool, heard: list[ToolsUpdated]
+):
+    source = ListedSource(READ_FILE)
+    pool.add(source)
+    heard.clear()
+    source.failure = "gone away"
+    with pytest.raises(SourceError, match="gone away"):
+        pool.refresh(source)
+    assert list(pool.entries) == ["read_file"]
+    assert not heard
+    pool.add(ListedSource(WRITE_FILE))
+    assert sorted(pool.entries) == ["read_file", "write_file"]
+
+
+def test_a_tool_that_vanished_since_its_source_was_listed_costs_no_other_source(pool: Pool):
+    source = BuiltinSource()
+    source.add(lambda: None, name="here_and_gone")
+    pool.add(source)
+    source.remove("here_and_gone")
+    pool.add(ListedSource(READ_FILE))
+    assert "read_file" in pool.entries
+    pool.refresh(source)
+    assert list(pool.entries) == ["read_file"]
+
+
+def test_a_source_leaves_with_all_that_came_from_it(pool: Pool):
+    source = ListedSource(*ISSUES)
+    pool.add(ListedSource(READ_FILE), source)
+    news = pool.remove(source)
+    assert {entry.name for entry in news.removed} == {
+        "mcp_github_create_issue",
+        "mcp_github_list_issues",
+    }
+    assert list(pool.entries) == ["read_file"]
+    assert not pool.remove(source)
+
+
+def test_a_name_is_plain_again_when_its_rival_has_left(pool: Pool):
+    ours = ListedSource(replace(READ_FILE, source_id="ours"))
+    rival = ListedSource(replace(READ_FILE, source_id="rival"))
+    pool.add(ours)
+    pool.add(rival)
+    assert "read_file" not in pool.entries
+    pool.remove(rival)
+    assert list(pool.entries) == ["read_file"]
+
+
+def test_a_name_resolves_to_its_entry(pool: Pool):
+    pool.add(ListedSource(READ_FILE, *ISSUES))
+    assert pool.resolve("read_file").name == "read_file"
+    assert pool.resolve("mcp_github_list_issues").bare == "list_issues"
+
+
+def test_a_bare_name_resolves_when_only_one_has_it(pool: Pool):
+    pool.add(ListedSource(*ISSUES))
+    assert pool.resolve("list_issues").name == "mcp_github_list_issues"
+
+
+def test_a_bare_name_that_several_have_fails_with_all_of_them_in_order(pool: Pool):
+    pool.add(ListedSource(mcp("jira", "create_issue"), *ISSUES))
+    with pytest.raises(AmbiguousName) as caught:
+        pool.resolve("create_issue")
+    assert str(caught.value) == (
+        "'create_issue' fits several: mcp_github_create_issue, mcp_jira_create_issue; "
+        "use one of these names"
+    )
+
+
+def test_a_full_name_wins_over_another_s_bare_one(pool: Pool):
+    pool.add(ListedSource(mcp("disk", "read_file"), READ_FILE))
+    assert pool.resolve("read_file").capability.source == "builtin"
+
+
+def test_an_unknown_name_fails_with_the_nearest(pool: Pool):
+    pool.add(ListedSource(*SEEN))
+    with pytest.raises(UnknownTool, match=r"no tool 'raed_file' here; .* Nearest: read_file"):
+        pool.resolve("raed_file")
+
+
+def test_an_unknown_name_with_nothing_alike_says_so(pool: Pool):
+    with pytest.raises(UnknownTool, match="Nearest: none"):
+        pool.resolve("read_file")
+
+
+def test_a_bare_name_is_forgotten_with_its_entry(pool: Pool):
+    source = ListedSource(*ISSUES)
+    pool.add(source)
+    pool.remove(source)
+    with pytest.raises(UnknownTool):
+        pool.resolve("list_issues")
+
+
+def test_names_that_no_provider_takes_are_found_by_their_own_name(pool: Pool):
+    pool.add(ListedSource(ToolInfo(name="读取文件", description="")))
+    [name] = pool.entries
+    assert name.isascii()
+    assert pool.resolve("读取文件").name == name
