@@ -1,0 +1,82 @@
+"""Vectors that are computed once: by hash of text and by model, in memory and in the store."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolcrib.embed.protocol import Embedder
+from toolcrib.embed.recent import Recent
+from toolcrib.errors import EmbedError
+from toolcrib.store.protocol import VectorCache
+
+Vectors = Mapping[bytes, NDArray[np.float32]]
+
+
+class CachedEmbedder:
+    """Another embedder, asked only for what neither memory nor the store has, once a text.
+
+    The texts go to it `chunk` at a time, and each chunk is kept as soon as it is there: a run
+    that is interrupted continues where it was. The last 1,024 texts stay in memory.
+    """
+
+    def __init__(
+        self, embedder: Embedder, cache: VectorCache, *, chunk: int = 96, recent: int = 1024
+    ) -> None:
+        self.model = embedder.model
+        self._embedder = embedder
+        self._cache = cache
+        self._chunk = chunk
+        self._recent = Recent(recent)
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        *,
+        keep: bool = True,
+        progress: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> NDArray[np.float32]:
+        """As every embedder. Raises what the cache raises, too.
+
+        `keep=False` is for queries: the store is read but not written, so that a search waits
+        for no writer and leaves nothing behind. `progress` hears how many different texts are
+        done, of how many: at first, and after each chunk.
+        """
+        hashes = [text_hash(text) for text in texts]
+        wanted = dict(zip(hashes, texts, strict=True))
+        known = self._known(list(wanted))
+        progress(len(known), len(wanted))
+        missing = {key: text for key, text in wanted.items() if key not in known}
+        for vectors in self._computed(missing):
+            if keep:
+                self._cache.keep_vectors(self.model, vectors)
+            known.update(vectors)
+            progress(len(known), len(wanted))
+        self._recent.add(known)
+        return self._rows([known[key] for key in hashes])
+
+    def _known(self, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
+        known = self._recent.find(hashes)
+        unknown = [key for key in hashes if key not in known]
+        return known | (self._cache.cached_vectors(self.model, unknown) if unknown else {})
+
+    def _computed(self, texts: Mapping[bytes, str]) -> Iterator[Vectors]:
+        hashes = list(texts)
+        for start in range(0, len(hashes), self._chunk):
+            chunk = hashes[start : start + self._chunk]
+            rows = self._embedder.embed([texts[key] for key in chunk])
+            yield dict(zip(chunk, rows, strict=True))
+
+    def _rows(self, vectors: list[NDArray[np.float32]]) -> NDArray[np.float32]:
+        if len({vector.size for vector in vectors}) > 1:
+            raise EmbedError(
+                f"the kept vectors of {self.model} have another size than its new ones: "
+                "the model has changed under its name; give it another, or empty the cache"
+            )
+        return np.stack(vectors) if vectors else np.empty((0, 0), dtype=np.float32)
+
+
+def text_hash(text: str) -> bytes:
+    """SHA-256 of the text in UTF-8, halves of surrogate pairs as they are."""
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()

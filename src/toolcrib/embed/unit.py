@@ -1,0 +1,36 @@
+"""Numbers that came from elsewhere, as the rows that an embedder promises."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def unit_rows(rows: object, *, count: int, dimensions: int | None = None) -> NDArray[np.float32]:
+    """`count` rows of one size, each scaled to length 1; a row of zeros stays one.
+
+    Raises `ValueError` for anything that is no such thing: another number of rows, rows of
+    different sizes or not of the size `dimensions`, a number that is not finite.
+    """
+    matrix = _matrix(rows)
+    if matrix.ndim != 2 or not matrix.shape[1]:  # noqa: PLR2004 - rows and columns
+        raise ValueError("what came is not one list of numbers a text")
+    if len(matrix) != count:
+        raise ValueError(f"{len(matrix)} vectors came for {count} texts")
+    if dimensions and matrix.shape[1] != dimensions:
+        raise ValueError(f"vectors of {matrix.shape[1]} numbers came instead of {dimensions}")
+    if not np.isfinite(matrix).all():
+        raise ValueError("a vector holds something that is not a finite number")
+    return _scaled(matrix)
+
+
+def _matrix(rows: object) -> NDArray[np.float64]:
+    try:
+        return np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError("what came is not numbers, as many for each text") from error
+
+
+def _scaled(matrix: NDArray[np.float64]) -> NDArray[np.float32]:
+    largest = np.abs(matrix).max(axis=1, keepdims=True)
+    bounded = matrix / np.where(largest, largest, 1.0)  # so that no square overflows or vanishes
+    lengths = np.linalg.norm(bounded, axis=1, keepdims=True)
+    return (bounded / np.where(lengths, lengths, 1.0)).astype(np.float32)
