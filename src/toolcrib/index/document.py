@@ -1,0 +1,98 @@
+"""A capability as the indexes see it: terms by field, spellings of its name, text to embed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolcrib.model import AgentInfo, Capability, Json, SkillInfo, ToolInfo
+from toolcrib.text.words import fold, roots, telling, terms, words
+
+Field = Literal["name", "label", "description", "detail"]
+FIELDS: tuple[Field, ...] = get_args(Field)
+
+LONGEST_TEXT = 4096
+DEEPEST_SCHEMA = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What an index stores of one capability.
+
+    `fields` are its terms in the order of `FIELDS`: its name; its label (titles, tags, category,
+    search hint); its description in every language; its detail (parameter names and descriptions
+    of a tool, the knowledge of a skill, what an agent says it can do). `labels` are its name, each
+    title and each tag in words; `names` the folded spellings by which it can be asked for
+    outright. `text` is what an embedder reads, `vector` what it said.
+    """
+
+    id: str
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    fields: tuple[tuple[str, ...], ...]
+    text: str
+    vector: NDArray[np.float32] | None = None
+
+
+def document(capability: Capability, *, id: str = "", bare: str = "") -> Document:
+    """The document of a capability, under its name or another id. `bare`: the name unprefixed."""
+    own_name = bare or capability.name
+    titles = [capability.title, *capability.display.values()]
+    label = [*titles, *capability.tags, capability.category, capability.search_hint]
+    prose = [capability.description, *capability.desc.values()]
+    return Document(
+        id=id or capability.name,
+        names=tuple(dict.fromkeys([fold(capability.name), fold(own_name)])),
+        labels=_labels([own_name, *titles, *capability.tags]),
+        fields=(
+            _terms(words(own_name)),
+            _terms(words(_joined([*label, capability.source_id or ""]))),
+            _terms(telling(words(_joined(prose)))),
+            _terms(telling(words(_joined(_detail(capability))))),
+        ),
+        text=_joined([own_name, capability.title, *prose]),
+    )
+
+
+def _labels(texts: list[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(dict.fromkeys(tuple(dict.fromkeys(terms(words(t)))) for t in texts if t))
+
+
+def _terms(some: Sequence[str]) -> tuple[str, ...]:
+    return (*terms(some), *roots(some))
+
+
+def _joined(texts: list[str]) -> str:
+    return "\n".join(dict.fromkeys(filter(None, texts)))[:LONGEST_TEXT]
+
+
+def _detail(capability: Capability) -> list[str]:
+    match capability:
+        case ToolInfo():
+            return list(_schema_words(capability.parameters, DEEPEST_SCHEMA))
+        case SkillInfo():
+            return [capability.body]
+        case AgentInfo():
+            return list(capability.skills)
+        case _:
+            return []
+
+
+def _schema_words(schema: Json, depth: int) -> Iterator[str]:
+    """The names and descriptions of the parameters in a JSON Schema, nested ones too."""
+    if not isinstance(schema, dict) or not depth:
+        return
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        for name, property_schema in properties.items():
+            yield name
+            yield from _description(property_schema)
+            yield from _schema_words(property_schema, depth - 1)
+    yield from _schema_words(schema.get("items"), depth - 1)
+
+
+def _description(schema: Json) -> Iterator[str]:
+    if isinstance(schema, dict) and isinstance(text := schema.get("description"), str):
+        yield text

@@ -1,0 +1,39 @@
+"""The `vector` arm in memory: one product of a matrix with a vector."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolcrib.index.memory.ranking import ranking
+from toolcrib.model import Ranking, Variant
+
+
+@dataclass(frozen=True)
+class Vector:
+    """One row an id, each of length 1, so that the product is the cosine."""
+
+    ids: Sequence[str]
+    matrix: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, vectors: Mapping[str, NDArray[np.float32]]) -> "Vector":
+        """An arm over these vectors, all of one size; at least one."""
+        return cls(list(vectors), np.stack(list(vectors.values())))
+
+    def lookup(
+        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+    ) -> Ranking:
+        """Whatever points the same way as the query rather than the other, by cosine."""
+        if variant.vector is None:
+            return []
+        query = np.asarray(variant.vector, dtype=np.float32)
+        scores = (self.matrix @ query).astype(np.float64)
+        if exclude:
+            scores[self._rows(exclude)] = 0.0
+        return ranking(self.ids, scores, limit)
+
+    def _rows(self, ids: Iterable[str]) -> list[int]:
+        wanted = set(ids)
+        return [row for row, id in enumerate(self.ids) if id in wanted]

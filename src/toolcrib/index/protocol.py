@@ -1,0 +1,77 @@
+"""What every index promises.
+
+An *index* (one arm) looks a variant up one way. An *engine* keeps the three arms of one catalog
+and changes them; a *view* is what one search sees of it: exactly one generation, from the first
+lookup to the last, whatever is written meanwhile.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Literal, Protocol
+
+from toolcrib.index.document import Document
+from toolcrib.model import Ranking, Variant
+
+Arm = Literal["like", "bm25", "vector"]
+Progress = Callable[[int], None]
+
+
+class Index(Protocol):
+    """One way to look up. Each arm works alone; none knows of the others."""
+
+    def lookup(
+        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+    ) -> Ranking:
+        """Best first, ties by id. No match is an empty sequence, never an error.
+
+        `exclude` are ids that take no place in the ranking; `limit` None ranks all that match.
+        """
+        ...
+
+
+class View(Protocol):
+    """One generation of a catalog, unchanging while it is held."""
+
+    @property
+    def generation(self) -> int: ...
+
+    @property
+    def arms(self) -> dict[Arm, Index]:
+        """The arms that can answer, in a fixed order. No vectors stored: no vector arm."""
+        ...
+
+    def named(self, spelling: str) -> Sequence[str]:
+        """The ids that have this folded spelling of a name, in order of id."""
+        ...
+
+    def ids(self) -> Sequence[str]:
+        """All ids, in order."""
+        ...
+
+
+class Engine(Protocol):
+    """The arms of one catalog, and the only way to change them."""
+
+    def view(self) -> AbstractContextManager[View]:
+        """The current generation, held until the block ends."""
+        ...
+
+    def rebuild(
+        self, documents: Iterable[Document], *, progress: Progress | None = None, mark: str = ""
+    ) -> None:
+        """Replace everything by the next generation, all at once; searches go on meanwhile.
+
+        A document whose id comes twice counts once, the later one. `progress` hears how many
+        are done. When it raises, the old generation stands.
+        """
+        ...
+
+    def change(
+        self, put: Iterable[Document] = (), remove: Iterable[str] = (), *, mark: str = ""
+    ) -> None:
+        """Add or replace some documents and remove others, all at once, touching nothing else."""
+        ...
+
+    def mark(self) -> str:
+        """What the last writer said that the index was made from; "" if it did not say."""
+        ...

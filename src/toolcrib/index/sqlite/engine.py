@@ -1,0 +1,109 @@
+"""The SQLite engine: the index in the catalog file, for any number of processes."""
+
+from collections.abc import Collection, Generator, Iterable
+from contextlib import contextmanager
+from functools import partial
+
+import apsw
+
+from toolcrib.errors import StoreError
+from toolcrib.index.document import Document
+from toolcrib.index.protocol import Progress
+from toolcrib.index.sqlite import rows
+from toolcrib.index.sqlite.bm25 import Bm25
+from toolcrib.index.sqlite.like import Labels, Like, read_labels
+from toolcrib.index.sqlite.pointer import Pointer, current, switch
+from toolcrib.index.sqlite.tables import FORMAT, Tables
+from toolcrib.index.sqlite.vector import Vector
+from toolcrib.index.sqlite.view import SqliteView
+from toolcrib.index.weights import FieldWeights
+from toolcrib.store.sqlite import SqliteStore
+
+
+class SqliteEngine:
+    """The generation that the pointer of the file names, whoever wrote it.
+
+    An index that another version of Toolcrib made is taken for an empty one without a mark.
+    """
+
+    def __init__(self, store: SqliteStore, weights: FieldWeights | None = None) -> None:
+        self._store = store
+        self._weights = weights or FieldWeights()
+        self._labels: dict[int, Labels] = {}
+        with store.read() as db:
+            usable = current(db).format == FORMAT
+        if not usable:
+            self._start()
+
+    @contextmanager
+    def view(self) -> Generator[SqliteView]:
+        """The current generation, in one transaction. For one thread."""
+        with self._store.read() as db:
+            pointer = _usable(db)
+            tables = Tables(db, pointer.tables)
+            labels = partial(self._labels_of, pointer.generation, tables)
+            yield SqliteView(
+                generation=pointer.generation,
+                tables=tables,
+                like=Like(tables, labels),
+                bm25=Bm25(tables, self._weights),
+                vector=Vector.of(tables),
+            )
+
+    def rebuild(
+        self, documents: Iterable[Document], *, progress: Progress | None = None, mark: str = ""
+    ) -> None:
+        """Make the next generation beside the current one and switch, in one transaction.
+
+        The documents are read before it begins: it does not wait for whoever makes them.
+        """
+        by_id = {document.id: document for document in documents}
+        with self._store.write() as db:
+            _replace(db, by_id.values(), progress, mark)
+
+    def change(
+        self, put: Iterable[Document] = (), remove: Iterable[str] = (), *, mark: str = ""
+    ) -> None:
+        """Change the rows of the current generation, in one transaction."""
+        new = {document.id: document for document in put}
+        with self._store.write() as db:
+            pointer = _usable(db)
+            tables = Tables(db, pointer.tables)
+            rows.remove(tables, [*new, *remove])
+            rows.put(tables, new.values())
+            switch(db, pointer._replace(generation=pointer.generation + 1, mark=mark))
+
+    def mark(self) -> str:
+        """What the last writer said that the index was made from."""
+        with self._store.read() as db:
+            return _usable(db).mark
+
+    def _start(self) -> None:
+        with self._store.write() as db:
+            if current(db).format != FORMAT:  # nobody else started while we waited
+                _replace(db, (), None, "")
+
+    def _labels_of(self, generation: int, tables: Tables) -> Labels:
+        if (labels := self._labels.get(generation)) is None:
+            labels = read_labels(tables)
+            self._labels = {generation: labels}
+        return labels
+
+
+def _replace(
+    db: apsw.Connection, documents: Collection[Document], progress: Progress | None, mark: str
+) -> None:
+    pointer = current(db)
+    following = pointer.generation + 1
+    Tables(db, pointer.tables).drop()  # first, so that the new ones take their place on disk
+    tables = Tables(db, following)
+    tables.make()
+    rows.put(tables, documents, progress)
+    switch(db, Pointer(following, following, FORMAT, mark))
+
+
+def _usable(db: apsw.Connection) -> Pointer:
+    pointer = current(db)
+    if pointer.format != FORMAT:
+        raise StoreError(f"another version of Toolcrib has remade {db.filename}; start again")
+    return pointer

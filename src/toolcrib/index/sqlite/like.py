@@ -1,0 +1,67 @@
+"""The `like` arm in SQLite: the words of labels in a table, the sense of them in `fuzzy`."""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from toolcrib.index.fuzzy import by_likeness, hopeless, likeness, longest_in_reach
+from toolcrib.index.sqlite.storable import storable
+from toolcrib.index.sqlite.tables import Tables
+from toolcrib.index.vocabulary import Vocabulary
+from toolcrib.model import Ranking, Variant
+
+# For each label, the characters found: of each word of the query the best that the label has.
+_FOUND = """
+WITH meaning(part, word, characters) AS (
+    SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)
+),
+best(doc, number, length, characters) AS (
+    SELECT doc, number, length, max(characters) FROM meaning CROSS JOIN label_N USING (word)
+    WHERE length <= ? GROUP BY part, doc, number
+)
+SELECT id, length, sum(characters) FROM best CROSS JOIN doc_N USING (doc) GROUP BY doc, number
+"""
+
+
+class Labels(NamedTuple):
+    """What a lookup must know of all labels at once; small, and kept as long as nothing changes."""
+
+    vocabulary: Vocabulary
+    longest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """One row a word of a label."""
+
+    tables: Tables
+    labels: Callable[[], Labels]
+
+    def lookup(
+        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+    ) -> Ranking:
+        """The capabilities with a label like the query, by the likeness of their best label."""
+        words = storable(variant.words)
+        characters = sum(map(len, words))
+        if not characters or hopeless(characters, self.labels().longest):
+            return []
+        found = self._found(words, longest_in_reach(characters))
+        alike = ((id, likeness(some, length, characters)) for id, length, some in found)
+        return by_likeness(alike, limit=limit, exclude=exclude)
+
+    def _found(self, words: Sequence[str], longest: float) -> Iterable[tuple[str, int, float]]:
+        vocabulary = self.labels().vocabulary
+        meaning = [
+            (part, other, weight * len(word))
+            for part, word in enumerate(words)
+            for other, weight in vocabulary.stands_for(word).items()
+        ]
+        return self.tables.run(_FOUND, (json.dumps(meaning), longest)).fetchall()
+
+
+def read_labels(tables: Tables) -> Labels:
+    """What the tables say of all labels."""
+    words = tables.run("SELECT DISTINCT word FROM label_N ORDER BY word").fetchall()
+    longest = tables.run("SELECT ifnull(max(length), 0) FROM label_N").get
+    return Labels(Vocabulary([word for (word,) in words]), longest)

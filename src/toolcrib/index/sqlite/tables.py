@@ -1,0 +1,70 @@
+"""The tables of one generation.
+
+They carry its number in their names, so that the next generation is made beside them: virtual
+tables do not survive being renamed. In the statements of this package `_N` stands for the number.
+
+    doc_N       a number for each id
+    spelling_N  the folded spellings of its name
+    label_N     the words of its labels, each with the label's length in characters
+    bm25_N      its terms by field: FTS5 without the text, which nobody reads back
+    vector_N    its vector, as sqlite-vec reads it
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import apsw
+
+from toolcrib.index.document import FIELDS
+
+Bindings: TypeAlias = Sequence[int | float | bytes | str | None]
+
+FORMAT = 1
+"""Raise it when these tables, or the terms that go into them, change their meaning."""
+
+_MADE = f"""
+CREATE TABLE doc_N (doc INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
+CREATE TABLE spelling_N (
+    spelling TEXT, doc INTEGER, PRIMARY KEY (spelling, doc)
+) WITHOUT ROWID;
+CREATE INDEX spelling_by_doc_N ON spelling_N (doc);
+CREATE TABLE label_N (
+    word TEXT, length INTEGER, doc INTEGER, number INTEGER,
+    PRIMARY KEY (word, length, doc, number)
+) WITHOUT ROWID;
+CREATE INDEX label_by_doc_N ON label_N (doc);
+CREATE VIRTUAL TABLE bm25_N USING fts5(
+    {", ".join(FIELDS)}, content='', contentless_delete=1, tokenize='ascii'
+);
+CREATE TABLE vector_N (doc INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables with one number, on one connection."""
+
+    db: apsw.Connection
+    number: int
+
+    def run(self, sql: str, bindings: Bindings = ()) -> apsw.Cursor:
+        """One statement, or several without bindings."""
+        return self.db.execute(self._numbered(sql), bindings)
+
+    def run_each(self, sql: str, rows: Iterable[Bindings]) -> None:
+        """One statement for each row of bindings."""
+        self.db.executemany(self._numbered(sql), rows)
+
+    def make(self) -> None:
+        """Make them, empty."""
+        self.run(_MADE)
+
+    def drop(self) -> None:
+        """Drop whatever has the number, in whichever format it was made."""
+        names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '*_N'"
+        for (name,) in self.run(names).fetchall():
+            self.run(f"DROP TABLE {name}")
+
+    def _numbered(self, sql: str) -> str:
+        return sql.replace("_N", f"_{self.number}")

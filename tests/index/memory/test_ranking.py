@@ -1,0 +1,25 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.index.memory.ranking import ranking
+from toolcrib.model import Match
+
+
+@given(
+    scores=st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0]), max_size=20),
+    limit=st.none() | st.integers(0, 25),
+)
+def test_it_is_a_sort_by_score_and_id_of_what_is_above_zero(scores: list[float], limit: int | None):
+    ids = [f"id{7 * row % 20:02}" for row in range(len(scores))]
+    whole = sorted(
+        (Match(id, score) for id, score in zip(ids, scores, strict=True) if score > 0),
+        key=lambda match: (-match.score, match.id),
+    )
+    assert list(ranking(ids, np.array(scores), limit)) == whole[:limit]
+
+
+@pytest.mark.parametrize("limit", [None, 0, 3])
+def test_no_rows_are_an_empty_ranking(limit: int | None):
+    assert not ranking([], np.array([]), limit)

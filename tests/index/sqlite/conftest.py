@@ -1,0 +1,11 @@
+from collections.abc import Iterator
+
+import pytest
+
+from toolcrib.store.sqlite import SqliteStore
+
+
+@pytest.fixture
+def store() -> Iterator[SqliteStore]:
+    with SqliteStore.open(":memory:") as store:
+        yield store

@@ -1,0 +1,41 @@
+import pytest
+
+from tests.hand_made import FILE_IN_A, MAP_IN_B, READ_IN_A, THREE, WEIGHTS
+from toolcrib.index.sqlite.bm25 import MOST_TERMS
+from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.model import Variant
+from toolcrib.store.sqlite import SqliteStore
+
+
+@pytest.mark.parametrize(
+    ("terms", "scores"),
+    [
+        (("file",), {"a": FILE_IN_A}),
+        (("map",), {"b": MAP_IN_B}),
+        (("file", "read"), {"a": FILE_IN_A + READ_IN_A, "b": 1e-6 * 2.2 / 2.65}),
+    ],
+)
+def test_scores_are_those_computed_by_hand(
+    store: SqliteStore, terms: tuple[str, ...], scores: dict[str, float]
+):
+    engine = SqliteEngine(store, WEIGHTS)
+    engine.rebuild(THREE)
+    with engine.view() as view:
+        assert dict(view.bm25.lookup(Variant("", terms=terms))) == pytest.approx(scores, rel=1e-6)
+
+
+@pytest.mark.parametrize("term", ["fil", "name:file", "fi*", "NOT read", '"file', "^file"])
+def test_a_term_is_a_term_and_no_expression(store: SqliteStore, term: str):
+    engine = SqliteEngine(store, WEIGHTS)
+    engine.rebuild(THREE[1:])
+    with engine.view() as view:
+        assert not view.bm25.lookup(Variant("", terms=(term,)))
+
+
+def test_a_query_without_end_is_cut(store: SqliteStore):
+    engine = SqliteEngine(store, WEIGHTS)
+    engine.rebuild(THREE)
+    noise = tuple(f"noise{number}" for number in range(200_000))
+    with engine.view() as view:
+        assert view.bm25.lookup(Variant("", terms=("file", *noise)))
+        assert not view.bm25.lookup(Variant("", terms=(*noise[:MOST_TERMS], "file")))

@@ -1,0 +1,27 @@
+from toolcrib.index.sqlite.tables import Tables
+from toolcrib.store.sqlite import SqliteStore
+
+
+def test_generations_live_side_by_side_and_leave_nothing(store: SqliteStore):
+    with store.write() as db:
+        before = db.execute("SELECT name FROM sqlite_schema").fetchall()
+        one, eleven = Tables(db, 1), Tables(db, 11)
+        one.make()
+        eleven.make()
+        eleven.run("INSERT INTO doc_N VALUES (1, 'a')")
+        one.drop()
+        assert eleven.run("SELECT id FROM doc_N").get == "a"
+        eleven.drop()
+        assert db.execute("SELECT name FROM sqlite_schema").fetchall() == before
+
+
+def test_the_root_mark_and_chinese_are_letters_to_fts5(store: SqliteStore):
+    with store.write() as db:
+        tables = Tables(db, 1)
+        tables.make()
+        tables.run("INSERT INTO bm25_N (rowid, name) VALUES (1, 'read· 读取 取· über')")
+        db.execute("CREATE VIRTUAL TABLE temp.seen USING fts5vocab('main', 'bm25_1', 'row')")
+        assert {term for (term,) in db.execute("SELECT term FROM temp.seen")} == {
+            *("read·", "读取", "取·", "über")
+        }
+        db.execute("DROP TABLE temp.seen")
