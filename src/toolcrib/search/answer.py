@@ -1,0 +1,165 @@
+"""From a query in any form to an answer: never a dead end, never the whole catalog."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from toolcrib.model import Answer, Capability, Entry, Hit, Match, Query, Ranking, ToolInfo
+from toolcrib.search.parse import LONGEST_QUERY, Browse, Free, Pattern, Required, Select, parse
+from toolcrib.search.pipeline import Search
+from toolcrib.text.language import language
+from toolcrib.text.nearest import nearest
+from toolcrib.text.pattern import BadPattern, compile_pattern
+from toolcrib.text.words import fold
+
+ONE_LINE = 160
+MOST_NEAREST = 5
+MOST_NAMESPACES = 20
+
+
+def answer(query: Query, search: Search) -> Answer:
+    """The answer to a query, whatever its form."""
+    match parse(query.text):
+        case Browse():
+            return _browse(query, search)
+        case Select(names):
+            return _select(query, search, names)
+        case Required(parts, rest):
+            return _required(query, search, parts, rest)
+        case Pattern(pattern):
+            return _pattern(query, search, pattern)
+        case Free(text):
+            trace = search.trace(text, depth=search.rules.depth)
+            return _answer(query, search, trace.kept)
+
+
+def namespaces(entries: Iterable[Entry]) -> Mapping[str, int]:
+    """How many capabilities there are from where, the largest first; the smallest summed up."""
+    counts = Counter(map(_namespace, entries)).most_common()
+    rest = sum(count for _, count in counts[MOST_NAMESPACES:])
+    return dict(counts[:MOST_NAMESPACES]) | ({"others": rest} if rest else {})
+
+
+def limit_of(query: Query, search: Search) -> int:
+    """How many hits the answer to a query may have."""
+    wanted = search.rules.limit if query.limit is None else query.limit
+    return max(0, min(wanted, search.rules.most))
+
+
+def _answer(query: Query, search: Search, ranking: Ranking) -> Answer:
+    if not ranking:
+        return _nothing_fits(query, search)
+    return Answer(query.text, _hits(query, search, ranking[: limit_of(query, search)]))
+
+
+def _browse(query: Query, search: Search) -> Answer:
+    note = "Nothing was asked, so nothing is revealed. Say what you need: verb, object, domain."
+    return Answer(query.text, namespaces=namespaces(_visible(search)), note=note)
+
+
+def _select(query: Query, search: Search, names: tuple[str, ...]) -> Answer:
+    found = {name: _called(name, search) for name in names}
+    chosen = dict.fromkeys(ids[0] for ids in found.values() if len(ids) == 1)
+    missing = {
+        name: tuple(ids[:MOST_NEAREST]) or nearest(name, _names(search))
+        for name, ids in found.items()
+        if len(ids) != 1
+    }
+    shown = [Match(id, 1.0) for id in chosen][: search.rules.most]
+    left = len(chosen) - len(shown)
+    note = f"{left} more were selected than one answer holds; ask for them again." if left else ""
+    return Answer(query.text, _hits(query, search, shown), missing=missing, note=note)
+
+
+def _called(name: str, search: Search) -> list[str]:
+    """The visible capabilities of this name: by the name, by the bare name, by its spelling."""
+    visible = {id: search.entries[id] for id in search.view.named(fold(name)) if search.sees(id)}
+    exact = [id for id in visible if id == name]
+    bare = [id for id, entry in visible.items() if entry.bare == name]
+    return exact or bare or list(visible)
+
+
+def _required(query: Query, search: Search, parts: tuple[str, ...], rest: str) -> Answer:
+    having = [name for name in _names(search) if all(part in name.lower() for part in parts)]
+    if not having:
+        lacking = {part: nearest(part, _names(search)) for part in parts[:MOST_NEAREST]}
+        note = f"No name has {' and '.join(repr(part) for part in parts)} in it."
+        return Answer(
+            query.text, missing=lacking, namespaces=namespaces(_visible(search)), note=note
+        )
+    trace = search.within(having).trace(rest, depth=search.rules.depth) if rest else None
+    ranking = (trace and trace.kept) or [Match(name, 1.0) for name in having]
+    return _answer(query, search, ranking)
+
+
+def _pattern(query: Query, search: Search, pattern: str) -> Answer:
+    try:
+        fits = compile_pattern(pattern)
+    except BadPattern as error:
+        return Answer(
+            query.text, note=f"The pattern cannot be used: {error}. Use plain words instead."
+        )
+    in_name = [Match(entry.name, 1.0) for entry in _visible(search) if fits(entry.name)]
+    in_text = [
+        Match(entry.name, 0.5)
+        for entry in _visible(search)
+        if not fits(entry.name)
+        and fits(f"{entry.capability.title}\n{entry.capability.description}")
+    ]
+    return _answer(query, search, in_name + in_text)
+
+
+def _nothing_fits(query: Query, search: Search) -> Answer:
+    return Answer(
+        query.text,
+        nearest=nearest(query.text[:ONE_LINE], _names(search), limit=MOST_NEAREST),
+        namespaces=namespaces(_visible(search)),
+        note="Nothing fits. Say it in other words, or look at the nearest names.",
+    )
+
+
+def _visible(search: Search) -> list[Entry]:
+    return [search.entries[name] for name in _names(search)]
+
+
+def _names(search: Search) -> list[str]:
+    return sorted(name for name in search.entries if search.sees(name))
+
+
+def _hits(query: Query, search: Search, ranking: Ranking) -> tuple[Hit, ...]:
+    tongue = language(query.text[:LONGEST_QUERY])
+    return tuple(
+        _hit(search.entries[match.id], match.score, tongue, full=place < search.rules.schemas)
+        for place, match in enumerate(ranking)
+    )
+
+
+def _hit(entry: Entry, score: float, tongue: str, *, full: bool) -> Hit:
+    capability = entry.capability
+    return Hit(
+        name=entry.name,
+        kind=capability.kind,
+        source=capability.source,
+        source_id=capability.source_id,
+        state=entry.state,
+        remedy=entry.remedy,
+        score=score,
+        description=_one_line(capability, tongue),
+        permission_kind=capability.permission_kind,
+        schema=capability.parameters if full and isinstance(capability, ToolInfo) else None,
+    )
+
+
+def _one_line(capability: Capability, tongue: str) -> str:
+    """The description in the query's language if there is one, else as it is, on one line."""
+    own = (text for tag, text in capability.desc.items() if tag.startswith(tongue))
+    line = " ".join(next(own, capability.description).split())
+    return line if len(line) <= ONE_LINE else line[: ONE_LINE - 1].rstrip() + "…"
+
+
+def _namespace(entry: Entry) -> str:
+    capability = entry.capability
+    if capability.kind != "tool":
+        return f"{capability.kind}s"
+    return (
+        f"{capability.source}:{capability.source_id}" if capability.source_id else capability.source
+    )

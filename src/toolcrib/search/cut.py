@@ -1,0 +1,18 @@
+"""Where a ranking ends: below a drop in the scores, or below half of the best."""
+
+from itertools import pairwise
+
+from toolcrib.model import Ranking
+
+
+def autocut(ranking: Ranking, *, ratio: float = 2.0) -> Ranking:
+    """Everything above the first place where a score is more than `ratio` times the next one."""
+    for place, (above, below) in enumerate(pairwise(ranking), 1):
+        if above.score > ratio * below.score:
+            return ranking[:place]
+    return ranking
+
+
+def top_band(ranking: Ranking, *, share: float = 0.5) -> Ranking:
+    """Everything that has at least `share` of the best score."""
+    return [match for match in ranking if match.score >= share * ranking[0].score]

@@ -1,0 +1,114 @@
+"""Why a capability was found, or was not: every step of a search, as it went for one of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import repeat
+
+from toolcrib.index.protocol import Arm
+from toolcrib.model import Entry, Match, Query, Ranking
+from toolcrib.search.answer import answer, limit_of
+from toolcrib.search.filters import Verdict
+from toolcrib.search.parse import Free, parse
+from toolcrib.search.pipeline import Search, Step, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How one variant saw it. Ranks count from 1; None: not among the matches.
+
+    `ranks` are those of the arms, each down to its end; the fusion knows the first of them only.
+    """
+
+    text: str
+    origin: str
+    weight: float
+    ranks: Mapping[Arm, int | None]
+    bonus: float
+    rank: int | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a search made of one capability.
+
+    `hidden` is the filter that keeps it from this caller, or "". `rank` and `score` are those of
+    the fused ranking, `cut_at` how many the cut left, `limit` how many an answer holds, and
+    `best` the winner with its score. `summary` says it in a sentence.
+    """
+
+    query: str
+    name: str
+    state: str
+    hidden: Verdict
+    wordings: tuple[Wording, ...]
+    rank: int | None
+    score: float
+    cut_at: int
+    limit: int
+    best: tuple[str, float] | None
+    summary: str
+
+
+def explain(query: Query, entry: Entry, verdict: Verdict, search: Search) -> Explanation:
+    """The story of one entry in a search: its ranks there, and in each arm down to the end.
+
+    A hidden entry is explained as if it were not, with the filter that hides it beside. A query
+    that is no free text has no wordings: its answer is all there is to tell.
+    """
+    form, name, within_sight = parse(query.text), entry.name, search.without_hiding(entry.name)
+    if isinstance(form, Free):
+        trace = within_sight.trace(form.text, depth=search.rules.depth)
+        deep = within_sight.trace(form.text, depth=None)
+        limit = limit_of(query, search)
+    else:
+        found = [Match(hit.name, hit.score) for hit in answer(query, within_sight)]
+        trace = deep = Trace((), found, found)
+        limit = search.rules.most
+    rank, score = _place(trace.ranking, name)
+    best = trace.ranking[0] if trace.ranking else None
+    return Explanation(
+        query=query.text,
+        name=name,
+        state=entry.state,
+        hidden=verdict,
+        wordings=tuple(map(_wording, trace.steps, deep.steps, repeat(name))),
+        rank=rank,
+        score=score,
+        cut_at=len(trace.kept),
+        limit=limit,
+        best=(best.id, best.score) if best else None,
+        summary=f"hidden from this caller: {verdict}" if verdict else _summary(trace, name, limit),
+    )
+
+
+def _wording(step: Step, deep: Step, id: str) -> Wording:
+    rank, score = _place(step.fused, id)
+    return Wording(
+        text=step.variant.text,
+        origin=step.variant.origin,
+        weight=step.variant.weight,
+        ranks={arm: _place(ranking, id)[0] for arm, ranking in deep.arms.items()},
+        bonus=step.bonus.get(id, 0.0),
+        rank=rank,
+        score=score,
+    )
+
+
+def _place(ranking: Ranking, id: str) -> tuple[int | None, float]:
+    places = ((place, match.score) for place, match in enumerate(ranking, 1) if match.id == id)
+    return next(places, (None, 0.0))
+
+
+def _summary(trace: Trace, id: str, limit: int) -> str:
+    rank, _ = _place(trace.ranking, id)
+    place, _ = _place(trace.kept, id)
+    if rank is None and not trace.steps:
+        return "not returned: the query has a form of its own, and does not ask for it"
+    if rank is None:
+        return "not found: no arm has it among its first, and the query does not name it"
+    if place is None:
+        return f"found at rank {rank}, below the cut after {len(trace.kept)}"
+    if place > limit:
+        return f"found at rank {rank}, beyond the limit of {limit}"
+    return f"returned at rank {rank}"

@@ -1,0 +1,73 @@
+"""What a caller may see. Filters run before anything is ranked: a hidden tool takes no place."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from toolcrib.model import Entry, Kind, State
+
+Verdict = Literal[
+    "",
+    "disabled",
+    "other platform",
+    "internal",
+    "not searchable",
+    "excluded",
+    "no right",
+    "already bound",
+    "other kind",
+]
+
+
+_UNUSABLE: Mapping[State, Verdict] = {
+    "disabled": "disabled",
+    "other_platform": "other platform",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Who asks. Names may be patterns (`mcp_github_*`), but for `bound`.
+
+    `internal`: plumbing, hidden from everyone. `excluded`: what this agent shall not find.
+    `allowed`: what this caller may call; None means everything, and an empty one nothing.
+    `bound`: what the caller has already.
+    """
+
+    internal: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
+    allowed: frozenset[str] | None = None
+    bound: frozenset[str] = frozenset()
+
+
+def verdict(entry: Entry, scope: Scope, kinds: frozenset[Kind] = frozenset()) -> Verdict:
+    """Why an entry is hidden from this caller: the first filter that says so; "" if none does."""
+    if entry.state in _UNUSABLE:
+        return _UNUSABLE[entry.state]
+    if _fits(entry.name, scope.internal):
+        return "internal"
+    if not entry.capability.searchable:
+        return "not searchable"
+    return _for_caller(entry, scope, kinds)
+
+
+def _for_caller(entry: Entry, scope: Scope, kinds: frozenset[Kind]) -> Verdict:
+    if _fits(entry.name, scope.excluded):
+        return "excluded"
+    if scope.allowed is not None and not _fits(entry.name, scope.allowed):
+        return "no right"
+    if entry.name in scope.bound:
+        return "already bound"
+    return "other kind" if kinds and entry.capability.kind not in kinds else ""
+
+
+def hidden(
+    entries: Iterable[Entry], scope: Scope, kinds: frozenset[Kind] = frozenset()
+) -> frozenset[str]:
+    """The names that this caller does not get to see."""
+    return frozenset(entry.name for entry in entries if verdict(entry, scope, kinds))
+
+
+def _fits(name: str, patterns: frozenset[str]) -> bool:
+    return name in patterns or any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -1,0 +1,117 @@
+"""From a free text to one ranking, keeping every step on the way for whoever asks why."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from toolcrib.index.protocol import Arm, View
+from toolcrib.model import Entry, Ranking, Variant
+from toolcrib.search.cut import autocut, top_band
+from toolcrib.search.fuse import fuse_arms, fuse_variants
+from toolcrib.search.intent import intent
+from toolcrib.search.names import VERBATIM, is_identifier, named
+from toolcrib.search.parse import unwrapped
+from toolcrib.search.rewrite import variants
+from toolcrib.search.rules import Rules
+
+INTENT_DEPTH = 10
+
+Vectors = Callable[[Sequence[Variant]], Sequence[Variant]]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one variant came to: each arm's ranking, the bonus, and their fusion."""
+
+    variant: Variant
+    arms: Mapping[Arm, Ranking]
+    bonus: Mapping[str, float]
+    fused: Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The steps, the ranking they fused to, and what the cut left of it."""
+
+    steps: tuple[Step, ...]
+    ranking: Ranking
+    kept: Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One search: what it looks in, what it may not see and the rules it goes by.
+
+    `vectors` gives variants their vectors, all at once; without an embedder it gives them back.
+    """
+
+    view: View
+    entries: Mapping[str, Entry]
+    rules: Rules
+    hidden: Collection[str] = frozenset()
+    vectors: Vectors = tuple
+
+    def trace(self, text: str, *, depth: int | None) -> Trace:
+        """Rewrite, look up, fuse, cut. `depth` is how far down each arm looks; None: to the end."""
+        names = self._names(text)
+        wordings = self.vectors(variants(text, self.rules.weights))
+        steps = tuple(self._step(wording, names, depth) for wording in wordings)
+        pairs = [(step.variant.weight, step.fused) for step in steps]
+        fused = fuse_variants(pairs, k=self.rules.k)
+        ranking = [match for match in fused if self.sees(match.id)]
+        return Trace(steps, ranking, self._outright(text, names, ranking) or self.cut(ranking))
+
+    def sees(self, id: str) -> bool:
+        """Whether the caller gets to see this one."""
+        return id in self.entries and id not in self.hidden
+
+    def within(self, ids: Iterable[str]) -> "Search":
+        """The same search among these alone."""
+        return replace(self, hidden=frozenset(self.entries).difference(ids).union(self.hidden))
+
+    def without_hiding(self, id: str) -> "Search":
+        """The same search, but that it may see this one."""
+        return replace(self, hidden=frozenset(self.hidden).difference([id]))
+
+    def cut(self, ranking: Ranking) -> Ranking:
+        """The ranking down to where it should end, by the rule that is set."""
+        match self.rules.cut:
+            case "autocut":
+                return autocut(ranking, ratio=self.rules.cut_ratio)
+            case "top_band":
+                return top_band(ranking, share=self.rules.band_share)
+            case "none":
+                return ranking
+
+    def _outright(self, text: str, names: Mapping[str, float], ranking: Ranking) -> Ranking:
+        """What the text names verbatim, and nothing else, if it is an identifier and no phrase."""
+        if self.rules.cut == "none" or not is_identifier(unwrapped(text)):
+            return []
+        verbatim = VERBATIM * self.rules.exact_name_bonus
+        return [match for match in ranking if names.get(match.id, 0.0) >= verbatim > 0]
+
+    def _names(self, text: str) -> Mapping[str, float]:
+        """The bonus of whatever the text names and the caller may see."""
+        strengths = named(text, self.view, self.entries).items()
+        bonus = self.rules.exact_name_bonus
+        return {id: strength * bonus for id, strength in strengths if self.sees(id)}
+
+    def _step(self, variant: Variant, names: Mapping[str, float], depth: int | None) -> Step:
+        arms: dict[Arm, Ranking] = {
+            arm: index.lookup(variant, limit=depth, exclude=self.hidden)
+            for arm, index in self.view.arms.items()
+        }
+        bonus = self._with_intents(names, variant, arms.values())
+        return Step(variant, arms, bonus, fuse_arms(arms.values(), bonus, k=self.rules.k))
+
+    def _with_intents(
+        self, names: Mapping[str, float], variant: Variant, rankings: Collection[Ranking]
+    ) -> Mapping[str, float]:
+        """The bonus by name, and the boost of those ahead whose intent is the variant's."""
+        wanted = intent(variant.text) if self.rules.intent_boost else ""
+        if not wanted:
+            return names
+        bonus = dict(names)
+        for id in {match.id for ranking in rankings for match in ranking[:INTENT_DEPTH]}:
+            if (entry := self.entries.get(id)) and intent(entry.bare) == wanted:
+                bonus[id] = bonus.get(id, 0.0) + self.rules.intent_boost
+        return bonus

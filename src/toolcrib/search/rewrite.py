@@ -1,0 +1,89 @@
+"""One question in several wordings, each with a weight.
+
+能不能帮我读文件                    as written · 读文件
+Can you show me the open issues?   as written · show open issues
+search the web and save a file     as written · search web save file · search web · save file
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from toolcrib.model import Variant
+from toolcrib.search.intent import starts_with_verb
+from toolcrib.text.stopwords import CHINESE_ENDINGS, CHINESE_OPENINGS
+from toolcrib.text.words import roots, telling, terms, words
+
+MOST_TERMS = 256
+MOST_INTENTS = 4
+
+_CLAUSE_END = re.compile(r"[\n;；。！？!?，,]|\.\s|\bthen\b|然后|接着|并且|之后", re.IGNORECASE)
+_AND = re.compile(r"\band\b|和|并", re.IGNORECASE)
+_SPACES = re.compile(r"([，,。；;！!？?\s]+)")
+# The longest first, by what they match: 想要 before 想(?!法).
+_LONGEST_FIRST = sorted(CHINESE_OPENINGS, key=lambda each: -len(each.partition("(")[0]))
+_OPENING = re.compile(f"(?:{'|'.join(_LONGEST_FIRST)})+")
+_ENDING = re.compile(f"(?:{'|'.join(CHINESE_ENDINGS)})+$")
+
+
+@dataclass(frozen=True, slots=True)
+class VariantWeights:
+    """How much each wording counts in the fusion across variants."""
+
+    as_written: float = 0.7
+    plain: float = 1.0
+    intent: float = 0.05
+
+
+def variants(text: str, weights: VariantWeights) -> tuple[Variant, ...]:
+    """The wordings of a free text: at least one, no two looked up alike, the one as written first.
+
+    As written, terms are spelt as in the text; the other wordings go by their roots.
+    """
+    wordings = [_wording(text, weights.as_written, "as written", terms)]
+    wordings.append(_wording(plain(text), weights.plain, "plain words", roots))
+    wordings += [_wording(part, weights.intent, "one intent", roots) for part in intents(text)]
+    distinct = {(wording.words, wording.terms): wording for wording in reversed(wordings)}
+    return tuple(wording for wording in reversed(distinct.values()) if wording.weight)
+
+
+@lru_cache(maxsize=256)
+def plain(text: str) -> str:
+    """A request without what it is wrapped in: questions, politeness, particles, stop words."""
+    inner = text if text.isascii() else "".join(map(_unwrapped, _SPACES.split(text)))
+    return " ".join(telling(words(inner)))
+
+
+def intents(text: str) -> Sequence[str]:
+    """The separate things a task asks for, in plain words, in order; none when it asks for one."""
+    parts = [part for clause in _CLAUSE_END.split(text) for part in _requests(clause)]
+    asked = [part for part in map(plain, parts) if starts_with_verb(part.split())]
+    return asked[:MOST_INTENTS] if len(asked) > 1 else []
+
+
+def _requests(clause: str) -> Sequence[str]:
+    """The sides of an "and" that joins requests; an "and" between two things stays whole."""
+    sides = _AND.split(clause)
+    joined = all(starts_with_verb(plain(side).split()) for side in sides)
+    return sides if joined else [clause]
+
+
+def _unwrapped(clause: str) -> str:
+    """A Chinese clause without its opening and closing phrases; the clause if it is only those."""
+    opening = _OPENING.match(clause)
+    inner = clause[opening.end() :] if opening else clause
+    return _ENDING.sub("", inner) or clause
+
+
+def _wording(
+    text: str, weight: float, origin: str, to_terms: Callable[[Sequence[str]], list[str]]
+) -> Variant:
+    some = telling(words(text))[:MOST_TERMS]
+    return Variant(
+        text=text,
+        weight=weight,
+        words=tuple(terms(some)[:MOST_TERMS]),
+        terms=tuple(to_terms(some)[:MOST_TERMS]),
+        origin=origin,
+    )

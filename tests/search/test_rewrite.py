@@ -1,0 +1,122 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.search.rewrite import (
+    MOST_INTENTS,
+    MOST_TERMS,
+    VariantWeights,
+    intents,
+    plain,
+    variants,
+)
+
+WEIGHTS = VariantWeights()
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("能不能帮我读文件", "读文件"),
+        ("请帮我发送消息一下吗", "发送消息"),
+        ("我想要查询天气", "查询天气"),
+        ("Can you show me the open issues?", "show open issues"),
+        ("please read a file", "read file"),
+        ("how do I send messages to my team", "send messages team"),
+        ("read file", "read file"),
+    ],
+)
+def test_a_request_is_taken_out_of_its_wrapping(asked: str, meant: str):
+    assert plain(asked) == meant
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("请求", "请求"),  # a request begins with the sign for please
+        ("能源价格", "能源价格"),  # and energy with the one for can
+        ("可以", "可以"),
+        ("the", "the"),
+        ("what is it", "what is it"),
+    ],
+)
+def test_what_would_be_nothing_without_its_wrapping_keeps_it(asked: str, meant: str):
+    assert plain(asked) == meant
+
+
+@pytest.mark.parametrize(
+    ("asked", "parts"),
+    [
+        ("search the web and save a file", ["search web", "save file"]),
+        ("read the file, then send it", ["read file", "send"]),
+        ("Create an issue. Notify the team!", ["create issue", "notify team"]),
+        ("打开文件然后发送消息", ["打开文件", "发送消息"]),
+        ("find the invoice; pay it; delete it", ["find invoice", "delete"]),
+    ],
+)
+def test_a_task_is_split_into_what_it_asks_for(asked: str, parts: list[str]):
+    assert list(intents(asked)) == parts
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["", "read a file", "read and write", "cats and dogs", "list users and groups", "hello, world"],
+)
+def test_a_task_that_asks_for_one_thing_is_not_split(asked: str):
+    single = {"read and write": ["read", "write"]}
+    assert list(intents(asked)) == single.get(asked, [])
+
+
+def test_only_so_many_intents_are_looked_at():
+    assert len(intents("read it; " * 20)) == MOST_INTENTS
+
+
+def test_the_wordings_have_their_weights_and_origins():
+    made = variants("search the web and save a file", VariantWeights(0.5, 2.0, 0.25))
+    assert [(each.text, each.weight, each.origin) for each in made] == [
+        ("search the web and save a file", 0.5, "as written"),
+        ("search web save file", 2.0, "plain words"),
+        ("search web", 0.25, "one intent"),
+        ("save file", 0.25, "one intent"),
+    ]
+
+
+def test_as_written_goes_by_spelling_and_the_others_by_roots():
+    written, bare = variants("reading files", WEIGHTS)
+    assert written.terms == ("reading", "files")
+    assert bare.terms == ("read·", "file·")
+    assert written.words == bare.words == ("reading", "files")
+
+
+def test_the_seed_s_example_is_looked_up_as_written_and_plain():
+    written, bare = variants("能不能帮我读文件", WEIGHTS)
+    assert (written.text, bare.text) == ("能不能帮我读文件", "读文件")
+    assert bare.words == ("读文", "文件")
+    assert bare.terms == ("读·", "文·", "件·")
+
+
+def test_a_wording_without_weight_is_left_out():
+    [only] = variants("search the web and save a file", VariantWeights(0.0, 1.0, 0.0))
+    assert only.origin == "plain words"
+
+
+def test_no_wording_has_a_vector_yet():
+    assert all(each.vector is None for each in variants("read a file", WEIGHTS))
+
+
+@given(st.text(max_size=300) | st.text("读写文件 and,then save!", max_size=300))
+def test_whatever_is_asked_has_a_wording_and_no_two_are_looked_up_alike(text: str):
+    made = variants(text, WEIGHTS)
+    assert 1 <= len(made) <= 2 + MOST_INTENTS
+    assert len({(each.words, each.terms) for each in made}) == len(made)
+
+
+@given(st.lists(st.text("abcdefgh读写文件", min_size=1, max_size=9), max_size=200))
+def test_only_so_many_terms_are_looked_up(some: list[str]):
+    for each in variants(" ".join(some), WEIGHTS):
+        assert len(each.terms) <= MOST_TERMS
+
+
+def test_only_so_many_words_are_compared_with_labels():
+    for text in ("文" * 4000, "word " * 800, "aB" * 2000):
+        assert all(len(each.words) <= MOST_TERMS for each in variants(text, WEIGHTS))

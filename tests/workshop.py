@@ -1,0 +1,136 @@
+"""A small catalog like those that agents have, a source to list it, and a search over it."""
+
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Literal
+
+from toolcrib.errors import SourceError
+from toolcrib.index.catalog import Catalog
+from toolcrib.index.memory.engine import MemoryEngine
+from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.model import (
+    AgentInfo,
+    Call,
+    Capability,
+    Entry,
+    Outcome,
+    SkillInfo,
+    SourceKind,
+    State,
+    ToolInfo,
+)
+from toolcrib.pool.pool import Pool
+from toolcrib.search.pipeline import Search
+from toolcrib.search.rules import Rules
+from toolcrib.store.sqlite import SqliteStore
+
+EngineName = Literal["memory", "sqlite"]
+ENGINES: tuple[EngineName, ...] = ("memory", "sqlite")
+
+
+class ListedSource:
+    """A source that lists what it is told to, and fails when it is told to."""
+
+    kind: SourceKind = "builtin"
+    id: str | None = None
+
+    def __init__(self, *listed: Capability, problems: tuple[str, ...] = ()) -> None:
+        self.listed: Sequence[Capability] = listed
+        self.problems = problems
+        self.states: dict[str, State] = {}
+        self.failure = ""
+
+    def capabilities(self) -> Sequence[Capability]:
+        if self.failure:
+            raise SourceError(self.failure)
+        return self.listed
+
+    def state(self, name: str) -> State:
+        return self.states.get(name, "ready")
+
+    async def call(self, call: Call) -> Outcome:
+        return Outcome("ok", call.name)
+
+
+def mcp(server: str, name: str, description: str = "") -> ToolInfo:
+    return ToolInfo(name=name, description=description, source="mcp", source_id=server)
+
+
+READ_FILE = ToolInfo(
+    name="read_file",
+    description="Read a text file from the disk",
+    permission_kind="read",
+    tags=("file", "read"),
+    display={"en": "Read File", "zh-CN": "读取文件"},
+    desc={"en": "Read a text file from the disk", "zh-CN": "读取磁盘上的文本文件"},
+    parameters={"type": "object", "properties": {"path": {"type": "string"}}},
+)
+WRITE_FILE = ToolInfo(
+    name="write_file",
+    description="Write text to a file",
+    tags=("file", "write", "save"),
+    display={"en": "Write File", "zh-CN": "写入文件"},
+    desc={"en": "Write text to a file", "zh-CN": "把文本写入文件"},
+    parameters={"type": "object", "properties": {"path": {"type": "string"}}},
+)
+SEEN: tuple[Capability, ...] = (
+    READ_FILE,
+    WRITE_FILE,
+    ToolInfo(name="write_file_backup", description="Copy a file before it is written"),
+    ToolInfo(name="list_directory", description="List the files in a folder"),
+    ToolInfo(name="search_web", description="Search the web for pages"),
+    ToolInfo(name="fetch_url", description="Download a page from the web by its address"),
+    ToolInfo(name="current_time", description="Tell the time in a time zone"),
+    mcp("notify", "notification-send-user", "Send a message to a single user"),
+    mcp("notify", "notification-send-channel", "Post a message to all members of a channel"),
+    mcp("slack", "send_message", "Send a message in Slack"),
+    mcp("slack", "list_channels", "List the channels of a Slack workspace"),
+    mcp("github", "create_issue", "Open a new issue in a repository"),
+    mcp("github", "list_issues", "List the issues of a repository"),
+    mcp("jira", "create_issue", "Create an issue in a Jira project"),
+    ToolInfo(name="resize", description="Resize a photo", source="sdk", source_id="photos"),
+    SkillInfo(name="pdf-forms", description="How to fill in PDF forms", source="files"),
+    AgentInfo(name="travel-planner", description="Plans journeys by train", source="files"),
+)
+HIDDEN: tuple[Capability, ...] = (
+    ToolInfo(name="erase_file", description="Erase a file for good", searchable=False),
+    ToolInfo(name="shred_file", description="Shred a file on disk", enabled=False),
+    ToolInfo(name="tag_file", description="Tag a file in Finder", platform_available=False),
+)
+HIDDEN_NAMES = frozenset(capability.name for capability in HIDDEN)
+
+
+def pooled(*capabilities: Capability) -> Mapping[str, Entry]:
+    """The capabilities under the names that a pool gives them."""
+    pool = Pool()
+    pool.add(ListedSource(*capabilities))
+    return pool.entries
+
+
+def many(count: int) -> Iterable[ToolInfo]:
+    """Tools in plenty, from forty servers, about everything but what the catalog above is about."""
+    for number in range(count):
+        yield mcp(f"server{number % 40}", f"turn_gear_{number}", f"Turn gear number {number}")
+
+
+@contextmanager
+def searching(
+    engine: EngineName,
+    entries: Mapping[str, Entry],
+    *,
+    rules: Rules | None = None,
+    hidden: Collection[str] = frozenset(),
+) -> Generator[Search]:
+    """A search over these entries by one of the engines, without an embedder."""
+    with SqliteStore.open(":memory:") as store:
+        chosen = MemoryEngine() if engine == "memory" else SqliteEngine(store)
+        catalog = Catalog(chosen, None)
+        catalog.rebuild(entries.values(), "")
+        with catalog.view() as view:
+            yield Search(view, entries, rules or Rules(), hidden)
+
+
+def uncut(rules: Rules | None = None, **others: int) -> Rules:
+    """The rules without a cut."""
+    return replace(rules or Rules(), cut="none", **others)
