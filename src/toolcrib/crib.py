@@ -1,0 +1,290 @@
+"""The one place that knows every stage and wires them.
+
+crib = Crib()
+crib.add(my_function)
+crib.search("what I need")
+crib.explain("what I need", "my_function")
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Self, TypeAlias, Unpack
+
+from toolcrib.config import Settings
+from toolcrib.embed.cached import CachedEmbedder
+from toolcrib.embed.choose import make_embedder
+from toolcrib.embed.protocol import Embedder
+from toolcrib.index.catalog import Catalog
+from toolcrib.index.memory.engine import MemoryEngine
+from toolcrib.index.protocol import Progress, View
+from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.index.weights import FieldWeights
+from toolcrib.model import Answer, Entry, Kind, Query, ToolInfo
+from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
+from toolcrib.pool.pool import Pool
+from toolcrib.search.answer import answer
+from toolcrib.search.explain import Explanation, explain
+from toolcrib.search.filters import Scope, hidden, verdict
+from toolcrib.search.pipeline import Search
+from toolcrib.search.rewrite import VariantWeights
+from toolcrib.search.rules import Rules
+from toolcrib.sources.builtin import BuiltinSource
+from toolcrib.sources.configured import configured
+from toolcrib.sources.function import ToolFacts
+from toolcrib.sources.protocol import Source
+from toolcrib.store.sqlite import SqliteStore
+
+MOST_SCOPES = 256
+
+_Remembered: TypeAlias = dict[tuple[Scope, frozenset[Kind]], frozenset[str]]
+
+
+class Crib:
+    """A pool of capabilities and the search over it. Safe to share between threads.
+
+    Empty until something is added, and without a trace on disk unless the settings say otherwise.
+    `problems` are messages about what the settings name and what could not be used.
+    """
+
+    def __init__(
+        self, settings: Settings | None = None, *, embedder: Embedder | None = None
+    ) -> None:
+        self.settings = settings or Settings(store=":memory:")
+        self.pool = Pool()
+        self.problems: tuple[str, ...] = ()
+        self._embedder = embedder
+        self._functions = BuiltinSource()
+        self._changing = RLock()
+        self._added = False
+        self._stale: dict[str, Entry | None] = {}
+        self._hidden: tuple[Mapping[str, Entry], _Remembered] = ({}, {})
+        self.pool.events.subscribe(TOOLS_UPDATED, self._note)
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """A crib with every source that the settings name."""
+        crib = cls(settings)
+        found = configured(settings)
+        crib.problems = (*found.problems, *crib.pool.add(*found.sources))
+        return crib
+
+    def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
+        """Make a function a tool. Raises `NameTaken` and `DeclarationError`."""
+        with self._changing:
+            self._added = True
+            return self._functions.add(fn, **facts)
+
+    def add_source(self, *sources: Source) -> None:
+        """Take whole sources in; what is wrong with them joins `problems`."""
+        with self._changing:
+            self.problems += self.pool.add(*sources)
+
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int | None = None,
+        kinds: Iterable[Kind] = (),
+        scope: Scope | None = None,
+    ) -> Answer:
+        """What fits best, best first. Never raises for what a query says."""
+        query = Query(text, limit, frozenset(kinds))
+        catalog = self._indexed()
+        with catalog.view() as view:
+            return answer(query, self._search(catalog, view, query, self._scope(scope)))
+
+    def explain(
+        self, text: str, name: str, *, limit: int | None = None, scope: Scope | None = None
+    ) -> Explanation:
+        """Why a search returns this capability, or does not.
+
+        Raises `UnknownTool` and `AmbiguousName`.
+        """
+        query = Query(text, limit)
+        entry = self.get(name)
+        catalog, caller = self._indexed(), self._scope(scope)
+        with catalog.view() as view:
+            search = self._search(catalog, view, query, caller)
+            return explain(query, entry, verdict(entry, caller), search)
+
+    def entries(self) -> Mapping[str, Entry]:
+        """Everything in the pool by name, hidden or not."""
+        return self._gathered().entries
+
+    def get(self, name: str) -> Entry:
+        """One entry, by name or by a bare name that is unique.
+
+        Raises `UnknownTool` and `AmbiguousName`.
+        """
+        return self._gathered().resolve(name)
+
+    @property
+    def has_embedder(self) -> bool:
+        """Whether search has a vector arm to look forward to."""
+        return self._cached_embedder is not None
+
+    def store_index(
+        self,
+        *,
+        embedding: Callable[[int, int], None] = lambda _done, _all: None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Write the index of all entries to the catalog file, for the next start to use.
+
+        `embedding` hears how many texts have a vector, of how many; `progress` how many rows are
+        written.
+        """
+        pool = self._gathered()
+        self._stored().rebuild(
+            pool.entries.values(), pool.fingerprint, embedding=embedding, progress=progress
+        )
+
+    def close(self) -> None:
+        """Let go of the catalog file."""
+        if "_store" in self.__dict__:
+            self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _note(self, news: ToolsUpdated) -> None:
+        """Remember what the index does not know yet."""
+        self._stale |= {entry.name: entry for entry in (*news.added, *news.changed)}
+        self._stale |= {entry.name: None for entry in news.removed}
+
+    def _gathered(self) -> Pool:
+        """The pool with all functions that were added."""
+        with self._changing:
+            if self._added:
+                self.pool.refresh(self._functions)
+                self._added = False
+            return self.pool
+
+    def _indexed(self) -> Catalog:
+        """The index, in step with the pool."""
+        with self._changing:
+            pool = self._gathered()
+            if self._stale and not self._catalog.has(pool.fingerprint):
+                self._index(pool, self._stale)
+            self._stale = {}
+            return self._catalog
+
+    def _index(self, pool: Pool, stale: Mapping[str, Entry | None]) -> None:
+        """Index what is stale; all there is when that is most of it."""
+        put = [entry for entry in stale.values() if entry]
+        gone = [name for name, entry in stale.items() if not entry]
+        if 2 * len(put) > len(pool.entries):
+            self._catalog.rebuild(pool.entries.values(), pool.fingerprint)
+        else:
+            self._catalog.change(put, gone, pool.fingerprint)
+
+    def _search(self, catalog: Catalog, view: View, query: Query, caller: Scope) -> Search:
+        entries = self.pool.entries
+        unseen = self._hidden_from(caller, query.kinds, entries)
+        return Search(view, entries, self._rules, unseen, catalog.with_vectors)
+
+    def _hidden_from(
+        self, caller: Scope, kinds: frozenset[Kind], entries: Mapping[str, Entry]
+    ) -> frozenset[str]:
+        """What this caller does not get to see, remembered as long as the entries are these."""
+        made_from, remembered = self._hidden
+        if made_from is not entries or len(remembered) >= MOST_SCOPES:
+            remembered = {}
+            self._hidden = entries, remembered
+        if (caller, kinds) not in remembered:
+            remembered[caller, kinds] = hidden(entries.values(), caller, kinds)
+        return remembered[caller, kinds]
+
+    def _scope(self, scope: Scope | None) -> Scope:
+        """Who asks, with what is hidden from everyone."""
+        asked = scope or Scope()
+        return replace(asked, internal=asked.internal.union(self.settings.search.internal))
+
+    @cached_property
+    def _catalog(self) -> Catalog:
+        """The index by the engine that is set; it is chosen when it is first needed."""
+        match self.settings.index:
+            case "memory":
+                return self._in_memory()
+            case "sqlite":
+                return self._stored()
+            case "auto":
+                there = Path(self.settings.store_path).exists()
+                stored = self._stored() if there else None
+                return stored if stored and stored.has(self.pool.fingerprint) else self._in_memory()
+
+    def _in_memory(self) -> Catalog:
+        return Catalog(MemoryEngine(self._weights), self._cached_embedder)
+
+    def _stored(self) -> Catalog:
+        return Catalog(SqliteEngine(self._store, self._weights), self._cached_embedder)
+
+    @cached_property
+    def _store(self) -> SqliteStore:
+        path = self.settings.store_path
+        return SqliteStore.open(path if path == ":memory:" else Path(path))
+
+    @cached_property
+    def _cached_embedder(self) -> CachedEmbedder | None:
+        embedder = self._embedder or embedder_of(self.settings)
+        batch = self.settings.embed.batch
+        return CachedEmbedder(embedder, self._store, chunk=batch) if embedder else None
+
+    @cached_property
+    def _weights(self) -> FieldWeights:
+        return weights_of(self.settings)
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return rules_of(self.settings)
+
+
+def rules_of(settings: Settings) -> Rules:
+    """The rules of search that the settings make."""
+    said = settings.search
+    weights = VariantWeights(said.weight_as_written, said.weight_plain, said.weight_intent)
+    return Rules(
+        limit=said.limit,
+        most=said.most,
+        schemas=said.schemas,
+        depth=said.depth,
+        k=said.k,
+        exact_name_bonus=said.exact_name_bonus,
+        intent_boost=said.intent_boost,
+        weights=weights,
+        cut=said.cut,
+        cut_ratio=said.cut_ratio,
+        band_share=said.band_share,
+    )
+
+
+def weights_of(settings: Settings) -> FieldWeights:
+    """The weights of fields that the settings make."""
+    return FieldWeights(**settings.weights.model_dump())
+
+
+def embedder_of(settings: Settings) -> Embedder | None:
+    """The embedder that the settings name, without a cache. Raises `ConfigError`, `EmbedError`."""
+    said = settings.embed
+    return make_embedder(
+        embedder=said.embedder,
+        model=said.model,
+        url=said.url,
+        api_key=said.api_key.get_secret_value() if said.api_key else None,
+        timeout_s=said.timeout_s,
+        batch=said.batch,
+        retries=said.retries,
+        dimensions=said.dimensions,
+    )

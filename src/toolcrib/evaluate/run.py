@@ -1,0 +1,66 @@
+"""A suite through the pipeline: the same search as everywhere, without the cut."""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from toolcrib.config import Settings
+from toolcrib.crib import embedder_of, rules_of, weights_of
+from toolcrib.embed.cached import CachedEmbedder
+from toolcrib.evaluate.cases import Case, Suite
+from toolcrib.evaluate.measures import Scores, score
+from toolcrib.index.catalog import Catalog
+from toolcrib.index.memory.engine import MemoryEngine
+from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.model import Entry
+from toolcrib.search.pipeline import Search
+from toolcrib.store.sqlite import SqliteStore
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The ranked ids of every query, and the scores of all and of each split."""
+
+    ranked: Mapping[str, Sequence[str]]
+    total: Scores
+    splits: Mapping[str, Scores]
+
+
+@contextmanager
+def searching(suite: Suite, settings: Settings) -> Generator[Search]:
+    """A search over a suite's catalog, by the settings; nothing of it is kept."""
+    entries = {id: Entry(id, tool.name, tool.info()) for id, tool in suite.tools.items()}
+    with SqliteStore.open(":memory:") as store:
+        stored = settings.index == "sqlite"
+        weights = weights_of(settings)
+        engine = SqliteEngine(store, weights) if stored else MemoryEngine(weights)
+        embedder = embedder_of(settings)
+        catalog = Catalog(engine, CachedEmbedder(embedder, store) if embedder else None)
+        catalog.rebuild(entries.values(), "")
+        with catalog.view() as view:
+            rules = replace(rules_of(settings), cut="none")
+            yield Search(view, entries, rules, vectors=catalog.with_vectors)
+
+
+def run(
+    search: Search,
+    cases: Iterable[Case],
+    *,
+    limit: int,
+    text: Callable[[Case], str] = lambda case: case.query,
+) -> Result:
+    """Search for every case, by its query or another text of it, and score the rankings."""
+    pairs = [(case, _ranked(search, case, text(case))[:limit]) for case in cases]
+    ranked = {case.id: ids for case, ids in pairs}
+    return Result(ranked, score(pairs), dict(_by_split(pairs)))
+
+
+def _ranked(search: Search, case: Case, text: str) -> Sequence[str]:
+    """The ids that a query finds; among its candidates alone if it is unanswerable among them."""
+    among = search.within(case.candidates) if case.candidates and not case.relevant else search
+    return [match.id for match in among.trace(text, depth=search.rules.depth).ranking]
+
+
+def _by_split(pairs: Sequence[tuple[Case, Sequence[str]]]) -> Iterator[tuple[str, Scores]]:
+    for split in sorted({case.split for case, _ in pairs}):
+        yield split, score(pair for pair in pairs if pair[0].split == split)

@@ -1,0 +1,115 @@
+"""100,000 queries that nobody would ask, through the public door: none breaks it.
+
+Each is answered within the bounds that keep the work of a search bounded; time is not measured
+here. The memory engine takes 90,000 of them and the sqlite engine, which is slower, 10,000.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from tests.catalogs import tool
+from tests.e2e.queries import MEGABYTE, queries
+from tests.workshop import ListedSource
+from toolcrib import Answer, Crib, Settings
+from toolcrib.model import ToolInfo
+from toolcrib.search.answer import MOST_NAMESPACES, MOST_NEAREST
+from toolcrib.search.parse import LONGEST_QUERY, MOST_SELECTED, Free, parse
+from toolcrib.search.rewrite import MOST_INTENTS, MOST_TERMS, VariantWeights, variants
+
+TOOLS = 200
+CHUNKS = [
+    *(("memory", seed, 5_000) for seed in range(18)),
+    *(("sqlite", seed, 1_250) for seed in range(18, 26)),
+]
+
+
+def test_all_chunks_together_are_a_hundred_thousand():
+    assert sum(count for _, _, count in CHUNKS) == 100_000
+
+
+def test_hundreds_of_the_queries_are_a_megabyte_long():
+    assert sum(len(query) > MEGABYTE * 0.9 for query in queries(0, 5_000)) == 20
+
+
+def tools() -> Iterator[ToolInfo]:
+    """Tools of all sorts, every seventh of which nobody gets to see."""
+    chance = Random(1)
+    for number in range(TOOLS):
+        made = replace(tool(chance, number), searchable=number % 7 > 0)
+        if number % 2:
+            made = replace(made, name=f"tool_{number}")
+        yield replace(made, source="mcp", source_id=f"server{number % 9}") if number % 3 else made
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Crib]]:
+    """A crib for each engine, made when it is first asked for."""
+    cribs: dict[str, Crib] = {}
+
+    def crib(engine: str) -> Crib:
+        if engine not in cribs:
+            store = tmp_path_factory.mktemp("fuzz") / "catalog.db"
+            settings = Settings.model_validate({"store": str(store), "index": engine})
+            cribs[engine] = Crib(settings)
+            cribs[engine].add_source(ListedSource(*tools()))
+        return cribs[engine]
+
+    yield crib
+    for each in cribs.values():
+        each.close()
+
+
+def told(answer: Answer) -> set[str]:
+    """Every name that an answer gives away."""
+    near = {name for names in answer.missing.values() for name in names}
+    return {hit.name for hit in answer} | near | {*answer.nearest}
+
+
+def within_bounds(answer: Answer, most: int) -> bool:
+    return (
+        len(answer) <= most
+        and len(answer.nearest) <= MOST_NEAREST
+        and len(answer.namespaces) <= MOST_NAMESPACES + 1
+        and len(answer.missing) <= MOST_SELECTED
+        and all(len(names) <= MOST_NEAREST for names in answer.missing.values())
+        and len(answer.note) <= 2 * LONGEST_QUERY
+    )
+
+
+def looks_up_little(text: str) -> bool:
+    """Whether the work of looking a text up is bounded, however long it is."""
+    form = parse(text)
+    if not isinstance(form, Free):
+        return True
+    wordings = variants(form.text, VariantWeights())
+    return len(wordings) <= 2 + MOST_INTENTS and all(
+        len(each.terms) <= MOST_TERMS and len(each.words) <= MOST_TERMS for each in wordings
+    )
+
+
+@pytest.mark.parametrize(("engine", "seed", "count"), CHUNKS)
+def test_no_query_breaks_a_search(
+    opened: Callable[[str], Crib], engine: str, seed: int, count: int
+):
+    crib = opened(engine)
+    visible = {name for name, entry in crib.entries().items() if entry.capability.searchable}
+    most = crib.settings.search.most
+    assert len(visible) < TOOLS
+    for query in queries(seed, count):
+        answer = crib.search(query, limit=100)
+        assert told(answer) <= visible, repr(query[:200])
+        assert within_bounds(answer, most), repr(query[:200])
+        assert looks_up_little(query), repr(query[:200])
+
+
+def test_the_queries_reach_every_way_to_answer(opened: Callable[[str], Crib]):
+    """A fuzz that only ever hears "nothing fits" would prove little."""
+    answers = [opened("memory").search(query) for query in queries(99, 2_000)]
+    assert sum(bool(answer) for answer in answers) > 200
+    assert any(answer.missing for answer in answers)
+    notes = " ".join({answer.note for answer in answers})
+    for part in ("Nothing fits", "Nothing was asked", "No name has", "The pattern cannot be used"):
+        assert part in notes
