@@ -1,0 +1,60 @@
+"""All commands in one place."""
+
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Protocol
+
+import typer
+
+from toolcrib.cli import eval as eval_
+from toolcrib.cli import index, search, show, tour, why
+from toolcrib.cli import list as list_
+from toolcrib.cli.opening import Opening
+
+
+class Command(Protocol):
+    """What every command's file has: its name, and what it does."""
+
+    @property
+    def NAME(self) -> str: ...  # noqa: N802 - a constant of the file
+    @property
+    def run(self) -> Callable[..., None]: ...
+
+
+COMMANDS: tuple[Command, ...] = (search, why, list_, show, index, eval_, tour)
+
+app = typer.Typer(
+    name="toolcrib",
+    help="Find the right tool among thousands: tools, skills and agents in one searchable pool.",
+    epilog="Begin with `toolcrib tour`, or with `toolcrib search 'read a file'`.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+for command in COMMANDS:
+    app.command(name=command.NAME)(command.run)
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if wanted:
+        sys.stdout.write(f"toolcrib {version('toolcrib')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="Settings file to use instead of the one in the configuration folder."),
+    ] = None,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Find the right tool among thousands: tools, skills and agents in one searchable pool."""
+    context.obj = Opening(config)

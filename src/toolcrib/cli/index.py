@@ -1,0 +1,73 @@
+"""The command `toolcrib index`."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+
+import typer
+from rich.progress import Progress
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, counts, print_json, safe
+from toolcrib.crib import Crib
+
+NAME = "index"
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What an index holds and what it took."""
+
+    capabilities: int
+    kinds: dict[str, int]
+    embedder: str
+    store: str
+    megabytes: float
+    seconds: float
+
+
+def run(context: typer.Context, as_json: AsJson = False) -> None:
+    """Build the stored index anew, so that commands on a large catalog start at once.
+
+    The next generation is built beside the current one and takes its place in one step: searches
+    go on meanwhile, and a run that is interrupted leaves the current one as it was. Vectors are
+    kept by text and model, so only new texts are embedded.
+    """
+    opening: Opening = context.obj
+    with opening.crib() as crib:
+        stats = build(crib, quiet=as_json)
+    print_json(stats) if as_json else _show(stats)
+
+
+def build(crib: Crib, *, quiet: bool) -> Stats:
+    """Store the index of a crib, with progress on the screen unless `quiet`."""
+    entries = crib.entries()
+    started = perf_counter()
+    with Progress(console=console(), transient=True, disable=quiet) as progress:
+        vectors = progress.add_task("embedding", total=len(entries), visible=crib.has_embedder)
+        rows = progress.add_task("indexing", total=len(entries))
+        crib.store_index(
+            embedding=lambda done, every: progress.update(vectors, completed=done, total=every),
+            progress=lambda done: progress.update(rows, completed=done),
+        )
+    return Stats(
+        capabilities=len(entries),
+        kinds=dict(Counter(entry.capability.kind for entry in entries.values())),
+        embedder=crib.settings.embed.embedder,
+        store=crib.settings.store_path,
+        megabytes=round(_size(crib.settings.store_path) / 1e6, 2),
+        seconds=round(perf_counter() - started, 2),
+    )
+
+
+def _show(stats: Stats) -> None:
+    lines = asdict(stats) | {"kinds": counts(stats.kinds)}
+    for name, value in lines.items():
+        console().print(safe(f"{name:13}{value}"))
+
+
+def _size(path: str) -> int:
+    """The bytes on disk, the write-ahead log with them."""
+    parts = (Path(path + suffix) for suffix in ("", "-wal"))
+    return sum(part.stat().st_size for part in parts if part.exists())

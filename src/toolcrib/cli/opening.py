@@ -1,0 +1,30 @@
+"""From the options of the command line to an open crib."""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolcrib.cli.screen import warn
+from toolcrib.config import Settings, load_settings
+from toolcrib.crib import Crib
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The settings file that was asked for, if any."""
+
+    config: Path | None = None
+
+    def settings(self) -> Settings:
+        """The settings, read now. Raises `ConfigError`."""
+        return load_settings(os.environ, self.config)
+
+    @contextmanager
+    def crib(self) -> Generator[Crib]:
+        """A crib with everything that the settings name; what is wrong with it goes to stderr."""
+        with Crib.from_settings(self.settings()) as crib:
+            for problem in crib.problems:
+                warn(problem)
+            yield crib

@@ -1,0 +1,66 @@
+"""What the commands put on the screen. Text from elsewhere is shown, never obeyed."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Annotated, cast
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]
+
+
+def console() -> Console:
+    """Standard output, in colour where it is a terminal."""
+    return Console(highlight=False)
+
+
+def safe(text: object) -> Text:
+    """A text without control characters: no escape sequences, no markup of ours either."""
+    return Text("".join(c if c.isprintable() or c == "\n" else " " for c in str(text)))
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """A table with one line a row; columns that begin with ">" are numbers."""
+    shown = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
+    for column in columns:
+        right = column.startswith(">")
+        shown.add_column(column.lstrip(">"), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        shown.add_row(*map(safe, row))
+    return shown
+
+
+def print_json(value: object) -> None:
+    """The value as JSON on standard output; dataclasses as objects.
+
+    What no terminal should be sent is escaped, as is half a surrogate pair, which none can be.
+    """
+    text = json.dumps(_plain(value), ensure_ascii=False, indent=2) + "\n"
+    shown = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    sys.stdout.write("".join(shown))
+
+
+def warn(message: str) -> None:
+    """One line on standard error."""
+    sys.stderr.write(f"toolcrib: warning: {safe(message).plain}\n")
+
+
+def counts(numbers: Mapping[str, int]) -> str:
+    """Numbers by name on one line."""
+    return ", ".join(f"{name} {number}" for name, number in numbers.items())
+
+
+def _plain(value: object) -> object:
+    """The value with dataclasses taken apart, wherever they are."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in cast("Mapping[str, object]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in cast("Sequence[object]", value)]
+    return value

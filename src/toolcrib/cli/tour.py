@@ -1,0 +1,51 @@
+"""The command `toolcrib tour`."""
+
+import typer
+
+from toolcrib.cli.index import build
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, safe
+from toolcrib.cli.search import show_answer
+from toolcrib.cli.why import show_explanation
+
+NAME = "tour"
+QUERIES = (
+    "read the contents of a file",
+    "能不能帮我读文件",
+    "fetch a web page and save a note about it",
+)
+NEXT = """
+What to do next:
+  toolcrib search "what you need"       search in English or Chinese
+  toolcrib list                         see everything in the pool, and what it costs a model
+  toolcrib why "what you need" NAME     see why a capability was found, or was not
+  toolcrib --help                       all commands; docs/index.md has the guides
+Your own: point `tools`, `skills` or `agents` in the settings at your files (docs/settings.md),
+or start in Python with `from toolcrib import Crib`.
+"""
+
+
+def run(context: typer.Context, as_json: AsJson = False) -> None:
+    """Take a short tour: index what is there, search three times, and see why."""
+    opening: Opening = context.obj
+    screen = console()
+    with opening.crib() as crib:
+        stats = build(crib, quiet=as_json)
+        answers = [crib.search(query) for query in QUERIES]
+        first = answers[0]
+        explanation = crib.explain(first.query, first[0].name) if first else None
+    if as_json:
+        print_json({"stats": stats, "answers": answers, "why": explanation})
+        return
+    screen.print(
+        safe(f"{stats.capabilities} capabilities indexed in {stats.seconds} s: {stats.store}")
+    )
+    for answer in answers:
+        screen.print(safe(f'\n$ toolcrib search "{answer.query}"'), style="bold")
+        show_answer(answer)
+    if explanation:
+        screen.print(
+            safe(f'\n$ toolcrib why "{explanation.query}" {explanation.name}'), style="bold"
+        )
+        show_explanation(explanation)
+    screen.print(safe(NEXT))

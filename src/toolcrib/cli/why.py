@@ -1,0 +1,62 @@
+"""The command `toolcrib why`."""
+
+from typing import Annotated
+
+import typer
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.search.explain import Explanation
+
+NAME = "why"
+
+
+def run(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="The query, as it was asked.")],
+    tool: Annotated[str, typer.Argument(help="The capability that was found, or was not.")],
+    limit: Annotated[int | None, typer.Option(min=1, help="The limit, as it was asked.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Explain why a query finds a capability, or does not.
+
+    Shows each wording of the query with the rank that each arm gave, what its name and its intent
+    added, the fused rank, the filters, the cut and the limit.
+    """
+    opening: Opening = context.obj
+    with opening.crib() as crib:
+        explanation = crib.explain(query, tool, limit=limit)
+    print_json(explanation) if as_json else show_explanation(explanation)
+
+
+def show_explanation(why: Explanation) -> None:
+    """An explanation, the verdict first."""
+    screen = console()
+    screen.print(safe(f"{why.name} for {why.query!r}: {why.summary}."))
+    arms = list(why.wordings[0].ranks) if why.wordings else []
+    columns = [
+        "wording",
+        "from",
+        ">weight",
+        *(f">{arm}" for arm in arms),
+        ">bonus",
+        ">rank",
+        ">score",
+    ]
+    rows = [
+        (
+            wording.text,
+            wording.origin,
+            f"{wording.weight:g}",
+            *(wording.ranks[arm] or "-" for arm in arms),
+            f"{wording.bonus:g}",
+            wording.rank or "-",
+            f"{wording.score:.4f}",
+        )
+        for wording in why.wordings
+    ]
+    screen.print(table("", columns, rows))
+    best = f"; the best is {why.best[0]} with {why.best[1]:.4f}" if why.best else ""
+    screen.print(safe(f"Fused: rank {why.rank or '-'}, score {why.score:.4f}{best}."))
+    screen.print(safe(f"State: {why.state}. Hidden by: {why.hidden or 'no filter'}."))
+    screen.print(safe(f"The cut leaves {why.cut_at}, the limit {why.limit}."))

@@ -1,0 +1,57 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from toolcrib.cli import app
+
+
+class Ran(NamedTuple):
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+    error: BaseException | None
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command as a terminal of 200 columns without colour would."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def run(*arguments: str) -> Ran:
+        result = CliRunner().invoke(app, list(arguments))
+        return Ran(result.exit_code, result.stdout, result.stderr, result.exception)
+
+    return run
+
+
+# What a stranger may put into a text: an escape sequence, our own markup, a bell, a carriage
+# return that hides what was before it, a change of direction.
+NASTY = "[bold red]Fill\x1b[31m forms\x07\r[/bold red] \u202eecap\x9b2J [link=http://x]here[/link]"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> str:
+    """A settings file with nothing but one skill, and that one is a stranger's."""
+    skill = tmp_path / "skills" / "forms" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text(f"---\nname: forms\ndescription: {json.dumps(NASTY)}\n---\n", encoding="utf-8")
+    path = tmp_path / "settings.toml"
+    path.write_text(
+        'store = "catalog.db"\nskills = ["skills"]\nbuiltin_tools = false\nplugins = false\n',
+        encoding="utf-8",
+    )
+    return str(path)

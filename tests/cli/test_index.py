@@ -1,0 +1,30 @@
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+
+def test_the_index_is_stored_and_told_about(run: Run, config: str):
+    stats = run("--config", config, "index", "--json").json
+    assert (stats["capabilities"], stats["kinds"], stats["embedder"]) == (1, {"skill": 1}, "none")
+    assert Path(stats["store"]) == Path(config).with_name("catalog.db")
+    assert Path(stats["store"]).exists()
+    assert stats["megabytes"] > 0
+
+
+def test_the_index_lies_in_the_data_folder_unless_it_is_said_where(run: Run, home: Path):
+    ran = run("index")
+    assert ran.code == 0
+    [store] = home.rglob("catalog.db")
+    assert str(store) in ran.out.replace("\n", "")
+    assert "capabilities 2" in ran.out
+
+
+def test_a_search_after_it_finds_the_same(run: Run, config: str):
+    before = run("--config", config, "search", "forms", "--json").json
+    run("--config", config, "index")
+    assert run("--config", config, "search", "forms", "--json").json == before
+
+
+def test_an_index_can_be_built_again_and_again(run: Run, config: str):
+    for _ in range(3):
+        assert run("--config", config, "index", "--json").json["capabilities"] == 1

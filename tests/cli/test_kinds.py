@@ -1,0 +1,13 @@
+from typing import get_args
+
+from toolcrib.cli.kinds import KindName, chosen
+from toolcrib.model import Kind
+
+
+def test_the_words_on_the_command_line_are_the_kinds_there_are():
+    assert [each.value for each in KindName] == list(get_args(Kind))
+
+
+def test_none_chosen_means_every_kind():
+    assert chosen(None) == chosen([]) == frozenset()
+    assert chosen([KindName.skill, KindName.agent]) == {"skill", "agent"}

@@ -1,0 +1,50 @@
+from tests.cli.conftest import Run
+
+
+def test_the_list_has_everything_and_what_it_costs(run: Run):
+    rows = run("list", "--json").json
+    assert len(rows) > 20
+    assert [row["name"] for row in rows] == sorted(row["name"] for row in rows)
+    [row] = [row for row in rows if row["name"] == "read_file"]
+    assert row | {"tokens": 0} == {
+        "name": "read_file",
+        "source": "builtin",
+        "kind": "tool",
+        "state": "ready",
+        "deferral": "automatic",
+        "tokens": 0,
+    }
+    assert 50 < row["tokens"] < 500
+
+
+def test_the_totals_below_the_table_are_those_of_its_rows(run: Run):
+    rows = run("list", "--json").json
+    total = sum(row["tokens"] for row in rows)
+    *_, last = run("list").out.splitlines()
+    assert last.startswith(f"{len(rows)} capabilities, about {total:,} tokens")
+
+
+def test_the_table_has_a_line_for_each(run: Run):
+    head, *lines, _ = run("list").out.splitlines()
+    assert head.split() == ["name", "source", "kind", "state", "deferral", "≈tokens"]
+    assert len(lines) == len(run("list", "--json").json)
+
+
+def test_only_the_kinds_asked_for_are_listed(run: Run, config: str):
+    [row] = run("--config", config, "list", "--kind", "skill", "--json").json
+    assert (row["name"], row["source"], row["deferral"]) == ("skill_forms", "files", "-")
+    assert run("--config", config, "list", "--kind", "tool", "--json").json == []
+    assert run("--config", config, "list", "--kind", "tool").out.splitlines()[-1].startswith("0 ")
+
+
+def test_what_no_model_gets_to_see_is_listed_too(run: Run, tmp_path):
+    (tmp_path / "tools.yaml").write_text(
+        "split: {function: 'posixpath:normpath', available: false}\n", encoding="utf-8"
+    )
+    config = tmp_path / "settings.toml"
+    config.write_text(
+        'store = ":memory:"\ntools = ["tools.yaml"]\nbuiltin_tools = false\nplugins = false\n',
+        encoding="utf-8",
+    )
+    [row] = run("--config", str(config), "list", "--json").json
+    assert (row["name"], row["state"]) == ("split", "disabled")

@@ -1,0 +1,54 @@
+import pytest
+
+from tests.cli.conftest import Run
+from toolcrib.errors import UnknownTool
+
+
+def test_why_tells_the_verdict_and_every_step(run: Run):
+    ran = run("why", "read a file", "read_file")
+    lines = ran.out.splitlines()
+    assert lines[0] == "read_file for 'read a file': returned at rank 1."
+    assert lines[1].split() == [
+        "wording",
+        "from",
+        "weight",
+        "like",
+        "bm25",
+        "bonus",
+        "rank",
+        "score",
+    ]
+    assert "plain words" in ran.out
+    assert "Hidden by: no filter." in ran.out
+    assert "The cut leaves" in ran.out
+
+
+def test_why_not_is_told_too(run: Run):
+    ran = run("why", "write_file", "read_file")
+    assert "below the cut after 1" in ran.out
+    assert "the best is write_file" in ran.out
+    assert "not found" in run("why", "zzzqqq", "read_file").out
+
+
+@pytest.mark.parametrize("query", ["", "select:write_file", "+file", "/file/", "/(/"])
+def test_why_has_an_answer_to_every_form_of_a_query(run: Run, query: str):
+    ran = run("why", query, "write_file")
+    assert ran.code == 0
+    assert ran.out.startswith(f"write_file for {query!r}: ")
+
+
+def test_the_limit_is_as_it_was_asked(run: Run):
+    why = run("why", "file", "read_file", "--limit", "1", "--json").json
+    assert why["limit"] == 1
+
+
+def test_why_as_json_is_the_whole_explanation(run: Run):
+    why = run("why", "read a file", "read_file", "--json").json
+    assert (why["rank"], why["summary"], why["hidden"]) == (1, "returned at rank 1", "")
+    assert why["wordings"][0]["ranks"].keys() == {"like", "bm25"}
+
+
+def test_why_of_an_unknown_tool_is_an_error_with_the_nearest(run: Run):
+    ran = run("why", "read a file", "raed_file")
+    assert isinstance(ran.error, UnknownTool)
+    assert "Nearest: read_file" in str(ran.error)
