@@ -1,0 +1,143 @@
+"""Writes the pages that the code already knows: docs/settings.md and docs/cli.md.
+
+python scripts/write_docs.py            write them
+python scripts/write_docs.py --check    fail if they are not as they would be written
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from inspect import Parameter as Declared
+from inspect import cleandoc, signature
+from pathlib import Path
+from typing import Annotated, NamedTuple, get_args, get_origin, get_type_hints
+
+from typer.models import ArgumentInfo, OptionInfo
+
+from toolcrib.cli.app import COMMANDS, Command
+from toolcrib.cli.kinds import KindName
+from toolcrib.config import Documented, documented
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def settings_page() -> str:
+    """Every setting with its default, by section."""
+    sections: dict[str, list[Documented]] = {}
+    for each in documented():
+        sections.setdefault(each.key.rpartition(".")[0], []).append(each)
+    return "\n".join([SETTINGS_INTRODUCTION, *map(_section, sections, sections.values())])
+
+
+def cli_page() -> str:
+    """Every command with its arguments and options."""
+    return "\n".join([CLI_INTRODUCTION, *map(_command, COMMANDS)])
+
+
+def _section(name: str, settings: list[Documented]) -> str:
+    rows = [f"| `{each.key}` | `{each.default}` | {each.description} |" for each in settings]
+    title = f"## [{name}]" if name else "## At the top"
+    return "\n".join([title, "", "| key | default | meaning |", "|---|---|---|", *rows, ""])
+
+
+class Parameter(NamedTuple):
+    """An argument or an option as one writes it; an optional one stands in brackets."""
+
+    spelling: str
+    help: str
+    needed: bool
+
+
+def _command(command: Command) -> str:
+    parameters = list(_parameters(command.run))
+    words = (each.spelling if each.needed else f"[{each.spelling}]" for each in parameters)
+    usage = " ".join(["    toolcrib", command.NAME, *words])
+    rows = [f"| `{each.spelling}` | {each.help} |" for each in parameters]
+    text = cleandoc(command.run.__doc__ or "")
+    return "\n".join(
+        [f"## {command.NAME}", "", usage, "", text, "", "| | |", "|---|---|", *rows, ""]
+    )
+
+
+def _parameters(run: Callable[..., None]) -> Iterator[Parameter]:
+    hints = get_type_hints(run, include_extras=True)
+    for name, parameter in signature(run).parameters.items():
+        if get_origin(hints[name]) is Annotated:
+            kind, info = get_args(hints[name])
+            needed = parameter.default is Declared.empty
+            yield Parameter(_spelling(name, kind, info), info.help or "", needed)
+
+
+def _spelling(name: str, kind: object, info: ArgumentInfo | OptionInfo) -> str:
+    if isinstance(info, ArgumentInfo):
+        return name.upper()
+    given = info.default if isinstance(info.default, str) else ""  # where typer keeps "--json"
+    return f"{given or '--' + name.replace('_', '-')} {_value(kind)}".strip()
+
+
+def _value(kind: object) -> str:
+    """What an option takes, by its type; nothing for a switch."""
+    types = {kind, *get_args(kind)}
+    values = {Path: "FILE", int: "N", float: "X", list[KindName]: "KIND"}
+    return next((word for type_, word in values.items() if type_ in types), "")
+
+
+SETTINGS_INTRODUCTION = """\
+# Settings
+
+Written by `scripts/write_docs.py`; the words are those in `config.py`.
+
+Settings are read once, from one TOML file and then the environment, which wins. The file is the
+one that `--config` or the variable `TOOLCRIB_CONFIG` names, else `config.toml` in the user's
+configuration folder (`~/.config/toolcrib` on Linux). None is read from the working directory:
+settings name code to import, and a cloned repository must not get to choose that
+([decision 0004](decisions/0004-no-settings-from-the-working-directory.md)). Relative paths in a
+file start from its folder.
+
+```toml
+index = "auto"
+skills = ["skills"]
+
+[search]
+limit = 5
+
+[embed]
+embedder = "openai"
+model = "text-embedding-3-small"
+```
+
+In the environment, a key is written in capitals behind `TOOLCRIB_`, a section with two
+underscores, a list with commas: `TOOLCRIB_SEARCH__LIMIT=8`, `TOOLCRIB_SKILLS=a,b`. An unknown key
+is an error that names the nearest one.
+"""
+
+CLI_INTRODUCTION = """\
+# Command line
+
+Written by `scripts/write_docs.py`; the words are those of `toolcrib COMMAND --help`.
+
+Before the command: `--config FILE` names the settings file, `--version` shows the version. Every
+command takes `--json`. Exit codes: 0 for done, 1 for a bar that was not reached, 2 for input that
+cannot be used; then one line on standard error says why and what to do.
+"""
+
+PAGES = {"settings.md": settings_page, "cli.md": cli_page}
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or compare them."""
+    stale = [name for name, page in PAGES.items() if _read(name) != page()]
+    if "--check" in arguments:
+        print("\n".join(f"docs/{name} is stale: run scripts/write_docs.py" for name in stale))
+        return int(bool(stale))
+    for name in stale:
+        (DOCS / name).write_text(PAGES[name](), encoding="utf-8")
+    return 0
+
+
+def _read(name: str) -> str:
+    path = DOCS / name
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
