@@ -16,12 +16,12 @@ QUERIES = (
 )
 NEXT = """
 What to do next:
-  toolcrib search "what you need"       search in English or Chinese
-  toolcrib list                         see everything in the pool, and what it costs a model
-  toolcrib why "what you need" NAME     see why a capability was found, or was not
-  toolcrib --help                       all commands; docs/index.md has the guides
-Your own: point `tools`, `skills` or `agents` in the settings at your files (docs/settings.md),
-or start in Python with `from toolcrib import Crib`.
+  toolcrib search "what you need"     search in English or Chinese
+  toolcrib why "what you need" NAME   why something was found, or was not
+  toolcrib list                       all that is here, and what it costs a model
+  toolcrib --help                     all commands; docs/index.md has the guides
+For your own, name `tools`, `skills` or `agents` in the settings
+(docs/settings.md), or start in Python with `from toolcrib import Crib`.
 """
 
 
