@@ -1,12 +1,14 @@
 """The command `toolcrib why`."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
-from toolcrib.search.explain import Explanation
+from toolcrib.search.explain import Explanation, Wording
 
 NAME = "why"
 
@@ -33,16 +35,17 @@ def show_explanation(why: Explanation) -> None:
     """An explanation, the verdict first."""
     screen = console()
     screen.print(safe(f"{why.name} for {why.query!r}: {why.summary}."))
-    arms = list(why.wordings[0].ranks) if why.wordings else []
-    columns = [
-        "wording",
-        "from",
-        ">weight",
-        *(f">{arm}" for arm in arms),
-        ">bonus",
-        ">rank",
-        ">score",
-    ]
+    if why.wordings:
+        screen.print(_wordings(why.wordings))
+    best = f"; the best is {why.best[0]} with {why.best[1]:.4f}" if why.best else ""
+    screen.print(safe(f"Fused: rank {why.rank or '-'}, score {why.score:.4f}{best}."))
+    screen.print(safe(f"State: {why.state}. Hidden by: {why.hidden or 'no filter'}."))
+    screen.print(safe(f"The cut leaves {why.cut_at}, the limit {why.limit}."))
+
+
+def _wordings(wordings: Sequence[Wording]) -> Table:
+    arms = list(wordings[0].ranks)
+    ranks = [f">{arm}" for arm in arms]
     rows = [
         (
             wording.text,
@@ -53,10 +56,6 @@ def show_explanation(why: Explanation) -> None:
             wording.rank or "-",
             f"{wording.score:.4f}",
         )
-        for wording in why.wordings
+        for wording in wordings
     ]
-    screen.print(table("", columns, rows))
-    best = f"; the best is {why.best[0]} with {why.best[1]:.4f}" if why.best else ""
-    screen.print(safe(f"Fused: rank {why.rank or '-'}, score {why.score:.4f}{best}."))
-    screen.print(safe(f"State: {why.state}. Hidden by: {why.hidden or 'no filter'}."))
-    screen.print(safe(f"The cut leaves {why.cut_at}, the limit {why.limit}."))
+    return table("", ["wording", "from", ">weight", *ranks, ">bonus", ">rank", ">score"], rows)
