@@ -6,7 +6,7 @@ or an agent (`AgentInfo`); `kind` says which. The rest is what a search takes an
 (`Call`, `Outcome`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, overload
 
@@ -186,6 +186,11 @@ class Answer(Sequence[Hit]):
         return iter(self.hits)
 
 
+Phase = Literal["resolve", "state", "rights", "approval", "arguments", "start", "call", "result"]
+Effect = Literal["not_sent", "failed", "unknown"]
+Progress: TypeAlias = Callable[[float, float | None, str], None]
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A tool to run and what to run it with. `name` is the name the model saw."""
@@ -194,10 +199,50 @@ class Call:
     arguments: JsonObject = field(default_factory=dict[str, Json])
 
 
+def _tell_nobody(_done: float, _all: float | None, _message: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What a call has while it runs: `deadline` on the monotonic clock, and whom to tell how it goes."""
+
+    deadline: float
+    progress: Progress = _tell_nobody
+
+
+@dataclass(frozen=True, slots=True)
+class CallError:
+    """Why a call did not end well, for programs and for models.
+
+    `effect` says what became of it: it was not sent, it failed, or nobody knows. `schema` comes
+    with arguments that do not fit.
+    """
+
+    code: str
+    phase: Phase
+    message: str
+    server: str | None = None
+    retryable: bool = False
+    effect: Effect = "not_sent"
+    schema: JsonObject | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a call ended. `unknown`: it was sent, and nobody can say whether it took effect."""
+    """How a call ended: without an error it went well.
 
-    status: Literal["ok", "failed", "unknown"]
+    `content` is what the tool returned: a JSON value, or the content blocks of an MCP tool.
+    `structured` is its structured content, if it has any. `handle` names the rest of a result that
+    was too large to give whole.
+    """
+
     content: Json = None
-    error: str = ""
+    structured: Json = None
+    error: CallError | None = None
+    handle: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it went well."""
+        return self.error is None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from toolcrib.model import Call, Capability, Outcome, SourceKind, State
+from toolcrib.model import Call, Capability, Outcome, Running, SourceKind, State
 
 
 class Source(Protocol):
@@ -39,10 +39,10 @@ class Source(Protocol):
         """
         ...
 
-    async def call(self, call: Call) -> Outcome:
-        """Run the tool of the source's own name `call.name`.
+    async def call(self, call: Call, running: Running) -> Outcome:
+        """Run the tool of the source's own name `call.name`, and be done by the deadline.
 
-        Raises `UnknownTool` and `BadArguments` before anything runs; a failure of the tool itself
-        is an `Outcome`, not an exception.
+        Raises `UnknownTool` and `BadArguments` before anything runs; whatever goes wrong after
+        that is an `Outcome` with an error, not an exception. Cancelling it cancels the tool.
         """
         ...
