@@ -16,7 +16,7 @@ from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import UnknownTool
 from toolcrib.evaluate.cases import Tool
-from toolcrib.model import Call, Outcome, SourceKind, State, ToolInfo
+from toolcrib.model import Call, Outcome, Running, SourceKind, State, ToolInfo
 
 LIMIT = 5
 NEWCOMERS = "newcomers"
@@ -65,7 +65,7 @@ class Server:
             raise UnknownTool(f"no tool {name!r} here")
         return "ready"
 
-    async def call(self, call: Call) -> Outcome:
+    async def call(self, call: Call, running: Running) -> Outcome:  # noqa: ARG002 - nothing runs
         raise UnknownTool(f"{call.name!r} is here to be found, not to be called")
 
 

@@ -52,7 +52,9 @@ NOUNS = [
     (hit("x"), "score"),
     (ANSWER, "hits"),
     (model.Call("x"), "arguments"),
-    (model.Outcome("ok"), "content"),
+    (model.Running(0.0), "deadline"),
+    (model.CallError("x", "call", "y"), "code"),
+    (model.Outcome("done"), "content"),
 ]
 
 

@@ -1,5 +1,6 @@
 """A small catalog like those that agents have, a source to list it, and a search over it."""
 
+import time
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +16,7 @@ from toolcrib.model import (
     Capability,
     Entry,
     Outcome,
+    Running,
     SkillInfo,
     SourceKind,
     State,
@@ -49,8 +51,13 @@ class ListedSource:
     def state(self, name: str) -> State:
         return self.states.get(name, "ready")
 
-    async def call(self, call: Call) -> Outcome:
-        return Outcome("ok", call.name)
+    async def call(self, call: Call, running: Running) -> Outcome:  # noqa: ARG002 - it is done at once
+        return Outcome(call.name)
+
+
+def soon(seconds: float = 10) -> Running:
+    """What a call has that may take this long."""
+    return Running(time.monotonic() + seconds)
 
 
 def mcp(server: str, name: str, description: str = "") -> ToolInfo:

@@ -193,10 +193,18 @@ Progress: TypeAlias = Callable[[float, float | None, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool to run and what to run it with. `name` is the name the model saw."""
+    """A tool to run and what to run it with.
+
+    `name` is the name the model saw; a source is given its own name for the tool. `text` is the
+    arguments as JSON text, where a provider hands them over so, and then stands for `arguments`.
+    `pin` is that of the definition which was shown, if the caller knows it: a tool that is another
+    by now is not called.
+    """
 
     name: str
     arguments: JsonObject = field(default_factory=dict[str, Json])
+    text: str = ""
+    pin: str = ""
 
 
 def _tell_nobody(_done: float, _all: float | None, _message: str) -> None:
@@ -205,7 +213,7 @@ def _tell_nobody(_done: float, _all: float | None, _message: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What a call has while it runs: `deadline` on the monotonic clock, and whom to tell how it goes."""
+    """What a call has while it runs: a deadline on the monotonic clock, and whom to tell of it."""
 
     deadline: float
     progress: Progress = _tell_nobody
@@ -216,7 +224,7 @@ class CallError:
     """Why a call did not end well, for programs and for models.
 
     `effect` says what became of it: it was not sent, it failed, or nobody knows. `schema` comes
-    with arguments that do not fit.
+    with arguments that do not fit, `ticket` with a call that waits for an approval.
     """
 
     code: str
@@ -226,6 +234,7 @@ class CallError:
     retryable: bool = False
     effect: Effect = "not_sent"
     schema: JsonObject | None = None
+    ticket: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +243,15 @@ class Outcome:
 
     `content` is what the tool returned: a JSON value, or the content blocks of an MCP tool.
     `structured` is its structured content, if it has any. `handle` names the rest of a result that
-    was too large to give whole.
+    was too large to give whole; `content` is then its first part, as text. `repaired` says what was
+    put right in the arguments, one note each.
     """
 
     content: Json = None
     structured: Json = None
     error: CallError | None = None
     handle: str = ""
+    repaired: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:

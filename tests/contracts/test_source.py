@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from tests.workshop import soon
 from toolcrib.errors import BadArguments, DeclarationError, SourceError, UnknownTool
 from toolcrib.model import Call, PermissionKind, SourceKind, State, ToolInfo
 from toolcrib.sources.agents import AgentSource
@@ -19,10 +21,16 @@ from toolcrib.sources.skills import SkillSource
 HEAD = "---\nname: {name}\ndescription: About it\n---\nText\n"
 
 
+async def hang() -> None:
+    await asyncio.sleep(60)
+
+
 def functions(_: Path) -> Source:
     source = BuiltinSource("plugin")
     source.add(lambda text: text, name="echo")
     source.add(lambda: 1 / 0, name="fail")
+    source.add(lambda: time.sleep(2), name="hang")
+    source.add(hang, name="hang_on_loop")
     return source
 
 
@@ -81,7 +89,7 @@ def test_every_capability_has_a_state(source):
 
 def test_an_unknown_name_is_refused(source):
     with pytest.raises(UnknownTool, match="no_such_name"):
-        asyncio.run(source.call(Call("no_such_name")))
+        asyncio.run(source.call(Call("no_such_name"), soon()))
     with pytest.raises(UnknownTool, match="no_such_name"):
         source.state("no_such_name")
 
@@ -89,13 +97,35 @@ def test_an_unknown_name_is_refused(source):
 def test_arguments_that_do_not_fit_are_refused_before_anything_runs(source):
     for one in source.capabilities():
         with pytest.raises(BadArguments if isinstance(one, ToolInfo) else UnknownTool):
-            asyncio.run(source.call(Call(one.name, {"no_such_argument": 1})))
+            asyncio.run(source.call(Call(one.name, {"no_such_argument": 1}), soon()))
 
 
 def test_a_failure_of_the_tool_is_an_outcome(tmp_path):
-    outcome = asyncio.run(functions(tmp_path).call(Call("fail")))
-    assert outcome.status == "failed"
-    assert "ZeroDivisionError" in outcome.error
+    outcome = asyncio.run(functions(tmp_path).call(Call("fail"), soon()))
+    assert outcome.error
+    assert (outcome.error.phase, outcome.error.effect) == ("call", "failed")
+    assert "ZeroDivisionError" in outcome.error.message
+
+
+@pytest.mark.parametrize("name", ["hang", "hang_on_loop"])
+def test_a_call_is_done_by_its_deadline_and_then_nobody_knows_what_it_did(name, tmp_path):
+    started = time.monotonic()
+    outcome = asyncio.run(functions(tmp_path).call(Call(name), soon(0.05)))
+    assert time.monotonic() - started < 1
+    assert outcome.error
+    assert (outcome.error.code, outcome.error.effect) == ("deadline", "unknown")
+
+
+@pytest.mark.parametrize("name", ["hang", "hang_on_loop"])
+def test_cancelling_a_call_ends_it(name, tmp_path):
+    async def cancelled() -> bool:
+        task = asyncio.ensure_future(functions(tmp_path).call(Call(name), soon()))
+        await asyncio.sleep(0.02)
+        task.cancel()
+        await asyncio.wait({task}, timeout=1)
+        return task.cancelled()
+
+    assert asyncio.run(cancelled())
 
 
 @pytest.mark.parametrize("make", [SkillSource, AgentSource])

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from tests.workshop import soon
 from toolcrib.errors import BadArguments, NameTaken, UnknownTool
-from toolcrib.model import Call, Outcome
+from toolcrib.model import Call, CallError, Outcome
 from toolcrib.sources.builtin import BuiltinSource
 
 
@@ -26,7 +27,7 @@ class Colour(Enum):
 def run(fn, **arguments) -> Outcome:
     source = BuiltinSource()
     name = source.add(fn, name="fn").name
-    return asyncio.run(source.call(Call(name, arguments)))
+    return asyncio.run(source.call(Call(name, arguments), soon()))
 
 
 def test_added_tools_are_listed_in_order_under_the_id_of_the_source():
@@ -68,7 +69,7 @@ def test_an_unknown_tool_is_refused_with_the_nearest_names():
     source = BuiltinSource()
     source.add(lambda: 1, name="read_file")
     with pytest.raises(UnknownTool, match=r"'raed_file'.*search.*Nearest: read_file"):
-        asyncio.run(source.call(Call("raed_file")))
+        asyncio.run(source.call(Call("raed_file"), soon()))
     with pytest.raises(UnknownTool):
         source.state("raed_file")
     assert source.state("read_file") == "ready"
@@ -81,7 +82,7 @@ def test_arguments_arrive_as_the_types_that_the_function_asks_for():
         return "all"
 
     outcome = run(fn, at={"x": 1}, day="2026-03-01", place="x", colour="red", numbers=[1, 2])
-    assert outcome == Outcome("ok", "all")
+    assert outcome == Outcome("all")
 
 
 def test_positional_only_parameters_and_open_keywords_are_passed():
@@ -136,11 +137,14 @@ def test_what_a_tool_raises_is_its_outcome(error):
     def fn():
         raise error
 
-    assert run(fn) == Outcome("failed", error=f"{type(error).__name__}: {error}")
+    told = f"{type(error).__name__}: {error}"
+    assert run(fn) == Outcome(error=CallError("tool_failed", "call", told, effect="failed"))
 
 
 def test_a_stop_iteration_is_a_failure_and_not_the_end_of_waiting():
-    assert run(lambda: next(iter([]))).status == "failed"
+    failure = run(lambda: next(iter([]))).error
+    assert failure
+    assert failure.code == "tool_failed"
 
 
 def test_results_become_json():
@@ -162,16 +166,17 @@ def test_results_become_json():
 
 
 def test_a_result_that_is_no_json_is_a_failure_that_says_the_tool_ran():
-    outcome = run(lambda: {"it": object()})
-    assert outcome.status == "failed"
-    assert "ran, but" in outcome.error
+    failure = run(lambda: {"it": object()}).error
+    assert failure
+    assert (failure.code, failure.effect) == ("bad_result", "failed")
+    assert "ran, but" in failure.message
 
 
 def test_cancelling_a_call_is_not_swallowed():
     async def go():
         source = BuiltinSource()
         source.add(asyncio.sleep, name="sleep")
-        await asyncio.wait_for(source.call(Call("sleep", {"delay": 60})), 0.01)
+        await asyncio.wait_for(source.call(Call("sleep", {"delay": 60}), soon()), 0.01)
 
     with pytest.raises(TimeoutError):
         asyncio.run(go())

@@ -3,6 +3,7 @@ import textwrap
 
 import pytest
 
+from tests.workshop import soon
 from toolcrib.errors import DeclarationError
 from toolcrib.model import Call
 from toolcrib.sources.builtin import BuiltinSource
@@ -74,7 +75,7 @@ def test_an_entry_with_a_function_adds_it_under_the_name_of_the_entry(declared):
     )
     assert (info.name, info.permission_kind, info.defer) == ("base", "read", "never")
     assert info.search_hint == "file name"
-    outcome = asyncio.run(source.call(Call("base", {"p": "a/b"})))
+    outcome = asyncio.run(source.call(Call("base", {"p": "a/b"}), soon()))
     assert outcome.content == "b"
 
 

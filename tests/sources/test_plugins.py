@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.workshop import soon
 from toolcrib.model import Call
 from toolcrib.sources.plugins import GROUP, load_plugins
 
@@ -60,7 +61,7 @@ def test_the_tools_of_a_plugin_can_be_called(example):
     dice = next(source for source in load_plugins().sources if source.id == "dice")
     (info,) = dice.capabilities()
     assert (info.source_id, info.permission_kind) == ("dice", "write")
-    assert asyncio.run(dice.call(Call("roll_dice", {"sides": 1}))).content == 1
+    assert asyncio.run(dice.call(Call("roll_dice", {"sides": 1}), soon())).content == 1
 
 
 def test_no_plugins_is_no_problem():

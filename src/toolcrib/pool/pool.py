@@ -33,6 +33,7 @@ class Pool:
         self.events = EventBus()
         self.entries: Mapping[str, Entry] = {}
         self._by_bare: Mapping[str, Sequence[str]] = {}
+        self._sources: Mapping[str, Source] = {}
         self._listed: dict[int, tuple[Source, Listing]] = {}
         self._fingerprint = 0
 
@@ -75,21 +76,33 @@ class Pool:
 
         Raises `AmbiguousName` with the candidates, or `UnknownTool` with the nearest names.
         """
-        if entry := self.entries.get(name):
-            return entry
-        match self._by_bare.get(name, ()):
+        match self.candidates(name):
             case [only]:
-                return self.entries[only]
+                return only
             case []:
                 near = ", ".join(nearest(name, list(self.entries))) or "none"
                 message = f"no tool {name!r} here; search for it first. Nearest: {near}"
                 raise UnknownTool(message)
-            case candidates:
-                message = f"{name!r} fits several: {', '.join(candidates)}; use one of these names"
-                raise AmbiguousName(message)
+            case several:
+                names = ", ".join(entry.name for entry in several)
+                raise AmbiguousName(f"{name!r} fits several: {names}; use one of these names")
+
+    def candidates(self, name: str) -> Sequence[Entry]:
+        """Every entry that a name may mean: the one that has it, else all with it as bare name."""
+        if entry := self.entries.get(name):
+            return [entry]
+        return [self.entries[each] for each in self._by_bare.get(name, ())]
+
+    def source_of(self, name: str) -> Source:
+        """Where the entry of this very name comes from. Raises `UnknownTool`."""
+        if name not in self._sources:
+            raise UnknownTool(f"{name!r} is not here any more; search for it again")
+        return self._sources[name]
 
     def _merge(self) -> ToolsUpdated:
-        before, self.entries = self.entries, self._named()
+        before, named = self.entries, self._named()
+        self.entries = {name: entry for name, (entry, _) in named.items()}
+        self._sources = {name: source for name, (_, source) in named.items()}
         self._by_bare = _by_bare(self.entries.values())
         news = _difference(before, self.entries)
         if news:
@@ -104,15 +117,15 @@ class Pool:
         _, known = self._listed.get(id(source), (source, {}))
         self._listed[id(source)] = source, _listing(source, known)
 
-    def _named(self) -> dict[str, Entry]:
+    def _named(self) -> dict[str, tuple[Entry, Source]]:
         """Every listed capability under its name; of two with one origin the first listed."""
-        by_origin: dict[Origin, Listed] = {}
-        for _, listing in reversed(self._listed.values()):
-            by_origin |= listing
+        by_origin: dict[Origin, tuple[Listed, Source]] = {}
+        for source, listing in reversed(self._listed.values()):
+            by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
         names = name_all(list(by_origin))
         return {
-            names[origin]: self._entry(names[origin], listed)
-            for origin, listed in by_origin.items()
+            names[origin]: (self._entry(names[origin], listed), source)
+            for origin, (listed, source) in by_origin.items()
         }
 
     def _entry(self, name: str, listed: Listed) -> Entry:

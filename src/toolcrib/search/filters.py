@@ -43,20 +43,34 @@ class Scope:
 
 def verdict(entry: Entry, scope: Scope, kinds: frozenset[Kind] = frozenset()) -> Verdict:
     """Why an entry is hidden from this caller: the first filter that says so; "" if none does."""
+    plumbing: Verdict = "" if entry.capability.searchable else "not searchable"
+    return (
+        _for_everyone(entry, scope)
+        or plumbing
+        or _for_caller(entry, scope)
+        or _for_search(entry, scope, kinds)
+    )
+
+
+def barred(entry: Entry, scope: Scope) -> Verdict:
+    """Why this caller may not call it: the same filters, but for those that only tidy a search."""
+    return _for_everyone(entry, scope) or _for_caller(entry, scope)
+
+
+def _for_everyone(entry: Entry, scope: Scope) -> Verdict:
     if entry.state in _UNUSABLE:
         return _UNUSABLE[entry.state]
-    if _fits(entry.name, scope.internal):
-        return "internal"
-    if not entry.capability.searchable:
-        return "not searchable"
-    return _for_caller(entry, scope, kinds)
+    return "internal" if _fits(entry.name, scope.internal) else ""
 
 
-def _for_caller(entry: Entry, scope: Scope, kinds: frozenset[Kind]) -> Verdict:
+def _for_caller(entry: Entry, scope: Scope) -> Verdict:
     if _fits(entry.name, scope.excluded):
         return "excluded"
-    if scope.allowed is not None and not _fits(entry.name, scope.allowed):
-        return "no right"
+    allowed = scope.allowed is None or _fits(entry.name, scope.allowed)
+    return "" if allowed else "no right"
+
+
+def _for_search(entry: Entry, scope: Scope, kinds: frozenset[Kind]) -> Verdict:
     if entry.name in scope.bound:
         return "already bound"
     return "other kind" if kinds and entry.capability.kind not in kinds else ""
@@ -71,3 +85,23 @@ def hidden(
 
 def _fits(name: str, patterns: frozenset[str]) -> bool:
     return name in patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _fits(name: str, patterns: frozenset[str]) -> bool:
+    return name in patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _reasons(entry: Entry, scope: Scope, kinds: frozenset[Kind]) -> Iterator[Verdict]:
+    """Every reason to hide it, in the order of the filters, and "" at the end."""
+    reasons: dict[Verdict, bool] = {
+        "disabled": entry.state == "disabled",
+        "other platform": entry.state == "other_platform",
+        "internal": _fits(entry.name, scope.internal),
+        "not searchable": not entry.capability.searchable,
+        "excluded": _fits(entry.name, scope.excluded),
+        "no right": scope.allowed is not None and not _fits(entry.name, scope.allowed),
+        "already bound": entry.name in scope.bound,
+        "other kind": bool(kinds) and entry.capability.kind not in kinds,
+        "": True,
+    }
+    return (reason for reason, holds in reasons.items() if holds)

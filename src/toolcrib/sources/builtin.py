@@ -11,8 +11,10 @@ from typing import Unpack
 from pydantic import TypeAdapter
 
 from toolcrib.errors import BadArguments, NameTaken, UnknownTool
-from toolcrib.model import Call, Json, Outcome, SourceKind, State, ToolInfo
+from toolcrib.model import Call, CallError, Json, Outcome, Running, SourceKind, State, ToolInfo
+from toolcrib.sources.deadline import LATE, left_s
 from toolcrib.sources.function import Function, ToolFacts, function_from, with_facts
+from toolcrib.sources.threads import in_thread
 from toolcrib.text.nearest import nearest
 
 _ANYTHING = TypeAdapter(object)
@@ -60,14 +62,17 @@ class BuiltinSource:
         self._function(name)
         return "ready"
 
-    async def call(self, call: Call) -> Outcome:
-        """Run one function: on the loop if it is async, else in a thread, so that it may wait."""
+    async def call(self, call: Call, running: Running) -> Outcome:
+        """Run one function: on the loop if it is async, else in a thread, so that it may wait.
+
+        A thread cannot be stopped: at the deadline, or when it is cancelled, nobody waits any more.
+        """
         function = self._function(call.name)
         try:
             bound = function.signature.bind(call.arguments)
         except BadArguments as error:
             raise BadArguments(f"{call.name}: {error}") from None
-        return await _outcome(partial(function.run, *bound.by_position, **bound.by_name))
+        return await _outcome(partial(function.run, *bound.by_position, **bound.by_name), running)
 
     def _keep(self, info: ToolInfo, function: Function) -> ToolInfo:
         self._functions[info.name] = replace(function, info=info)
@@ -81,31 +86,29 @@ class BuiltinSource:
         return self._functions[name]
 
 
-async def _outcome(run: Callable[[], object]) -> Outcome:
+async def _outcome(run: Callable[[], object], running: Running) -> Outcome:
+    limit = asyncio.timeout(left_s(running))
     try:
-        result = await _result(run)
+        async with limit:
+            result = await _result(run)
     except Exception as error:  # noqa: BLE001 - whatever a tool raises is its outcome
-        return Outcome("failed", error=_told(error))
+        return Outcome(error=LATE if limit.expired() else _failure("tool_failed", _told(error)))
     try:
-        return Outcome("ok", _as_json(result))
+        return Outcome(_as_json(result))
     except ValueError as error:
         lost = f"the tool ran, but its result cannot be written as JSON: {_told(error)}"
-        return Outcome("failed", error=lost)
+        return Outcome(error=_failure("bad_result", lost))
 
 
 async def _result(run: Callable[[], object]) -> object:
     if inspect.iscoroutinefunction(run):
         return await run()
-    result = await asyncio.to_thread(_without_stop, run)
+    result = await in_thread(run)
     return await result if inspect.isawaitable(result) else result
 
 
-def _without_stop(run: Callable[[], object]) -> object:
-    """Run it. A `StopIteration` must not leave the thread: on Python 3.11 nobody would wake up."""
-    try:
-        return run()
-    except StopIteration as error:
-        raise RuntimeError("the tool raised StopIteration") from error
+def _failure(code: str, message: str) -> CallError:
+    return CallError(code, "call", message, effect="failed")
 
 
 def _as_json(result: object) -> Json:
