@@ -16,6 +16,7 @@ FOREIGN = {
     "Stemmer",
     "annotated_types",
     "apsw",
+    "jsonschema_rs",
     "numpy",
     "platformdirs",
     "pydantic",

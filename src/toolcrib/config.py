@@ -28,6 +28,7 @@ from pydantic import (
 from pydantic import ValidationError as PydanticError
 
 from toolcrib.errors import ConfigError
+from toolcrib.model import PermissionKind
 
 PREFIX = "TOOLCRIB_"
 CONFIG = "TOOLCRIB_CONFIG"
@@ -139,6 +140,36 @@ class EmbedSettings(_Section):
     retries: int = Field(default=3, ge=0, description="How often a failed request is tried again.")
 
 
+class ApprovalRule(_Section):
+    """One rule: what it is about, by name or kind or both, and its verdict."""
+
+    verdict: Literal["allow", "ask", "deny"]
+    pattern: str = "*"
+    kind: PermissionKind | None = None
+
+
+class ApprovalSettings(_Section):
+    """Which calls need a person's leave."""
+
+    rules: tuple[ApprovalRule, ...] = Field(
+        default=(),
+        description="Tables with `verdict` (`allow`, `ask`, `deny`) and `pattern` or `kind` or"
+        " both. The first that matches decides; else `read` is allowed and the rest asked for.",
+    )
+
+
+class CallSettings(_Section):
+    """The bounds of every call."""
+
+    timeout_s: PositiveFloat = Field(
+        default=60.0, description="Longest that a tool may take, unless the call says."
+    )
+    result_bytes: PositiveInt = Field(
+        default=1024 * 1024,
+        description="Largest result that is given whole; of a larger one there is a handle.",
+    )
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -165,6 +196,8 @@ class Settings(_Section):
     search: SearchSettings = Field(default_factory=SearchSettings, description="")
     weights: WeightSettings = Field(default_factory=WeightSettings, description="")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="")
+    call: CallSettings = Field(default_factory=CallSettings, description="")
+    approval: ApprovalSettings = Field(default_factory=ApprovalSettings, description="")
 
     @property
     def store_path(self) -> str:

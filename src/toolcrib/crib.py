@@ -4,6 +4,7 @@ crib = Crib()
 crib.add(my_function)
 crib.search("what I need")
 crib.explain("what I need", "my_function")
+await crib.call("my_function", {"its": "arguments"})
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,12 +19,17 @@ from toolcrib.config import Settings
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
+from toolcrib.execute.approval import Approver, Rule
+from toolcrib.execute.caller import Caller
+from toolcrib.execute.door import Door, Policy
+from toolcrib.execute.tickets import Tickets
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Progress, View
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.index.weights import FieldWeights
-from toolcrib.model import Answer, Entry, Kind, Query, ToolInfo
+from toolcrib.model import Answer, Call, Entry, JsonObject, Kind, Outcome, Query, ToolInfo
+from toolcrib.model import Progress as CallProgress
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.pool.pool import Pool
 from toolcrib.search.answer import answer
@@ -39,6 +45,9 @@ from toolcrib.sources.protocol import Source
 from toolcrib.store.sqlite import SqliteStore
 
 MOST_SCOPES = 256
+
+HOST = Caller("host")
+"""Who calls when nobody else is named: the program that holds the crib."""
 
 _Remembered: TypeAlias = dict[tuple[Scope, frozenset[Kind]], frozenset[str]]
 
@@ -57,6 +66,7 @@ class Crib:
         self.pool = Pool()
         self.problems: tuple[str, ...] = ()
         self._embedder = embedder
+        self._door = Door(self.pool, policy_of(self.settings))
         self._functions = BuiltinSource()
         self._changing = RLock()
         self._added = False
@@ -110,6 +120,39 @@ class Crib:
         with catalog.view() as view:
             search = self._search(catalog, view, query, caller)
             return explain(query, entry, verdict(entry, caller), search)
+
+    async def call(  # noqa: PLR0913 - what a call may have, each by its name
+        self,
+        name: str,
+        arguments: JsonObject | str = "{}",
+        *,
+        caller: Caller = HOST,
+        pin: str = "",
+        timeout_s: float | None = None,
+        approver: Approver | None = None,
+        progress: CallProgress | None = None,
+    ) -> Outcome:
+        """Call a tool. Never raises for what a model says: the outcome has the error.
+
+        `arguments` may be JSON text, as some providers hand them over. `pin` is that of the
+        definition which was shown, if it has to be that one. `approver` is asked where the rules
+        say so; without one the operator finds a ticket at `tickets`.
+        """
+        text = isinstance(arguments, str)
+        call = Call(name, text=arguments, pin=pin) if text else Call(name, arguments, pin=pin)
+        self._gathered()
+        return await self._door.execute(
+            call, self._known(caller), timeout_s=timeout_s, approver=approver, progress=progress
+        )
+
+    def rest(self, handle: str, *, caller: Caller = HOST, offset: int) -> Outcome:
+        """What of a large result begins at this character; see `Outcome.handle`."""
+        return self._door.rest(handle, caller, offset)
+
+    @property
+    def tickets(self) -> Tickets:
+        """The calls that wait for approval. For the operator: never hand it to a model."""
+        return self._door.tickets
 
     def entries(self) -> Mapping[str, Entry]:
         """Everything in the pool by name, hidden or not."""
@@ -212,6 +255,10 @@ class Crib:
         asked = scope or Scope()
         return replace(asked, internal=asked.internal.union(self.settings.search.internal))
 
+    def _known(self, caller: Caller) -> Caller:
+        """The caller, without what is hidden from everyone."""
+        return replace(caller, scope=self._scope(caller.scope))
+
     @cached_property
     def _catalog(self) -> Catalog:
         """The index by the engine that is set; it is chosen when it is first needed."""
@@ -268,6 +315,13 @@ def rules_of(settings: Settings) -> Rules:
         cut_ratio=said.cut_ratio,
         band_share=said.band_share,
     )
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The rules of calling that the settings make."""
+    said = settings.approval.rules
+    rules = tuple(Rule(rule.verdict, rule.pattern, rule.kind) for rule in said)
+    return Policy(rules, settings.call.timeout_s, settings.call.result_bytes)
 
 
 def weights_of(settings: Settings) -> FieldWeights:

@@ -1,0 +1,96 @@
+"""Who may call what without a person's leave, and how that leave is asked for.
+
+Rules are tried in order and the first that matches decides. Where none does: a `read` is allowed,
+and everything else is asked for.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal, Protocol
+
+from toolcrib.execute.refusal import Refused
+from toolcrib.execute.tickets import TICKET_S, ApprovalRequest, Tickets
+from toolcrib.model import PermissionKind, ToolInfo
+
+Verdict = Literal["allow", "ask", "deny"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A verdict on the tools whose name fits a pattern and whose kind is this one; None is any."""
+
+    verdict: Verdict
+    pattern: str = "*"
+    kind: PermissionKind | None = None
+
+    def matches(self, tool: ToolInfo) -> bool:
+        """Whether the rule is about this tool. Names are compared letter by letter."""
+        return self.kind in (None, tool.permission_kind) and fnmatchcase(tool.name, self.pattern)
+
+
+class Approver(Protocol):
+    """Asks a person, and waits for the answer."""
+
+    async def __call__(self, request: ApprovalRequest, /) -> bool:
+        """Whether this very call may be made. Only True is leave; whatever is raised is none."""
+        ...
+
+
+def decide(tool: ToolInfo, rules: Sequence[Rule]) -> Verdict:
+    """The verdict of the first rule that matches, else that of the default."""
+    for rule in rules:
+        if rule.matches(tool):
+            return rule.verdict
+    return "allow" if tool.permission_kind == "read" else "ask"
+
+
+class Approval:
+    """Gives a call leave, or refuses it."""
+
+    def __init__(self, rules: Sequence[Rule], tickets: Tickets) -> None:
+        self._rules = rules
+        self._tickets = tickets
+
+    async def grant(
+        self, tool: ToolInfo, request: ApprovalRequest, approver: Approver | None
+    ) -> None:
+        """Return if the call has leave. Raises `Refused` if it has not, or if nobody can tell."""
+        match decide(tool, self._rules):
+            case "allow":
+                return
+            case "ask" if approver:
+                await _ask(approver, request)
+            case "ask":
+                self._spend(request)
+            case _:
+                message = f"the operator's rules deny {tool.name!r}; do without it"
+                raise Refused("approval_denied", "approval", message)
+
+    def _spend(self, request: ApprovalRequest) -> None:
+        """Use up the ticket of this call; without one, ask for one."""
+        if self._tickets.spend(request):
+            return
+        ticket = self._tickets.ask(request).id
+        message = (
+            f"{request.name!r} needs the operator's approval (ticket {ticket}); "
+            "once it is given, make the same call again"
+        )
+        raise Refused("approval_needed", "approval", message, ticket=ticket)
+
+
+async def _ask(approver: Approver, request: ApprovalRequest) -> None:
+    try:
+        async with asyncio.timeout(TICKET_S):
+            answer = await approver(request)
+    except Exception:  # noqa: BLE001 - whatever it raises is no leave
+        _log.exception("the approver failed, so %s is not called", request.name)
+        message = f"nobody could be asked whether {request.name!r} may be called; try again later"
+        raise Refused("approval_failed", "approval", message) from None
+    if answer is not True:
+        message = f"this call of {request.name!r} was not approved; do without it"
+        raise Refused("approval_denied", "approval", message)

@@ -1,0 +1,90 @@
+"""Arguments against the schema of their tool: checked, repaired where that helps, or refused."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+
+from toolcrib.execute.refusal import Refused
+from toolcrib.execute.repair import Reading, readings
+from toolcrib.execute.schema_gate import Check, SchemaRefused, gate
+from toolcrib.model import Json, JsonObject, ToolInfo
+
+MOST_CHECKS = 1_024
+MOST_PROBLEMS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Arguments that fit, and what was put right in them, one note each."""
+
+    arguments: JsonObject
+    repaired: tuple[str, ...]
+
+
+class ArgumentCheck:
+    """Checks the arguments of calls. Remembers the checks of the tools that were called last."""
+
+    def __init__(self) -> None:
+        self._checks: OrderedDict[str, Check] = OrderedDict()
+        self._changing = Lock()
+
+    def check(self, tool: ToolInfo, given: Json) -> Checked:
+        """The arguments to send. Raises `Refused` with the full schema."""
+        try:
+            return self._checked(tool, given)
+        except SchemaRefused as error:
+            message = f"{tool.name!r} cannot be called safely: its schema is refused: {error}"
+            raise Refused("schema_refused", "arguments", message) from None
+
+    def _checked(self, tool: ToolInfo, given: Json) -> Checked:
+        check = self._of(tool)
+        if fit := _best(given, check):
+            return fit
+        problems = check.problems(given, limit=MOST_PROBLEMS)
+        told = "; ".join(f"{each.path}: {each.message}" for each in problems) or "$: not an object"
+        message = f"the arguments of {tool.name!r} do not fit: {told}. Correct them by the schema"
+        raise Refused("bad_arguments", "arguments", message, schema=tool.parameters)
+
+    def _of(self, tool: ToolInfo) -> Check:
+        """The check of a tool, by its pin: another definition has another check."""
+        with self._changing:
+            if tool.pin not in self._checks:
+                self._checks[tool.pin] = gate(tool.parameters)
+            self._checks.move_to_end(tool.pin)
+            while len(self._checks) > MOST_CHECKS:
+                self._checks.popitem(last=False)
+            return self._checks[tool.pin]
+
+
+def _best(given: Json, check: Check) -> Checked | None:
+    """The first reading that fits and has nothing that the schema has no place for.
+
+    Else the first that fits. As the arguments stand is the first reading of all.
+    """
+    second: Checked | None = None
+    for reading in readings(given, check.schema):
+        fitting = _fitting(reading, check)
+        if fitting and not _strays(fitting.arguments, check.schema):
+            return fitting
+        second = second or fitting
+    return second
+
+
+def _fitting(reading: Reading, check: Check) -> Checked | None:
+    value = reading.value
+    if isinstance(value, Mapping) and check.fits(value):
+        return Checked(value, reading.notes)
+    return None
+
+
+def _strays(arguments: JsonObject, schema: JsonObject) -> bool:
+    """Whether there are keys that the schema does not mention and does not speak of otherwise.
+
+    Such arguments fit, for JSON Schema allows what it does not forbid; mostly they are a slip.
+    """
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping) or not properties:
+        return False
+    open_ended = {"additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf"}
+    return open_ended.isdisjoint(schema) and not arguments.keys() <= properties.keys()

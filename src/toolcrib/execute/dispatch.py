@@ -1,0 +1,87 @@
+"""From an admitted call to its outcome: one source, a deadline, at most one more try.
+
+Not a gate: whatever comes here has passed them all.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+
+from toolcrib.errors import BadArguments, UnknownTool
+from toolcrib.model import Call, CallError, Outcome, Running, ToolInfo
+from toolcrib.sources.deadline import LATE, left_s
+from toolcrib.sources.protocol import Source
+
+GRACE_S = 0.25
+
+GAVE_UP = CallError(
+    "tool_cancelled",
+    "call",
+    "the tool gave up before it was done, and nobody knows whether it took effect",
+    effect="unknown",
+)
+
+_log = logging.getLogger(__name__)
+
+
+async def dispatch(call: Call, tool: ToolInfo, source: Source, running: Running) -> Outcome:
+    """Call it; once more if it is a `read` that failed and may be tried again in time.
+
+    Every other kind is sent at most once, and so is a call of which nobody knows what became.
+    """
+    outcome = await _attempt(call, tool, source, running)
+    if tool.permission_kind == "read" and _may_repeat(outcome.error) and left_s(running):
+        outcome = await _attempt(call, tool, source, running)
+    return _from_server(outcome, tool.source_id)
+
+
+def _from_server(outcome: Outcome, server: str | None) -> Outcome:
+    """The outcome with an error that names the server, if it has one and does not say so."""
+    if outcome.error is None or outcome.error.server:
+        return outcome
+    return replace(outcome, error=replace(outcome.error, server=server))
+
+
+def _may_repeat(error: CallError | None) -> bool:
+    return error is not None and error.retryable and error.effect != "unknown"
+
+
+async def _attempt(call: Call, tool: ToolInfo, source: Source, running: Running) -> Outcome:
+    try:
+        return await _in_time(lambda: source.call(call, running), running)
+    except BadArguments as error:
+        refused = CallError("bad_arguments", "arguments", str(error), schema=tool.parameters)
+        return Outcome(error=refused)
+    except UnknownTool as error:
+        return Outcome(error=CallError("unknown_tool", "resolve", str(error)))
+    except Exception as error:  # noqa: BLE001 - it was sent: its outcome is due
+        _log.exception("the source of %s broke its promise not to raise", tool.name)
+        lost = (
+            f"its source failed ({type(error).__name__}), and nobody knows whether it took effect"
+        )
+        return Outcome(error=CallError("source_failed", "call", lost, effect="unknown"))
+
+
+async def _in_time(
+    start: Callable[[], Coroutine[None, None, Outcome]], running: Running
+) -> Outcome:
+    """The outcome, or that it is late: of a source that does not keep to the deadline itself.
+
+    One that does not even listen when it is cancelled is left behind.
+    """
+    task = asyncio.ensure_future(start())
+    task.add_done_callback(_heard)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=left_s(running) + GRACE_S)
+    finally:
+        task.cancel()
+    if not done:
+        return Outcome(error=LATE)
+    return Outcome(error=GAVE_UP) if task.cancelled() else task.result()
+
+
+def _heard(task: asyncio.Task[Outcome]) -> None:
+    """Take note of how a task ended that nobody waits for any more."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,116 @@
+"""The one door: the only function that reaches a tool.
+
+    name → state and pin → rights → approval → arguments → source → outcome
+
+Library, adapters, gateway and command line all come through here. What a model says never raises:
+a call that is refused is an outcome whose error says why, and that nothing was sent.
+"""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from toolcrib.execute.approval import Approval, Approver, Rule
+from toolcrib.execute.arguments import ArgumentCheck
+from toolcrib.execute.caller import Caller
+from toolcrib.execute.chain import resolve
+from toolcrib.execute.dispatch import dispatch
+from toolcrib.execute.gates import changed, check_rights, check_state, take_in
+from toolcrib.execute.refusal import Refused
+from toolcrib.execute.results import Results
+from toolcrib.execute.tickets import ApprovalRequest, Tickets
+from toolcrib.model import Call, CallError, Entry, Outcome, Progress, Running, ToolInfo
+from toolcrib.pool.pool import Pool
+from toolcrib.sources.protocol import Source
+
+_GATE_FAILED = CallError(
+    "door_failed", "approval", "a gate of ours failed, so nothing was sent; see the log"
+)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the operator set: the rules of approval, and the bounds of every call."""
+
+    rules: Sequence[Rule] = ()
+    timeout_s: float = 60.0
+    result_bytes: int = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Admitted:
+    """A call that has passed every gate."""
+
+    call: Call
+    tool: ToolInfo
+    source: Source
+    repaired: tuple[str, ...]
+
+
+class Door:
+    """Lets calls through to the tools of a pool. `tickets` are for the operator's side alone."""
+
+    def __init__(self, pool: Pool, policy: Policy | None = None) -> None:
+        self._pool = pool
+        self._policy = policy or Policy()
+        self.tickets = Tickets()
+        self._approval = Approval(self._policy.rules, self.tickets)
+        self._arguments = ArgumentCheck()
+        self._results = Results(self._policy.result_bytes)
+
+    async def execute(
+        self,
+        call: Call,
+        caller: Caller,
+        *,
+        timeout_s: float | None = None,
+        approver: Approver | None = None,
+        progress: Progress | None = None,
+    ) -> Outcome:
+        """Make one call. The time begins when all gates are passed; None means the setting."""
+        try:
+            admitted = await self._admit(call, caller, approver)
+        except Refused as refused:
+            return Outcome(error=refused.error)
+        except Exception:  # noqa: BLE001 - closed, whatever failed
+            _log.exception("a gate failed, so %r is not called", call.name)
+            return Outcome(error=_GATE_FAILED)
+        limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
+        running = _running(limit_s, progress)
+        outcome = await dispatch(admitted.call, admitted.tool, admitted.source, running)
+        return replace(self._results.capped(outcome, caller), repaired=admitted.repaired)
+
+    def rest(self, handle: str, caller: Caller, offset: int) -> Outcome:
+        """What of a large result begins at this character; see `Outcome.handle`."""
+        try:
+            return self._results.rest(handle, caller, offset)
+        except Refused as refused:
+            return Outcome(error=refused.error)
+
+    async def _admit(self, call: Call, caller: Caller, approver: Approver | None) -> _Admitted:
+        entry, pool = resolve(call.name, self._pool, caller)
+        tool = check_state(entry, call.pin)
+        check_rights(entry, caller)
+        given = take_in(call, tool)
+        request = ApprovalRequest.of(caller.id, tool, given)
+        await self._approval.grant(tool, request, approver)
+        checked = self._arguments.check(tool, given)
+        source = _still(entry, tool, pool)
+        return _Admitted(Call(entry.bare, checked.arguments), tool, source, checked.repaired)
+
+
+def _still(entry: Entry, tool: ToolInfo, pool: Pool) -> Source:
+    """The source of a tool that is still the one that was resolved: approval takes time."""
+    now = pool.entries.get(entry.name)
+    if now is None:
+        raise changed(entry)
+    check_state(now, tool.pin)
+    return pool.source_of(entry.name)
+
+
+def _running(timeout_s: float, progress: Progress | None) -> Running:
+    deadline = time.monotonic() + timeout_s
+    return Running(deadline, progress) if progress else Running(deadline)

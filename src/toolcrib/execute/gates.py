@@ -1,0 +1,53 @@
+"""What a call has to pass before anybody is asked and anything is sent."""
+
+from typing import cast
+
+from toolcrib.execute.caller import Caller
+from toolcrib.execute.refusal import Code, Refused
+from toolcrib.execute.strict_json import NotJson, plain, read_json
+from toolcrib.model import Call, Entry, Json, ToolInfo
+from toolcrib.search.filters import barred
+
+_CALLABLE = ("ready", "asleep")
+
+
+def check_state(entry: Entry, shown: str) -> ToolInfo:
+    """The tool of an entry that can be called, and is the one that was shown if a pin says which.
+
+    Raises `Refused` with the remedy.
+    """
+    tool = entry.capability
+    if not isinstance(tool, ToolInfo):
+        todo = "read it" if tool.kind == "skill" else "hand it the work instead"
+        raise Refused("not_a_tool", "state", f"{entry.name!r} is no tool but a {tool.kind}: {todo}")
+    if entry.state not in _CALLABLE:
+        code = cast("Code", entry.state)
+        raise Refused(code, "state", f"{entry.name!r} cannot be called now: {entry.remedy}")
+    if shown and shown != tool.pin:
+        raise changed(entry)
+    return tool
+
+
+def changed(entry: Entry) -> Refused:
+    """The refusal of a tool that is not the one it was."""
+    message = f"{entry.name!r} is defined otherwise than when it was shown; search for it again"
+    return Refused("definition_changed", "state", message)
+
+
+def check_rights(entry: Entry, caller: Caller) -> None:
+    """Raises `Refused` when this caller may not call it: by the filters that search has."""
+    if reason := barred(entry, caller.scope):
+        message = f"this caller may not call {entry.name!r} ({reason}); ask the operator for it"
+        raise Refused("not_allowed", "rights", message)
+
+
+def take_in(call: Call, tool: ToolInfo) -> Json:
+    """A copy of the arguments that nobody else can change.
+
+    Raises `Refused` for what no JSON can say.
+    """
+    try:
+        return read_json(call.text) if call.text else plain(call.arguments)
+    except NotJson as error:
+        message = f"the arguments of {tool.name!r}: {error}"
+        raise Refused("bad_arguments", "arguments", message, schema=tool.parameters) from None

@@ -1,0 +1,122 @@
+"""The usual slips of models in arguments, put right where the result then fits the schema.
+
+Written as text, wrapped once too often, flattened, one value for a list, a null for what may be
+left out. Nothing is guessed: a repair moves what was given to where the schema has a place for it,
+and `arguments` takes it only if all of it fits then.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from toolcrib.execute.rules import Rules, properties_of, required_by, type_of
+from toolcrib.execute.strict_json import NotJson, read_json
+from toolcrib.model import Json, JsonObject
+
+WRAPPERS = frozenset({"arguments", "args", "input", "parameters", "params"})
+
+_SPELT_IN_PYTHON: Mapping[str, Json] = {"True": True, "False": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Arguments as they may have been meant, and what was put right for it, one note each."""
+
+    value: Json
+    notes: tuple[str, ...] = ()
+
+
+def readings(given: Json, schema: JsonObject) -> Iterator[Reading]:
+    """How the arguments may have been meant, as they stand first."""
+    for reading in _unwrapped(Reading(given)):
+        yield reading
+        mending = _Mending(Rules(schema))
+        value = mending.mended(reading.value, schema, "$")
+        yield Reading(value, (*reading.notes, *mending.notes))
+
+
+def _unwrapped(reading: Reading) -> Iterator[Reading]:
+    """As it stands, then with text read and wrappers taken off, one after the other."""
+    yield reading
+    match reading.value:
+        case str(text) if (value := _read(text)) is not None:
+            inner = Reading(value, (*reading.notes, "$: text read as JSON"))
+            yield from _unwrapped(inner)
+        case {**only} if len(only) == 1 and (key := next(iter(only))) in WRAPPERS:
+            inner = Reading(only[key], (*reading.notes, f"$: taken out of {key!r}"))
+            yield from _unwrapped(inner)
+        case _:
+            pass
+
+
+class _Mending:
+    """Goes through arguments and schema side by side, taking notes."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self.notes: list[str] = []
+
+    def mended(self, value: Json, schema: Json, path: str) -> Json:
+        """The value with everything in it put right, as far as the types tell."""
+        value = self._retyped(value, self._rules.types(schema), path)
+        rule = self._rules.rule(schema)
+        match value:
+            case {**given}:
+                return self._filled(self._unflattened(given, rule, path), rule, path)
+            case list():
+                items = rule.get("items")
+                return [self.mended(each, items, f"{path}[{at}]") for at, each in enumerate(value)]
+            case _:
+                return value
+
+    def _retyped(self, value: Json, types: frozenset[str], path: str) -> Json:
+        """The value as one of the types, if it is of none of them and can be read as one."""
+        if not types or type_of(value) & types:
+            return value
+        read = _read(value) if isinstance(value, str) else None
+        if read is not None and type_of(read) & types:
+            self.notes.append(f"{path}: text read as {min(type_of(read) & types)}")
+            return read
+        if "array" in types and value is not None:
+            self.notes.append(f"{path}: one value made a list")
+            return [value]
+        return value
+
+    def _filled(self, given: JsonObject, rule: JsonObject, path: str) -> JsonObject:
+        """The object with its values put right, and without nulls that stand for nothing."""
+        properties, needed = properties_of(rule), required_by(rule)
+        mended: dict[str, Json] = {}
+        for key, value in given.items():
+            types = self._rules.types(properties.get(key))
+            if value is None and types and "null" not in types and key not in needed:
+                self.notes.append(f"{path}.{key}: null left out")
+            else:
+                mended[key] = self.mended(value, properties.get(key), f"{path}.{key}")
+        return mended
+
+    def _unflattened(self, given: JsonObject, rule: JsonObject, path: str) -> JsonObject:
+        """{"a.b": 1} as {"a": {"b": 1}}, where the schema has a place for that and not for this."""
+        properties = properties_of(rule)
+        nested = dict(given)
+        for key, value in given.items():
+            outer, _, inner = key.partition(".")
+            place = nested.get(outer, {})
+            flat = inner and key not in properties and self._has(properties.get(outer), inner)
+            if flat and isinstance(place, Mapping) and inner not in place:
+                self.notes.append(f"{path}.{key}: put into {outer!r}")
+                nested[outer] = {**place, inner: value}
+                del nested[key]
+        return nested
+
+    def _has(self, schema: Json, path: str) -> bool:
+        """Whether the schema has this property, or for `b.c` the property c of its property b."""
+        first, _, rest = path.partition(".")
+        properties = properties_of(self._rules.rule(schema))
+        return first in properties and (not rest or self._has(properties[first], rest))
+
+
+def _read(text: str) -> Json:
+    """What a text says if it is JSON, or a boolean as Python spells it; None if it is neither."""
+    try:
+        return _SPELT_IN_PYTHON[text] if text in _SPELT_IN_PYTHON else read_json(text)
+    except NotJson:
+        return None

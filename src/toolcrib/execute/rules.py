@@ -1,0 +1,92 @@
+"""What a schema says of the value in one place, as far as repairs need to know it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from toolcrib.execute.pointer import pointed_at
+from toolcrib.model import Json, JsonObject
+
+MOST_HOPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Looks up rules in a schema, whose references lead into itself."""
+
+    root: JsonObject
+
+    def rule(self, schema: Json) -> JsonObject:
+        """The schema itself: references followed, and `or null` looked through."""
+        followed = self._followed(schema)
+        choices = [each for each in _choices(followed) if each != {"type": "null"}]
+        return self._followed(choices[0]) if len(choices) == 1 else followed
+
+    def types(self, schema: Json) -> frozenset[str]:
+        """The JSON types that a value here may have; empty means any."""
+        followed = self._followed(schema)
+        if said := _said(followed):
+            return said
+        inner = [_said(self._followed(choice)) for choice in _choices(followed)]
+        return frozenset[str]().union(*inner) if all(inner) else frozenset()
+
+    def _followed(self, schema: Json) -> JsonObject:
+        for _ in range(MOST_HOPS):
+            if not isinstance(schema, Mapping):
+                return {}
+            if not isinstance(reference := schema.get("$ref"), str):
+                return schema
+            schema = pointed_at(self.root, reference)
+        return {}
+
+
+def properties_of(rule: JsonObject) -> JsonObject:
+    """The properties that a schema declares."""
+    properties = rule.get("properties")
+    return properties if isinstance(properties, Mapping) else {}
+
+
+def required_by(rule: JsonObject) -> frozenset[str]:
+    """The properties that a schema requires."""
+    required = rule.get("required")
+    return frozenset(map(str, required)) if isinstance(required, list) else frozenset()
+
+
+def type_of(value: Json) -> frozenset[str]:
+    """The JSON types that a value has: a whole number is an integer and a number."""
+    match value:
+        case None:
+            return frozenset({"null"})
+        case bool():
+            return frozenset({"boolean"})
+        case int():
+            return frozenset({"integer", "number"})
+        case float():
+            return frozenset({"number"})
+        case str():
+            return frozenset({"string"})
+        case _:
+            return frozenset({"object" if isinstance(value, Mapping) else "array"})
+
+
+def _said(schema: JsonObject) -> frozenset[str]:
+    """The types that a schema names, or those of the values that it lists; empty: neither."""
+    match schema.get("type"):
+        case str(only):
+            return frozenset({only})
+        case list(several):
+            return frozenset(map(str, several))
+        case _:
+            return frozenset(name for value in _values(schema) for name in type_of(value))
+
+
+def _values(schema: JsonObject) -> Iterator[Json]:
+    if isinstance(listed := schema.get("enum"), list):
+        yield from listed
+    if "const" in schema:
+        yield schema["const"]
+
+
+def _choices(schema: JsonObject) -> Iterator[Json]:
+    for key in ("anyOf", "oneOf"):
+        if isinstance(choices := schema.get(key), list):
+            yield from choices

@@ -1,0 +1,175 @@
+"""From a stranger's JSON Schema to a check that is safe to run.
+
+The schema comes from whoever wrote the tool, and it is a small program. So: it is bounded before
+it is read; a reference leads to another place in it and nowhere else; its patterns run on a
+linear-time engine; and what one check may cost is metered. A schema that cannot be had this way is
+refused, and its tool with it: nothing is sent unchecked. The one thing left out is a pattern that
+the engine does not take (look-around, back-references, or vast): its tool has to check that.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import jsonschema_rs
+
+from toolcrib.execute.meter import Meter
+from toolcrib.model import Json, JsonObject
+
+MOST_BYTES = 64 * 1024
+MOST_DEPTH = 32
+MOST_NODES = 2_000
+MOST_PATTERNS = 50
+PATTERN_BYTES = 256 * 1024
+LONGEST_MESSAGE = 300
+
+_ELSEWHERE = ("$dynamicRef", "$recursiveRef")
+
+
+class SchemaRefused(ValueError):
+    """A schema that no arguments are checked against. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What does not fit: where (`$` is the whole), and why."""
+
+    path: str
+    message: str
+
+
+class Check:
+    """The check of arguments against one schema. Made by `gate`."""
+
+    def __init__(self, schema: JsonObject, validator: jsonschema_rs.Validator) -> None:
+        self.schema = schema
+        self._validator = validator
+
+    def fits(self, value: Json) -> bool:
+        """Whether the value fits. Raises `SchemaRefused` when that would take too long to tell."""
+        self._afford(value)
+        return self._validator.is_valid(value)
+
+    def problems(self, value: Json, *, limit: int) -> tuple[Problem, ...]:
+        """Why it does not fit, the first few reasons. Raises `SchemaRefused` as `fits` does."""
+        self._afford(value)
+        errors = zip(range(limit), self._validator.iter_errors(value), strict=False)
+        return tuple(Problem(_path(e.instance_path), _shortened(e.message)) for _, e in errors)
+
+    def _afford(self, value: Json) -> None:
+        if not Meter(self.schema).affords(self.schema, value):
+            raise SchemaRefused("to check these arguments would take too long; send fewer")
+
+
+def gate(schema: JsonObject) -> Check:
+    """A check against this schema. Raises `SchemaRefused`; never waits for anything or anyone."""
+    plain = _bounded(schema)
+    _hold_local(plain)
+    lean = _with_patterns(plain, _taken_patterns(plain))
+    try:
+        return Check(lean, _validator(lean))
+    except ValueError as error:
+        raise SchemaRefused(f"it is no valid JSON Schema: {_first_line(error)}") from None
+
+
+def _bounded(schema: JsonObject) -> JsonObject:
+    """A copy within the bounds, without the address that it gives itself."""
+    try:
+        text = json.dumps(schema, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SchemaRefused(f"it is no JSON: {_first_line(error)}") from None
+    if len(text) > MOST_BYTES:
+        raise SchemaRefused(f"it has {len(text):,} bytes; {MOST_BYTES:,} is the most")
+    copy: dict[str, Json] = json.loads(text)
+    if sum(1 for _ in _nodes(copy)) > MOST_NODES:
+        raise SchemaRefused(f"it has more than {MOST_NODES:,} parts")
+    return {key: value for key, value in copy.items() if key not in ("$id", "id")}
+
+
+def _nodes(value: Json, depth: int = 0) -> Iterator[Mapping[str, Json]]:
+    """Every object in it. Raises `SchemaRefused` where it is too deep."""
+    if depth > MOST_DEPTH:
+        raise SchemaRefused(f"it is nested more than {MOST_DEPTH} deep")
+    if isinstance(value, Mapping):
+        yield value
+    for inner in _inside(value):
+        yield from _nodes(inner, depth + 1)
+
+
+def _inside(value: Json) -> Sequence[Json]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _hold_local(schema: JsonObject) -> None:
+    """Refuse whatever leads, or could lead, out of the schema."""
+    for node in _nodes(schema):
+        reference = node.get("$ref", "#")
+        if isinstance(reference, str) and reference != "#" and not reference.startswith("#/"):
+            raise SchemaRefused(f"it refers to {reference!r:.80}; only #/... is followed")
+        named = [key for key in _ELSEWHERE if isinstance(node.get(key), str)]
+        if named or isinstance(node.get("$id"), str):
+            raise SchemaRefused(f"it uses {(*named, '$id')[0]}, which is not followed")
+
+
+def _taken_patterns(schema: JsonObject) -> frozenset[str]:
+    """Those of its patterns that the engine takes."""
+    found = {pattern for node in _nodes(schema) for pattern in _patterns(node)}
+    if len(found) > MOST_PATTERNS:
+        raise SchemaRefused(f"it has {len(found)} patterns; {MOST_PATTERNS} is the most")
+    return frozenset(pattern for pattern in found if _is_taken(pattern))
+
+
+def _patterns(node: Mapping[str, Json]) -> Iterator[str]:
+    if isinstance(pattern := node.get("pattern"), str):
+        yield pattern
+    if isinstance(keyed := node.get("patternProperties"), Mapping):
+        yield from keyed
+
+
+def _is_taken(pattern: str) -> bool:
+    try:
+        _validator({"pattern": pattern})
+    except ValueError:
+        return False
+    return True
+
+
+def _with_patterns(schema: JsonObject, taken: frozenset[str]) -> JsonObject:
+    """The schema without the patterns that were not taken."""
+    return cast("JsonObject", _rebuilt(schema, taken.__contains__))
+
+
+def _rebuilt(value: Json, taken: Callable[[str], bool]) -> Json:
+    if isinstance(value, Mapping):
+        return {key: _rebuilt(each, taken) for key, each in _kept(value, taken)}
+    return [_rebuilt(each, taken) for each in value] if isinstance(value, list) else value
+
+
+def _kept(node: Mapping[str, Json], taken: Callable[[str], bool]) -> Iterator[tuple[str, Json]]:
+    for key, value in node.items():
+        if key == "patternProperties" and isinstance(value, Mapping):
+            yield key, {pattern: each for pattern, each in value.items() if taken(pattern)}
+        elif key != "pattern" or not isinstance(value, str) or taken(value):
+            yield key, value
+
+
+def _validator(schema: JsonObject) -> jsonschema_rs.Validator:
+    options = jsonschema_rs.RegexOptions(size_limit=PATTERN_BYTES, dfa_size_limit=PATTERN_BYTES)
+    return jsonschema_rs.validator_for(
+        dict(schema), pattern_options=options, validate_formats=False, offline=True
+    )
+
+
+def _path(places: Sequence[str | int]) -> str:
+    return "".join(["$", *(f"[{at}]" if isinstance(at, int) else f".{at}" for at in places)])
+
+
+def _first_line(error: BaseException) -> str:
+    return _shortened(str(error).partition("\n")[0])
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}..."
