@@ -14,9 +14,9 @@ from rich.text import Text
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]
 
 
-def console() -> Console:
-    """Standard output, in colour where it is a terminal."""
-    return Console(highlight=False)
+def console(*, to_stderr: bool = False) -> Console:
+    """Standard output, or standard error, in colour where it is a terminal."""
+    return Console(highlight=False, stderr=to_stderr)
 
 
 def safe(text: object) -> Text:

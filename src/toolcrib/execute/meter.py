@@ -10,7 +10,8 @@ from typing import TypeAlias
 from toolcrib.execute.pointer import pointed_at
 from toolcrib.model import Json, JsonObject
 
-MOST_STEPS = 200_000
+MOST_STEPS = 20_000
+MOST_STEPS_A_VALUE = 20
 
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 _IN_PLACE = ("not", "if", "then", "else")
@@ -29,9 +30,9 @@ class Meter:
         self._root = root
 
     def affords(self, schema: Json, value: Json) -> bool:
-        """Whether the check takes at most `MOST_STEPS`; one that never ends does not."""
+        """Whether the check takes few steps, or few a value; one that never ends does not."""
         waiting: list[Step] = [(schema, value)]
-        for _ in range(MOST_STEPS):
+        for _ in range(MOST_STEPS + MOST_STEPS_A_VALUE * _values(value)):
             if not waiting:
                 return True
             waiting.extend(self._next(*waiting.pop()))
@@ -56,6 +57,17 @@ class Meter:
         for key in _IN_PLACE:
             if key in schema:
                 yield schema[key]
+
+
+def _values(value: Json) -> int:
+    """How many values there are in it, itself included."""
+    match value:
+        case {**inner}:
+            return 1 + sum(map(_values, inner.values()))
+        case list():
+            return 1 + sum(map(_values, value))
+        case _:
+            return 1
 
 
 def _into_object(schema: JsonObject, value: Mapping[str, Json]) -> Iterator[Step]:

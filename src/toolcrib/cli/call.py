@@ -1,0 +1,104 @@
+"""The command `toolcrib call`."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
+from toolcrib.crib import Crib
+from toolcrib.execute.approval import Approver
+from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.model import CallError, Outcome
+
+NAME = "call"
+STDIN = "-"
+NOBODY_HERE = "this call needs approval, and there is no terminal to ask on; add --yes"
+
+
+def run(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The tool; its bare name will do if it is unique.")],
+    arguments: Annotated[
+        str, typer.Argument(help="Its arguments as a JSON object; `-` reads them from stdin.")
+    ] = "{}",
+    yes: Annotated[bool, typer.Option("--yes", help="Approve the call beforehand.")] = False,
+    timeout_s: Annotated[
+        float | None,
+        typer.Option("--timeout", min=0.001, help="Seconds it may take. [default: the setting]"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Call a tool and print what it returns.
+
+    What needs approval is asked for on the terminal; where there is none, it is refused unless
+    `--yes` is given. Exit code 1: the call was refused or failed, and standard error says why.
+    """
+    opening: Opening = context.obj
+    given = sys.stdin.read() if arguments == STDIN else arguments
+    with opening.crib() as crib:
+        outcome = asyncio.run(
+            crib.call(name, given, timeout_s=timeout_s, approver=_approver(yes=yes))
+        )
+        print_json(outcome) if as_json else _show(crib, outcome)
+    if outcome.error:
+        raise typer.Exit(1)
+
+
+def _approver(*, yes: bool) -> Approver | None:
+    """Who approves: `--yes`, else the person at the terminal, else nobody."""
+    if yes:
+        return _agree
+    return _ask if _at_terminal() else None
+
+
+def _at_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+async def _agree(_request: ApprovalRequest, /) -> bool:
+    return True
+
+
+async def _ask(request: ApprovalRequest, /) -> bool:
+    shown = json.dumps(request.arguments, ensure_ascii=False, indent=2)
+    screen = console(to_stderr=True)
+    screen.print(safe(f"{request.name} ({request.permission_kind}): {request.description}"))
+    screen.print(safe(shown))
+    return typer.confirm("Call it?", default=False, err=True)
+
+
+def _show(crib: Crib, outcome: Outcome) -> None:
+    for note in outcome.repaired:
+        warn(f"repaired: {note}")
+    if outcome.error:
+        _tell(outcome.error)
+        return
+    for part in _parts(crib, outcome):
+        console().print(safe(part), end="", soft_wrap=True)
+    console().print()
+
+
+def _tell(error: CallError) -> None:
+    """Why it did not end well, on standard error, with the schema where the arguments are wrong."""
+    screen = console(to_stderr=True)
+    message = NOBODY_HERE if error.code == "approval_needed" else error.message
+    screen.print(safe(f"toolcrib: {message} ({error.code}, {error.effect})"), soft_wrap=True)
+    if error.schema is not None:
+        screen.print(safe(json.dumps(error.schema, ensure_ascii=False)), soft_wrap=True)
+
+
+def _parts(crib: Crib, outcome: Outcome) -> Iterator[str]:
+    """The whole result as text, however large it is."""
+    content = outcome.content
+    yield content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=2)
+    read = len(content) if isinstance(content, str) else 0
+    while outcome.handle:
+        outcome = crib.rest(outcome.handle, offset=read)
+        part = str(outcome.content)
+        read += len(part)
+        yield part

@@ -1,0 +1,106 @@
+import asyncio
+from typing import get_args
+
+import pytest
+
+from tests.execute.counting import offered
+from toolcrib.execute import approval as approval_
+from toolcrib.execute.approval import Approval, Approver, Rule, Verdict, decide
+from toolcrib.execute.refusal import Refused
+from toolcrib.execute.tickets import ApprovalRequest, Tickets
+from toolcrib.model import PermissionKind
+
+PAY = offered("mcp_github_pay", "dangerous")
+REQUEST = ApprovalRequest.of("ann", PAY, {"sum": 5})
+
+
+def granted(*rules: Rule, approver: Approver | None = None, tickets: Tickets | None = None) -> str:
+    """The code of the refusal; empty if there is leave."""
+    approval = Approval(rules, tickets or Tickets())
+    try:
+        asyncio.run(approval.grant(PAY, REQUEST, approver))
+    except Refused as refused:
+        return refused.error.code
+    return ""
+
+
+@pytest.mark.parametrize("kind", get_args(PermissionKind))
+def test_without_rules_only_a_read_is_allowed(kind: PermissionKind):
+    assert decide(offered(kind=kind), ()) == ("allow" if kind == "read" else "ask")
+
+
+@pytest.mark.parametrize(
+    ("rules", "verdict"),
+    [
+        ([Rule("deny", "mcp_github_*"), Rule("allow")], "deny"),
+        ([Rule("allow"), Rule("deny", "mcp_github_*")], "allow"),
+        ([Rule("deny", kind="write"), Rule("allow", kind="dangerous")], "allow"),
+        ([Rule("allow", "mcp_github_*", "read")], "ask"),
+        ([Rule("allow", "mcp_github_*", "dangerous")], "allow"),
+        ([Rule("allow", "MCP_GITHUB_*")], "ask"),
+        ([Rule("allow", "github")], "ask"),
+    ],
+)
+def test_the_first_rule_that_matches_decides(rules: list[Rule], verdict: Verdict):
+    assert decide(PAY, rules) == verdict
+
+
+def answering(answer: object) -> Approver:
+    async def approver(_request: ApprovalRequest, /) -> bool:
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer  # pyright: ignore[reportReturnType]
+
+    return approver
+
+
+def test_only_true_is_leave():
+    assert granted(approver=answering(True)) == ""
+    for answer in (False, None, 1, "yes", object()):
+        assert granted(approver=answering(answer)) == "approval_denied"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no"), TimeoutError(), KeyError("x")])
+def test_an_approver_that_fails_gives_no_leave(error: Exception):
+    assert granted(approver=answering(error)) == "approval_failed"
+
+
+def test_an_approver_that_never_answers_gives_no_leave(monkeypatch: pytest.MonkeyPatch):
+    async def silent(_request: ApprovalRequest, /) -> bool:
+        await asyncio.sleep(60)
+        return True
+
+    monkeypatch.setattr(approval_, "TICKET_S", 0.02)
+    assert granted(approver=silent) == "approval_failed"
+
+
+def test_an_approver_sees_the_very_call():
+    seen: list[ApprovalRequest] = []
+
+    async def looking(request: ApprovalRequest, /) -> bool:
+        seen.append(request)
+        return True
+
+    assert granted(approver=looking) == ""
+    assert seen == [REQUEST]
+
+
+def test_nobody_is_asked_about_what_is_allowed_or_denied():
+    assert granted(Rule("allow"), approver=answering(RuntimeError())) == ""
+    assert granted(Rule("deny"), approver=answering(True)) == "approval_denied"
+
+
+def test_without_an_approver_a_ticket_is_drawn_and_approving_it_is_leave_for_one_call():
+    tickets = Tickets()
+    assert granted(tickets=tickets) == "approval_needed"
+    [ticket] = tickets.waiting()
+    assert tickets.approve(ticket.id)
+    assert granted(tickets=tickets) == ""
+    assert granted(tickets=tickets) == "approval_needed"
+
+
+def test_a_ticket_does_not_open_what_the_rules_deny():
+    tickets = Tickets()
+    assert granted(tickets=tickets) == "approval_needed"
+    assert tickets.approve(tickets.waiting()[0].id)
+    assert granted(Rule("deny"), tickets=tickets) == "approval_denied"

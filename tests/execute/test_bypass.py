@@ -1,0 +1,350 @@
+"""No way round the door. Plan: tests 41 to 46, scaled down to the routes that there are.
+
+A route is any way by which a call can come to a tool. Every route stands in `ROUTES`; a public way
+to call that has no row fails the last test.
+"""
+
+import asyncio
+import inspect
+import random
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.execute.counting import ANN, CountingSource, Shop, offered
+from toolcrib.cli import app
+from toolcrib.config import ApprovalRule, ApprovalSettings, Settings
+from toolcrib.crib import Crib
+from toolcrib.execute.approval import Rule
+from toolcrib.execute.caller import Caller
+from toolcrib.execute.chain import per_request_tools
+from toolcrib.execute.door import Door, Policy
+from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.model import Call, Outcome, PermissionKind
+from toolcrib.search.filters import Scope
+
+KINDS: tuple[PermissionKind, ...] = get_args(PermissionKind)
+NAME = "mcp_shop_tool"
+
+
+class World:
+    """A crib with one tool, which the operator's rules leave to be asked for whatever its kind."""
+
+    def __init__(self, kind: PermissionKind, verdict: str = "ask") -> None:
+        rule = ApprovalRule(verdict=verdict)  # pyright: ignore[reportArgumentType]
+        settings = Settings(store=":memory:", approval=ApprovalSettings(rules=(rule,)))
+        self.crib = Crib(settings)
+        self.source = CountingSource(offered("tool", kind))
+        self.crib.add_source(self.source)
+        self.caller = ANN
+        self.pin = ""
+
+    @property
+    def door(self) -> Door:
+        return self.crib._door
+
+    def call(self, name: str = NAME, **options) -> Outcome:
+        return asyncio.run(self.crib.call(name, {}, caller=self.caller, pin=self.pin, **options))
+
+
+# Routes: how a call comes in.
+
+
+def exact(world: World) -> None:
+    world.call()
+
+
+def short_name(world: World) -> None:
+    world.call("tool")
+
+
+def as_text(world: World) -> None:
+    asyncio.run(world.crib.call(NAME, "{}", caller=world.caller, pin=world.pin))
+
+
+def door(world: World) -> None:
+    caller = world.crib._known(world.caller)
+    asyncio.run(world.door.execute(Call(NAME, pin=world.pin), caller))
+
+
+def again_and_again(world: World) -> None:
+    for _ in range(3):
+        world.call()
+
+
+def at_once(world: World) -> None:
+    async def many() -> None:
+        calls = [world.crib.call(NAME, {}, caller=world.caller, pin=world.pin) for _ in range(5)]
+        await asyncio.gather(*calls)
+
+    asyncio.run(many())
+
+
+def nested(world: World) -> None:
+    """From within another tool, which itself is approved."""
+
+    async def helper() -> str:
+        outcome = await world.crib.call(NAME, {}, caller=world.caller, pin=world.pin)
+        return str(outcome.ok)
+
+    async def yes(request: ApprovalRequest, /) -> bool:
+        return request.name == "helper"
+
+    async def both() -> None:
+        with per_request_tools(helper):
+            await world.crib.call("helper", {}, caller=ANN, approver=yes)
+
+    asyncio.run(both())
+
+
+def after_a_search(world: World) -> None:
+    world.crib.search(f"select:{NAME}")
+    world.call()
+
+
+def fallback_after_an_approved_one(world: World) -> None:
+    """Approval of one tool is none of the next."""
+    other = CountingSource(offered("other", "dangerous"))
+    world.crib.add_source(other)
+
+    async def yes(_request: ApprovalRequest, /) -> bool:
+        return True
+
+    asyncio.run(world.crib.call("mcp_shop_other", {}, caller=ANN, approver=yes))
+    world.call()
+
+
+def rest_of_a_result(world: World) -> None:
+    world.crib.rest(NAME, caller=world.caller, offset=0)
+    world.call()
+
+
+def command_line(world: World) -> None:
+    """Without a terminal and without --yes. The crib is the world's; the caller is the host."""
+    opened = world.crib
+    if world.caller is not ANN:
+        opened = Crib(world.crib.settings)
+        opened._scope = lambda _scope: world.caller.scope  # type: ignore[method-assign]
+        opened.add_source(world.source)
+    original = Crib.from_settings
+    Crib.from_settings = classmethod(lambda _cls, _settings: opened)  # type: ignore[method-assign]
+    try:
+        CliRunner().invoke(app, ["call", NAME], input="")
+    finally:
+        Crib.from_settings = original
+
+
+ROUTES: dict[str, Callable[[World], None]] = {
+    route.__name__: route
+    for route in (
+        exact, short_name, as_text, door, again_and_again, at_once, nested, after_a_search,
+        fallback_after_an_approved_one, rest_of_a_result, command_line,
+    )
+}  # fmt: skip
+
+
+# Reasons: why no call may go through.
+
+
+def unapproved(kind: PermissionKind) -> World:
+    return World(kind)
+
+
+def denied(kind: PermissionKind) -> World:
+    return World(kind, "deny")
+
+
+def expired(kind: PermissionKind) -> World:
+    world = World(kind)
+    error = world.call().error
+    assert error
+    assert world.crib.tickets.approve(error.ticket)
+    world.crib.tickets._clock = lambda: 10**12  # type: ignore[method-assign]
+    return world
+
+
+def approved_for_another(kind: PermissionKind) -> World:
+    world = World(kind)
+    error = asyncio.run(world.crib.call(NAME, {}, caller=Caller("bob"))).error
+    assert error
+    assert world.crib.tickets.approve(error.ticket)
+    return world
+
+
+def approved_with_other_arguments(kind: PermissionKind) -> World:
+    world = World(kind)
+    error = asyncio.run(world.crib.call(NAME, {"a": 1}, caller=ANN)).error
+    assert error
+    assert world.crib.tickets.approve(error.ticket)
+    return world
+
+
+def changed(kind: PermissionKind) -> World:
+    """Approved, and then another definition."""
+    world = World(kind)
+    error = world.call().error
+    assert error
+    assert world.crib.tickets.approve(error.ticket)
+    world.source.tools["tool"] = offered("tool", kind, {"type": "object", "title": "new"})
+    world.crib.pool.refresh(world.source)
+    return world
+
+
+def awaiting_review(kind: PermissionKind) -> World:
+    world = World(kind, "allow")
+    world.source.states["tool"] = "changed"
+    world.crib.pool.refresh(world.source)
+    return world
+
+
+def disabled(kind: PermissionKind) -> World:
+    world = World(kind, "allow")
+    world.source.states["tool"] = "disabled"
+    world.crib.pool.refresh(world.source)
+    return world
+
+
+def without_right(kind: PermissionKind) -> World:
+    world = World(kind, "allow")
+    world.caller = Caller("ann", Scope(allowed=frozenset({"helper"})))
+    return world
+
+
+def policy_down(kind: PermissionKind) -> World:
+    world = World(kind)
+
+    def gone(_request) -> bool:
+        raise OSError("the store of approvals is gone")
+
+    world.crib.tickets.spend = gone  # type: ignore[method-assign]
+    return world
+
+
+REASONS = (
+    unapproved, denied, expired, approved_for_another, approved_with_other_arguments, changed,
+    awaiting_review, disabled, without_right, policy_down,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("reason", REASONS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_route_leads_round_the_door(route: str, reason, kind: PermissionKind):
+    world = reason(kind)
+    ROUTES[route](world)
+    assert [call for call in world.source.reached if call.name == "tool"] == []
+
+
+@pytest.mark.parametrize("route", [name for name in ROUTES if name != "command_line"])
+def test_every_route_leads_to_the_tool_when_there_is_leave(route: str):
+    world = World("dangerous", "allow")
+    ROUTES[route](world)
+    assert [call for call in world.source.reached if call.name == "tool"]
+
+
+def test_every_public_way_to_call_has_a_row():
+    """Whatever awaits or takes a call or a handle is one of the routes above."""
+    ways = {
+        name
+        for owner in (Crib, Door)
+        for name, member in inspect.getmembers(owner, callable)
+        if not name.startswith("_") and inspect.iscoroutinefunction(member)
+    }
+    assert ways == {"call", "execute"}
+    calling = [
+        path.name
+        for path in Path(inspect.getfile(Crib)).parent.rglob("*.py")
+        if ".call(call" in path.read_text(encoding="utf-8")
+    ]
+    assert calling == ["dispatch.py"]
+
+
+def test_the_approval_of_one_hop_never_covers_the_next():
+    """Chains of random tools, of which a random part is approved."""
+    chance = random.Random(42)
+    names = [f"t{n}" for n in range(6)]
+    for _ in range(200):
+        shop = Shop(*(offered(name, "dangerous") for name in names))
+        approved = {name for name in names if chance.random() < 0.5}
+        for name in approved:
+            error = asyncio.run(shop.door.execute(Call(name), ANN)).error
+            assert error
+            assert shop.door.tickets.approve(error.ticket)
+        for name in chance.sample(names, len(names)):
+            asyncio.run(shop.door.execute(Call(name), ANN))
+        assert {call.name for call in shop.reached} == approved
+
+
+def look_alikes(name: str, count: int):
+    chance = random.Random(43)
+    others = {"o": "оο0ⓞｏ", "l": "1Iｌⅼ", "t": "тｔ", "_": "＿-‿ ", "s": "ѕｓ", "c": "сｃ"}
+    for _ in range(count):
+        at = chance.randrange(len(name))
+        swaps = [
+            *others.get(name[at], ""),
+            name[at].upper(),
+            name[at] + chance.choice("\u200b\u00ad\u0301\x00 "),
+        ]
+        other = name[:at] + chance.choice(swaps) + name[at + 1 :]
+        yield other
+        yield unicodedata.normalize("NFKC", other)
+
+
+def test_only_the_exact_name_is_the_name():
+    shop = Shop(offered("tool"), policy=Policy(rules=(Rule("allow"),)))
+    scope = Scope(allowed=frozenset({NAME}))
+
+    async def calling() -> None:
+        for name in {*look_alikes(NAME, 300), *look_alikes("tool", 100)} - {NAME, "tool"}:
+            outcome = await shop.door.execute(Call(name), Caller("ann", scope))
+            assert outcome.error, name
+
+    asyncio.run(calling())
+    assert not shop.reached
+
+
+def test_two_hundred_calls_at_once_spend_one_ticket_once():
+    shop = Shop(offered("pay", "dangerous"))
+
+    async def calling() -> int:
+        asked = await shop.door.execute(Call("pay", {"sum": 1}), ANN)
+        assert asked.error
+        assert shop.door.tickets.approve(asked.error.ticket)
+        calls = [shop.door.execute(Call("pay", {"sum": 1}), ANN) for _ in range(200)]
+        return sum(outcome.ok for outcome in await asyncio.gather(*calls))
+
+    assert asyncio.run(calling()) == len(shop.reached) == 1
+
+
+def test_what_a_model_can_reach_approves_nothing():
+    """Every tool there is, called with the ticket in every argument, leaves it waiting."""
+    crib = Crib.from_settings(Settings(store=":memory:", plugins=False))
+    asked = asyncio.run(crib.call("write_file", {"path": "x", "text": "y"}))
+    assert asked.error
+    ticket = asked.error.ticket
+    names = [name for name in crib.entries() if any(w in name for w in ("appr", "ticket", "polic"))]
+    assert not names
+    for word in ("approve", "tickets.approve", "Door.approve", f"approve:{ticket}"):
+        outcome = asyncio.run(crib.call(word, {"ticket": ticket, "id": ticket}))
+        assert outcome.error
+        assert outcome.error.code == "unknown_tool"
+    assert [each.id for each in crib.tickets.waiting()] == [ticket]
+
+
+@pytest.mark.parametrize("gate", ["resolve", "check_state", "check_rights", "take_in"])
+@pytest.mark.parametrize("error", [OSError("gone"), RecursionError(), MemoryError(), KeyError("x")])
+def test_whatever_gate_fails_the_door_stays_shut(gate, error, monkeypatch: pytest.MonkeyPatch):
+    shop = Shop()
+
+    def broken(*_arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr(f"toolcrib.execute.door.{gate}", broken)
+    outcome = asyncio.run(shop.door.execute(Call("look"), ANN))
+    assert outcome.error
+    assert (outcome.error.code, outcome.error.effect) == ("door_failed", "not_sent")
+    assert not shop.reached

@@ -1,0 +1,174 @@
+"""One source, a deadline, at most one more try. Plan: test 25."""
+
+import asyncio
+import random
+import time
+
+import pytest
+
+from tests.execute.counting import CountingSource, offered
+from tests.workshop import soon
+from toolcrib.errors import BadArguments, UnknownTool
+from toolcrib.execute.dispatch import GRACE_S, dispatch
+from toolcrib.model import Call, CallError, Effect, Outcome, PermissionKind, Running, ToolInfo
+
+TOOL = offered()
+OTHER_KINDS: list[PermissionKind] = ["write", "execute", "network", "dangerous"]
+
+
+def sent(source: CountingSource, tool: ToolInfo = TOOL, running: Running | None = None) -> Outcome:
+    return asyncio.run(dispatch(Call("look"), tool, source, running or soon()))
+
+
+def failing(error: CallError, times: int = 1) -> CountingSource:
+    source = CountingSource()
+    left = [error] * times
+    source.answer = lambda _call: Outcome(error=left.pop()) if left else Outcome("done")
+    return source
+
+
+def fault(effect: Effect = "failed", *, retryable: bool = True) -> CallError:
+    return CallError("gone", "call", "", retryable=retryable, effect=effect)
+
+
+def test_a_read_that_failed_is_tried_once_more():
+    source = failing(fault())
+    assert sent(source) == Outcome("done")
+    assert len(source.reached) == 2
+
+
+def test_a_read_that_fails_twice_has_failed():
+    source = failing(fault(), times=2)
+    assert sent(source).error
+    assert len(source.reached) == 2
+
+
+@pytest.mark.parametrize("error", [fault(retryable=False), fault("unknown")])
+def test_what_cannot_be_tried_again_is_not(error: CallError):
+    source = failing(error)
+    assert sent(source).error
+    assert len(source.reached) == 1
+
+
+@pytest.mark.parametrize("kind", OTHER_KINDS)
+@pytest.mark.parametrize("effect", ["not_sent", "failed", "unknown"])
+def test_every_other_kind_is_sent_once_at_most(kind: PermissionKind, effect: Effect):
+    source = failing(fault(effect))
+    assert sent(source, offered(kind=kind)).error
+    assert len(source.reached) == 1
+
+
+def test_nothing_is_tried_again_when_the_time_is_over():
+    source = failing(fault())
+    assert sent(source, running=soon(-1)).error
+    assert len(source.reached) == 1
+
+
+def test_no_effect_comes_twice_however_calls_are_cut():
+    """A thousand calls cut after dispatch, of every kind, by a server that says how."""
+    chance = random.Random(25)
+    for _ in range(1_000):
+        tool = offered(kind=chance.choice(["read", *OTHER_KINDS]))
+        effect: Effect = "failed" if tool.permission_kind == "read" else "unknown"
+        source = failing(fault(effect), times=2)
+        outcome = sent(source, tool)
+        assert outcome.error
+        assert outcome.error.effect == effect
+        assert len(source.reached) == (2 if tool.permission_kind == "read" else 1)
+
+
+class Odd(CountingSource):
+    """A source that breaks its promises."""
+
+    def __init__(self, behave) -> None:
+        super().__init__()
+        self._behave = behave
+
+    async def call(self, call: Call, running: Running) -> Outcome:  # noqa: ARG002 - it is odd
+        self.reached.append(call)
+        return await self._behave()
+
+
+async def deaf() -> Outcome:
+    """Does not keep to the deadline, nor listen when it is cancelled."""
+    for _ in range(3):
+        try:
+            await asyncio.sleep(0.4)
+        except asyncio.CancelledError:
+            continue
+    return Outcome()
+
+
+async def breaking() -> Outcome:
+    raise RuntimeError("secret at 10.0.0.1")
+
+
+async def giving_up() -> Outcome:
+    raise asyncio.CancelledError
+
+
+async def refusing() -> Outcome:
+    raise BadArguments("'n' is missing; give it a value")
+
+
+async def gone() -> Outcome:
+    raise UnknownTool("no tool 'look' here")
+
+
+def test_a_source_that_does_not_keep_to_the_deadline_is_left_behind():
+    async def timed() -> tuple[Outcome, float]:
+        started = time.monotonic()
+        outcome = await dispatch(Call("look"), TOOL, Odd(deaf), soon(0.1))
+        return outcome, time.monotonic() - started
+
+    outcome, took = asyncio.run(timed())
+    assert took < 0.1 + GRACE_S + 0.25
+    assert outcome.error
+    assert (outcome.error.code, outcome.error.effect) == ("deadline", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("behave", "code", "effect"),
+    [
+        (breaking, "source_failed", "unknown"),
+        (giving_up, "tool_cancelled", "unknown"),
+        (refusing, "bad_arguments", "not_sent"),
+        (gone, "unknown_tool", "not_sent"),
+    ],
+)
+def test_whatever_a_source_raises_is_an_outcome(behave, code: str, effect: Effect):
+    source = Odd(behave)
+    error = sent(source).error
+    assert error
+    assert (error.code, error.effect, error.server) == (code, effect, "shop")
+    assert "secret" not in error.message
+    assert len(source.reached) == 1
+
+
+def test_arguments_that_the_source_refuses_come_back_with_the_schema():
+    error = sent(Odd(refusing)).error
+    assert error
+    assert error.schema == TOOL.parameters
+
+
+def test_cancelling_a_call_cancels_the_tool():
+    heard: list[str] = []
+
+    async def waiting() -> Outcome:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            heard.append("cancelled")
+            raise
+        return Outcome()
+
+    async def cancelling() -> None:
+        task = asyncio.ensure_future(dispatch(Call("look"), TOOL, Odd(waiting), soon()))
+        await asyncio.sleep(0.02)
+        task.cancel()
+        await asyncio.wait({task})
+        await asyncio.sleep(0)
+        assert task.cancelled()
+
+    asyncio.run(cancelling())
+    assert heard == ["cancelled"]

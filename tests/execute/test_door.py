@@ -1,0 +1,285 @@
+import asyncio
+import time
+
+import pytest
+
+from tests.execute.counting import ANN, Shop, offered
+from tests.workshop import ListedSource, mcp
+from toolcrib.execute.approval import Rule
+from toolcrib.execute.caller import Caller
+from toolcrib.execute.chain import per_request_tools
+from toolcrib.execute.door import Door, Policy
+from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.model import Call, CallError, Outcome, SkillInfo, State
+from toolcrib.pool.pool import Pool
+from toolcrib.search.filters import Scope
+
+NAMED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+async def yes(_request: ApprovalRequest, /) -> bool:
+    return True
+
+
+def execute(door: Door, call: Call, caller: Caller = ANN, **options) -> Outcome:
+    return asyncio.run(door.execute(call, caller, **options))
+
+
+def refusal(outcome: Outcome) -> CallError:
+    """The error of a call that was not sent."""
+    assert outcome.error
+    assert outcome.error.effect == "not_sent"
+    assert not outcome.ok
+    return outcome.error
+
+
+def test_a_call_reaches_its_tool_under_the_name_that_the_source_knows():
+    shop = Shop()
+    assert execute(shop.door, Call("mcp_shop_look", {"at": 1})) == Outcome("done")
+    assert [(call.name, call.arguments) for call in shop.reached] == [("look", {"at": 1})]
+
+
+def test_a_bare_name_will_do_if_it_is_unique():
+    assert execute(Shop().door, Call("look")).ok
+
+
+def test_arguments_may_come_as_text():
+    shop = Shop(offered(schema=NAMED))
+    assert execute(shop.door, Call("look", text='{"n": 1}')).ok
+    assert shop.reached[0].arguments == {"n": 1}
+
+
+@pytest.mark.parametrize("text", ['{"n": 1', '{"n": 1, "n": 2}', '{"n": NaN}', "[" * 10_000])
+def test_text_that_two_readers_could_read_differently_is_refused(text: str):
+    shop = Shop(offered(schema=NAMED))
+    error = refusal(execute(shop.door, Call("look", text=text)))
+    assert (error.code, error.phase, error.schema) == ("bad_arguments", "arguments", NAMED)
+    assert not shop.reached
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_that_the_caller_may_call():
+    shop = Shop(offered("look_up"), offered("look_down"))
+    reader = Caller("ann", Scope(allowed=frozenset({"*_up"})))
+    error = refusal(execute(shop.door, Call("look_u"), reader))
+    assert (error.code, error.phase) == ("unknown_tool", "resolve")
+    assert "mcp_shop_look_up" in error.message
+    assert "look_down" not in error.message
+
+
+def test_a_name_that_fits_several_is_refused_with_those_that_the_caller_may_call():
+    pool = Pool()
+    pool.add(ListedSource(mcp("a", "look"), mcp("b", "look")))
+    only_b = Caller("ann", Scope(excluded=frozenset({"mcp_a_*"})))
+    both = refusal(execute(Door(pool), Call("look")))
+    one = refusal(execute(Door(pool), Call("look"), only_b))
+    assert both.code == one.code == "ambiguous_name"
+    assert both.message.endswith("mcp_a_look, mcp_b_look")
+    assert one.message.endswith(": mcp_b_look")
+
+
+@pytest.mark.parametrize("state", ["disabled", "other_platform", "needs_login", "changed"])
+def test_a_tool_that_cannot_be_called_is_refused_with_the_remedy(state: State):
+    shop = Shop()
+    shop.put_in_state(state, ["look"])
+    error = refusal(execute(shop.door, Call("look")))
+    assert (error.code, error.phase) == (state, "state")
+    assert shop.pool.entries["mcp_shop_look"].remedy in error.message
+    assert not shop.reached
+
+
+def test_a_tool_that_is_asleep_is_called_for_that_wakes_it():
+    shop = Shop()
+    shop.put_in_state("asleep", ["look"])
+    assert execute(shop.door, Call("look")).ok
+
+
+def test_a_skill_is_no_tool():
+    pool = Pool()
+    pool.add(ListedSource(SkillInfo(name="pdf", description="", source="files")))
+    assert refusal(execute(Door(pool), Call("skill_pdf"))).code == "not_a_tool"
+
+
+def test_a_tool_that_is_not_the_one_that_was_shown_is_refused():
+    shop = Shop()
+    shown = shop.pool.entries["mcp_shop_look"].capability.pin
+    assert execute(shop.door, Call("look", pin=shown)).ok
+    shop.change("look", description="To look, and to tell everybody")
+    error = refusal(execute(shop.door, Call("look", pin=shown)))
+    assert (error.code, error.phase) == ("definition_changed", "state")
+    assert len(shop.reached) == 1
+
+
+def test_a_tool_that_changes_while_a_person_thinks_is_refused():
+    shop = Shop(offered(kind="write"))
+
+    async def change_and_agree(_request: ApprovalRequest, /) -> bool:
+        shop.change("look", description="Something else")
+        return True
+
+    error = refusal(execute(shop.door, Call("look"), approver=change_and_agree))
+    assert error.code == "definition_changed"
+    assert not shop.reached
+
+
+def test_a_tool_that_goes_away_while_a_person_thinks_is_refused():
+    shop = Shop(offered(kind="write"))
+
+    async def remove_and_agree(_request: ApprovalRequest, /) -> bool:
+        shop.pool.remove(shop.source)
+        return True
+
+    assert refusal(execute(shop.door, Call("look"), approver=remove_and_agree)).code == (
+        "definition_changed"
+    )
+    assert not shop.reached
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        Scope(allowed=frozenset()),
+        Scope(allowed=frozenset({"other"})),
+        Scope(excluded=frozenset({"mcp_shop_*"})),
+        Scope(internal=frozenset({"mcp_shop_look"})),
+    ],
+)
+@pytest.mark.parametrize("name", ["look", "mcp_shop_look"])
+def test_what_a_search_hides_for_want_of_a_right_cannot_be_called(scope: Scope, name: str):
+    shop = Shop()
+    error = refusal(execute(shop.door, Call(name), Caller("ann", scope)))
+    assert (error.code, error.phase) == ("not_allowed", "rights")
+    assert not shop.reached
+
+
+def test_what_is_only_kept_out_of_searches_can_be_called():
+    shop = Shop()
+    shop.change("look", searchable=False)
+    bound = Caller("ann", Scope(bound=frozenset({"mcp_shop_look"})))
+    assert execute(shop.door, Call("look"), bound).ok
+
+
+def test_arguments_that_do_not_fit_come_back_with_the_schema_and_the_place():
+    shop = Shop(offered(schema=NAMED))
+    error = refusal(execute(shop.door, Call("look", {"n": "many"})))
+    assert (error.code, error.phase, error.schema) == ("bad_arguments", "arguments", NAMED)
+    assert "$.n: " in error.message
+    assert not shop.reached
+
+
+def test_repaired_arguments_are_sent_and_the_outcome_says_so():
+    shop = Shop(offered(schema=NAMED))
+    outcome = execute(shop.door, Call("look", {"n": "5"}))
+    assert outcome.repaired == ("$.n: text read as integer",)
+    assert shop.reached[0].arguments == {"n": 5}
+
+
+def test_a_schema_that_is_not_safe_to_check_is_refused_and_its_tool_is_not_called():
+    shop = Shop(offered(schema={"$ref": "http://127.0.0.1:1/schema"}))
+    assert refusal(execute(shop.door, Call("look"))).code == "schema_refused"
+    assert not shop.reached
+
+
+def test_nobody_can_change_the_arguments_after_they_were_approved():
+    shop = Shop(offered(kind="write"))
+    arguments = {"to": ["ann"]}
+
+    async def change_and_agree(_request: ApprovalRequest, /) -> bool:
+        arguments["to"].append("eve")
+        return True
+
+    assert execute(shop.door, Call("look", arguments), approver=change_and_agree).ok
+    assert shop.reached[0].arguments == {"to": ["ann"]}
+
+
+def test_a_gate_that_fails_lets_nothing_through(monkeypatch: pytest.MonkeyPatch):
+    shop = Shop()
+    monkeypatch.setattr("toolcrib.execute.door.check_rights", lambda *_: 1 / 0)
+    assert refusal(execute(shop.door, Call("look"))).code == "door_failed"
+    assert not shop.reached
+
+
+def test_a_large_result_comes_in_parts():
+    shop = Shop(policy=Policy(result_bytes=10))
+    shop.source.answer = lambda _call: Outcome("0123456789abcdef")
+    first = execute(shop.door, Call("look"))
+    rest = shop.door.rest(first.handle, ANN, len(str(first.content)))
+    assert (first.content, rest.content, rest.handle) == ("0123456789", "abcdef", "")
+    assert refusal(shop.door.rest(first.handle, Caller("eve"), 0)).code == "unknown_handle"
+
+
+def test_a_call_has_the_time_of_the_policy_unless_it_says():
+    seen: list[float] = []
+    shop = Shop(policy=Policy(timeout_s=5))
+    shop.source.watch = lambda running: seen.append(running.deadline - time.monotonic())
+    execute(shop.door, Call("look"))
+    execute(shop.door, Call("look"), timeout_s=2)
+    assert seen == pytest.approx([5, 2], abs=0.5)
+
+
+def test_progress_is_relayed():
+    told: list[tuple[float, float | None, str]] = []
+    shop = Shop()
+    shop.source.watch = lambda running: running.progress(1, 2, "half")
+    execute(shop.door, Call("look"), progress=lambda *news: told.append(news))
+    execute(shop.door, Call("look"))
+    assert told == [(1, 2, "half")]
+
+
+def test_rules_are_the_operator_s():
+    shop = Shop(
+        offered("look"), offered("pay", "dangerous"),
+        policy=Policy(rules=(Rule("allow", "*_pay"), Rule("deny", kind="read"))),
+    )  # fmt: skip
+    assert execute(shop.door, Call("pay")).ok
+    assert refusal(execute(shop.door, Call("look"))).code == "approval_denied"
+
+
+def test_a_tool_of_this_request_takes_the_place_of_one_in_the_pool():
+    def mcp_shop_look() -> str:
+        """To look closer."""
+        return "closer"
+
+    shop = Shop()
+    with per_request_tools(mcp_shop_look):
+        assert execute(shop.door, Call("mcp_shop_look"), approver=yes).content == "closer"
+        assert execute(shop.door, Call("look")).content == "done"
+    assert execute(shop.door, Call("mcp_shop_look")).content == "done"
+
+
+def test_a_tool_of_this_request_passes_the_same_gates():
+    def sell(price: int) -> int:
+        return price
+
+    shop = Shop()
+    with per_request_tools(sell):
+        assert refusal(execute(shop.door, Call("sell", {"price": 1}))).code == "approval_needed"
+        assert refusal(execute(shop.door, Call("sell", {}), approver=yes)).code == "bad_arguments"
+        nobody = Caller("ann", Scope(allowed=frozenset()))
+        assert refusal(execute(shop.door, Call("sell", {"price": 1}), nobody)).code == "not_allowed"
+    assert refusal(execute(shop.door, Call("sell", {"price": 1}))).code == "unknown_tool"
+
+
+def test_tools_of_one_request_are_not_those_of_another():
+    shop = Shop()
+
+    def mine() -> int:
+        return 1
+
+    async def with_tools() -> bool:
+        with per_request_tools(mine):
+            await asyncio.sleep(0.02)
+            return (await shop.door.execute(Call("mine"), ANN, approver=yes)).ok
+
+    async def without() -> bool:
+        await asyncio.sleep(0.01)
+        return (await shop.door.execute(Call("mine"), ANN, approver=yes)).ok
+
+    async def both() -> tuple[bool, bool]:
+        return await asyncio.gather(with_tools(), without())
+
+    assert tuple(asyncio.run(both())) == (True, False)
+
+
+def test_nobody_is_no_caller():
+    with pytest.raises(ValueError, match="id"):
+        Caller("")

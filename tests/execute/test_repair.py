@@ -1,0 +1,158 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.execute.repair import readings
+from toolcrib.execute.schema_gate import gate
+
+PLACE = {"type": "object", "properties": {"lat": {"type": "number"}, "names": {"type": "array"}}}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "on": {"type": "boolean"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "ids": {"type": "array", "items": {"type": "integer"}},
+        "place": {"$ref": "#/$defs/place"},
+        "text": {"type": "string"},
+        "maybe": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "spot": {"anyOf": [{"$ref": "#/$defs/place"}, {"type": "null"}]},
+        "any": {},
+    },
+    "required": ["n"],
+    "additionalProperties": False,
+    "$defs": {"place": PLACE},
+}
+CHECK = gate(SCHEMA)
+
+
+def mended(given: object):
+    """The first reading that fits, or None."""
+    fitting = (each for each in readings(given, SCHEMA) if isinstance(each.value, dict))  # pyright: ignore[reportArgumentType]
+    return next((each for each in fitting if CHECK.fits(each.value)), None)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant", "notes"),
+    [
+        ('{"n": 1}', {"n": 1}, 1),
+        ('"{\\"n\\": 1}"', {"n": 1}, 2),
+        ({"arguments": {"n": 1}}, {"n": 1}, 1),
+        ({"input": {"n": 1}}, {"n": 1}, 1),
+        ({"parameters": '{"n": "1"}'}, {"n": 1}, 3),
+        ({"args": {"arguments": {"n": 1}}}, {"n": 1}, 2),
+        ({"n": "5"}, {"n": 5}, 1),
+        ({"n": 1, "on": "true"}, {"n": 1, "on": True}, 1),
+        ({"n": 1, "on": "False"}, {"n": 1, "on": False}, 1),
+        ({"n": 1, "tags": '["a"]'}, {"n": 1, "tags": ["a"]}, 1),
+        ({"n": 1, "tags": "a"}, {"n": 1, "tags": ["a"]}, 1),
+        ({"n": 1, "ids": "7"}, {"n": 1, "ids": [7]}, 2),
+        ({"n": 1, "ids": ["7", 8]}, {"n": 1, "ids": [7, 8]}, 1),
+        ({"n": 1, "place": '{"lat": "1.5"}'}, {"n": 1, "place": {"lat": 1.5}}, 2),
+        ({"n": 1, "place.lat": 2}, {"n": 1, "place": {"lat": 2}}, 1),
+        ({"n": 1, "spot.lat": "2"}, {"n": 1, "spot": {"lat": 2}}, 2),
+        ({"n": 1, "place": {"names": []}, "place.lat": 2},
+         {"n": 1, "place": {"names": [], "lat": 2}}, 1),
+        ({"n": 1, "text": None}, {"n": 1}, 1),
+        ({"n": 1, "maybe": "3"}, {"n": 1, "maybe": 3}, 1),
+    ],
+)  # fmt: skip
+def test_the_usual_slips_are_put_right_and_told(given: object, meant: object, notes: int):
+    reading = mended(given)
+    assert reading
+    assert reading.value == meant
+    assert len(reading.notes) == notes
+
+
+@pytest.mark.parametrize(
+    "fitting",
+    [
+        {"n": 1, "text": "5"},
+        {"n": 1, "text": '["a"]'},
+        {"n": 1, "maybe": None},
+        {"n": 1, "any": "5"},
+        {"n": 1, "any": None},
+        {"n": 1, "any": {"arguments": "{}"}},
+    ],
+)
+def test_what_fits_is_left_alone(fitting: object):
+    reading = mended(fitting)
+    assert reading
+    assert (reading.value, reading.notes) == (fitting, ())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"n": None},
+        {"n": "many"},
+        {"n": "1.5"},
+        {"n": 1, "on": "yes"},
+        {"n": 1, "other": 2},
+        {"n": 1, "place.lon": 2},
+        {"n": 1, "place": {"lat": 1}, "place.lat": 2},
+        {"n": 1, "place": 3, "place.lat": 2},
+        {"arguments": {"n": 1}, "n": 2},
+        "n=1",
+        [1],
+        5,
+        None,
+    ],
+)
+def test_nothing_is_guessed(wrong: object):
+    assert mended(wrong) is None
+
+
+def test_a_flat_key_that_the_schema_has_is_left_alone():
+    schema = {"properties": {"a.b": {}, "a": {"properties": {"b": {}}}}}
+    assert all(reading.value == {"a.b": 1} for reading in readings({"a.b": 1}, schema))
+
+
+def test_the_arguments_given_are_not_touched():
+    given = {"n": "1", "place.lat": "2", "text": None}
+    before = json.dumps(given)
+    assert mended(given)
+    assert json.dumps(given) == before
+
+
+FITTING = st.fixed_dictionaries(
+    {"n": st.integers(-(2**53), 2**53)},
+    optional={
+        "on": st.booleans(),
+        "tags": st.lists(st.text()),
+        "ids": st.lists(st.integers(-(2**53), 2**53)),
+        "place": st.fixed_dictionaries({}, optional={"lat": st.integers(-90, 90)}),
+        "text": st.text(),
+    },
+)
+
+
+@given(FITTING, st.sets(st.sampled_from(["n", "on", "tags", "ids", "place"])), st.booleans())
+def test_whatever_is_written_as_text_is_read_back(arguments, as_text, wrapped: bool):
+    slipped = {k: json.dumps(v) if k in as_text else v for k, v in arguments.items()}
+    reading = mended({"arguments": json.dumps(slipped)} if wrapped else slipped)
+    assert reading
+    assert reading.value == arguments
+    assert bool(reading.notes) == (wrapped or bool(as_text & arguments.keys()))
+
+
+KEYS = st.sampled_from(
+    ["n", "on", "tags", "ids", "place", "text", "maybe", "any", "place.lat", "arguments"]
+)
+LEAVES = st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from(["5", "[]", "{}", "x"])
+JSON = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_any_arguments_have_readings_and_the_first_is_as_they_stand(value):
+    every = list(readings(value, SCHEMA))
+    assert every[0].value == value
+    assert not every[0].notes
+    assert all(reading.notes or reading.value == value for reading in every)

@@ -1,0 +1,274 @@
+"""Schemas of strangers. Plan: tests 28 and 29, scaled down."""
+
+import json
+import random
+import socket
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.execute.schema_gate import (
+    MOST_BYTES,
+    MOST_DEPTH,
+    MOST_NODES,
+    MOST_PATTERNS,
+    Check,
+    SchemaRefused,
+    gate,
+)
+
+# Of CPU time, generously: what is not bounded takes seconds, or for ever.
+QUICKLY_S = 0.5
+
+
+def refused(schema: Any) -> str:
+    with pytest.raises(SchemaRefused) as caught:
+        gate(schema)
+    return str(caught.value)
+
+
+@pytest.fixture
+def canary() -> Generator[tuple[int, list[object]]]:
+    """A port, and whoever knocked there."""
+    knocks: list[object] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.05)
+        done = threading.Event()
+
+        def listen() -> None:
+            while not done.is_set():
+                try:
+                    knocks.append(server.accept()[1])
+                except TimeoutError:
+                    continue
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        yield server.getsockname()[1], knocks
+        done.set()
+        thread.join()
+
+
+def test_a_check_tells_what_fits_and_what_does_not():
+    check = gate({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+    assert check.fits({"n": 1})
+    assert not check.fits({"n": "x"})
+    assert [each.path for each in check.problems({"n": "x"}, limit=5)] == ["$.n"]
+
+
+def test_a_problem_names_the_place_and_is_short():
+    items = {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}}}
+    [problem] = gate({"properties": {"list": items}}).problems(
+        {"list": [{}, {"a": "x" * 10_000}]}, limit=5
+    )
+    assert problem.path == "$.list[1].a"
+    assert len(problem.message) < 400
+
+
+def test_there_are_as_many_problems_as_are_asked_for():
+    schema = {"properties": {str(n): {"type": "integer"} for n in range(9)}}
+    assert len(gate(schema).problems({str(n): "" for n in range(9)}, limit=3)) == 3
+
+
+@pytest.mark.parametrize("draft", ["draft-04/schema#", "draft-07/schema#"])
+def test_older_drafts_are_understood(draft: str):
+    schema = {"$schema": f"http://json-schema.org/{draft}", "definitions": {"a": {"type": "null"}}}
+    check = gate({**schema, "properties": {"a": {"$ref": "#/definitions/a"}}})
+    assert check.fits({"a": None})
+    assert not check.fits({"a": 1})
+
+
+def test_a_schema_that_refers_to_itself_is_fine():
+    tree = {"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}}
+    check = gate({**tree, "additionalProperties": False, "$id": "http://elsewhere/tree"})
+    assert check.fits({"left": {"left": {}, "right": {}}})
+    assert not check.fits({"left": {"middle": {}}})
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "http://127.0.0.1:{port}/x",
+        "https://127.0.0.1:{port}/x#/a",
+        "//127.0.0.1:{port}/x",
+        "file:///etc/passwd",
+        "other.json",
+        "#anchor",
+        "urn:x",
+    ],
+)
+@pytest.mark.parametrize("place", ["root", "inside", "definitions", "dynamic", "address", "unused"])
+def test_nothing_leads_out_of_a_schema(reference: str, place: str, canary):
+    port, knocks = canary
+    to = reference.format(port=port)
+    schema = {
+        "root": {"$ref": to},
+        "inside": {"properties": {"a": {"anyOf": [{"$ref": to}]}}},
+        "definitions": {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": to}}},
+        "dynamic": {"properties": {"a": {"$dynamicRef": to}}},
+        "address": {"$defs": {"a": {"$id": to, "$ref": "#/x"}}},
+        "unused": {"x-other": {"$ref": to}},
+    }[place]
+    assert refused(schema)
+    time.sleep(0.01)
+    assert not knocks
+
+
+def test_a_meta_schema_from_elsewhere_is_not_fetched(canary):
+    port, knocks = canary
+    assert refused({"$schema": f"http://127.0.0.1:{port}/meta"})
+    assert not knocks
+
+
+def nested(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(depth):
+        schema = {"not": schema}
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        ({"description": "x" * MOST_BYTES}, "bytes"),
+        (nested(MOST_DEPTH + 1), "deep"),
+        (nested(5_000), ""),
+        ({"anyOf": [{} for _ in range(MOST_NODES + 1)]}, "parts"),
+        ({"anyOf": [{"pattern": f"a{n}"} for n in range(MOST_PATTERNS + 1)]}, "patterns"),
+        ({"type": "nonsense"}, "no valid JSON Schema"),
+        ({"$ref": "#/nowhere"}, "no valid JSON Schema"),
+        ({"minimum": float("nan")}, "no JSON"),
+        ({"enum": {1, 2}}, "no JSON"),
+    ],
+)
+def test_a_schema_out_of_bounds_is_refused_with_the_reason(schema, why: str):
+    assert why in refused(schema)
+
+
+def test_a_schema_within_bounds_is_taken():
+    assert gate(nested(MOST_DEPTH))
+    assert gate({"anyOf": [{} for _ in range(MOST_NODES - 1)]})
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$", "(.*)*x"])
+def test_a_pattern_takes_linear_time(pattern: str):
+    check = gate({"properties": {"a": {"pattern": pattern}}})
+    started = time.process_time()
+    check.fits({"a": "a" * 50_000 + "!"})
+    assert time.process_time() - started < QUICKLY_S
+
+
+def test_a_pattern_is_held():
+    check = gate({"properties": {"a": {"pattern": "^\\d+$"}}})
+    assert check.fits({"a": "12"})
+    assert not check.fits({"a": "x"})
+
+
+@pytest.mark.parametrize("pattern", ["(?=a)b", "(a)\\1", "(a{1000}){1000}", "("])
+def test_a_pattern_that_the_engine_does_not_take_is_left_out_and_the_rest_is_held(pattern: str):
+    plain = {"a": {"type": "string", "pattern": pattern}, "pattern": {"type": "integer"}}
+    check = gate({"properties": plain, "patternProperties": {pattern: {"type": "null"}}})
+    assert check.fits({"a": "anything", "pattern": 1})
+    assert not check.fits({"a": 1})
+    assert not check.fits({"pattern": "x"})
+
+
+def doubling(steps: int) -> dict[str, Any]:
+    """Each definition names the next one twice."""
+    definitions: dict[str, Any] = {
+        f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"$ref": f"#/$defs/d{n + 1}"}]}
+        for n in range(steps)
+    }
+    return {"$ref": "#/$defs/d0", "$defs": {**definitions, f"d{steps}": {"type": "object"}}}
+
+
+def too_long(check: Check, value: Any) -> bool:
+    started = time.process_time()
+    with pytest.raises(SchemaRefused, match="too long"):
+        check.fits(value)
+    return time.process_time() - started > QUICKLY_S
+
+
+def test_definitions_that_double_are_not_run():
+    assert gate(doubling(10)).fits({})
+    assert not too_long(gate(doubling(40)), {})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"allOf": [{"$ref": "#"}, {"$ref": "#"}]},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
+    ],
+)
+def test_a_check_that_never_ends_is_not_begun(schema):
+    assert not too_long(gate(schema), {})
+
+
+def test_recursion_that_doubles_at_every_level_is_not_run():
+    twice = {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}
+    deep: dict[str, Any] = {}
+    for _ in range(60):
+        deep = {"a": deep}
+    check = gate({"properties": {"a": twice}})
+    assert check.fits({"a": {"a": {}}})
+    assert not too_long(check, deep)
+
+
+def bombs(count: int) -> Iterator[Any]:
+    chance = random.Random(29)
+    kinds = [
+        lambda: nested(chance.randrange(200)),
+        lambda: doubling(chance.randrange(60)),
+        lambda: {"$ref": chance.choice(["#", "#/", "#/a/b", "http://127.0.0.1:1/", "file:///x"])},
+        lambda: {"pattern": "(a*)*" * chance.randrange(20)},
+        lambda: {"pattern": f"(x{{{chance.randrange(2_000)}}}){{{chance.randrange(2_000)}}}"},
+        lambda: {
+            "properties": {str(n): {"type": "string"} for n in range(chance.randrange(3_000))}
+        },
+        lambda: {"enum": list(range(chance.randrange(5_000)))},
+        lambda: {"x-mcp-header": "a\r\nb: c", "type": chance.choice(["object", 5, None, [], {}])},
+        lambda: {"required": chance.choice([["a"], "a", 5, [5]]), "minLength": -1},
+    ]
+    for _ in range(count):
+        yield chance.choice(kinds)()
+
+
+def test_bombs_are_taken_or_refused_at_once():
+    slowest = 0.0
+    for schema in bombs(1_000):
+        started = time.process_time()
+        with suppress(SchemaRefused):
+            gate(schema).fits({"a": ["a" * 30 + "!"]})
+        slowest = max(slowest, time.process_time() - started)
+    assert slowest < QUICKLY_S
+
+
+KEYWORDS = st.sampled_from(
+    "$ref $id $schema type properties items allOf anyOf not if then enum const pattern minimum "
+    "required additionalProperties patternProperties prefixItems contains $defs format".split()
+)
+WORDS = st.sampled_from(["#", "#/$defs", "object", "(", "x"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYWORDS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(KEYWORDS, VALUES, max_size=5), VALUES)
+def test_any_schema_is_taken_or_refused(schema, value):
+    try:
+        check = gate(schema)
+        fits = check.fits(value)
+    except SchemaRefused:
+        return
+    assert fits == (not check.problems(value, limit=1))
+    assert json.dumps(check.schema)

@@ -1,0 +1,47 @@
+"""The kind of a tool that somebody else describes. Plan: test 47."""
+
+from itertools import product
+from typing import get_args
+
+import pytest
+
+from toolcrib.model import PermissionKind
+from toolcrib.sources.permissions import permission_from
+
+HINTS = ("readOnlyHint", "destructiveHint", "openWorldHint", "idempotentHint")
+EVERY = [
+    {hint: said for hint, said in zip(HINTS, saying, strict=True) if said != "unsaid"}
+    for saying in product((True, False, "unsaid", "true"), repeat=len(HINTS))
+]
+
+
+def test_what_is_not_known_is_write():
+    assert permission_from({}, trusted=False, override=None) == "write"
+    assert permission_from({}, trusted=True, override=None) == "write"
+
+
+def test_no_word_of_a_server_lowers_the_kind_unless_it_is_trusted():
+    kinds = {permission_from(said, trusted=False, override=None) for said in EVERY}
+    assert kinds == {"write", "network", "dangerous"}
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ({"readOnlyHint": True}, "read"),
+        ({"readOnlyHint": True, "openWorldHint": True}, "read"),
+        ({"readOnlyHint": True, "destructiveHint": True}, "dangerous"),
+        ({"readOnlyHint": "true"}, "write"),
+        ({"readOnlyHint": 1}, "write"),
+        ({"readOnlyHint": False, "openWorldHint": True}, "network"),
+        ({"destructiveHint": False}, "write"),
+    ],
+)
+def test_a_trusted_server_is_believed(said, kind: PermissionKind):
+    assert permission_from(said, trusted=True, override=None) == kind
+
+
+@pytest.mark.parametrize("override", get_args(PermissionKind))
+def test_the_operator_has_the_first_word(override: PermissionKind):
+    kinds = {permission_from(said, trusted=False, override=override) for said in EVERY}
+    assert kinds == {override}

@@ -1,0 +1,65 @@
+import asyncio
+import threading
+import time
+from contextvars import ContextVar
+
+import pytest
+
+from toolcrib.sources.threads import in_thread
+
+WHO: ContextVar[str] = ContextVar("who")
+
+
+def test_what_it_returns_and_raises_arrives():
+    assert asyncio.run(in_thread(lambda: 5)) == 5
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(in_thread(lambda: 1 // 0))
+
+
+@pytest.mark.parametrize("error", [StopIteration(), SystemExit(3)])
+def test_what_would_end_the_loop_arrives_as_a_failure(error: BaseException):
+    def run() -> None:
+        raise error
+
+    with pytest.raises(RuntimeError, match="the tool"):
+        asyncio.run(in_thread(run))
+
+
+def test_the_context_goes_along():
+    WHO.set("ann")
+    assert asyncio.run(in_thread(WHO.get)) == "ann"
+
+
+def test_many_that_hang_hold_up_nobody():
+    release = threading.Event()
+
+    async def go() -> object:
+        hanging = [asyncio.ensure_future(in_thread(release.wait)) for _ in range(64)]
+        await asyncio.sleep(0)
+        result = await asyncio.wait_for(in_thread(lambda: "through"), 5)
+        for each in hanging:
+            each.cancel()
+        return result
+
+    started = time.monotonic()
+    assert asyncio.run(go()) == "through"
+    assert time.monotonic() - started < 5
+    release.set()
+
+
+def test_a_thread_that_ends_after_its_loop_is_no_trouble():
+    release, ended = threading.Event(), threading.Event()
+
+    def run() -> None:
+        release.wait(5)
+        ended.set()
+
+    async def go() -> None:
+        asyncio.ensure_future(in_thread(run)).cancel()
+        task = asyncio.ensure_future(in_thread(run))
+        await asyncio.sleep(0.01)
+        task.cancel()
+
+    asyncio.run(go())
+    release.set()
+    assert ended.wait(5)
