@@ -291,3 +291,22 @@ def test_every_setting_stands_in_the_documentation_with_its_default(each: Docume
     rows = (DOCS / "settings.md").read_text(encoding="utf-8").splitlines()
     [row] = [row for row in rows if row.startswith(f"| `{each.key}` |")]
     assert f"| `{each.default}` |" in row
+
+
+def test_rules_of_approval_are_tables(file: Path):
+    write(
+        file,
+        "[approval]\n"
+        'rules = [{kind = "read", verdict = "ask"}, {pattern = "a*", verdict = "deny"}]\n',
+    )
+    first, second = load_settings({}, file).approval.rules
+    assert (first.verdict, first.pattern, first.kind) == ("ask", "*", "read")
+    assert (second.verdict, second.pattern, second.kind) == ("deny", "a*", None)
+
+
+@pytest.mark.parametrize(
+    "rule", ['{verdict = "maybe"}', '{kind = "read"}', '{verdict = "ask", name = "x"}']
+)
+def test_a_rule_that_cannot_be_kept_is_refused(rule: str, file: Path):
+    write(file, f"[approval]\nrules = [{rule}]")
+    assert "approval.rules.0" in refusal({}, file)

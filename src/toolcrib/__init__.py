@@ -2,6 +2,7 @@
 
     sources list capabilities → the pool names them once each → the index looks them up three ways
     → search fuses, cuts and explains → the agent gets a short ranked list
+    → what it calls goes through one door
 
 Start with `Crib`.
 """
@@ -9,6 +10,7 @@ Start with `Crib`.
 from toolcrib.config import Settings, load_settings
 from toolcrib.crib import Crib
 from toolcrib.errors import ToolcribError
+from toolcrib.execute.caller import Caller
 from toolcrib.model import AgentInfo, Answer, Capability, Entry, Hit, SkillInfo, ToolInfo
 from toolcrib.search.explain import Explanation
 from toolcrib.search.filters import Scope
@@ -17,6 +19,7 @@ from toolcrib.sources.function import tool
 __all__ = [
     "AgentInfo",
     "Answer",
+    "Caller",
     "Capability",
     "Crib",
     "Entry",

@@ -7,7 +7,6 @@ from tests.execute.counting import ANN, Shop, offered
 from tests.workshop import ListedSource, mcp
 from toolcrib.execute.approval import Rule
 from toolcrib.execute.caller import Caller
-from toolcrib.execute.chain import per_request_tools
 from toolcrib.execute.door import Door, Policy
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Call, CallError, Outcome, SkillInfo, State
@@ -15,10 +14,6 @@ from toolcrib.pool.pool import Pool
 from toolcrib.search.filters import Scope
 
 NAMED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-
-
-async def yes(_request: ApprovalRequest, /) -> bool:
-    return True
 
 
 def execute(door: Door, call: Call, caller: Caller = ANN, **options) -> Outcome:
@@ -232,54 +227,3 @@ def test_rules_are_the_operator_s():
     )  # fmt: skip
     assert execute(shop.door, Call("pay")).ok
     assert refusal(execute(shop.door, Call("look"))).code == "approval_denied"
-
-
-def test_a_tool_of_this_request_takes_the_place_of_one_in_the_pool():
-    def mcp_shop_look() -> str:
-        """To look closer."""
-        return "closer"
-
-    shop = Shop()
-    with per_request_tools(mcp_shop_look):
-        assert execute(shop.door, Call("mcp_shop_look"), approver=yes).content == "closer"
-        assert execute(shop.door, Call("look")).content == "done"
-    assert execute(shop.door, Call("mcp_shop_look")).content == "done"
-
-
-def test_a_tool_of_this_request_passes_the_same_gates():
-    def sell(price: int) -> int:
-        return price
-
-    shop = Shop()
-    with per_request_tools(sell):
-        assert refusal(execute(shop.door, Call("sell", {"price": 1}))).code == "approval_needed"
-        assert refusal(execute(shop.door, Call("sell", {}), approver=yes)).code == "bad_arguments"
-        nobody = Caller("ann", Scope(allowed=frozenset()))
-        assert refusal(execute(shop.door, Call("sell", {"price": 1}), nobody)).code == "not_allowed"
-    assert refusal(execute(shop.door, Call("sell", {"price": 1}))).code == "unknown_tool"
-
-
-def test_tools_of_one_request_are_not_those_of_another():
-    shop = Shop()
-
-    def mine() -> int:
-        return 1
-
-    async def with_tools() -> bool:
-        with per_request_tools(mine):
-            await asyncio.sleep(0.02)
-            return (await shop.door.execute(Call("mine"), ANN, approver=yes)).ok
-
-    async def without() -> bool:
-        await asyncio.sleep(0.01)
-        return (await shop.door.execute(Call("mine"), ANN, approver=yes)).ok
-
-    async def both() -> tuple[bool, bool]:
-        return await asyncio.gather(with_tools(), without())
-
-    assert tuple(asyncio.run(both())) == (True, False)
-
-
-def test_nobody_is_no_caller():
-    with pytest.raises(ValueError, match="id"):
-        Caller("")

@@ -255,3 +255,26 @@ def test_names_that_no_provider_takes_are_found_by_their_own_name(pool: Pool):
     [name] = pool.entries
     assert name.isascii()
     assert pool.resolve("读取文件").name == name
+
+
+def test_the_pool_knows_where_an_entry_is_from(pool: Pool):
+    files, issues = ListedSource(READ_FILE), ListedSource(*ISSUES)
+    pool.add(files, issues)
+    assert pool.source_of("read_file") is files
+    assert pool.source_of("mcp_github_list_issues") is issues
+    pool.remove(issues)
+    for gone in ("mcp_github_list_issues", "list_issues"):
+        with pytest.raises(UnknownTool, match="search"):
+            pool.source_of(gone)
+
+
+def test_all_that_a_name_may_mean_are_its_candidates(pool: Pool):
+    pool.add(ListedSource(mcp("jira", "create_issue"), *ISSUES))
+    assert [entry.name for entry in pool.candidates("create_issue")] == [
+        "mcp_github_create_issue",
+        "mcp_jira_create_issue",
+    ]
+    assert [entry.name for entry in pool.candidates("mcp_jira_create_issue")] == [
+        "mcp_jira_create_issue"
+    ]
+    assert not pool.candidates("nothing")

@@ -4,7 +4,7 @@ import pytest
 
 from tests.workshop import SEEN, mcp, pooled
 from toolcrib.model import Entry, SkillInfo, ToolInfo
-from toolcrib.search.filters import Scope, Verdict, hidden, verdict
+from toolcrib.search.filters import Scope, Verdict, barred, hidden, verdict
 
 TOOL = ToolInfo(name="read_file", description="")
 ENTRY = Entry("read_file", "read_file", TOOL)
@@ -110,3 +110,23 @@ def test_a_name_is_never_mistaken_for_a_pattern_of_another():
 
 def test_what_is_bound_is_a_name_and_no_pattern():
     assert verdict(ENTRY, Scope(bound=names("*"))) == ""
+
+
+@pytest.mark.parametrize(
+    ("entry", "scope"),
+    [
+        (replace(ENTRY, state="disabled"), Scope()),
+        (replace(ENTRY, state="other_platform"), Scope()),
+        (ENTRY, Scope(internal=names("read_*"))),
+        (ENTRY, Scope(excluded=names("read_file"))),
+        (ENTRY, Scope(allowed=NOBODY)),
+    ],
+)
+def test_what_is_hidden_for_want_of_a_right_is_barred_from_calls_too(entry: Entry, scope: Scope):
+    assert barred(entry, scope) == verdict(entry, scope) != ""
+
+
+def test_what_only_tidies_a_search_bars_no_call():
+    unseen = replace(ENTRY, capability=replace(TOOL, searchable=False))
+    assert barred(unseen, Scope(bound=names("read_file"))) == ""
+    assert barred(unseen, Scope(allowed=NOBODY)) == "no right"

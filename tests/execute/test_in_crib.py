@@ -1,0 +1,49 @@
+"""Calls as the users of a crib make them."""
+
+import asyncio
+
+from toolcrib import Caller, Crib, Scope, Settings
+from toolcrib.config import ApprovalRule, ApprovalSettings, CallSettings, SearchSettings
+
+
+def double(n: int) -> int:
+    return 2 * n
+
+
+def test_a_function_is_called_as_soon_as_it_was_added():
+    crib = Crib()
+    crib.add(double, permission_kind="read")
+    assert asyncio.run(crib.call("double", {"n": 2})).content == 4
+    assert asyncio.run(crib.call("double", '{"n": 3}')).content == 6
+
+
+def test_the_settings_rule():
+    rules = (ApprovalRule(verdict="allow", pattern="dou*"),)
+    crib = Crib(
+        Settings(
+            store=":memory:",
+            approval=ApprovalSettings(rules=rules),
+            call=CallSettings(result_bytes=5),
+        )
+    )
+    crib.add(double, permission_kind="dangerous")
+    crib.add(lambda: "0123456789", name="double_long")
+    assert asyncio.run(crib.call("double", {"n": 2})).content == 4
+    first = asyncio.run(crib.call("double_long"))
+    assert (first.content, crib.rest(first.handle, offset=5).content) == ("01234", "56789")
+
+
+def test_what_is_internal_cannot_be_called_by_anyone():
+    crib = Crib(Settings(store=":memory:", search=SearchSettings(internal=("double",))))
+    crib.add(double, permission_kind="read")
+    for caller in (Caller("ann"), Caller("ann", Scope(allowed=frozenset({"double"})))):
+        error = asyncio.run(crib.call("double", {"n": 2}, caller=caller)).error
+        assert error
+        assert error.code == "not_allowed"
+
+
+def test_the_host_itself_calls_when_nobody_is_named():
+    crib = Crib()
+    crib.add(double)
+    asyncio.run(crib.call("double", {"n": 2}))
+    assert [ticket.request.caller for ticket in crib.tickets.waiting()] == ["host"]
