@@ -9,7 +9,7 @@ import pytest
 from tests.execute.counting import CountingSource, offered
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, UnknownTool
-from toolcrib.execute.dispatch import GRACE_S, dispatch
+from toolcrib.execute.dispatch import GRACE_S, LONGEST_MESSAGE, dispatch
 from toolcrib.model import Call, CallError, Effect, Outcome, PermissionKind, Running, ToolInfo
 
 TOOL = offered()
@@ -143,6 +143,16 @@ def test_whatever_a_source_raises_is_an_outcome(behave, code: str, effect: Effec
     assert (error.code, error.effect, error.server) == (code, effect, "shop")
     assert "secret" not in error.message
     assert len(source.reached) == 1
+
+
+def test_the_words_of_a_stranger_are_fit_to_be_shown():
+    source = failing(
+        CallError("x", "call", "\x1b[31mred\u202e\x00" + "y" * 10_000, effect="failed")
+    )
+    error = sent(source).error
+    assert error
+    assert error.message.startswith(" [31mred  yy")
+    assert len(error.message) == LONGEST_MESSAGE
 
 
 def test_arguments_that_the_source_refuses_come_back_with_the_schema():

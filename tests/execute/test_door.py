@@ -202,6 +202,15 @@ def test_a_large_result_comes_in_parts():
     assert refusal(shop.door.rest(first.handle, Caller("eve"), 0)).code == "unknown_handle"
 
 
+@pytest.mark.parametrize("value", [object(), {1: object()}, b""])
+def test_a_result_that_is_no_json_is_an_outcome_too(value):
+    shop = Shop()
+    shop.source.answer = lambda _call: Outcome(value)
+    error = execute(shop.door, Call("look")).error
+    assert error
+    assert (error.code, error.phase, error.effect) == ("bad_result", "result", "failed")
+
+
 def test_a_call_has_the_time_of_the_policy_unless_it_says():
     seen: list[float] = []
     shop = Shop(policy=Policy(timeout_s=5))

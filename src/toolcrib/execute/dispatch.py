@@ -14,6 +14,7 @@ from toolcrib.sources.deadline import LATE, left_s
 from toolcrib.sources.protocol import Source
 
 GRACE_S = 0.25
+LONGEST_MESSAGE = 4_000
 
 GAVE_UP = CallError(
     "tool_cancelled",
@@ -33,14 +34,22 @@ async def dispatch(call: Call, tool: ToolInfo, source: Source, running: Running)
     outcome = await _attempt(call, tool, source, running)
     if tool.permission_kind == "read" and _may_repeat(outcome.error) and left_s(running):
         outcome = await _attempt(call, tool, source, running)
-    return _from_server(outcome, tool.source_id)
+    return _told(outcome, tool.source_id)
 
 
-def _from_server(outcome: Outcome, server: str | None) -> Outcome:
-    """The outcome with an error that names the server, if it has one and does not say so."""
-    if outcome.error is None or outcome.error.server:
+def _told(outcome: Outcome, server: str | None) -> Outcome:
+    """The outcome with an error that names its server, in a message fit to be shown.
+
+    The words are a stranger's: no control characters, and not without end.
+    """
+    if outcome.error is None:
         return outcome
-    return replace(outcome, error=replace(outcome.error, server=server))
+    said = outcome.error.message[:LONGEST_MESSAGE]
+    message = "".join(c if c.isprintable() or c == "\n" else " " for c in said)
+    return replace(
+        outcome,
+        error=replace(outcome.error, message=message, server=outcome.error.server or server),
+    )
 
 
 def _may_repeat(error: CallError | None) -> bool:

@@ -28,6 +28,13 @@ _GATE_FAILED = CallError(
     "door_failed", "approval", "a gate of ours failed, so nothing was sent; see the log"
 )
 
+_NO_JSON = CallError(
+    "bad_result",
+    "result",
+    "the tool ran, but its result is no JSON; look before you call again",
+    effect="failed",
+)
+
 _log = logging.getLogger(__name__)
 
 
@@ -81,7 +88,7 @@ class Door:
         limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         running = _running(limit_s, progress)
         outcome = await dispatch(admitted.call, admitted.tool, admitted.source, running)
-        return replace(self._results.capped(outcome, caller), repaired=admitted.repaired)
+        return replace(self._given(outcome, caller), repaired=admitted.repaired)
 
     def rest(self, handle: str, caller: Caller, offset: int) -> Outcome:
         """What of a large result begins at this character; see `Outcome.handle`."""
@@ -89,6 +96,12 @@ class Door:
             return self._results.rest(handle, caller, offset)
         except Refused as refused:
             return Outcome(error=refused.error)
+
+    def _given(self, outcome: Outcome, caller: Caller) -> Outcome:
+        try:
+            return self._results.capped(outcome, caller)
+        except (TypeError, ValueError, RecursionError):
+            return Outcome(error=_NO_JSON)
 
     async def _admit(self, call: Call, caller: Caller, approver: Approver | None) -> _Admitted:
         entry, pool = resolve(call.name, self._pool, caller)
