@@ -19,7 +19,7 @@ def run_main(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> int | str | No
 
 
 def test_the_commands_are_those_of_the_design():
-    assert NAMES == ["search", "why", "list", "show", "index", "eval", "tour"]
+    assert NAMES == ["search", "why", "list", "show", "call", "index", "eval", "tour"]
 
 
 @pytest.mark.parametrize("name", NAMES)

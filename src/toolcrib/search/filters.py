@@ -85,23 +85,3 @@ def hidden(
 
 def _fits(name: str, patterns: frozenset[str]) -> bool:
     return name in patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _fits(name: str, patterns: frozenset[str]) -> bool:
-    return name in patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _reasons(entry: Entry, scope: Scope, kinds: frozenset[Kind]) -> Iterator[Verdict]:
-    """Every reason to hide it, in the order of the filters, and "" at the end."""
-    reasons: dict[Verdict, bool] = {
-        "disabled": entry.state == "disabled",
-        "other platform": entry.state == "other_platform",
-        "internal": _fits(entry.name, scope.internal),
-        "not searchable": not entry.capability.searchable,
-        "excluded": _fits(entry.name, scope.excluded),
-        "no right": scope.allowed is not None and not _fits(entry.name, scope.allowed),
-        "already bound": entry.name in scope.bound,
-        "other kind": bool(kinds) and entry.capability.kind not in kinds,
-        "": True,
-    }
-    return (reason for reason, holds in reasons.items() if holds)
