@@ -1,0 +1,169 @@
+"""Reads the `mcpServers` JSON that every client uses, as it is, with a few keys of our own.
+
+Nothing in such a file is fatal but the file itself: a server that cannot be used is a problem and
+costs no other, a key that means nothing is a problem and costs nothing.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeGuard, cast, get_args
+
+from toolcrib.errors import ConfigError, ToolcribError
+from toolcrib.model import Defer, Json, JsonObject, PermissionKind
+from toolcrib.sources.mcp.fields import Fields
+from toolcrib.sources.mcp.server import Address, Command, ServerConfig, Transport, Trust
+from toolcrib.sources.text_file import read_text
+
+LONGEST_ID = 128
+TABLES = ("mcpServers", "servers")  # `servers` is VS Code's word
+KEYS = frozenset(
+    {"type", "command", "args", "env", "cwd", "url", "headers", "disabled"}
+    | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "call_timeout_s", "env_from"}
+    | {"permission", "defer", "always_load", "trust"}
+)
+# What other clients keep beside these and what means nothing here.
+OTHERS = frozenset(
+    {"alwaysAllow", "autoApprove", "description", "dev", "gallery", "icon", "name", "timeout"}
+)
+HTTP_TYPES = ("http", "streamable-http", "streamableHttp", "streamable_http")
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """The servers of one or more files, in their order, and what is wrong with the rest."""
+
+    servers: tuple[ServerConfig, ...]
+    problems: tuple[str, ...]
+
+
+def read_servers(paths: Sequence[Path]) -> Servers:
+    """All servers of these files; of two with one id, or one prefix, the first.
+
+    A file that cannot be read is a problem and costs no other.
+    """
+    found: dict[str, ServerConfig] = {}
+    problems: list[str] = []
+    for path in paths:
+        try:
+            read = _read_file(path)
+        except ToolcribError as error:
+            problems.append(str(error))
+            continue
+        problems += read.problems
+        for server in read.servers:
+            if found.setdefault(server.prefix or server.id, server) is not server:
+                problems.append(f"{path}: {server.id!r} is the name of another server; rename one")
+    return Servers(tuple(found.values()), tuple(problems))
+
+
+def _read_file(path: Path) -> Servers:
+    """The servers of one file. Raises `ConfigError` naming file and line."""
+    try:
+        top = cast("Json", json.loads(read_text(path)))
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{path}:{error.lineno}: not JSON: {error.msg}; correct it") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}:1: nested too deep; correct it") from error
+    table = next((top[name] for name in TABLES if name in top), None) if _is_object(top) else None
+    if not _is_object(table):
+        raise ConfigError(f"{path}:1: has no object `mcpServers`; it lists the servers by name")
+    problems: list[str] = []
+    servers = tuple(_servers(path, table, problems))
+    return Servers(servers, tuple(problems))
+
+
+def _servers(path: Path, table: JsonObject, problems: list[str]) -> Iterator[ServerConfig]:
+    for id, values in table.items():
+        where = f"{path}: server {id!r}"
+        if not _is_object(values) or not 0 < len(id) <= LONGEST_ID:
+            problems.append(f"{where}: has to be an object under a name of 1 to {LONGEST_ID} signs")
+            continue
+        fields = Fields(where, values)
+        server = _server(id, fields, path.parent)
+        fields.report_unknown(KEYS, OTHERS)
+        problems += fields.problems
+        if server:
+            yield server
+
+
+def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
+    transport = _transport(fields, folder)
+    if transport is None:
+        return None
+    return ServerConfig(
+        id=id,
+        transport=transport,
+        prefix=fields.text("tool_prefix"),
+        disabled=fields.flag("disabled"),
+        idle_timeout_s=fields.seconds("idle_timeout_s", 300.0),
+        start_timeout_s=fields.seconds("start_timeout_s", 60.0),
+        call_timeout_s=fields.seconds("call_timeout_s", 60.0),
+        permission=fields.custom("permission", _permission, (), "an object of permission kinds"),
+        defer=fields.choice("defer", Defer, None),
+        always_load=fields.custom("always_load", _patterns, (), "true or a list of tool names"),
+        trust=fields.choice("trust", Trust, "pinned"),
+    )
+
+
+def _transport(fields: Fields, folder: Path) -> Transport | None:
+    """How to reach it; None, and a problem, where that is not said or not possible."""
+    kind, command, url = fields.text("type"), fields.text("command"), fields.text("url")
+    if kind == "sse":
+        fields.problem("speaks SSE, which is not supported; use its streamable HTTP address")
+    elif url and kind in ("", *HTTP_TYPES):
+        return _address(fields, url)
+    elif command and kind in ("", "stdio"):
+        return _command(fields, command, folder)
+    else:
+        fields.problem("needs a `command` to start (type stdio) or a `url` (type http)")
+    return None
+
+
+def _address(fields: Fields, url: str) -> Address | None:
+    if not url.startswith(("http://", "https://", "${")):
+        fields.problem("its `url` has to begin with http:// or https://")
+        return None
+    return Address(url, fields.text_map("headers"))
+
+
+def _command(fields: Fields, command: str, folder: Path) -> Command:
+    cwd = fields.text("cwd")
+    return Command(
+        command=command,
+        args=fields.texts("args"),
+        env=fields.text_map("env"),
+        env_from=fields.custom("env_from", _env_from, {}, "a list of names, or an object of them"),
+        cwd=str(folder / Path(cwd).expanduser()) if cwd else None,
+    )
+
+
+def _env_from(value: Json) -> Mapping[str, str] | None:
+    """`["TOKEN"]` as well as `{"TOKEN": "MY_TOKEN"}`, which fills TOKEN from our MY_TOKEN."""
+    if _is_object(value):
+        return {key: name for key, name in value.items() if isinstance(name, str)}
+    names = _patterns(value)
+    return None if names is None or value is True else {name: name for name in names}
+
+
+def _permission(value: Json) -> tuple[tuple[str, PermissionKind], ...] | None:
+    if not _is_object(value):
+        return None
+    kinds: dict[object, PermissionKind] = {kind: kind for kind in get_args(PermissionKind)}
+    if not all(isinstance(kind, str) and kind in kinds for kind in value.values()):
+        return None
+    return tuple((pattern, kinds[kind]) for pattern, kind in value.items())
+
+
+def _patterns(value: Json) -> tuple[str, ...] | None:
+    if isinstance(value, bool):
+        return ("*",) if value else ()
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return None
+    names = tuple(name for name in value if isinstance(name, str))
+    return names if len(names) == len(value) else None
+
+
+def _is_object(value: Json) -> TypeGuard[JsonObject]:
+    return isinstance(value, Mapping)

@@ -1,0 +1,59 @@
+"""The config_hash: equal as long as a server is the same program at the same place.
+
+It is keyed by a secret of this installation and covers names and references of secrets, never
+their values: a plain hash over values would let anyone who reads a cache try out weak ones.
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+from toolcrib.errors import SourceError
+from toolcrib.sources.mcp.private_file import make_folder, read_bytes, write_bytes
+from toolcrib.sources.mcp.server import Address, Command, Transport
+from toolcrib.sources.mcp.variables import references
+
+KEY_BYTES = 32
+
+
+def install_key(path: Path) -> bytes:
+    """The secret of this installation, made at first need. Raises `SourceError`."""
+    try:
+        if not path.exists():
+            make_folder(path.parent)
+            write_bytes(path, os.urandom(KEY_BYTES))
+        key = read_bytes(path, KEY_BYTES)
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror or error}; make it readable for you") from error
+    if len(key) != KEY_BYTES:
+        raise SourceError(f"{path}: is no key of {KEY_BYTES} bytes; remove it to get a new one")
+    return key
+
+
+def config_hash(transport: Transport, key: bytes) -> str:
+    """A keyed BLAKE2 over canonical JSON of all that makes the server the one it is."""
+    facts = _command(transport) if isinstance(transport, Command) else _address(transport)
+    canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(canonical.encode(), key=key, digest_size=32).hexdigest()
+
+
+def _command(transport: Command) -> dict[str, object]:
+    return {
+        "transport": "stdio",
+        "command": transport.command,
+        "args": list(transport.args),
+        "cwd": transport.cwd,
+        "env": sorted(transport.env),
+        "references": references(transport.env.values()),
+        "env_from": sorted(transport.env_from.items()),
+    }
+
+
+def _address(transport: Address) -> dict[str, object]:
+    return {
+        "transport": "http",
+        "url": transport.url,
+        "headers": sorted(transport.headers),
+        "references": references(transport.headers.values()),
+    }

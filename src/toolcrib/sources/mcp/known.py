@@ -1,0 +1,47 @@
+"""What is known of a server that need not be running: the last good listing, as it came."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from toolcrib.model import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """What a server said of itself when it was last reached.
+
+    `version` is the protocol revision that was agreed on. `discover` is its answer to
+    `server/discover`, which stands for the modern era; None stands for the era of the handshake.
+    """
+
+    version: str
+    discover: JsonObject | None = None
+    capabilities: JsonObject = field(default_factory=dict[str, Json])
+    info: JsonObject = field(default_factory=dict[str, Json])
+    instructions: str = ""
+
+    @property
+    def title(self) -> str:
+        """What the server calls itself, for people; empty if it does not say."""
+        said = self.info.get("title") or self.info.get("name")
+        return said if isinstance(said, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The raw tools of a server, in its order. One that is not complete was cut at a cap."""
+
+    tools: Sequence[JsonObject] = ()
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class KnownServer:
+    """A listing with what it belongs to. `fetched` is in seconds since the epoch."""
+
+    server: str
+    config_hash: str
+    facts: ServerFacts
+    listing: Listing
+    fetched: float
+    declared: Mapping[str, Json] = field(default_factory=dict[str, Json])

@@ -1,0 +1,65 @@
+"""A server as its operator configured it: frozen, and without a value that is a secret's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Literal, TypeAlias
+
+from toolcrib.model import Defer, PermissionKind
+
+Trust = Literal["pinned", "strict", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program to start and to talk to over its standard input and output.
+
+    Values of `env` may refer to variables of ours (`${TOKEN}`); `env_from` maps the names of the
+    program's variables to those of ours that fill them. It inherits nothing else beyond the few
+    names that every program needs.
+    """
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    env_from: Mapping[str, str] = field(default_factory=dict[str, str])
+    cwd: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server that runs elsewhere is reached, by streamable HTTP."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+
+Transport: TypeAlias = Command | Address
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """One server. `prefix` stands in the names of its tools in place of its id.
+
+    `permission` are pairs of a pattern and a kind, the first that fits a tool's own name counts;
+    `always_load` are patterns too. `trust` "open" takes the server's own word for what only reads.
+    """
+
+    id: str
+    transport: Transport
+    prefix: str = ""
+    disabled: bool = False
+    idle_timeout_s: float = 300.0
+    start_timeout_s: float = 60.0
+    call_timeout_s: float = 60.0
+    permission: tuple[tuple[str, PermissionKind], ...] = ()
+    defer: Defer | None = None
+    always_load: tuple[str, ...] = ()
+    trust: Trust = "pinned"
+
+    def permission_of(self, tool: str) -> PermissionKind | None:
+        """What the operator says the tool can do to the world; None if nothing."""
+        return next((kind for pattern, kind in self.permission if fnmatchcase(tool, pattern)), None)
+
+    def always_loads(self, tool: str) -> bool:
+        return any(fnmatchcase(tool, pattern) for pattern in self.always_load)

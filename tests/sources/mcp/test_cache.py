@@ -1,0 +1,182 @@
+import json
+import os
+import random
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from toolcrib.errors import SourceError
+from toolcrib.sources.mcp.cache import MOST_BYTES, MCPToolsCache
+from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
+
+TOOLS = ({"name": "a", "x-vendor": {"kept": [1, None, 2.5]}}, {"name": "b"})
+FACTS = ServerFacts("2026-07-28", {"supportedVersions": ["2026-07-28"]}, instructions="Do.")
+KNOWN = KnownServer("git", "hash", FACTS, Listing(TOOLS), 12.5, {"roots": {}})
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return MCPToolsCache(tmp_path / "mcp")
+
+
+def test_what_is_written_is_read_in_full(cache):
+    assert cache.read("git", "hash").known is None
+    cache.write(KNOWN)
+    assert cache.read("git", "hash") == (KNOWN, "")
+
+
+def test_the_file_is_json_ours_alone_and_named_by_a_hash(cache):
+    cache.write(replace(KNOWN, server="../../etc/x"))
+    path = cache.path("../../etc/x")
+    assert path.parent.name == "mcp"
+    assert json.loads(path.read_bytes())["entry"]["listing"]["tools"][0]["name"] == "a"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_another_configuration_invalidates_without_a_warning(cache):
+    cache.write(KNOWN)
+    assert cache.read("git", "other") == (None, "")
+    assert cache.path("git").exists()
+
+
+def test_a_link_or_a_pipe_is_not_followed(cache, tmp_path):
+    cache.write(KNOWN)
+    path = cache.path("git")
+    elsewhere = tmp_path / "elsewhere.json"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    assert cache.read("git", "hash").known is None
+    os.mkfifo(path)
+    found = cache.read("git", "hash")
+    assert found.known is None
+    assert "not a plain file" in found.problem
+
+
+def test_an_oversized_file_is_set_aside_unread(cache):
+    cache.write(KNOWN)
+    path = cache.path("git")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with path.open("r+b") as file:
+        file.truncate(200_000_000)
+    found = cache.read("git", "hash")
+    assert found.known is None
+    assert "larger than" in found.problem
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
+    assert not path.exists()
+    assert cache.read("git", "hash") == (None, "")
+
+
+def test_a_listing_that_is_too_large_is_not_written(cache):
+    cache.write(KNOWN)
+    huge = replace(KNOWN, listing=Listing(({"name": "x" * MOST_BYTES},)))
+    with pytest.raises(SourceError, match="bytes"):
+        cache.write(huge)
+    assert cache.read("git", "hash").known == KNOWN
+
+
+def hostile(rng, good):
+    """One of the ways in which a file goes bad."""
+    flipped = bytearray(good)
+    flipped[rng.randrange(len(good))] ^= 1 << rng.randrange(8)
+    cut = rng.randrange(len(good))
+    return rng.choice(
+        [
+            bytes(flipped),
+            good[:cut],
+            good[:cut] + b"\xff\xfe" + good[cut:],
+            good[:cut] + bytes(rng.randrange(1, 64)) + good[cut + 9 :],
+            b"[" * 100_000,
+            b'{"checksum":"' + b"0" * 64 + b'","entry":{"format":1,"format":2}}\n',
+            b'{"checksum":"' + b"0" * 64 + b'","entry":NaN}\n',
+            b"",
+            good + good,
+        ]
+    )
+
+
+def test_a_damaged_file_costs_one_warning_and_no_other_server(cache):
+    """Test 5 of the plan."""
+    rng = random.Random(5)
+    other = replace(KNOWN, server="other")
+    cache.write(other)
+    cache.write(KNOWN)
+    path, good = cache.path("git"), cache.path("git").read_bytes()
+    for _ in range(2000):
+        bad = hostile(rng, good)
+        path.write_bytes(bad)
+        found = cache.read("git", "hash")
+        assert found.known is None or bad == good
+        assert "toolcrib refresh git" in found.problem or bad == good
+        assert cache.read("git", "hash") == (None, "") or bad == good
+    assert cache.read("other", "hash").known == other
+
+
+def sealed(entry):
+    """A file with a right checksum and a wrong content."""
+    from hashlib import sha256  # noqa: PLC0415 - only here
+
+    body = json.dumps(entry).encode()
+    return b'{"checksum":"%s","entry":%s}\n' % (sha256(body).hexdigest().encode(), body)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        [],
+        {},
+        3,
+        {"facts": {}},
+        {"facts": {}, "listing": {"tools": []}},
+        {"facts": 3, "listing": 4},
+    ],
+)
+def test_a_foreign_content_is_set_aside_too(cache, entry):
+    cache.write(KNOWN)
+    cache.path("git").write_bytes(sealed(entry))
+    found = cache.read("git", "hash")
+    assert found.known is None
+    assert found.problem
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from toolcrib.sources.mcp.cache import MCPToolsCache
+from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
+cache = MCPToolsCache(Path(sys.argv[1]))
+print("ready", flush=True)
+for number in range(10**9):
+    name = "ab"[number % 2]
+    tools = tuple({"name": name * 2000} for _ in range(100))
+    cache.write(KnownServer("git", "hash", ServerFacts(name), Listing(tools), 0.0))
+"""
+
+
+def test_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one(tmp_path):
+    """Test 2 of the plan, scaled down."""
+    rng, folder = random.Random(2), tmp_path / "mcp"
+    for _ in range(25):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(folder)], stdout=subprocess.PIPE
+        )
+        assert writer.stdout
+        writer.stdout.readline()
+        time.sleep(rng.uniform(0.0, 0.05))
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        writer.stdout.close()
+        found = MCPToolsCache(folder).read("git", "hash")
+        assert not found.problem
+        if found.known:
+            names = {str(tool["name"]) for tool in found.known.listing.tools}
+            assert names == {found.known.facts.version * 2000}
+    left = [path.name for path in folder.iterdir()]
+    assert left == [MCPToolsCache(folder).path("git").name]

@@ -1,0 +1,133 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.model import ToolInfo
+from toolcrib.sources.mcp.definitions import define
+from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
+from toolcrib.sources.mcp.server import Command, ServerConfig
+
+CONFIG = ServerConfig("git", Command("x"))
+
+
+def defined(*tools, config=CONFIG, facts=None, complete=True):
+    known = KnownServer("git", "h", facts or ServerFacts("2025-11-25"), Listing(tools, complete), 0)
+    return define(config, known)
+
+
+def nested(depth):
+    schema = {"type": "object"}
+    for _ in range(depth):
+        schema = {"type": "object", "properties": {"x": schema}}
+    return schema
+
+
+def test_a_tool_is_what_its_server_says():
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    raw = {
+        "name": "log",
+        "title": "Log",
+        "description": "Show commits",
+        "inputSchema": schema,
+        "outputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": True, "x": 1},
+        "_meta": {"anthropic/searchHint": "history"},
+    }
+    found = defined(raw)
+    assert found.problems == ()
+    assert found.tools["log"] == ToolInfo(
+        name="log",
+        description="Show commits",
+        source="mcp",
+        source_id="git",
+        permission_kind="write",
+        title="Log",
+        search_hint="history",
+        parameters=schema,
+        output_schema={"type": "object"},
+        annotations={"readOnlyHint": True, "x": 1},
+    )
+
+
+def test_a_malformed_tool_hides_no_other():
+    found = defined(
+        {"name": "good"},
+        {"name": 3},
+        {},
+        {"name": ""},
+        {"name": "x" * 129},
+        {"name": "a\x1b[2J"},
+        {"name": "good", "description": "again"},
+        {"name": "odd", "inputSchema": [1], "annotations": "no", "description": 5, "_meta": []},
+    )
+    assert list(found.tools) == ["good", "odd"]
+    assert found.tools["good"].description == ""
+    assert found.tools["odd"].parameters == {"type": "object"}
+    assert len(found.problems) == 8
+
+
+def test_a_root_that_is_no_object_becomes_one():
+    found = defined({"name": "a", "inputSchema": {"properties": {"x": {}}}})
+    assert found.tools["a"].parameters == {"type": "object", "properties": {"x": {}}}
+
+
+def test_caps_on_text_and_schema():
+    found = defined(
+        {"name": "long", "description": "x" * 20_000},
+        {"name": "deep", "inputSchema": nested(17)},
+        {"name": "wide", "inputSchema": {"type": "object", "description": "x" * 70_000}},
+        {"name": "fits", "inputSchema": nested(15)},
+    )
+    assert len(found.tools["long"].description) == 16 * 1024
+    assert found.tools["deep"].parameters == found.tools["wide"].parameters == {"type": "object"}
+    assert found.tools["fits"].parameters == nested(15)
+    assert len(found.problems) == 2
+
+
+def test_always_load_and_defer():
+    always = {"name": "a", "_meta": {"anthropic/alwaysLoad": True}}
+    assert defined(always).tools["a"].defer == "never"
+    assert defined({"name": "a"}).tools["a"].defer == "automatic"
+    operator = ServerConfig("git", Command("x"), defer="always", always_load=("b",))
+    found = defined(always, {"name": "b"}, config=operator).tools
+    assert (found["a"].defer, found["b"].defer) == ("always", "never")
+
+
+def test_a_hint_is_made_from_the_server():
+    facts = ServerFacts(
+        "2025-11-25", info={"name": "mcp-git", "title": "Git"}, instructions="Commits.\nMore."
+    )
+    assert defined({"name": "a"}, facts=facts).tools["a"].search_hint == "git Git Commits."
+
+
+def test_the_operator_decides_kind_prefix_and_availability():
+    config = ServerConfig(
+        "git", Command("x"), prefix="g", disabled=True, permission=(("pu*", "dangerous"),)
+    )
+    tool = defined({"name": "push"}, config=config).tools["push"]
+    assert (tool.source_id, tool.enabled, tool.permission_kind) == ("g", False, "dangerous")
+
+
+def test_a_listing_that_was_cut_says_so():
+    assert "was cut" in defined({"name": "a"}, complete=False).problems[0]
+
+
+def test_what_is_no_unicode_is_replaced():
+    found = defined({"name": "a", "description": "x\ud800", "inputSchema": {"\udfff": "\ud800"}})
+    assert found.tools["a"].description == "x?"
+    assert found.tools["a"].parameters == {"?": "?", "type": "object"}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=12,
+)
+KEYS = st.sampled_from(
+    ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta", "x"]
+)
+
+
+@given(st.lists(st.dictionaries(KEYS, JSON, max_size=6), max_size=6))
+def test_nothing_that_a_server_lists_raises(tools):
+    found = defined(*tools)
+    assert all(tool.parameters["type"] == "object" for tool in found.tools.values())
