@@ -1,0 +1,246 @@
+"""One connection to one server, owned by one task: started by a deadline, called, closed.
+
+A transport of the SDK is entered and left in one task, so a task of its own holds it for as long
+as it lives; whoever calls talks to the client from elsewhere on the same loop.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import NamedTuple, TypeVar, cast
+
+from toolcrib.model import JsonObject, Outcome, Progress
+from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.bounded import clean
+from toolcrib.sources.mcp.known import Listing, ServerFacts
+from toolcrib.sources.mcp.listing import list_tools
+from toolcrib.sources.mcp.reach import reach
+from toolcrib.sources.mcp.results import failure, outcome
+from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.sources.mcp.shown import shown
+from toolcrib.sources.mcp.start import StartFailed
+from toolcrib.sources.mcp.tap import Tap
+
+LONGEST_MESSAGE = 500
+LAST_WORDS_S = 0.2
+LONGEST_INSTRUCTIONS = 16 * 1024
+
+T = TypeVar("T")
+
+
+class Mode(NamedTuple):
+    """How to agree on a protocol revision: probe, shake hands, or take up what is remembered."""
+
+    name: str
+    discover: JsonObject | None = None
+
+
+def modes(remembered: ServerFacts | None) -> Sequence[Mode]:
+    """What to try, in order. A server that chokes on the probe is then asked the old way."""
+    if remembered is None:
+        return Mode("auto"), Mode("legacy")
+    if remembered.discover is None:
+        return Mode("legacy"), Mode("auto")
+    return Mode(remembered.version, remembered.discover), Mode("auto")
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """What a server said when it was reached."""
+
+    facts: ServerFacts
+    listing: Listing
+
+
+class Connection:
+    """A connection that is up, until `lost` is set or `close` was called."""
+
+    def __init__(self, config: ServerConfig, changed: Callable[[], None]) -> None:
+        self._config = config
+        self._tap = Tap(changed)
+        self._reach = reach(config.transport)
+        self._leaving = asyncio.Event()
+        self._client: sdk.Client | None = None
+        self._owner: asyncio.Task[None] | None = None
+        self._strays: set[asyncio.Task[object]] = set()
+
+    async def start(self, mode: Mode, deadline: float) -> Greeting:
+        """Reach the server and list its tools. Raises `StartFailed`, by the deadline.
+
+        After that, what is left of it ends by itself; `close` waits for it.
+        """
+        ready: asyncio.Future[Greeting] = asyncio.get_running_loop().create_future()
+        owner = self._owner = asyncio.create_task(self._live(mode, ready))
+        owner.add_done_callback(_hear)
+        try:
+            await asyncio.wait(
+                {owner, ready}, timeout=_left(deadline), return_when="FIRST_COMPLETED"
+            )
+        finally:
+            if not ready.done():
+                owner.cancel()
+        if ready.done():
+            return ready.result()
+        raise self._failed(owner)
+
+    @property
+    def lost(self) -> bool:
+        """Whether nothing more will come from it."""
+        return self._tap.ended.is_set() or self._owner is None or self._owner.done()
+
+    async def wait_lost(self) -> None:
+        """Return when the server is gone, or when this was closed."""
+        await self._tap.ended.wait()
+
+    async def list_tools(self, deadline: float) -> Listing:
+        """All tools, raw. Raises `TimeoutError` and what the SDK raises."""
+        return await self._within(deadline, list_tools(self._session, self._tap))
+
+    async def call(
+        self, name: str, arguments: JsonObject, deadline: float, told: Progress
+    ) -> Outcome:
+        """Call a tool, and be done by the deadline. Cancelling it tells the server."""
+
+        async def tell(progress: float, total: float | None, message: str | None) -> None:
+            told(progress, total, shown(message or "", LONGEST_MESSAGE))
+
+        client = self._client
+        if client is None:
+            raise RuntimeError("called before it was started")
+        call = client.call_tool(name, dict(arguments), progress_callback=tell)
+        try:
+            return outcome(await self._within(deadline, call), self._config.id)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the call was sent
+            return failure(_first(error), self._config.id, await self._last_words())
+
+    async def close(self) -> None:
+        """End it, with its process and all that it started. Bounded by what a process may take."""
+        self._leaving.set()
+        owners = {self._owner, *self._strays} - {None}
+        for stray in self._strays:
+            stray.cancel()
+        if owners:
+            await asyncio.wait({task for task in owners if task})
+
+    @property
+    def _session(self) -> sdk.ClientSession:
+        if self._client is None:
+            raise RuntimeError("used before it was started")
+        return self._client.session
+
+    async def _live(self, mode: Mode, ready: "asyncio.Future[Greeting]") -> None:
+        """Hold the connection from its beginning to its end."""
+        discover = sdk.DiscoverResult.model_validate(mode.discover) if mode.discover else None
+        info = sdk.Implementation(name="toolcrib", version=version("toolcrib"))
+        transport = self._tap.over(self._reach.streams())
+        client = sdk.Client(
+            transport, mode=mode.name, prior_discover=discover, client_info=info, cache=None
+        )
+        try:
+            async with client:
+                client.session.validate_tool_result = _no_check  # a pool relays what it is given
+                self._client = client
+                greeting = Greeting(_facts(client), await list_tools(client.session, self._tap))
+                if not ready.done():
+                    ready.set_result(greeting)
+                async with _subscribed(client):
+                    await self._until_over()
+        finally:
+            self._tap.ended.set()
+
+    async def _until_over(self) -> None:
+        waits = [asyncio.ensure_future(each.wait()) for each in (self._leaving, self._tap.ended)]
+        try:
+            await asyncio.wait(waits, return_when="FIRST_COMPLETED")
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    async def _within(self, deadline: float, work: Coroutine[object, object, T]) -> T:
+        """What the work returns. At the deadline it is left to itself: ending it may take long."""
+        task = asyncio.create_task(work)
+        self._strays.add(task)
+        task.add_done_callback(self._strays.discard)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=_left(deadline))
+        finally:
+            if not task.done():
+                task.cancel()
+        if not done:
+            raise TimeoutError("there was no reply in time")
+        return task.result()
+
+    async def _last_words(self) -> str:
+        """What there is to say of a server that is gone: its exit status, the end of its stderr."""
+        if not self._tap.ended.is_set() or self._owner is None:
+            return ""
+        await asyncio.wait({self._owner}, timeout=LAST_WORDS_S)
+        return self._reach.tail()
+
+    def _failed(self, owner: "asyncio.Task[None]") -> StartFailed:
+        if not owner.done():
+            return StartFailed("start_timeout", "did not start in time", self._reach.tail())
+        error = None if owner.cancelled() else owner.exception()
+        return self._reach.explained(_first(error) if error else None)
+
+
+def _facts(client: sdk.Client) -> ServerFacts:
+    discover = client.session.discover_result
+    return ServerFacts(
+        version=client.protocol_version,
+        discover=_plain(discover) if discover else None,
+        capabilities=_plain(client.server_capabilities),
+        info=_plain(client.server_info) if client.server_info else {},
+        instructions=clean(client.instructions or "", LONGEST_INSTRUCTIONS),
+    )
+
+
+def _plain(model: sdk.BaseModel) -> JsonObject:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+@asynccontextmanager
+async def _subscribed(client: sdk.Client) -> AsyncGenerator[None]:
+    """Hear of changed lists meanwhile; a server of the handshake tells of them unasked."""
+    tools = client.server_capabilities.tools
+    if client.session.discover_result is None or not (tools and tools.list_changed):
+        yield
+        return
+    listening = asyncio.create_task(_listen(client))
+    try:
+        yield
+    finally:
+        listening.cancel()
+        await asyncio.wait({listening})
+
+
+async def _listen(client: sdk.Client) -> None:
+    """Keep a stream of changes open, for the tap to see; a server may refuse."""
+    with suppress(Exception):
+        async with client.listen(tools_list_changed=True) as changes:
+            async for _ in changes:
+                pass
+
+
+async def _no_check(name: str, result: sdk.CallToolResult) -> None:
+    """Let it through unchecked: the SDK would list all tools again for each it cannot place."""
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first of what a group of errors holds, however deep."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error
+
+
+def _hear(task: "asyncio.Task[None]") -> None:
+    """Take note of how a task ended, so that nobody complains that none did."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _left(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())

@@ -1,0 +1,230 @@
+"""A server of the standard library alone, which starts in 30 ms and misbehaves on demand.
+
+    python fake_server.py [MODE...]
+
+Modes: modern; hang-spawn hang-discover hang-initialize hang-list hang-page silent-stdin;
+die-discover exit-at-once half-close; junk stderr malformed; endless-cursor same-cursor huge-list;
+storm loop; grandchild stubborn. What it lists is at `TOOLS`.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+MODES = set(sys.argv[1:])
+LOCK = threading.Lock()
+MODERN = "modern" in MODES
+LISTED = []  # one for each time
+
+
+def write(text):
+    with LOCK:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def send(**message):
+    write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+
+
+def reply(id, **result):
+    send(id=id, result=({"resultType": "complete"} if MODERN else {}) | result)
+
+
+def text(id, words, **others):
+    reply(id, content=[{"type": "text", "text": words}], **others)
+
+
+def tool(name, **others):
+    return {"name": name, "inputSchema": {"type": "object"}, "x-vendor": 1, **others}
+
+
+def tools():
+    found = [tool(name, description=f"The {name} tool") for name in TOOLS]
+    if "storm" in MODES or "loop" in MODES:
+        found.append(tool(f"seen_{len(LISTED)}"))
+    if "malformed" in MODES:
+        found += [{"name": "bare"}, {"inputSchema": 3}, {"name": "odd", "inputSchema": {}}, 7]
+    return found
+
+
+def list_tools(id, params):
+    LISTED.append(id)
+    cursor, number = params.get("cursor"), len(LISTED)
+    caching = {"ttlMs": 0, "cacheScope": "private"} if MODERN else {}
+    if "hang-list" in MODES or ("hang-page" in MODES and cursor):
+        return
+    pages = {
+        "hang-page": {"tools": tools(), "nextCursor": "2"},
+        "endless-cursor": {"tools": [tool(f"t{number}")], "nextCursor": str(number)},
+        "same-cursor": {"tools": [tool(f"t{number}")], "nextCursor": "again"},
+        "huge-list": {"tools": [tool(f"t{each}") for each in range(6000)]},
+    }
+    page = next((pages[mode] for mode in MODES if mode in pages), {"tools": tools()})
+    reply(id, **page, **caching)
+    if "loop" in MODES:
+        send(method="notifications/tools/list_changed")
+
+
+def echo(id, given, _token):
+    text(id, given.get("text", ""), structuredContent={"pid": os.getpid()})
+
+
+def sleep(id, given, _token):
+    time.sleep(given.get("s", 60))
+    text(id, "slept")
+
+
+def progress(id, given, token):
+    for step in range(given.get("steps", 3)):
+        params = {"progressToken": token, "progress": step, "total": 9, "message": "on"}
+        send(method="notifications/progress", params=params)
+        time.sleep(given.get("pause", 0.06))
+    text(id, "done")
+
+
+def endless(_id, _given, _token):
+    with LOCK:
+        try:
+            while True:
+                os.write(1, b"x" * 65536)
+        except OSError:
+            os._exit(1)
+
+
+def garbage(id, _given, _token):
+    for wrong in (id + 1000, "no such", None):
+        send(id=wrong, result={"content": [{"type": "text", "text": "wrong"}]})
+    write("not json\n{}\n[]\n\x00\xff\n" + "{" * 5000 + "\n")
+    send(method="notifications/unknown", params={"a": 1})
+    text(id, "right")
+    text(id, "again")
+
+
+def broken(id, _given, _token):
+    write(f'{{"jsonrpc": "2.0", "id": {id}, "result": {{"content": [}}\n')
+
+
+TOOLS = {
+    "echo": echo,
+    "env": lambda id, _given, _token: text(id, json.dumps(dict(os.environ))),
+    "sleep": sleep,
+    "progress": progress,
+    "huge": lambda id, given, _token: text(id, "x" * given["size"]),
+    "endless": endless,
+    "crash": lambda _id, _given, _token: os._exit(3),
+    "garbage": garbage,
+    "error": lambda id, _given, _token: text(id, "it \x1b[31mfailed", isError=True),
+    "pid": lambda id, _given, _token: text(id, str(os.getpid())),
+    "listed": lambda id, _given, _token: text(id, str(len(LISTED))),
+    "broken": broken,
+}
+
+
+def call(id, params):
+    run = TOOLS.get(params["name"])
+    if run is None:
+        send(id=id, error={"code": -32602, "message": "no such tool"})
+        return
+    token = params.get("_meta", {}).get("progressToken")
+    threading.Thread(
+        target=run, args=(id, params.get("arguments") or {}, token), daemon=True
+    ).start()
+
+
+def discover(id, _params):
+    if "die-discover" in MODES:
+        os._exit(1)
+    if MODERN:
+        reply(id, supportedVersions=["2026-07-28"], **ABOUT, ttlMs=0, cacheScope="private")
+    elif "hang-discover" not in MODES:
+        send(id=id, error={"code": -32601, "message": "Method not found"})
+
+
+def initialize(id, _params):
+    if "hang-initialize" not in MODES:
+        info = {"name": "fake", "version": "1"}
+        reply(id, protocolVersion="2025-06-18", serverInfo=info, **ABOUT)
+
+
+def initialized(_id, _params):
+    if "storm" in MODES:
+        threading.Thread(target=storm, daemon=True).start()
+    if "half-close" in MODES:
+        os.close(1)
+        time.sleep(60)
+
+
+def listen(id, _params):
+    meta = {"io.modelcontextprotocol/subscriptionId": id}
+    params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+    send(method="notifications/subscriptions/acknowledged", params=params)
+
+
+ABOUT = {
+    "capabilities": {"tools": {"listChanged": True}},
+    "instructions": "Fake things.\nMore.",
+}
+METHODS = {
+    "server/discover": discover,
+    "initialize": initialize,
+    "notifications/initialized": initialized,
+    "tools/list": list_tools,
+    "tools/call": call,
+    "subscriptions/listen": listen,
+}
+
+
+def handle(message):
+    id, method = message.get("id"), message.get("method")
+    if method in METHODS:
+        METHODS[method](id, message.get("params") or {})
+    elif id is not None and method:
+        send(id=id, error={"code": -32601, "message": "Method not found"})
+
+
+def storm():
+    for _ in range(10_000):
+        send(method="notifications/tools/list_changed")
+        time.sleep(0.0001)
+
+
+def flood():
+    for _ in range(9999):
+        sys.stderr.write("E" * 9999 + "\n")
+
+
+def prepare():
+    if "exit-at-once" in MODES:
+        sys.stderr.write("no licence found\n")
+        sys.exit(3)
+    if "stubborn" in MODES:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if "grandchild" in MODES:
+        loop = [sys.executable, "-S", "-c", "import time\nwhile True: time.sleep(60)"]
+        subprocess.Popen(loop, start_new_session=True)
+        subprocess.Popen(loop)
+    if "junk" in MODES:
+        write("Starting up...\n\n{not json}\n")
+    if "stderr" in MODES:
+        threading.Thread(target=flood, daemon=True).start()
+    if "hang-spawn" in MODES:
+        time.sleep(600)
+
+
+def main():
+    prepare()
+    for line in sys.stdin:
+        handle(json.loads(line))
+        if "silent-stdin" in MODES and "tools/list" in line:
+            break
+    while "stubborn" in MODES or "silent-stdin" in MODES:
+        time.sleep(60)
+
+
+if __name__ == "__main__":
+    main()

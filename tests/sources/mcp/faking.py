@@ -1,0 +1,61 @@
+"""Fake servers as the tests configure them, and a look at what runs on this machine."""
+
+import os
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from toolcrib.sources.mcp.server import Command, ServerConfig
+
+FAKE = Path(__file__).with_name("fake_server.py")
+
+
+def fake(*modes: str, id: str = "fake", **others: Any) -> ServerConfig:
+    """A configured fake server; `others` are fields of `ServerConfig`."""
+    return ServerConfig(id, Command(sys.executable, ("-S", str(FAKE), *modes)), **others)
+
+
+def processes() -> dict[int, tuple[int, str]]:
+    """Every process that is no zombie: its parent and its command line."""
+    found: dict[int, tuple[int, str]] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                after = (folder / "stat").read_text().rpartition(")")[2].split()
+                line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except OSError:
+                continue
+            if after[0] != "Z":
+                found[int(folder.name)] = int(after[1]), line
+    return found
+
+
+def below(pid: int, every: dict[int, tuple[int, str]] | None = None) -> set[int]:
+    """All descendants of a process."""
+    every = processes() if every is None else every
+    children = {each for each, (parent, _) in every.items() if parent == pid}
+    return children.union(*(below(child, every) for child in children))
+
+
+def zombies() -> list[int]:
+    """Children of ours that nobody has collected."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                after = (folder / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if after[0] == "Z" and int(after[1]) == os.getpid():
+                found.append(int(folder.name))
+    return found
+
+
+def gone(pids: Iterable[int], within: float) -> set[int]:
+    """Those that still run when the time is up; returns as soon as none do."""
+    until = time.monotonic() + within
+    while (left := set(pids) & processes().keys()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return left

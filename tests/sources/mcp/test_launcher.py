@@ -1,0 +1,100 @@
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.sources.mcp.faking import below, gone
+from toolcrib.sources.mcp.process import LAUNCHER
+
+SLEEP = "import time; print('up', flush=True); time.sleep(60)"
+STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"
+DETACHED = (
+    "import subprocess, sys;"
+    "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'],"
+    "start_new_session=True, stdout=subprocess.DEVNULL);"
+)
+
+
+@pytest.fixture
+def launch():
+    started = []
+
+    def launch(*command):
+        watched, leash = os.pipe()
+        line = [sys.executable, "-I", "-S", str(LAUNCHER), str(watched), "--", *command]
+        process = subprocess.Popen(
+            line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, pass_fds=(watched,)
+        )
+        os.close(watched)
+        started.append((process, leash))
+        return process, leash
+
+    yield launch
+    for process, leash in started:
+        with contextlib.suppress(OSError):
+            os.close(leash)
+        process.communicate(timeout=10)
+
+
+def python(code):
+    return sys.executable, "-S", "-c", code
+
+
+def up(process):
+    assert process.stdout.readline() == "up\n"
+    return below(process.pid)
+
+
+def test_the_status_and_the_streams_are_the_commands(launch):
+    process, _ = launch(*python("import sys; print('out'); sys.stderr.write('err'); sys.exit(7)"))
+    assert process.communicate(timeout=10) == ("out\n", "err")
+    assert process.returncode == 7
+
+
+def test_a_command_that_cannot_be_started_is_named(launch):
+    process, _ = launch("/no/such/command")
+    assert "/no/such/command" in process.communicate(timeout=10)[1]
+    assert process.returncode == 127
+
+
+@pytest.mark.parametrize("code", [SLEEP, STUBBORN, DETACHED + SLEEP, DETACHED + STUBBORN])
+def test_all_ends_when_the_asker_lets_go(launch, code):
+    process, leash = launch(*python(code))
+    pids = up(process)
+    assert len(pids) == (2 if DETACHED in code else 1)
+    started = time.monotonic()
+    os.close(leash)
+    process.communicate(timeout=10)
+    assert gone(pids, 0.5) == set()
+    assert time.monotonic() - started < 3
+
+
+def test_all_ends_when_the_launcher_is_told_to(launch):
+    process, _ = launch(*python(DETACHED + SLEEP))
+    pids = up(process)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=10)
+    assert gone(pids, 0.5) == set()
+
+
+def test_what_the_command_leaves_behind_ends_with_it(launch):
+    process, _ = launch(
+        *python(
+            DETACHED
+            + "print('up', flush=True); time.sleep(0.3)".replace("time", "__import__('time')", 1)
+        )
+    )
+    pids = up(process)
+    assert len(pids) == 2
+    process.communicate(timeout=10)
+    assert gone(pids, 0.5) == set()
+
+
+def test_the_command_inherits_no_other_descriptor(launch):
+    code = "import os; print(sorted(os.listdir('/proc/self/fd')))"
+    process, _ = launch(*python(code))
+    assert process.communicate(timeout=10)[0].strip() == "['0', '1', '2', '3']"  # 3 is the listing
