@@ -193,6 +193,9 @@ class Settings(_Section):
     )
     skills: tuple[Path, ...] = Field(default=(), description="Folders with skills.")
     agents: tuple[Path, ...] = Field(default=(), description="Agent files, or folders with them.")
+    mcp_config: tuple[Path, ...] = Field(
+        default=(), description="Files with `mcpServers`, as MCP clients keep them."
+    )
     search: SearchSettings = Field(default_factory=SearchSettings, description="")
     weights: WeightSettings = Field(default_factory=WeightSettings, description="")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="")
@@ -203,6 +206,11 @@ class Settings(_Section):
     def store_path(self) -> str:
         """Where the catalog is: a path, or `:memory:`."""
         return self.store or str(Path(platformdirs.user_data_dir("toolcrib")) / "catalog.db")
+
+    @property
+    def state_folder(self) -> Path:
+        """Where lies what is remembered between runs and can be had again."""
+        return Path(platformdirs.user_state_dir("toolcrib"))
 
 
 def load_settings(environ: Mapping[str, str], file: Path | None = None) -> Settings:
@@ -299,7 +307,7 @@ def _listed(section: str, key: str, text: str) -> object:
 def _at_home(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The values with relative paths taken from the folder of the file they stand in."""
     home = dict(values)
-    for key in ("tools", "skills", "agents"):
+    for key in ("tools", "skills", "agents", "mcp_config"):
         if isinstance(home.get(key), list):
             home[key] = [_placed(path, folder) for path in home[key]]
     if home.get("store") not in (None, "", ":memory:"):

@@ -9,7 +9,7 @@ await crib.call("my_function", {"its": "arguments"})
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
@@ -41,7 +41,7 @@ from toolcrib.search.rules import Rules
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.configured import configured
 from toolcrib.sources.function import ToolFacts
-from toolcrib.sources.protocol import Source
+from toolcrib.sources.protocol import Source, Watched
 from toolcrib.store.sqlite import SqliteStore
 
 MOST_SCOPES = 256
@@ -70,6 +70,7 @@ class Crib:
         self._functions = BuiltinSource()
         self._changing = RLock()
         self._added = False
+        self._closing: Callable[[], None] = lambda: None
         self._stale: dict[str, Entry | None] = {}
         self._hidden: tuple[Mapping[str, Entry], _Remembered] = ({}, {})
         self.pool.events.subscribe(TOOLS_UPDATED, self._note)
@@ -79,7 +80,9 @@ class Crib:
         """A crib with every source that the settings name."""
         crib = cls(settings)
         found = configured(settings)
-        crib.problems = (*found.problems, *crib.pool.add(*found.sources))
+        crib.problems = found.problems
+        crib._closing = found.close
+        crib.add_source(*found.sources)
         return crib
 
     def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
@@ -92,6 +95,9 @@ class Crib:
         """Take whole sources in; what is wrong with them joins `problems`."""
         with self._changing:
             self.problems += self.pool.add(*sources)
+        for source in sources:
+            if isinstance(source, Watched):
+                source.watch(partial(self._refresh, source))
 
     def search(
         self,
@@ -187,7 +193,8 @@ class Crib:
         )
 
     def close(self) -> None:
-        """Let go of the catalog file."""
+        """Stop the servers that were started, and let go of the catalog file."""
+        self._closing()
         if "_store" in self.__dict__:
             self._store.close()
 
@@ -201,6 +208,11 @@ class Crib:
         _traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _refresh(self, source: Source) -> None:
+        """List one source again: it says that it is no longer what it was."""
+        with self._changing:
+            self.pool.refresh(source)
 
     def _note(self, news: ToolsUpdated) -> None:
         """Remember what the index does not know yet."""

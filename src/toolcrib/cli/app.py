@@ -51,10 +51,14 @@ def options(
         Path | None,
         typer.Option(help="Settings file to use instead of the one in the configuration folder."),
     ] = None,
+    mcp_config: Annotated[
+        list[Path] | None,
+        typer.Option(help="File with `mcpServers` to use as well; may be given more than once."),
+    ] = None,
     _version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Find the right tool among thousands: tools, skills and agents in one searchable pool."""
-    context.obj = Opening(config)
+    context.obj = Opening(config, tuple(mcp_config or ()))

@@ -13,13 +13,16 @@ from toolcrib.crib import Crib
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The settings file that was asked for, if any."""
+    """The settings file that was asked for, if any, and files with MCP servers beside it."""
 
     config: Path | None = None
+    mcp_config: tuple[Path, ...] = ()
 
     def settings(self) -> Settings:
         """The settings, read now. Raises `ConfigError`."""
-        return load_settings(os.environ, self.config)
+        settings = load_settings(os.environ, self.config)
+        files = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
+        return settings.model_copy(update={"mcp_config": files})
 
     @contextmanager
     def crib(self) -> Generator[Crib]:

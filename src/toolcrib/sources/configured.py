@@ -10,6 +10,7 @@ from toolcrib.errors import ToolcribError
 from toolcrib.sources.agents import AgentSource
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
+from toolcrib.sources.mcp.servers import mcp_servers
 from toolcrib.sources.packaged import builtin_tools
 from toolcrib.sources.plugins import Plugins, load_plugins
 from toolcrib.sources.protocol import Source
@@ -18,10 +19,14 @@ from toolcrib.sources.skills import SkillSource
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """The sources that could be made, and what is wrong with the others."""
+    """The sources that could be made, and what is wrong with the others.
+
+    `close` ends what lives behind them, such as servers that were started.
+    """
 
     sources: tuple[Source, ...]
     problems: tuple[str, ...]
+    close: Callable[[], None] = lambda: None
 
 
 def configured(settings: Settings) -> Configured:
@@ -34,7 +39,9 @@ def configured(settings: Settings) -> Configured:
             sources.append(make())
         except ToolcribError as error:
             problems.append(str(error))
-    return Configured((*sources, *plugins.sources), tuple(problems))
+    mcp = mcp_servers(settings.mcp_config, settings.state_folder)
+    problems += mcp.problems
+    return Configured((*sources, *mcp.sources, *plugins.sources), tuple(problems), mcp.close)
 
 
 def _makers(settings: Settings) -> Iterator[Callable[[], Source]]:

@@ -1,7 +1,7 @@
 """What every source promises."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from toolcrib.model import Call, Capability, Outcome, Running, SourceKind, State
 
@@ -45,4 +45,13 @@ class Source(Protocol):
         Raises `UnknownTool` and `BadArguments` before anything runs; whatever goes wrong after
         that is an `Outcome` with an error, not an exception. Cancelling it cancels the tool.
         """
+        ...
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """A source whose list or states change by themselves."""
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Call this from now on, from any thread, whenever they may have changed."""
         ...

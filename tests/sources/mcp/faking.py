@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from toolcrib.model import CallError, Outcome
 from toolcrib.sources.mcp.server import Command, ServerConfig
 
 FAKE = Path(__file__).with_name("fake_server.py")
@@ -15,6 +16,20 @@ FAKE = Path(__file__).with_name("fake_server.py")
 def fake(*modes: str, id: str = "fake", **others: Any) -> ServerConfig:
     """A configured fake server; `others` are fields of `ServerConfig`."""
     return ServerConfig(id, Command(sys.executable, ("-S", str(FAKE), *modes)), **others)
+
+
+def text(outcome: Outcome) -> str:
+    """The text of the first content block."""
+    match outcome.content:
+        case [{"text": str(words)}, *_]:
+            return words
+        case _:
+            raise AssertionError(outcome)
+
+
+def error(outcome: Outcome) -> CallError:
+    assert outcome.error, outcome
+    return outcome.error
 
 
 def processes() -> dict[int, tuple[int, str]]:

@@ -12,12 +12,12 @@ from dataclasses import replace
 import pytest
 
 from toolcrib.errors import SourceError
-from toolcrib.sources.mcp.cache import MOST_BYTES, MCPToolsCache
+from toolcrib.sources.mcp.cache import MOST_BYTES, Failure, MCPToolsCache
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
 
 TOOLS = ({"name": "a", "x-vendor": {"kept": [1, None, 2.5]}}, {"name": "b"})
 FACTS = ServerFacts("2026-07-28", {"supportedVersions": ["2026-07-28"]}, instructions="Do.")
-KNOWN = KnownServer("git", "hash", FACTS, Listing(TOOLS), 12.5, {"roots": {}})
+KNOWN = KnownServer("git", "hash", FACTS, Listing(TOOLS), 12.5, 0.5, {"roots": {}})
 
 
 @pytest.fixture
@@ -180,3 +180,18 @@ def test_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one(tmp_path):
             assert names == {found.known.facts.version * 2000}
     left = [path.name for path in folder.iterdir()]
     assert left == [MCPToolsCache(folder).path("git").name]
+
+
+def test_a_failure_is_remembered_until_all_is_well(cache):
+    assert cache.read_failure("git") is None
+    cache.write_failure("git", Failure("start_failed", "no", 1.5))
+    assert cache.read_failure("git") == Failure("start_failed", "no", 1.5)
+    cache.write_failure("git", None)
+    assert cache.read_failure("git") is None
+
+
+def test_a_damaged_failure_is_none(cache):
+    cache.write_failure("git", Failure("start_failed", "no", 1.5))
+    for bad in (b"", b"[]", b'{"x": 1}', b"[" * 60_000):
+        cache.path("git").with_suffix(".failure").write_bytes(bad)
+        assert cache.read_failure("git") is None

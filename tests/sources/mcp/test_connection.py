@@ -7,7 +7,8 @@ import time
 import pytest
 
 from tests.sources.mcp.faking import below, fake, gone
-from toolcrib.sources.mcp.connection import Connection, Mode, modes
+from toolcrib.sources.mcp.connection import Connection
+from toolcrib.sources.mcp.era import Mode, modes
 from toolcrib.sources.mcp.known import ServerFacts
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.start import StartFailed

@@ -18,6 +18,7 @@ from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.private_file import make_folder, read_bytes, sweep, write_bytes
 
 MOST_BYTES = 16 * 1024 * 1024
+MOST_OF_A_FAILURE = 64 * 1024
 _FILE = re.compile(
     rb'\{"checksum":"(?P<checksum>[0-9a-f]{64})","entry":(?P<entry>.*)\}\n', re.DOTALL
 )
@@ -28,6 +29,14 @@ class Found(NamedTuple):
 
     known: KnownServer | None
     problem: str = ""
+
+
+class Failure(NamedTuple):
+    """How a start failed: `code` for programs, `message` for people, `at` since the epoch."""
+
+    code: str
+    message: str
+    at: float
 
 
 class MCPToolsCache:
@@ -65,6 +74,25 @@ class MCPToolsCache:
             message = f"{self._folder}: cannot be written ({error.strerror}); free space, or rights"
             raise SourceError(message) from error
 
+    def read_failure(self, server: str) -> Failure | None:
+        """How the last start of the server failed; None if it went well, or nobody tried."""
+        try:
+            return Failure(**json.loads(read_bytes(self._failure(server), MOST_OF_A_FAILURE)))
+        except (OSError, ValueError, TypeError, RecursionError):
+            return None
+
+    def write_failure(self, server: str, failure: Failure | None) -> None:
+        """Remember how a start went. That it cannot be written is no failure of its own."""
+        with suppress(OSError):
+            if failure is None:
+                self._failure(server).unlink(missing_ok=True)
+            else:
+                make_folder(self._folder)
+                write_bytes(self._failure(server), json.dumps(failure._asdict()).encode())
+
+    def _failure(self, server: str) -> Path:
+        return self.path(server).with_suffix(".failure")
+
     def _set_aside(self, path: Path, server: str, error: Exception) -> str:
         aside = path.with_suffix(".bad")
         with suppress(OSError):
@@ -89,7 +117,7 @@ def _parsed(content: bytes) -> KnownServer:
         raise ValueError("the checksum does not fit")
     entry: Any = json.loads(file["entry"])
     facts, listing = entry["facts"], entry["listing"]
-    rest = {key: entry[key] for key in ("server", "config_hash", "fetched", "declared")}
+    rest = {key: entry[key] for key in ("server", "config_hash", "fetched", "start_s", "declared")}
     tools = tuple(filter(_is_object, listing["tools"]))
     return KnownServer(
         **rest, facts=ServerFacts(**facts), listing=Listing(tools, complete=listing["complete"])

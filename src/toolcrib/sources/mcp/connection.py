@@ -6,16 +6,16 @@ as it lives; whoever calls talks to the client from elsewhere on the same loop.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from importlib.metadata import version
-from typing import NamedTuple, TypeVar, cast
+from typing import TypeVar, cast
 
 from toolcrib.model import JsonObject, Outcome, Progress
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.bounded import clean
-from toolcrib.sources.mcp.known import Listing, ServerFacts
+from toolcrib.sources.mcp.era import Mode
+from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
 from toolcrib.sources.mcp.listing import list_tools
 from toolcrib.sources.mcp.reach import reach
 from toolcrib.sources.mcp.results import failure, outcome
@@ -29,30 +29,6 @@ LAST_WORDS_S = 0.2
 LONGEST_INSTRUCTIONS = 16 * 1024
 
 T = TypeVar("T")
-
-
-class Mode(NamedTuple):
-    """How to agree on a protocol revision: probe, shake hands, or take up what is remembered."""
-
-    name: str
-    discover: JsonObject | None = None
-
-
-def modes(remembered: ServerFacts | None) -> Sequence[Mode]:
-    """What to try, in order. A server that chokes on the probe is then asked the old way."""
-    if remembered is None:
-        return Mode("auto"), Mode("legacy")
-    if remembered.discover is None:
-        return Mode("legacy"), Mode("auto")
-    return Mode(remembered.version, remembered.discover), Mode("auto")
-
-
-@dataclass(frozen=True, slots=True)
-class Greeting:
-    """What a server said when it was reached."""
-
-    facts: ServerFacts
-    listing: Listing
 
 
 class Connection:
@@ -171,6 +147,8 @@ class Connection:
                 task.cancel()
         if not done:
             raise TimeoutError("there was no reply in time")
+        if task.cancelled():
+            raise ConnectionResetError("it was stopped meanwhile")
         return task.result()
 
     async def _last_words(self) -> str:

@@ -36,12 +36,25 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
+class Greeting:
+    """What a server said when it was reached."""
+
+    facts: ServerFacts
+    listing: Listing
+
+
+@dataclass(frozen=True, slots=True)
 class KnownServer:
-    """A listing with what it belongs to. `fetched` is in seconds since the epoch."""
+    """A listing with what it belongs to. `fetched` is in seconds since the epoch.
+
+    `start_s` is how long it took from nothing to the listing; `declared` are the capabilities of a
+    client that the server was told of, on which its list may depend.
+    """
 
     server: str
     config_hash: str
     facts: ServerFacts
     listing: Listing
     fetched: float
+    start_s: float = 0.0
     declared: Mapping[str, Json] = field(default_factory=dict[str, Json])

@@ -58,6 +58,6 @@ class Input(asyncio.BaseProtocol):
             self._transport.close()
 
     def abort(self) -> None:
-        """End it now."""
-        if self._transport:
+        """End it now, with what is not through yet. Does nothing to one that is ending anyway."""
+        if self._transport and self._transport.get_write_buffer_size():
             self._transport.abort()

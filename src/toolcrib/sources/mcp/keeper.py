@@ -1,0 +1,292 @@
+"""Keeps one server: starts it when it is called, stops it when it is idle, bears with its crashes.
+
+Everything here runs on the loop of the engine room. Attributes without an underscore are read
+from other threads too, and are replaced whole.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from toolcrib.errors import ConfigError
+from toolcrib.model import JsonObject, Outcome, Running
+from toolcrib.sources.mcp.breaker import MOST_FAILURES, Breaker
+from toolcrib.sources.mcp.cache import Failure
+from toolcrib.sources.mcp.era import modes
+from toolcrib.sources.mcp.known import Greeting
+from toolcrib.sources.mcp.memory import Memory
+from toolcrib.sources.mcp.refusal import refusal
+from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.sources.mcp.start import StartFailed
+
+if TYPE_CHECKING:
+    from toolcrib.sources.mcp.connection import Connection
+
+MOST_AT_ONCE = 8
+MOST_WAITING = 64
+LIST_S = 15.0
+FRESH_S = 1.0
+RARELY_S = 60.0
+# A start that failed in one of these ways fails in the other era just the same.
+_FINAL = frozenset({"not_started", "needs_login", "start_timeout", "not_configured"})
+
+
+class Keeper:
+    """One server's life. `up` while it runs; `told` hears when that or what is known changes."""
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        memory: Memory,
+        starts: asyncio.Semaphore,
+    ) -> None:
+        self.config = config
+        self.memory = memory
+        self.up = False
+        self.told: Callable[[], None] | None = None
+        self._starts = starts
+        self._breaker = Breaker()
+        self._connection: Connection | None = None
+        self._starting: asyncio.Task[Connection] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._slots = asyncio.Semaphore(MOST_AT_ONCE)
+        self._users = self._timeouts = 0
+        self._idle: asyncio.TimerHandle | None = None
+        self._stale = self._freshening = self._closed = False
+
+    async def call(self, name: str, arguments: JsonObject, running: Running) -> Outcome:
+        """Call a tool, starting the server if need be. Whatever goes wrong is an outcome."""
+        wait = self._breaker.admit(time.monotonic())
+        if wait:
+            message = f"has failed too often; call again in {math.ceil(wait)} s"
+            return self._refusal("unavailable", message)
+        try:
+            return self._judged(await self._served(name, arguments, running))
+        except StartFailed as error:
+            return self._refusal(error.code, str(error), retryable=error.retryable)
+        finally:
+            self._breaker.leave()
+
+    async def _served(self, name: str, arguments: JsonObject, running: Running) -> Outcome:
+        """Raises `StartFailed` for what was not sent."""
+        connection = await self._entered(name, running.deadline)
+        try:
+            deadline = min(running.deadline, time.monotonic() + self.config.call_timeout_s)
+            return await connection.call(name, arguments, deadline, running.progress)
+        finally:
+            self._exit()
+
+    async def _entered(self, name: str, deadline: float) -> "Connection":
+        """The connection, with a place on it that is ours until `_exit`. Raises `StartFailed`."""
+        try:
+            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
+                connection = await self._awake()
+                if name not in self.memory.names:
+                    gone = f"{name!r} is no longer among its tools; search again"
+                    raise StartFailed("unknown_tool", gone, retryable=False)
+                await self._enter()
+        except TimeoutError as error:
+            code = "busy" if self.up else "start_timeout"
+            raise StartFailed(code, "was not ready in time; call again in a moment") from error
+        return connection
+
+    async def refresh(self) -> None:
+        """List the tools anew, starting the server if need be. Raises `StartFailed`."""
+        if self._connection and not self._connection.lost:
+            await self._relist(self._connection)
+        else:
+            await self._awake()
+        self._rest_later()
+
+    async def close(self) -> None:
+        """Stop the server for good."""
+        self._closed = True
+        if self._starting:
+            self._starting.cancel()
+            await asyncio.wait({self._starting})
+        self._let_go()
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def _awake(self) -> "Connection":
+        """The connection, up. Raises `StartFailed`. Cancelling it leaves the start to others."""
+        if self._connection and not self._connection.lost:
+            return self._connection
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start())
+            self._starting.add_done_callback(self._started)
+        try:
+            return await asyncio.shield(self._starting)
+        except asyncio.CancelledError:
+            if self._closed:
+                raise StartFailed("closed", "is closed", retryable=False) from None
+            raise
+
+    def _started(self, task: "asyncio.Task[Connection]") -> None:
+        self._starting = None
+        if not task.cancelled():
+            task.exception()  # whoever waits hears of it; if nobody does, nobody has to
+
+    async def _start(self) -> "Connection":
+        if self._closed or self.config.disabled:
+            raise StartFailed("disabled", "is switched off", retryable=False)
+        async with self._starts:
+            if self._tasks:
+                await asyncio.wait(self._tasks)  # what is left of the last one
+            began = time.monotonic()
+            try:
+                connection, greeting = await self._reach(began + self.config.start_timeout_s)
+            except StartFailed as error:
+                self._breaker.failed(time.monotonic(), was_up=False)
+                self.memory.note(Failure(error.code, str(error), time.time()))
+                self._tell()
+                raise
+            self.memory.note(None)
+            await asyncio.to_thread(self.memory.keep, greeting, time.monotonic() - began)
+        self._connection = connection
+        self._set_up(up=True)
+        self._spawn(self._watch(connection))
+        self._rest_later()
+        if self._stale:
+            self._changed()
+        return connection
+
+    async def _reach(self, deadline: float) -> "tuple[Connection, Greeting]":
+        """Try the eras in turn. Raises `StartFailed`, the first one's."""
+        first: StartFailed | None = None
+        for mode in modes(self.memory.facts):
+            connection = self._new_connection()
+            try:
+                return connection, await connection.start(mode, deadline)
+            except StartFailed as error:
+                first = first or error
+                self._spawn(connection.close())
+                if error.code in _FINAL:
+                    break
+            except asyncio.CancelledError:
+                self._spawn(connection.close())
+                raise
+        raise first or StartFailed("start_failed", "did not start")
+
+    def _new_connection(self) -> "Connection":
+        from toolcrib.sources.mcp.connection import Connection  # noqa: PLC0415 - loads the SDK
+
+        try:
+            return Connection(self.config, self._changed)
+        except ConfigError as error:
+            raise StartFailed("not_configured", str(error), retryable=False) from error
+
+    async def _watch(self, connection: "Connection") -> None:
+        """Wait for the end of a connection; one that we did not wish for is a failure."""
+        await connection.wait_lost()
+        if connection is self._connection:
+            self._breaker.failed(time.monotonic(), was_up=True)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Part with the connection, if there is one; it closes by and by."""
+        connection, self._connection = self._connection, None
+        if self._idle:
+            self._idle.cancel()
+        if connection:
+            self._spawn(connection.close())
+            self._set_up(up=False)
+
+    async def _enter(self) -> None:
+        """Wait for a place among those served at once. Raises `StartFailed` if too many do."""
+        if self._users >= MOST_AT_ONCE + MOST_WAITING:
+            raise StartFailed("overloaded", "has too many calls waiting; call again later")
+        self._users += 1
+        try:
+            await self._slots.acquire()
+        except asyncio.CancelledError:
+            self._users -= 1
+            raise
+        if self._idle:
+            self._idle.cancel()
+
+    def _exit(self) -> None:
+        self._slots.release()
+        self._users -= 1
+        self._rest_later()
+
+    def _rest_later(self) -> None:
+        """Stop the server once it has been idle for as long as is configured."""
+        if self._idle:
+            self._idle.cancel()
+        loop = asyncio.get_running_loop()
+        self._idle = loop.call_later(self.config.idle_timeout_s, self._rest)
+
+    def _rest(self) -> None:
+        if not self._users:
+            self._let_go()
+
+    def _judged(self, outcome: Outcome) -> Outcome:
+        """The outcome, once we have drawn our conclusions: a server that hangs is let go."""
+        code = outcome.error.code if outcome.error else ""
+        if code == "timeout":
+            self._timeouts += 1
+            if self._timeouts >= MOST_FAILURES:
+                self._breaker.failed(time.monotonic(), was_up=True)
+                self._let_go()
+        elif code != "connection_lost":
+            self._timeouts = 0
+            self._breaker.succeeded()
+        return outcome
+
+    def _changed(self) -> None:
+        """The server says that its list is another: list it, though not every time it says so."""
+        self._stale = True
+        if self._connection and not self._freshening:
+            self._freshening = True
+            self._spawn(self._freshen(self._connection))
+
+    async def _freshen(self, connection: "Connection") -> None:
+        pause = FRESH_S
+        try:
+            while self._stale and connection is self._connection:
+                await _sleep_or(pause, connection)
+                self._stale = False
+                if connection is self._connection:
+                    new = await self._relist(connection)
+                    pause = FRESH_S if new else min(2 * pause, RARELY_S)
+        finally:
+            self._freshening = False
+
+    async def _relist(self, connection: "Connection") -> bool:
+        """List again; whether that brought something new. What fails leaves what was known."""
+        try:
+            listing = await connection.list_tools(time.monotonic() + LIST_S)
+        except Exception:  # noqa: BLE001 - the next call will say what is wrong with it
+            return False
+        new = await asyncio.to_thread(self.memory.keep_listing, listing)
+        if new:
+            self._tell()
+        return new
+
+    def _set_up(self, *, up: bool) -> None:
+        self.up = up
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say that something is otherwise; elsewhere, for whoever listens may take their time."""
+        if self.told and not self._closed:
+            asyncio.get_running_loop().run_in_executor(None, self.told)
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _refusal(self, code: str, message: str, *, retryable: bool = True) -> Outcome:
+        return refusal(code, "start", message, server=self.config.id, retryable=retryable)
+
+
+async def _sleep_or(seconds: float, connection: "Connection") -> None:
+    """Sleep, or as long as the connection lasts."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await connection.wait_lost()

@@ -1,0 +1,68 @@
+"""What is remembered of one server, here and on disk: its last good listing, its last failure."""
+
+import time
+from dataclasses import replace
+
+from toolcrib.errors import SourceError
+from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
+from toolcrib.sources.mcp.known import Greeting, KnownServer, Listing, ServerFacts
+
+
+class Memory:
+    """Written by whoever keeps the server, read from any thread: each attribute changes whole.
+
+    `problem` says what is wrong with what is known, and is empty if nothing is.
+    """
+
+    def __init__(self, server: str, config_hash: str, cache: MCPToolsCache) -> None:
+        self._server = server
+        self._hash = config_hash
+        self._cache = cache
+        self.known, self.problem = cache.read(server, config_hash)
+        self.failure = cache.read_failure(server)
+        self.names = _names(self.known)
+
+    @property
+    def facts(self) -> ServerFacts | None:
+        """What the server said of itself; None if it was never reached as it is configured."""
+        return self.known.facts if self.known else None
+
+    def keep(self, greeting: Greeting, start_s: float) -> None:
+        """Remember what a server said as it started; a list that was cut replaces no whole one."""
+        listing = self._better(greeting.listing)
+        self._write(
+            KnownServer(self._server, self._hash, greeting.facts, listing, time.time(), start_s)
+        )
+
+    def keep_listing(self, listing: Listing) -> bool:
+        """Remember another list of a server that is up; whether it is another than before."""
+        before, better = self.known, self._better(listing)
+        if before is None or before.listing == better:
+            return False
+        self._write(replace(before, listing=better, fetched=time.time()))
+        return True
+
+    def note(self, failure: Failure | None) -> None:
+        """Remember how a start went; None is well."""
+        before, self.failure = self.failure, failure
+        if failure or before:
+            self._cache.write_failure(self._server, failure)
+
+    def _better(self, listing: Listing) -> Listing:
+        self.problem = ""
+        if listing.complete or self.known is None or not self.known.listing.complete:
+            return listing
+        self.problem = f"MCP server {self._server!r} lists without end; the last whole list stays"
+        return self.known.listing
+
+    def _write(self, known: KnownServer) -> None:
+        self.known, self.names = known, _names(known)
+        try:
+            self._cache.write(known)
+        except SourceError as error:
+            self.problem = str(error)
+
+
+def _names(known: KnownServer | None) -> frozenset[str]:
+    names = (tool.get("name") for tool in known.listing.tools) if known else ()
+    return frozenset(name for name in names if isinstance(name, str))

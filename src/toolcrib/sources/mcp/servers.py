@@ -1,0 +1,39 @@
+"""The MCP servers of some files, each as a source."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolcrib.errors import SourceError
+from toolcrib.sources.mcp.cache import MCPToolsCache
+from toolcrib.sources.mcp.config import read_servers
+from toolcrib.sources.mcp.engine_room import EngineRoom
+from toolcrib.sources.mcp.fingerprint import config_hash, install_key
+from toolcrib.sources.mcp.source import McpSource
+
+
+@dataclass(frozen=True, slots=True)
+class McpServers:
+    """The sources, what is wrong with the rest, and what stops all servers that were started."""
+
+    sources: tuple[McpSource, ...]
+    problems: tuple[str, ...]
+    close: Callable[[], None]
+
+
+def mcp_servers(files: Sequence[Path], state_folder: Path) -> McpServers:
+    """A source for every server in the files. Starts none, and loads no SDK."""
+    room = EngineRoom()
+    found = read_servers(files)
+    if not found.servers:
+        return McpServers((), found.problems, room.close)
+    try:
+        key = install_key(state_folder / "install.key")
+    except SourceError as error:
+        return McpServers((), (*found.problems, str(error)), room.close)
+    cache = MCPToolsCache(state_folder / "mcp")
+    sources = (
+        McpSource(config, config_hash(config.transport, key), cache, room)
+        for config in found.servers
+    )
+    return McpServers(tuple(sources), found.problems, room.close)

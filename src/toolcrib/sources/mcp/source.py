@@ -1,0 +1,148 @@
+"""McpSource: the tools of one MCP server, whether or not it is running."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from toolcrib.errors import UnknownTool
+from toolcrib.model import Call, Outcome, Running, SourceKind, State, ToolInfo
+from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
+from toolcrib.sources.mcp.definitions import Defined, define
+from toolcrib.sources.mcp.engine_room import EngineRoom
+from toolcrib.sources.mcp.keeper import Keeper
+from toolcrib.sources.mcp.known import KnownServer
+from toolcrib.sources.mcp.memory import Memory
+from toolcrib.sources.mcp.refusal import refusal
+from toolcrib.sources.mcp.server import Command, ServerConfig
+from toolcrib.sources.mcp.start import StartFailed
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """What there is to say of one server. Times are in seconds, `seen` since the epoch."""
+
+    server: str
+    transport: Literal["stdio", "http"]
+    state: State
+    tools: int
+    protocol: str
+    start_s: float
+    seen: float
+    failure: Failure | None
+
+
+class Refreshed(NamedTuple):
+    """How a refresh of one server went: `error` is empty if it went well."""
+
+    server: str
+    tools: int
+    seconds: float
+    error: str = ""
+
+
+class McpSource:
+    """Lists what is known of a server without starting it; starts it when a tool is called.
+
+    Callers may be on any thread, with any event loop or none: the connection lives in the room.
+    """
+
+    kind: SourceKind = "mcp"
+
+    def __init__(
+        self, config: ServerConfig, config_hash: str, cache: MCPToolsCache, room: EngineRoom
+    ) -> None:
+        self.id: str | None = config.prefix or config.id
+        self.server = config.id
+        self._config = config
+        self._room = room
+        self._memory = Memory(config.id, config_hash, cache)
+        self._keeper = Keeper(config, self._memory, room.starts)
+        self._defined: tuple[KnownServer | None, Defined] = (None, Defined({}, ()))
+        room.closing.append(self._keeper.close)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What was wrong with the last listing, and that there is none yet."""
+        said = self._memory.problem
+        if self._memory.known is None and not self._config.disabled and not said:
+            said = f"MCP server {self.server!r} is not known yet; run `toolcrib refresh`"
+        return (*filter(None, [said]), *self._look().problems)
+
+    def capabilities(self) -> Sequence[ToolInfo]:
+        """What the server listed when it was last reached, in its order. Starts nothing."""
+        return tuple(self._look().tools.values())
+
+    def state(self, name: str) -> State:
+        """Ready while the server is up, else asleep; or that it wants a login."""
+        self._check(name)
+        return self._state()
+
+    async def call(self, call: Call, running: Running) -> Outcome:
+        """Call a tool, starting the server if need be. Raises `UnknownTool`."""
+        self._check(call.name)
+        loop = asyncio.get_running_loop()
+
+        def told(done: float, every: float | None, message: str) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(running.progress, done, every, message)
+
+        there = Running(running.deadline, told)
+        try:
+            return await self._room.run(self._keeper.call(call.name, call.arguments, there))
+        except RuntimeError as error:
+            return refusal("closed", "start", str(error), server=self.server, retryable=False)
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Call this, from a thread of ours, when the list or the state may be another."""
+        self._keeper.told = changed
+
+    def refresh(self) -> "Future[Refreshed]":
+        """Start the server once, if it is not up, and list its tools anew."""
+        return self._room.submit(self._refreshed())
+
+    def status(self) -> ServerStatus:
+        """What is known of the server, without starting it."""
+        known, stdio = self._memory.known, isinstance(self._config.transport, Command)
+        return ServerStatus(
+            server=self.server,
+            transport="stdio" if stdio else "http",
+            state="disabled" if self._config.disabled else self._state(),
+            tools=len(self._look().tools),
+            protocol=known.facts.version if known else "",
+            start_s=known.start_s if known else 0.0,
+            seen=known.fetched if known else 0.0,
+            failure=self._memory.failure,
+        )
+
+    async def _refreshed(self) -> Refreshed:
+        began = time.monotonic()
+        try:
+            await self._keeper.refresh()
+        except StartFailed as error:
+            return Refreshed(
+                self.server, len(self._look().tools), time.monotonic() - began, str(error)
+            )
+        return Refreshed(self.server, len(self._look().tools), time.monotonic() - began)
+
+    def _state(self) -> State:
+        if self._keeper.up:
+            return "ready"
+        failure = self._memory.failure
+        return "needs_login" if failure and failure.code == "needs_login" else "asleep"
+
+    def _look(self) -> Defined:
+        """The tools as they are known now, read once for each listing."""
+        known, (seen, defined) = self._memory.known, self._defined
+        if known is not seen and known is not None:
+            defined = define(self._config, known)
+            self._defined = known, defined
+        return defined
+
+    def _check(self, name: str) -> None:
+        if name not in self._look().tools:
+            raise UnknownTool(
+                f"no tool {name!r} on MCP server {self.server!r}; search for it first"
+            )

@@ -1,0 +1,59 @@
+"""A workshop of fake servers: sources over them, and a look that nothing is left behind."""
+
+import asyncio
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.sources.mcp.faking import below, gone, zombies
+from toolcrib.model import Call, Json, Outcome, Running
+from toolcrib.sources.mcp.cache import MCPToolsCache
+from toolcrib.sources.mcp.engine_room import EngineRoom
+from toolcrib.sources.mcp.fingerprint import config_hash
+from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.sources.mcp.source import McpSource
+
+
+class Shop:
+    """Sources that share an engine room and a cache folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.room = EngineRoom()
+
+    def source(self, config: ServerConfig) -> McpSource:
+        cache = MCPToolsCache(self.folder)
+        return McpSource(config, config_hash(config.transport, bytes(32)), cache, self.room)
+
+    def listed(self, config: ServerConfig) -> McpSource:
+        """A source whose server was started once, and is asleep."""
+        source = self.source(config)
+        done = source.refresh().result(20)
+        assert not done.error, done
+        self.reopen()
+        return self.source(config)
+
+    def reopen(self) -> None:
+        self.room.close()
+        self.room = EngineRoom()
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    shop = Shop(tmp_path / "mcp")
+    yield shop
+    shop.room.close()
+    assert gone(below(os.getpid()), 1) == set()
+    assert zombies() == []
+
+
+async def acall(source: McpSource, name: str, within: float = 10.0, **arguments: Json) -> Outcome:
+    running = Running(time.monotonic() + within)
+    return await source.call(Call(name, arguments), running)
+
+
+def call(source: McpSource, name: str, within: float = 10.0, **arguments: Json) -> Outcome:
+    return asyncio.run(acall(source, name, within, **arguments))

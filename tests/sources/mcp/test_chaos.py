@@ -1,0 +1,122 @@
+"""Many servers at once, and the worst that can happen to them, scaled down to seconds."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.sources.mcp.conftest import acall
+from tests.sources.mcp.faking import FAKE, below, fake, gone, processes
+
+SERVERS = 12
+TYPED = {"connection_lost", "unavailable", "start_failed", "start_timeout"}
+
+
+def descriptors():
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def victims():
+    """Servers and their launchers, but for those that are spared."""
+    every = processes()
+    lines = ((pid, every[pid][1]) for pid in below(os.getpid(), every))
+    return sorted(pid for pid, line in lines if str(FAKE) in line and "spared" not in line)
+
+
+def test_servers_that_are_killed_cost_their_own_calls_and_no_others(shop):
+    """Test 16 of the plan: 12 servers in place of 50, 7 seconds in place of 60."""
+    sources = [
+        shop.source(fake(*(["spared"] if number < 3 else []), id=f"s{number}"))
+        for number in range(SERVERS)
+    ]
+    for refresh in [source.refresh() for source in sources]:
+        assert not refresh.result(60).error
+    baseline = descriptors()
+    rng, history, killed = random.Random(16), [], []
+
+    async def ask(number):
+        while time.monotonic() < until:
+            began = time.monotonic()
+            said = await acall(sources[number], "sleep", 2.0, s=0.05)
+            history.append((number, said.error and said.error.code, time.monotonic() - began))
+
+    async def kill():
+        while time.monotonic() < until:
+            await asyncio.sleep(0.2)
+            if found := await asyncio.to_thread(victims):
+                killed.append(rng.choice(found))
+                os.kill(killed[-1], signal.SIGKILL)
+
+    async def run():
+        await asyncio.gather(kill(), *(ask(number) for number in range(SERVERS)))
+
+    until = time.monotonic() + 7
+    asyncio.run(run())
+    codes = Counter(code for _, code, _ in history)
+    spared = Counter(code for number, code, _ in history if number < 3)
+    assert len(killed) >= 10
+    assert set(codes) - {None} <= TYPED, codes
+    assert set(spared) == {None}, spared
+    assert max(took for *_, took in history) < 2.25
+    shop.room.close()
+    assert descriptors() <= baseline
+
+
+GATEWAY = """
+import json, sys, time
+from pathlib import Path
+from toolcrib.sources.mcp.servers import mcp_servers
+found = mcp_servers([Path(sys.argv[1])], Path(sys.argv[2]))
+assert not found.problems, found.problems
+done = [each.result(120) for each in [source.refresh() for source in found.sources]]
+print(json.dumps([each.error for each in done]), flush=True)
+if sys.stdin.readline():
+    found.close()
+    print("closed", flush=True)
+"""
+
+
+def gateway(folder, count):
+    """A process with so many servers; a third are stubborn, a third have grandchildren."""
+    kinds = ((), ("stubborn",), ("grandchild",))
+    servers = {
+        f"s{number}": {"command": sys.executable, "args": ["-S", str(FAKE), *kinds[number % 3]]}
+        for number in range(count)
+    }
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    process = subprocess.Popen(
+        [sys.executable, "-c", GATEWAY, str(folder / "mcp.json"), str(folder / "state")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    assert json.loads(process.stdout.readline()) == [""] * count
+    return process, below(process.pid)
+
+
+def test_nothing_survives_a_gateway_that_is_killed(tmp_path):
+    """Test 17 of the plan: 12 servers in place of 50, 2 kills in place of 10."""
+    for number in range(2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        process, pids = gateway(folder, 12)
+        assert len(pids) == 12 * 2 + 4 * 2
+        process.kill()
+        process.communicate()
+        assert gone(pids, 3) == set()
+
+
+def test_a_clean_stop_is_quick_however_stubborn_they_are(tmp_path):
+    """Test 18 of the plan: 12 servers in place of 50."""
+    process, pids = gateway(tmp_path, 12)
+    began = time.monotonic()
+    process.communicate("\n", timeout=15)
+    assert time.monotonic() - began < 10
+    assert gone(pids, 0.5) == set()

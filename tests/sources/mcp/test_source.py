@@ -1,0 +1,304 @@
+import asyncio
+import json
+import os
+import sys
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from tests.sources.mcp.conftest import acall, call
+from tests.sources.mcp.faking import FAKE, below, error, fake, gone, text
+from toolcrib.errors import UnknownTool
+from toolcrib.model import Call, Running
+from toolcrib.sources.mcp.server import Address, Command, ServerConfig
+
+
+def wait_for(true, within=5.0):
+    until = time.monotonic() + within
+    while not true() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert true()
+
+
+def test_what_was_never_reached_has_no_tools_and_says_so(shop):
+    source = shop.source(fake())
+    assert source.capabilities() == ()
+    assert "toolcrib refresh" in source.problems[0]
+    assert below(os.getpid()) == set()
+    with pytest.raises(UnknownTool):
+        call(source, "echo")
+
+
+def test_a_refresh_starts_it_once_and_the_list_stays(shop):
+    source = shop.source(fake())
+    done = source.refresh().result(10)
+    assert (done.server, done.tools, done.error) == ("fake", 12, "")
+    assert source.state("echo") == "ready"
+    shop.reopen()
+    later = shop.source(fake())
+    assert len(later.capabilities()) == 12
+    assert later.problems == ()
+    assert later.state("echo") == "asleep"
+    assert below(os.getpid()) == set()
+    assert later.status().tools == 12
+    assert later.status().start_s > 0
+
+
+def test_another_configuration_is_another_server(shop):
+    shop.listed(fake())
+    assert shop.source(fake("junk")).capabilities() == ()
+
+
+def test_a_call_starts_it_and_idleness_stops_it(shop):
+    source = shop.listed(fake(idle_timeout_s=0.3))
+    changes = []
+    source.watch(lambda: changes.append(source.state("echo")))
+    said = call(source, "echo", text="hi")
+    assert said.content == [{"type": "text", "text": "hi"}]
+    assert source.state("echo") == "ready"
+    wait_for(lambda: source.state("echo") == "asleep")
+    assert gone(below(os.getpid()), 2) == set()
+    wait_for(lambda: changes[-1:] == ["asleep"])
+    assert call(source, "echo", text="again").ok
+
+
+def test_it_is_not_stopped_while_a_call_runs(shop):
+    source = shop.listed(fake(idle_timeout_s=0.2))
+    assert call(source, "sleep", s=0.8).ok
+
+
+def test_callers_on_many_loops_share_one_process(shop):
+    source = shop.listed(fake())
+    pids = []
+
+    def ask():
+        pids.append(text(call(source, "pid")))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(pids) == 8
+    assert len(set(pids)) == 1
+
+
+def test_progress_arrives_on_the_callers_own_thread(shop):
+    source = shop.listed(fake())
+    heard = []
+
+    async def ask():
+        def told(*news):
+            heard.append((threading.get_ident(), news))
+
+        return await source.call(Call("progress"), Running(time.monotonic() + 5, told))
+
+    assert asyncio.run(ask()).ok
+    assert [news for _, news in heard] == [(step, 9.0, "on") for step in (0.0, 1.0, 2.0)]
+    assert {thread for thread, _ in heard} == {threading.get_ident()}
+
+
+def test_cancelling_a_call_frees_the_server(shop):
+    source = shop.listed(fake())
+
+    async def ask():
+        task = asyncio.create_task(acall(source, "sleep"))
+        await asyncio.sleep(0.5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return await acall(source, "echo", text="free")
+
+    assert asyncio.run(ask()).ok
+
+
+def test_a_crash_is_told_and_the_next_call_starts_it_anew(shop):
+    source = shop.listed(fake())
+    before = text(call(source, "pid"))
+    crashed = error(call(source, "crash"))
+    assert (crashed.code, crashed.effect, crashed.retryable) == ("connection_lost", "unknown", True)
+    assert "exit status 3" in crashed.message
+    after = call(source, "pid")
+    assert after.ok
+    assert text(after) != before
+
+
+def test_a_server_that_fails_at_once_is_left_alone_and_stays_searchable(shop):
+    """Test 20 of the plan."""
+    shop.listed(fake())
+    counter = shop.folder / "starts"
+    code = f"open({str(counter)!r}, 'a').write('x'); import sys; sys.exit('no licence')"
+    broken = fake()
+    source = shop.source(broken)
+    source._config = source._keeper.config = replace(
+        broken, transport=Command(sys.executable, ("-S", "-c", code))
+    )
+    errors = []
+    until = time.monotonic() + 3
+    while time.monotonic() < until:
+        errors.append(error(call(source, "echo")))
+        time.sleep(0.05)
+    codes = {failed.code for failed in errors}
+    assert codes == {"start_failed", "unavailable"}
+    assert "no licence" in errors[0].message
+    assert {(failed.phase, failed.effect) for failed in errors} == {("start", "not_sent")}
+    assert 2 <= len(counter.read_text()) <= 2 * 3  # both eras are tried at each start
+    assert len(source.capabilities()) == 12
+    assert source.status().failure.code == "start_failed"
+
+
+def test_a_server_that_hangs_is_let_go_after_a_while(shop):
+    source = shop.listed(fake())
+    pid = text(call(source, "pid"))
+    for _ in range(5):
+        assert error(call(source, "sleep", within=0.1)).code == "timeout"
+    wait_for(lambda: source.state("echo") == "asleep")
+    again = call(source, "pid")
+    assert again.ok
+    assert text(again) != pid
+
+
+def test_a_start_that_takes_too_long_ends_at_its_deadline(shop):
+    shop.listed(fake())
+    slow = fake(start_timeout_s=0.6)
+    source = shop.source(slow)
+    source._keeper.config = replace(slow, transport=fake("hang-spawn").transport)
+    started = time.monotonic()
+    failed = error(call(source, "echo"))
+    assert (failed.code, failed.phase, failed.effect) == ("start_timeout", "start", "not_sent")
+    assert time.monotonic() - started == pytest.approx(0.6, abs=0.25)
+
+
+def test_a_callers_deadline_comes_first(shop):
+    shop.listed(fake())
+    source = shop.source(fake())
+    source._keeper.config = fake("hang-spawn")
+    started = time.monotonic()
+    assert error(call(source, "echo", within=0.5)).code == "start_timeout"
+    assert time.monotonic() - started == pytest.approx(0.5, abs=0.25)
+
+
+def test_a_tool_that_is_gone_is_not_called(shop):
+    shop.listed(fake())
+    source = shop.source(fake())
+    source._keeper.config = fake("endless-cursor")
+    source._memory.known = replace(
+        source._memory.known, listing=replace(source._memory.known.listing, complete=False)
+    )
+    assert source.state("echo") == "asleep"
+    failed = error(call(source, "echo"))
+    assert (failed.code, failed.effect) == ("unknown_tool", "not_sent")
+
+
+def test_a_list_without_end_does_not_replace_a_good_one(shop):
+    """Test 22 of the plan, second half."""
+    shop.listed(fake())
+    source = shop.source(fake())
+    source._keeper.config = fake("endless-cursor")
+    source.refresh().result(10)
+    assert len(source.capabilities()) == 12
+    assert "lists without end" in source.problems[0]
+
+
+def test_a_disabled_server_is_listed_and_never_started(shop):
+    shop.listed(fake())
+    source = shop.source(fake(disabled=True))
+    assert {tool.enabled for tool in source.capabilities()} == {False}
+    assert error(call(source, "echo")).code == "disabled"
+    assert below(os.getpid()) == set()
+
+
+def test_a_variable_that_is_missing_is_named(shop):
+    shop.listed(fake())
+    source = shop.source(fake())
+    source._keeper.config = ServerConfig("fake", Command("x", env_from={"T": "NO_SUCH_VARIABLE"}))
+    failed = error(call(source, "echo"))
+    assert (failed.code, failed.retryable) == ("not_configured", False)
+    assert "NO_SUCH_VARIABLE" in failed.message
+
+
+@pytest.mark.parametrize("mode", ["storm", "loop"])
+def test_a_storm_of_changes_is_listed_once_a_second(shop, mode):
+    """Test 21 of the plan."""
+    source = shop.listed(fake(mode))
+    changes = []
+    source.watch(lambda: changes.append(time.monotonic()))
+    started = time.monotonic()
+    assert call(source, "echo", text="x").ok
+    time.sleep(3.2)
+    listed = int(text(call(source, "listed")))
+    took = time.monotonic() - started
+    assert 2 <= listed <= took + 2
+    assert len(changes) <= took + 4
+    names = {tool.name for tool in source.capabilities()}
+    assert f"seen_{listed}" in names or f"seen_{listed - 1}" in names
+
+
+def test_changes_reach_a_modern_client_too(shop):
+    source = shop.listed(fake("loop", "modern"))
+    assert source.status().protocol == "2026-07-28"
+    assert call(source, "echo", text="x").ok
+    wait_for(lambda: int(text(call(source, "listed"))) >= 2)
+
+
+def test_the_era_is_remembered(shop):
+    source = shop.listed(fake("modern"))
+    assert source._memory.facts.discover
+    source._keeper.config = fake("modern", "die-discover")
+    assert call(source, "echo", text="x").ok
+
+
+def test_a_server_that_dies_of_the_probe_is_asked_the_old_way(shop):
+    source = shop.listed(fake("die-discover"))
+    assert source.status().protocol == "2025-06-18"
+    assert call(source, "echo", text="x").ok
+
+
+def test_each_server_sees_only_its_own_part_of_the_environment(shop, monkeypatch):
+    """Test 55 of the plan, with 10 servers in place of 50."""
+    monkeypatch.setenv("CANARY_OF_OURS", "ours")
+    configs = [
+        ServerConfig(
+            f"s{number}",
+            Command(sys.executable, ("-S", str(FAKE)), env={f"SECRET_{number}": f"value-{number}"}),
+        )
+        for number in range(10)
+    ]
+    for config in configs:
+        source = shop.listed(config)
+        seen = json.loads(text(call(source, "env")))
+        assert "CANARY_OF_OURS" not in seen
+        secrets = {name for name in seen if name.startswith("SECRET_")}
+        assert secrets == {f"SECRET_{config.id[1:]}"}
+    written = b"".join(path.read_bytes() for path in shop.folder.iterdir())
+    assert b"value-" not in written
+    assert {path.stat().st_mode & 0o777 for path in shop.folder.iterdir()} == {0o600}
+
+
+def test_closing_ends_calls_with_an_outcome(shop):
+    source = shop.listed(fake())
+    found = []
+    thread = threading.Thread(target=lambda: found.append(call(source, "sleep")))
+    thread.start()
+    time.sleep(0.5)
+    shop.room.close()
+    thread.join(5)
+    assert error(found[0]).code == "connection_lost"
+    assert error(call(source, "echo")).code == "closed"
+
+
+def test_no_more_start_at_once_than_allowed(shop):
+    shop.room.starts = asyncio.Semaphore(2)
+    sources = [shop.source(fake("hang-list", id=f"s{n}", start_timeout_s=0.5)) for n in range(6)]
+    started = time.monotonic()
+    for refresh in [source.refresh() for source in sources]:
+        assert refresh.result(30).error
+    assert time.monotonic() - started >= 1.4
+
+
+def test_an_address_that_nobody_answers_at(shop):
+    source = shop.source(ServerConfig("far", Address("http://127.0.0.1:1/mcp")))
+    done = source.refresh().result(20)
+    assert "cannot be reached" in done.error
