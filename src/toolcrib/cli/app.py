@@ -8,7 +8,7 @@ from typing import Annotated, Protocol
 
 import typer
 
-from toolcrib.cli import call, index, search, show, tour, why
+from toolcrib.cli import call, index, refresh, search, servers, show, tour, why
 from toolcrib.cli import eval as eval_
 from toolcrib.cli import list as list_
 from toolcrib.cli.opening import Opening
@@ -23,7 +23,18 @@ class Command(Protocol):
     def run(self) -> Callable[..., None]: ...
 
 
-COMMANDS: tuple[Command, ...] = (search, why, list_, show, call, index, eval_, tour)
+COMMANDS: tuple[Command, ...] = (
+    search,
+    why,
+    list_,
+    show,
+    call,
+    index,
+    servers,
+    refresh,
+    eval_,
+    tour,
+)
 
 app = typer.Typer(
     name="toolcrib",

@@ -9,6 +9,7 @@ from pathlib import Path
 from toolcrib.cli.screen import warn
 from toolcrib.config import Settings, load_settings
 from toolcrib.crib import Crib
+from toolcrib.sources.mcp.servers import McpServers, mcp_servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +32,15 @@ class Opening:
             for problem in crib.problems:
                 warn(problem)
             yield crib
+
+    @contextmanager
+    def mcp(self) -> Generator[McpServers]:
+        """The MCP servers that the settings name, alone; what is wrong goes to stderr."""
+        settings = self.settings()
+        servers = mcp_servers(settings.mcp_config, settings.state_folder)
+        try:
+            for problem in servers.problems:
+                warn(problem)
+            yield servers
+        finally:
+            servers.close()

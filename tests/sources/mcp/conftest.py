@@ -43,10 +43,10 @@ class Shop:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Shop]:
-    shop = Shop(tmp_path / "mcp")
+    shop, before = Shop(tmp_path / "mcp"), below(os.getpid())
     yield shop
     shop.room.close()
-    assert gone(below(os.getpid()), 1) == set()
+    assert gone(below(os.getpid()) - before, 1) == set()
     assert zombies() == []
 
 

@@ -12,7 +12,7 @@ from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import FAKE, below, error, fake, gone, text
 from toolcrib.errors import UnknownTool
 from toolcrib.model import Call, Running
-from toolcrib.sources.mcp.server import Address, Command, ServerConfig
+from toolcrib.sources.mcp.server import Command, ServerConfig
 
 
 def wait_for(true, within=5.0):
@@ -296,9 +296,3 @@ def test_no_more_start_at_once_than_allowed(shop):
     for refresh in [source.refresh() for source in sources]:
         assert refresh.result(30).error
     assert time.monotonic() - started >= 1.4
-
-
-def test_an_address_that_nobody_answers_at(shop):
-    source = shop.source(ServerConfig("far", Address("http://127.0.0.1:1/mcp")))
-    done = source.refresh().result(20)
-    assert "cannot be reached" in done.error

@@ -1,0 +1,56 @@
+"""The command `toolcrib refresh`."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.errors import ConfigError
+from toolcrib.sources.mcp.refresh import refresh
+from toolcrib.sources.mcp.source import McpSource, Refreshed
+from toolcrib.text.nearest import nearest
+
+NAME = "refresh"
+
+
+def run(
+    context: typer.Context,
+    server: Annotated[str, typer.Argument(help="Only this server, by its name.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Start the configured MCP servers once and remember what they list.
+
+    After that, search finds their tools while they sleep, and a call starts the one it needs. What
+    was known of a server that does not start stays. Exit code 1 if one did not.
+    """
+    opening: Opening = context.obj
+    with opening.mcp() as servers:
+        sources = [source for source in servers.sources if server in ("", source.server)]
+        if server and not sources:
+            raise ConfigError(_unknown(server, servers.sources))
+        done = _refreshed(sources, quiet=as_json)
+    if as_json:
+        print_json([each._asdict() for each in done])
+    else:
+        rows = [(each.server, each.tools, f"{each.seconds:.1f}", each.error) for each in done]
+        console().print(table("", ["server", ">tools", ">seconds", "error"], rows))
+    if any(each.error for each in done):
+        raise typer.Exit(1)
+
+
+def _refreshed(sources: Sequence[McpSource], *, quiet: bool) -> list[Refreshed]:
+    with Progress(console=console(), transient=True, disable=quiet) as bar:
+        task = bar.add_task("starting", total=len(sources))
+
+        def progress(done: Refreshed) -> None:
+            bar.update(task, advance=1, description=safe(done.server).plain)
+
+        return refresh(sources, progress)
+
+
+def _unknown(server: str, sources: Sequence[McpSource]) -> str:
+    near = ", ".join(nearest(server, [source.server for source in sources])) or "none"
+    return f"no MCP server {server!r} is configured; nearest: {near}"

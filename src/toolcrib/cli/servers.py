@@ -1,0 +1,45 @@
+"""The command `toolcrib servers`."""
+
+from datetime import UTC, datetime
+
+import typer
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.sources.mcp.source import ServerStatus
+
+NAME = "servers"
+
+COLUMNS = ["server", "by", "state", ">tools", "protocol", ">start s", "last seen", "last error"]
+
+
+def run(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the configured MCP servers and what is known of them. Starts none."""
+    opening: Opening = context.obj
+    with opening.mcp() as servers:
+        found = [source.status() for source in servers.sources]
+    if as_json:
+        print_json(found)
+        return
+    console().print(table("", COLUMNS, map(_row, found)))
+    unseen = sum(not each.seen for each in found)
+    if unseen:
+        console().print(safe(f"{unseen} never reached: run `toolcrib refresh`."))
+
+
+def _row(status: ServerStatus) -> tuple[object, ...]:
+    return (
+        status.server,
+        status.transport,
+        status.state,
+        status.tools,
+        status.protocol or "-",
+        f"{status.start_s:.1f}" if status.start_s else "-",
+        _day(status.seen),
+        status.failure.message if status.failure else "",
+    )
+
+
+def _day(since: float) -> str:
+    when = datetime.fromtimestamp(since, UTC).astimezone()
+    return when.strftime("%Y-%m-%d %H:%M") if since else "never"

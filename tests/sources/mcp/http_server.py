@@ -1,0 +1,85 @@
+"""A streamable HTTP server of the SDK on the loopback, and ones that misbehave.
+
+python http_server.py PORT-FILE [token]
+"""
+
+import gzip
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from mcp.server import MCPServer
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+server = MCPServer("far", instructions="Far away.")
+
+
+@server.tool()
+def echo(text: str) -> str:
+    """Say it again."""
+    return text
+
+
+@server.tool()
+def large(size: int) -> str:
+    """Say a lot."""
+    return "x" * size
+
+
+class Guard:
+    """Lets in who has the token."""
+
+    def __init__(self, app: Any, token: str) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        headers = dict(scope.get("headers", []))
+        wanted = f"Bearer {self._token}".encode()
+        if scope["type"] == "http" and self._token and headers.get(b"authorization") != wanted:
+            await JSONResponse({"error": "who are you"}, 401)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+async def bomb(request: Request) -> Response:
+    message = await request.json()
+    body = {"jsonrpc": "2.0", "id": message.get("id"), "result": {"x": "x" * 50_000_000}}
+    packed = gzip.compress(json.dumps(body).encode())
+    headers = {"content-encoding": "gzip", "content-type": "application/json"}
+    return Response(packed, headers=headers)
+
+
+async def flood(request: Request) -> Response:
+    message = await request.json()
+    body = {"jsonrpc": "2.0", "id": message.get("id"), "result": {"x": "x" * 50_000_000}}
+    return Response(json.dumps(body), media_type="application/json")
+
+
+def main(port_file: Path, token: str) -> None:
+    app = server.streamable_http_app()
+    app.router.routes += [
+        Route("/bomb", bomb, methods=["POST"]),
+        Route("/flood", flood, methods=["POST"]),
+    ]
+    config = uvicorn.Config(Guard(app, token), port=0, log_level="error")
+    running = uvicorn.Server(config)
+
+    original = running.startup
+
+    async def startup(sockets: Any = None) -> None:
+        await original(sockets)
+        port = running.servers[0].sockets[0].getsockname()[1]
+        port_file.with_suffix(".tmp").write_text(str(port))
+        port_file.with_suffix(".tmp").rename(port_file)
+
+    running.startup = startup
+    running.run()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), "".join(sys.argv[2:]))

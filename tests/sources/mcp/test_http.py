@@ -1,0 +1,80 @@
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.sources.mcp.conftest import call
+from tests.sources.mcp.faking import error, text
+from toolcrib.sources.mcp.server import Address, ServerConfig
+
+SERVER = Path(__file__).with_name("http_server.py")
+TOKEN = "s3cret-token"
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """The address of a server that wants a token."""
+    file = tmp_path_factory.mktemp("http") / "port"
+    process = subprocess.Popen([sys.executable, str(SERVER), str(file), TOKEN])
+    until = time.monotonic() + 30
+    while not file.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{file.read_text()}"
+    process.terminate()
+    process.wait(10)
+
+
+def far(base, path="/mcp", **headers):
+    given = headers or {"Authorization": "Bearer ${HTTP_TEST_TOKEN}"}
+    return ServerConfig("far", Address(base + path, given), start_timeout_s=10)
+
+
+@pytest.fixture(autouse=True)
+def token(monkeypatch):
+    monkeypatch.setenv("HTTP_TEST_TOKEN", TOKEN)
+
+
+def test_a_server_elsewhere_is_listed_and_called(shop, base):
+    source = shop.listed(far(base))
+    assert [tool.name for tool in source.capabilities()] == ["echo", "large"]
+    assert source.status().protocol == "2026-07-28"
+    assert text(call(source, "echo", text="hi")) == "hi"
+    assert source.status().transport == "http"
+    written = b"".join(path.read_bytes() for path in shop.folder.iterdir())
+    assert TOKEN.encode() not in written
+
+
+def test_who_is_not_let_in_needs_a_login(shop, base):
+    shop.listed(far(base))
+    source = shop.source(far(base))
+    source._keeper.config = far(base, Authorization="Bearer wrong")
+    failed = error(call(source, "echo", text="hi"))
+    assert (failed.code, failed.retryable, failed.effect) == ("needs_login", False, "not_sent")
+    assert source.state("echo") == "needs_login"
+    shop.reopen()
+    assert shop.source(far(base)).state("echo") == "needs_login"
+
+
+@pytest.mark.parametrize("path", ["/bomb", "/flood"])
+def test_a_reply_without_measure_is_refused(shop, base, path):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started = time.monotonic()
+    done = shop.source(far(base, path)).refresh().result(20)
+    assert "cannot be reached" in done.error
+    assert time.monotonic() - started < 5
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
+
+
+def test_a_result_that_is_too_large_is_an_outcome(shop, base):
+    source = shop.listed(far(base))
+    failed = error(call(source, "large", size=20_000_000))
+    assert failed.effect == "unknown"
+    assert text(call(source, "echo", text="still there")) == "still there"
+
+
+def test_an_address_that_is_none_is_named(shop):
+    config = ServerConfig("far", Address("http://127.0.0.1:1/mcp"), start_timeout_s=5)
+    assert "cannot be reached" in shop.source(config).refresh().result(20).error

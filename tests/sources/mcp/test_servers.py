@@ -1,0 +1,119 @@
+import asyncio
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.sources.mcp.faking import FAKE, error
+from toolcrib.config import Settings
+from toolcrib.crib import Crib
+from toolcrib.model import Call, Running
+from toolcrib.sources.mcp.refresh import refresh
+from toolcrib.sources.mcp.servers import mcp_servers
+from toolcrib.sources.mcp.source import McpSource
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(*modes, **others):
+        entry = {"command": sys.executable, "args": ["-S", str(FAKE), *modes], **others}
+        file = tmp_path / "mcp.json"
+        file.write_text(json.dumps({"mcpServers": {"fake": entry}}))
+        return file
+
+    return write
+
+
+def settings_for(file):
+    return Settings(store=":memory:", builtin_tools=False, plugins=False, mcp_config=(file,))
+
+
+def learn(file):
+    """Start the servers of a file once."""
+    servers = mcp_servers([file], settings_for(file).state_folder)
+    heard = []
+    done = refresh(servers.sources, heard.append)
+    servers.close()
+    assert done == heard
+    assert not done[0].error
+
+
+def mcp_source(crib) -> McpSource:
+    return next(source for source, _ in crib.pool._listed.values() if source.kind == "mcp")
+
+
+def test_a_server_that_is_not_known_yet_is_a_problem(write):
+    with Crib.from_settings(settings_for(write())) as crib:
+        assert "not known yet" in crib.problems[0]
+        assert not crib.entries()
+
+
+def test_its_tools_are_found_while_it_sleeps_and_ready_while_it_runs(write):
+    file = write(tool_prefix="f", idle_timeout_s=0.5)
+    learn(file)
+    with Crib.from_settings(settings_for(file)) as crib:
+        assert crib.problems == ()
+        (hit, *_) = crib.search("the echo tool")
+        assert (hit.name, hit.state, hit.source, hit.permission_kind) == (
+            "mcp_f_echo",
+            "asleep",
+            "mcp",
+            "write",
+        )
+        running = Running(time.monotonic() + 10)
+        assert asyncio.run(mcp_source(crib).call(Call("echo", {"text": "x"}), running)).ok
+        wait_for(lambda: crib.get("mcp_f_echo").state == "ready")
+        wait_for(lambda: crib.get("mcp_f_echo").state == "asleep")
+
+
+def test_a_changed_list_reaches_search_by_itself(write):
+    file = write("loop")
+    learn(file)
+    with Crib.from_settings(settings_for(file)) as crib:
+        news = []
+        crib.pool.events.subscribe("TOOLS_UPDATED", news.append)
+        running = Running(time.monotonic() + 10)
+        asyncio.run(mcp_source(crib).call(Call("echo", {"text": "x"}), running))
+        wait_for(lambda: "mcp_fake_seen_2" in crib.entries())
+        assert any("mcp_fake_seen_2" in {entry.name for entry in one.added} for one in news)
+        assert crib.search("mcp_fake_seen_2")[0].name == "mcp_fake_seen_2"
+
+
+def test_a_crib_that_is_closed_calls_nobody(write):
+    file = write()
+    learn(file)
+    with Crib.from_settings(settings_for(file)) as crib:
+        source = mcp_source(crib)
+    outcome = asyncio.run(source.call(Call("echo", {}), Running(time.monotonic() + 5)))
+    assert error(outcome).code == "closed"
+
+
+SEARCH = """
+import sys
+from toolcrib.cli.app import app
+try:
+    app(["--mcp-config", sys.argv[1], "search", "the echo tool", "--json"])
+except SystemExit:
+    pass
+loaded = {"mcp", "mcp_types", "anyio", "httpx2"} & set(sys.modules)
+sys.stderr.write("loaded " + " ".join(sorted(loaded)))
+"""
+
+
+def test_a_search_loads_no_sdk(write):
+    file = write()
+    learn(file)
+    done = subprocess.run(
+        [sys.executable, "-c", SEARCH, str(file)], capture_output=True, text=True, check=True
+    )
+    assert "mcp_fake_echo" in done.stdout
+    assert done.stderr.strip() == "loaded"
+
+
+def wait_for(true, within=6.0):
+    until = time.monotonic() + within
+    while not true() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert true()
