@@ -258,7 +258,8 @@ def test_every_public_way_to_call_has_a_row():
     calling = [
         path.name
         for path in Path(inspect.getfile(Crib)).parent.rglob("*.py")
-        if ".call(call" in path.read_text(encoding="utf-8")
+        if "sources" not in path.parts  # a source may hand a call on within itself
+        and ".call(call" in path.read_text(encoding="utf-8")
     ]
     assert calling == ["dispatch.py"]
 

@@ -153,7 +153,7 @@ def test_a_server_that_hangs_is_let_go_after_a_while(shop):
     source = shop.listed(fake())
     pid = text(call(source, "pid"))
     for _ in range(5):
-        assert error(call(source, "sleep", within=0.1)).code == "timeout"
+        assert error(call(source, "sleep", within=0.1)).code == "deadline"
     wait_for(lambda: source.state("echo") == "asleep")
     again = call(source, "pid")
     assert again.ok

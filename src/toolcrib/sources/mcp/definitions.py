@@ -7,8 +7,8 @@ from typing import TypeGuard
 from toolcrib.model import Defer, Json, JsonObject, ToolInfo
 from toolcrib.sources.mcp.bounded import TooLarge, bounded, clean
 from toolcrib.sources.mcp.known import KnownServer
-from toolcrib.sources.mcp.permissions import permission_from
 from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.sources.permissions import permission_from
 
 LONGEST_NAME = 128
 LONGEST_DESCRIPTION = 16 * 1024

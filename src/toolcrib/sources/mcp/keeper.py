@@ -227,7 +227,7 @@ class Keeper:
     def _judged(self, outcome: Outcome) -> Outcome:
         """The outcome, once we have drawn our conclusions: a server that hangs is let go."""
         code = outcome.error.code if outcome.error else ""
-        if code == "timeout":
+        if code == "deadline":
             self._timeouts += 1
             if self._timeouts >= MOST_FAILURES:
                 self._breaker.failed(time.monotonic(), was_up=True)

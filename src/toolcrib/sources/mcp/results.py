@@ -17,7 +17,7 @@ def outcome(result: sdk.CallToolResult, server: str) -> Outcome:
     if not result.is_error:
         return Outcome(blocks, result.structured_content)
     message = shown(" ".join(_texts(result)), LONGEST_MESSAGE) or "the tool failed, without a word"
-    error = CallError("tool_error", "call", message, server, effect="failed")
+    error = CallError("tool_failed", "call", message, server, effect="failed")
     return Outcome(blocks, result.structured_content, error)
 
 
@@ -30,7 +30,7 @@ def failure(error: BaseException, server: str, last_words: str = "") -> Outcome:
 
 def _kind(error: BaseException) -> tuple[str, Phase, bool, Effect]:
     if isinstance(error, TimeoutError):
-        return "timeout", "call", True, "unknown"
+        return "deadline", "call", True, "unknown"
     if isinstance(error, sdk.ValidationError):
         return "bad_reply", "result", False, "unknown"
     if not isinstance(error, sdk.MCPError):
