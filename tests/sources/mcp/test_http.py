@@ -1,13 +1,16 @@
+import asyncio
 import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from tests.sources.mcp.conftest import call
 from tests.sources.mcp.faking import error, text
+from toolcrib.sources.mcp.http import HttpTransport
 from toolcrib.sources.mcp.server import Address, ServerConfig
 
 SERVER = Path(__file__).with_name("http_server.py")
@@ -71,10 +74,20 @@ def test_a_reply_without_measure_is_refused(shop, base, path):
 def test_a_result_that_is_too_large_is_an_outcome(shop, base):
     source = shop.listed(far(base))
     failed = error(call(source, "large", size=20_000_000))
-    assert failed.effect == "unknown"
+    assert (failed.code, failed.effect) == ("result_too_large", "unknown")
     assert text(call(source, "echo", text="still there")) == "still there"
 
 
 def test_an_address_that_is_none_is_named(shop):
     config = ServerConfig("far", Address("http://127.0.0.1:1/mcp"), start_timeout_s=5)
     assert "cannot be reached" in shop.source(config).refresh().result(20).error
+
+
+@pytest.mark.parametrize(("status", "session", "expired"), [(404, True, True), (404, False, False)])
+def test_a_session_that_the_server_forgot_is_over(status, session, expired):
+    transport = HttpTransport("http://x", {})
+    headers = {"mcp-session-id": "1"} if session else {}
+    request = httpx2.Request("POST", "http://x", headers=headers)
+    asyncio.run(transport._look(httpx2.Response(status, request=request)))
+    assert transport.expired == expired
+    assert not transport.needs_login

@@ -18,6 +18,7 @@ from toolcrib.sources.mcp.era import Mode
 from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
 from toolcrib.sources.mcp.listing import list_tools
 from toolcrib.sources.mcp.reach import reach
+from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.results import failure, outcome
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.shown import shown
@@ -90,6 +91,10 @@ class Connection:
         try:
             return outcome(await self._within(deadline, call), self._config.id)
         except Exception as error:  # noqa: BLE001 - whatever it is, the call was sent
+            if self._reach.expired:
+                self._tap.ended.set()
+                gone = "has ended our session; call again"
+                return refusal("session_expired", "call", gone, server=self._config.id)
             return failure(_first(error), self._config.id, await self._last_words())
 
     async def close(self) -> None:

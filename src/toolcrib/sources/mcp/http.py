@@ -1,23 +1,30 @@
 """The SDK's streamable HTTP transport, with a bound on what comes and an eye on who is let in."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from typing import cast
 
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.lines import LONGEST_LINE
+from toolcrib.sources.mcp.reply_id import reply_id
 
 CONNECT_S = 10.0
-UNAUTHORIZED = 401
+HTTP_OK = 200
+HTTP_UNAUTHORIZED = 401
+HTTP_NOT_FOUND = 404
+HTTP_TOO_LARGE = 413
+SESSION = "mcp-session-id"
 
 
 class HttpTransport:
-    """One address. `needs_login` once the server has asked who we are."""
+    """One address.
+
+    `needs_login` once the server has asked who we are, `expired` once it knows our session no more.
+    """
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         self._url = url
         self._headers = {**headers, "accept-encoding": "identity"}
-        self.needs_login = False
+        self.needs_login = self.expired = False
 
     @asynccontextmanager
     async def streams(self) -> AsyncGenerator[sdk.TransportStreams]:
@@ -37,13 +44,16 @@ class HttpTransport:
             yield streams
 
     async def _look(self, response: "sdk.httpx2.Response") -> None:
-        self.needs_login |= response.status_code == UNAUTHORIZED
+        status, session = response.status_code, SESSION in response.request.headers
+        self.needs_login |= status == HTTP_UNAUTHORIZED
+        self.expired |= status == HTTP_NOT_FOUND and session
 
 
 class _Bounded(sdk.httpx2.AsyncBaseTransport):
-    """Refuses a packed body, which may grow without end, and one that is too large.
+    """Replaces a body that is too large, or packed and so may be, by an error in its place.
 
-    Event streams may go on for as long as they like: each event has its own limit.
+    An exception would cost every other call on the connection. Event streams may go on for as long
+    as they like: each event has its own limit.
     """
 
     def __init__(self, inner: "sdk.httpx2.AsyncHTTPTransport") -> None:
@@ -54,28 +64,36 @@ class _Bounded(sdk.httpx2.AsyncBaseTransport):
         headers = response.headers
         if headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
-            raise sdk.httpx2.DecodingError("the server packed its reply unasked", request=request)
-        if not headers.get("content-type", "").startswith("text/event-stream"):
-            response.stream = _Counted(response)
-        return response
+            return _refused(request, sdk.UNREADABLE, "its reply came packed, unasked")
+        if headers.get("content-type", "").startswith("text/event-stream"):
+            return response
+        body = await _body(response)
+        if body is None:
+            return _refused(request, sdk.TOO_LARGE, "its reply is too large")
+        return sdk.httpx2.Response(response.status_code, headers=headers, content=body)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
-class _Counted(sdk.httpx2.AsyncByteStream):
-    """The body of a response, up to the limit."""
-
-    def __init__(self, response: "sdk.httpx2.Response") -> None:
-        self._inner = cast("sdk.httpx2.AsyncByteStream", response.stream)
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        length = 0
-        async for chunk in self._inner:
+async def _body(response: "sdk.httpx2.Response") -> bytes | None:
+    """The whole body; None where it passes the limit."""
+    chunks: list[bytes] = []
+    length = 0
+    try:
+        async for chunk in response.aiter_raw():
             length += len(chunk)
             if length > LONGEST_LINE:
-                raise sdk.httpx2.ReadError("its reply is too large")
-            yield chunk
+                return None
+            chunks.append(chunk)
+    finally:
+        await response.aclose()
+    return b"".join(chunks)
 
-    async def aclose(self) -> None:
-        await self._inner.aclose()
+
+def _refused(request: "sdk.httpx2.Request", code: int, words: str) -> "sdk.httpx2.Response":
+    """An answer in the server's place, to the request whose answer cannot be taken in."""
+    id = reply_id(request.content) if request.method == "POST" else None
+    error = {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": words}}
+    status = HTTP_OK if id is not None else HTTP_TOO_LARGE
+    return sdk.httpx2.Response(status, json=error)

@@ -61,7 +61,7 @@ class Keeper:
         """Call a tool, starting the server if need be. Whatever goes wrong is an outcome."""
         wait = self._breaker.admit(time.monotonic())
         if wait:
-            message = f"has failed too often; call again in {math.ceil(wait)} s"
+            message = f"failed a moment ago; call again in {math.ceil(wait)} s"
             return self._refusal("unavailable", message)
         try:
             return self._judged(await self._served(name, arguments, running))
@@ -232,7 +232,7 @@ class Keeper:
             if self._timeouts >= MOST_FAILURES:
                 self._breaker.failed(time.monotonic(), was_up=True)
                 self._let_go()
-        elif code != "connection_lost":
+        elif code not in ("connection_lost", "session_expired"):
             self._timeouts = 0
             self._breaker.succeeded()
         return outcome

@@ -21,6 +21,8 @@ _ENDED_BY_US = 128
 class ByCommand:
     """A process of ours."""
 
+    expired = False
+
     def __init__(self, command: Command) -> None:
         env = environment(command)
         self._secrets = secrets(command, env)
@@ -56,6 +58,11 @@ class ByAddress:
 
     def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:
         return self._transport.streams()
+
+    @property
+    def expired(self) -> bool:
+        """Whether the server has let our session go, and with it whatever is sent there."""
+        return self._transport.expired
 
     def tail(self) -> str:
         return ""

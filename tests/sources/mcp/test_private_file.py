@@ -1,0 +1,46 @@
+import os
+
+import pytest
+
+from toolcrib.sources.mcp.private_file import read_bytes, sweep, write_bytes
+
+
+def test_a_file_is_replaced_in_one_step_and_ours_alone(tmp_path):
+    path = tmp_path / "file"
+    write_bytes(path, b"old")
+    write_bytes(path, b"new")
+    assert read_bytes(path, 10) == b"new"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_is_not_followed_either_way(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"theirs")
+    link.symlink_to(target)
+    with pytest.raises(OSError):  # noqa: PT011 - ELOOP has many texts
+        read_bytes(link, 10)
+    write_bytes(link, b"ours")
+    assert target.read_bytes() == b"theirs"
+    assert not link.is_symlink()
+
+
+def test_more_than_the_limit_is_refused(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"12345")
+    with pytest.raises(OSError, match="larger than 4"):
+        read_bytes(path, 4)
+
+
+def test_a_folder_that_is_full_or_gone_leaves_the_old_file(tmp_path):
+    with pytest.raises(OSError, match="No such file"):
+        write_bytes(tmp_path / "gone" / "file", b"x")
+
+
+def test_only_what_dead_writers_left_is_swept(tmp_path):
+    dead, alive = tmp_path / ".x.json.99999999.tmp", tmp_path / f".x.json.{os.getpid()}.tmp"
+    other = tmp_path / ".x.json.tmp"
+    for path in (dead, alive, other):
+        path.write_bytes(b"")
+    sweep(tmp_path)
+    assert list(tmp_path.iterdir()) == [alive]
