@@ -22,7 +22,7 @@ from toolcrib.embed.protocol import Embedder
 from toolcrib.execute.approval import Approver, Rule
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door, Policy
-from toolcrib.execute.tickets import Tickets
+from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Progress, View
@@ -150,6 +150,16 @@ class Crib:
         return await self._door.execute(
             call, self._known(caller), timeout_s=timeout_s, approver=approver, progress=progress
         )
+
+    def question(
+        self, name: str, arguments: JsonObject, *, caller: Caller = HOST
+    ) -> ApprovalRequest | None:
+        """What a person would be asked before this call is made; None if nobody would be.
+
+        Sends nothing and asks nobody: for hosts that gather all questions before they call.
+        """
+        self._gathered()
+        return self._door.question(Call(name, arguments), self._known(caller))
 
     def rest(self, handle: str, *, caller: Caller = HOST, offset: int) -> Outcome:
         """What of a large result begins at this character; see `Outcome.handle`."""

@@ -56,6 +56,10 @@ class Approval:
         self._rules = rules
         self._tickets = tickets
 
+    def asks(self, tool: ToolInfo) -> bool:
+        """Whether a person's leave is needed, rather than given or refused by rule."""
+        return decide(tool, self._rules) == "ask"
+
     async def grant(
         self, tool: ToolInfo, request: ApprovalRequest, approver: Approver | None
     ) -> None:

@@ -48,6 +48,16 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
+class _Asked:
+    """A call that may be asked for."""
+
+    entry: Entry
+    pool: Pool
+    tool: ToolInfo
+    request: ApprovalRequest
+
+
+@dataclass(frozen=True, slots=True)
 class _Admitted:
     """A call that has passed every gate."""
 
@@ -90,6 +100,17 @@ class Door:
         outcome = await dispatch(admitted.call, admitted.tool, admitted.source, running)
         return replace(self._given(outcome, caller), repaired=admitted.repaired)
 
+    def question(self, call: Call, caller: Caller) -> ApprovalRequest | None:
+        """What a person would be asked before this call is made. Sends nothing, asks nobody.
+
+        None where nobody would be: the rules allow it, or it is refused, as the call itself says.
+        """
+        try:
+            asked = self._asked(call, caller)
+        except Exception:  # noqa: BLE001 - the call comes to the same gates, and says what is wrong
+            return None
+        return asked.request if self._approval.asks(asked.tool) else None
+
     def rest(self, handle: str, caller: Caller, offset: int) -> Outcome:
         """What of a large result begins at this character; see `Outcome.handle`."""
         try:
@@ -104,15 +125,19 @@ class Door:
             return Outcome(error=_NO_JSON)
 
     async def _admit(self, call: Call, caller: Caller, approver: Approver | None) -> _Admitted:
+        asked = self._asked(call, caller)
+        entry, tool = asked.entry, asked.tool
+        await self._approval.grant(tool, asked.request, approver)
+        checked = self._arguments.check(tool, asked.request.arguments)
+        source = _still(entry, tool, asked.pool)
+        return _Admitted(Call(entry.bare, checked.arguments), tool, source, checked.repaired)
+
+    def _asked(self, call: Call, caller: Caller) -> _Asked:
         entry, pool = resolve(call.name, self._pool, caller)
         tool = check_state(entry, call.pin)
         check_rights(entry, caller)
-        given = take_in(call, tool)
-        request = ApprovalRequest.of(caller.id, tool, given)
-        await self._approval.grant(tool, request, approver)
-        checked = self._arguments.check(tool, given)
-        source = _still(entry, tool, pool)
-        return _Admitted(Call(entry.bare, checked.arguments), tool, source, checked.repaired)
+        request = ApprovalRequest.of(caller.id, tool, take_in(call, tool))
+        return _Asked(entry, pool, tool, request)
 
 
 def _still(entry: Entry, tool: ToolInfo, pool: Pool) -> Source:
