@@ -27,7 +27,17 @@ FOREIGN = {
     "typing_inspection",
     "yaml",
 }
-NEVER = {"typer", "rich", "click", "httpx", "torch", "model2vec", "fastembed"}
+NEVER = {
+    "typer",
+    "rich",
+    "click",
+    "httpx",
+    "torch",
+    "model2vec",
+    "fastembed",
+    "langgraph",
+    "langchain_core",
+}
 
 # An audit hook hears of every file that is opened, written or made, and of every connection.
 IMPORTING = """
