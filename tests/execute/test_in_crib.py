@@ -47,3 +47,15 @@ def test_the_host_itself_calls_when_nobody_is_named():
     crib.add(double)
     asyncio.run(crib.call("double", {"n": 2}))
     assert [ticket.request.caller for ticket in crib.tickets.waiting()] == ["host"]
+
+
+def test_a_question_is_told_without_a_call():
+    crib = Crib()
+    crib.add(double)
+    crib.add(double, name="twice", permission_kind="read")
+    asked = crib.question("double", {"n": 2}, caller=Caller("ann"))
+    assert asked
+    assert (asked.caller, asked.name, asked.arguments) == ("ann", "double", {"n": 2})
+    assert crib.question("twice", {"n": 2}) is None
+    assert crib.question("no_such_tool", {}) is None
+    assert not crib.tickets.waiting()
