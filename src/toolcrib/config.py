@@ -33,7 +33,7 @@ from toolcrib.model import PermissionKind
 PREFIX = "TOOLCRIB_"
 CONFIG = "TOOLCRIB_CONFIG"
 # Variables that are ours and no settings.
-NOT_SETTINGS = frozenset({CONFIG, "TOOLCRIB_BENCH_DIR"})
+NOT_SETTINGS = frozenset({CONFIG, "TOOLCRIB_APPS_FILE", "TOOLCRIB_BENCH_DIR"})
 
 
 class _Section(BaseModel):
@@ -170,6 +170,27 @@ class CallSettings(_Section):
     )
 
 
+class AppSettings(_Section):
+    """Programs that register their tools by themselves."""
+
+    enabled: bool = Field(
+        default=True, description="Whether tools of apps that have registered are in the pool."
+    )
+    launch: Mapping[str, tuple[str, ...]] = Field(
+        default_factory=dict[str, tuple[str, ...]],
+        description="The command of each app, as a list. Else what it said when first seen.",
+    )
+    trusted: tuple[str, ...] = Field(
+        default=(), description="Apps whose word that a tool only reads is taken."
+    )
+    start_timeout_s: PositiveFloat = Field(
+        default=20.0, description="Longest that a launched app may take to register its tools."
+    )
+    idle_timeout_s: PositiveFloat = Field(
+        default=300.0, description="An app that was launched is ended after so long without a call."
+    )
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -201,6 +222,7 @@ class Settings(_Section):
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="")
     call: CallSettings = Field(default_factory=CallSettings, description="")
     approval: ApprovalSettings = Field(default_factory=ApprovalSettings, description="")
+    apps: AppSettings = Field(default_factory=AppSettings, description="")
 
     @property
     def store_path(self) -> str:

@@ -38,6 +38,8 @@ from toolcrib.search.filters import Scope, hidden, verdict
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rewrite import VariantWeights
 from toolcrib.search.rules import Rules
+from toolcrib.sources.apps.apps import Apps
+from toolcrib.sources.apps.rules import AppRules, Patience
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.configured import configured
 from toolcrib.sources.function import ToolFacts
@@ -83,6 +85,8 @@ class Crib:
         crib.problems = found.problems
         crib._closing = found.close
         crib.add_source(*found.sources)
+        if settings.apps.enabled:
+            crib.problems += crib._apps.problems
         return crib
 
     def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
@@ -98,6 +102,13 @@ class Crib:
         for source in sources:
             if isinstance(source, Watched):
                 source.watch(partial(self._refresh, source))
+
+    def listen(self) -> None:
+        """Let apps join from now on, and add their tools, until this is closed.
+
+        Raises `SourceError` when another process lets them join.
+        """
+        self._apps.listen()
 
     def search(
         self,
@@ -203,8 +214,10 @@ class Crib:
         )
 
     def close(self) -> None:
-        """Stop the servers that were started, and let go of the catalog file."""
+        """End the servers and apps that were started, and let go of the catalog file."""
         self._closing()
+        if "_apps" in self.__dict__:
+            self._apps.close()
         if "_store" in self.__dict__:
             self._store.close()
 
@@ -282,6 +295,14 @@ class Crib:
         return replace(caller, scope=self._scope(caller.scope))
 
     @cached_property
+    def _apps(self) -> Apps:
+        """The apps that are known, in the pool, and whichever joins them."""
+        rules = app_rules_of(self.settings)
+        apps = Apps(self.settings.state_folder / "apps", rules, joined=self.add_source)
+        self.add_source(*apps.sources)
+        return apps
+
+    @cached_property
     def _catalog(self) -> Catalog:
         """The index by the engine that is set; it is chosen when it is first needed."""
         match self.settings.index:
@@ -344,6 +365,13 @@ def policy_of(settings: Settings) -> Policy:
     said = settings.approval.rules
     rules = tuple(Rule(rule.verdict, rule.pattern, rule.kind) for rule in said)
     return Policy(rules, settings.call.timeout_s, settings.call.result_bytes)
+
+
+def app_rules_of(settings: Settings) -> AppRules:
+    """The rules about apps that the settings make."""
+    said = settings.apps
+    patience = Patience(said.start_timeout_s, said.idle_timeout_s)
+    return AppRules(said.launch, frozenset(said.trusted), patience)
 
 
 def weights_of(settings: Settings) -> FieldWeights:

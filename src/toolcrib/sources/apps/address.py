@@ -1,0 +1,103 @@
+"""Where apps find us: a file with the port and the token, for nobody else to read.
+
+A process that lets apps join holds `apps.json`, and one process at a time does. A process that
+launches an app names a file of its own in the app's environment, so that the app finds whoever
+started it.
+"""
+
+import fcntl
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+from toolcrib.errors import SourceError
+from toolcrib.sources.private_file import make_folder, read_bytes, write_bytes
+
+VARIABLE = "TOOLCRIB_APPS_FILE"
+MOST_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A port of this machine, what to say there, and whose it is."""
+
+    port: int
+    token: str
+    pid: int
+
+
+def public_file(folder: Path) -> Path:
+    """The file that every app looks for."""
+    return folder / "apps.json"
+
+
+def own_file(folder: Path) -> Path:
+    """The file for the apps that this process launches."""
+    return folder / f"launched-by-{os.getpid()}-{os.urandom(4).hex()}.json"
+
+
+def sweep_own_files(folder: Path) -> None:
+    """Remove the files of processes that did not live to do so."""
+    for path in folder.glob("launched-by-*.json"):
+        pid = path.name.split("-")[2]
+        with suppress(OSError):
+            if not (pid.isdecimal() and _runs(int(pid))):
+                path.unlink()
+
+
+def write_address(path: Path, address: Address) -> None:
+    """Raises `SourceError`."""
+    try:
+        make_folder(path.parent)
+        write_bytes(path, json.dumps(asdict(address)).encode())
+    except OSError as error:
+        told = f"{path} cannot be written ({error.strerror}); free space, or rights"
+        raise SourceError(told) from error
+
+
+def read_address(path: Path) -> Address:
+    """Raises `SourceError` when there is none: nobody lets apps join."""
+    try:
+        match json.loads(read_bytes(path, MOST_BYTES)):
+            case {"port": int(port), "token": str(token), "pid": int(pid)}:
+                return Address(port, token, pid)
+            case _:
+                raise SourceError(f"{path} is no address; start Toolcrib again")
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{path}: nobody lets apps join; start Toolcrib") from error
+
+
+class Claim:
+    """The right to the public file. When the process ends, the system lets go of it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises `SourceError` when another process has it."""
+        self.file = public_file(folder)
+        make_folder(folder)
+        lock = os.open(self.file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        self._lock: IO[bytes] = os.fdopen(lock, "r+b")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._lock.close()
+            told = "another Toolcrib lets apps join already; stop that one, or let it serve"
+            raise SourceError(told) from error
+
+    def close(self) -> None:
+        """Take the file away and let others have the right."""
+        with suppress(OSError):
+            self.file.unlink()
+        self._lock.close()
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True

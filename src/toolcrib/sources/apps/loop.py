@@ -1,0 +1,69 @@
+"""The thread where the apps' connections live, whatever loop their callers are on, or none."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import TypeVar
+
+JOIN_S = 5.0
+
+T = TypeVar("T")
+
+
+class BackgroundLoop:
+    """One thread with an event loop of its own, started when it is first needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def submit(self, work: Coroutine[object, object, T]) -> "Future[T]":
+        """Run it there; cancelling the future cancels it. Raises `RuntimeError` once closed."""
+        try:
+            loop = self._running()
+        except RuntimeError:
+            work.close()
+            raise
+        return asyncio.run_coroutine_threadsafe(work, loop)
+
+    async def run(self, work: Coroutine[object, object, T]) -> T:
+        """The same, awaited here; cancelling it here cancels it there."""
+        return await asyncio.wrap_future(self.submit(work))
+
+    def close(self, last: Callable[[], Coroutine[object, object, None]]) -> None:
+        """Run `last` there if anything ever ran there, cancel the rest, and end the thread."""
+        with self._lock:
+            loop, thread, self._closed = self._loop, self._thread, True
+            self._loop = self._thread = None
+        if loop and thread:
+            asyncio.run_coroutine_threadsafe(last(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(JOIN_S)
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the connections are closed; make a new crib")
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=_work, args=(self._loop,), name="toolcrib-apps", daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+
+def _work(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()

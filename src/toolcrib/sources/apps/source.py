@@ -1,0 +1,205 @@
+"""One app as a source: known by what it registered last, running or not."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from toolcrib.errors import DeclarationError, SourceError, UnknownTool
+from toolcrib.model import (
+    Call,
+    CallError,
+    JsonObject,
+    Outcome,
+    Running,
+    SourceKind,
+    State,
+    ToolInfo,
+)
+from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
+from toolcrib.sources.apps.calling import call_app
+from toolcrib.sources.apps.hello import doubt
+from toolcrib.sources.apps.loop import BackgroundLoop
+from toolcrib.sources.apps.peer import Peer
+from toolcrib.sources.apps.rules import AppRules
+from toolcrib.sources.apps.tools import MOST_TOOLS, tool_of
+from toolcrib.sources.apps.waking import Waker
+from toolcrib.sources.deadline import left_s
+from toolcrib.sources.threads import in_thread
+from toolcrib.text.nearest import nearest
+
+
+class AppSource:
+    """Lists and calls the tools of one app. Listed and asked from any thread, changed on the loop.
+
+    What is listed is what the app registered last, whether or not it runs.
+    """
+
+    kind: SourceKind = "sdk"
+
+    def __init__(
+        self,
+        known: KnownApp,
+        cache: SDKToolsCache,
+        loop: BackgroundLoop,
+        address: Callable[[], Awaitable[Path]],
+        rules: AppRules,
+    ) -> None:
+        self.id = known.name
+        self.known = known
+        self._configured = rules.launch.get(known.name)
+        self._doubt = ""
+        self._cache = cache
+        self._loop = loop
+        self._trusted = known.name in rules.trusted
+        self._tools: Mapping[str, ToolInfo] = {}
+        self._refused: Mapping[str, str] = {}
+        self._peer: Peer | None = None
+        self._fresh = False
+        self._waker = Waker(known.name, rules.patience, address, self._rest)
+        self._changed: Callable[[], None] = lambda: None
+        self._read(known.tools)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with tools of the app, and with the launch command it proposed."""
+        bad = (f"app {self.id!r}: {reason}" for reason in self._refused.values())
+        return (*bad, *filter(None, [self._doubt]))
+
+    def capabilities(self) -> Sequence[ToolInfo]:
+        """What the app registered last, in that order."""
+        return tuple(self._tools.values())
+
+    def state(self, name: str) -> State:
+        """Ready while the app is connected, else asleep. Raises `UnknownTool`."""
+        self._tool(name)
+        return "ready" if self._waker.awake.is_set() else "asleep"
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Call this from now on, from any thread, whenever tools or states may have changed."""
+        self._changed = changed
+
+    async def call(self, call: Call, running: Running) -> Outcome:
+        """Call a tool; an app that is not running is launched first, and has to register again."""
+        tool = self._tool(call.name)
+        try:
+            return await self._loop.run(self._serve(call, tool, running))
+        except RuntimeError as error:
+            told = CallError("not_running", "start", str(error), server=self.id)
+            return Outcome(error=told)
+
+    @property
+    def connected(self) -> bool:
+        """Whether an app of this name is here."""
+        return self._peer is not None
+
+    @property
+    def launch(self) -> tuple[str, ...]:
+        """The only command that this app is launched by; empty if there is none."""
+        return self.known.launch if self._configured is None else tuple(self._configured)
+
+    def connect(self, peer: Peer, said: KnownApp) -> None:
+        """The app is here. Until it registers, it has the tools that were known.
+
+        The launch command stays the first that was ever said; another one is a problem.
+        """
+        self._peer, self._fresh = peer, True
+        self.known = replace(self.known, version=said.version)
+        self._doubt = doubt(self.id, self.launch, said.launch) if self._configured is None else ""
+
+    def disconnect(self, peer: Peer) -> None:
+        """The app is gone; its tools stay. Does nothing for a connection that is not the app's."""
+        if self._peer is peer:
+            self._peer = None
+            self._waker.awake.clear()
+
+    def register(self, tools: Sequence[JsonObject]) -> Mapping[str, str]:
+        """Take tools in, and return what is wrong with the others, by name.
+
+        The first time after connecting they take the place of all that was known.
+        """
+        kept = () if self._fresh else self.known.tools
+        names = [tool.get("name") for tool in tools]
+        self._read((*(tool for tool in kept if tool.get("name") not in names), *tools))
+        self._fresh = False
+        self._keep()
+        return self._refused
+
+    def unregister(self, names: Sequence[str]) -> None:
+        """Let tools go. A name that is not here is let go of already."""
+        self._read([tool for tool in self.known.tools if tool.get("name") not in names])
+        self._keep()
+
+    async def announce(self) -> None:
+        """Tell whoever watches, and wait until they have heard: in a thread, for they may wait."""
+        await in_thread(self._changed)
+
+    async def stop(self) -> None:
+        """End the app, if it was launched here."""
+        await self._waker.stop()
+
+    async def _serve(self, call: Call, tool: ToolInfo, running: Running) -> Outcome:
+        if not self._waker.awake.is_set():
+            failure = await self._waker.wake(self.launch, left_s(running))
+            if failure:
+                return Outcome(error=failure)
+        if self._tool(call.name) != tool:
+            return Outcome(error=_other(tool))
+        if self._peer is None:
+            return Outcome(error=CallError("not_running", "start", "the app has just gone"))
+        try:
+            return await call_app(self._peer, call, running)
+        finally:
+            self._waker.used()
+
+    def _read(self, raw: Sequence[JsonObject]) -> None:
+        """Make tools of what the app said; one that is none hides no other."""
+        tools: dict[str, ToolInfo] = {}
+        refused: dict[str, str] = {}
+        good: list[JsonObject] = []
+        for each in raw:
+            try:
+                tool = self._one(each, tools)
+            except DeclarationError as error:
+                refused[str(each.get("name", ""))[:200]] = str(error)
+            else:
+                tools[tool.name] = tool
+                good.append(each)
+        self._tools, self._refused = tools, refused
+        self.known = replace(self.known, tools=tuple(good))
+
+    def _one(self, raw: JsonObject, others: Mapping[str, ToolInfo]) -> ToolInfo:
+        tool = tool_of(raw, self.id, trusted=self._trusted)
+        if tool.name in others:
+            raise DeclarationError(f"there are two tools {tool.name!r}; rename one")
+        if len(others) >= MOST_TOOLS:
+            raise DeclarationError(f"tool {tool.name!r}: an app has at most {MOST_TOOLS} tools")
+        return tool
+
+    def _keep(self) -> None:
+        """Remember what is known now. Not to be able to is a problem, no more."""
+        try:
+            self._cache.write(self.known)
+        except SourceError as error:
+            self._refused = {**self._refused, "": str(error)}
+        self._waker.awake.set()
+
+    def _rest(self) -> bool:
+        """Whether the app may be ended for idleness; from then on it counts as asleep."""
+        if self._peer is None or self._peer.busy:
+            return False
+        self.disconnect(self._peer)
+        return True
+
+    def _tool(self, name: str) -> ToolInfo:
+        tools = self._tools
+        if name not in tools:
+            near = ", ".join(nearest(name, list(tools))) or "none"
+            raise UnknownTool(
+                f"no tool {name!r} in app {self.id!r}; search for it. Nearest: {near}"
+            )
+        return tools[name]
+
+
+def _other(tool: ToolInfo) -> CallError:
+    told = f"the app was started, and its tool {tool.name!r} is another now; search for it again"
+    return CallError("definition_changed", "state", told)

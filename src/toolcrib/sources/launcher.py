@@ -1,0 +1,160 @@
+"""Starts one command and sees to it that nothing of it outlives whoever asked for it.
+
+    python -I -S launcher.py FD -- COMMAND [ARGUMENT...]
+
+FD is the reading end of a pipe whose other end the asker holds and never writes to: when the asker
+closes it, or dies, the command and all that it started are ended, first politely. The same happens
+to what the command leaves behind when it exits by itself. The command has our standard streams;
+we keep none of them, so that they end when it ends. The exit status is the command's.
+
+A program of its own, with nothing but the standard library: it starts for every server.
+"""
+
+import os
+import select
+import signal
+import sys
+import time
+
+GRACE_S = 1.0
+KILL_S = 2.0
+LOOK_S = 1.0
+NOT_STARTED = 127
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def main(arguments: list[str]) -> int:
+    """Run until the command or its asker is gone; the status to exit with."""
+    ours, command = int(arguments[0]), arguments[2:]
+    os.set_inheritable(ours, False)  # noqa: FBT003 - that is its signature
+    _adopt_orphans()
+    woken = _wake_on(signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    asker = os.getppid()
+    try:
+        child = os.posix_spawnp(command[0], command, os.environ)
+    except OSError as error:
+        sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
+        return NOT_STARTED
+    _let_go_of_streams()
+    status = _wait(child, ours, woken, asker)
+    _end_all()
+    return status
+
+
+def _wait(child: int, ours: int, woken: int, asker: int) -> int:
+    """Until the child exits (its status), the asker is gone, or a signal says so (128)."""
+    poll = select.poll()
+    poll.register(ours, select.POLLIN)
+    poll.register(woken, select.POLLIN)
+    while True:
+        ready = {descriptor for descriptor, _ in poll.poll(LOOK_S * 1000)}
+        signals = os.read(woken, 4096) if woken in ready else b""
+        status = _reap(child)
+        if status is not None:
+            return status
+        if ours in ready or set(signals) - {signal.SIGCHLD} or os.getppid() != asker:
+            return 128
+
+
+def _reap(child: int) -> int | None:
+    """Collect all that have exited; the child's status if it is among them."""
+    status = None
+    while True:
+        try:
+            pid, raw = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return status
+        if pid == 0:
+            return status
+        if pid == child:
+            code = os.waitstatus_to_exitcode(raw)
+            status = code if code >= 0 else 128 - code
+
+
+def _end_all() -> None:
+    """End everything that is still below us: asked first, then made to."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for number, patience in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, KILL_S)):
+        until = time.monotonic() + patience
+        while _children_left():
+            _send(number)
+            if time.monotonic() > until:
+                break
+            time.sleep(0.01 if number == signal.SIGKILL else 0.05)
+
+
+def _children_left() -> bool:
+    """Whether anything runs below us; what has exited is collected on the way."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _send(number: int) -> None:
+    """Signal all that is below us; our whole group where the system does not list it."""
+    below = _descendants()
+    for pid in below:
+        try:
+            os.kill(pid, number)
+        except OSError:
+            continue
+    if not below:
+        os.killpg(0, number)
+
+
+def _descendants() -> list[int]:
+    """Every process below us, by /proc; empty where there is none."""
+    parents: dict[int, int] = {}
+    try:
+        names = os.listdir("/proc")  # noqa: PTH208 - pathlib is slow to import, and this starts often
+    except OSError:
+        return []
+    for name in names:
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - the same
+                    parents[int(name)] = int(file.read().rpartition(b")")[2].split()[1])
+            except (OSError, ValueError, IndexError):
+                continue
+    return [pid for pid in parents if _is_below(pid, parents)]
+
+
+def _is_below(pid: int, parents: dict[int, int]) -> bool:
+    seen = os.getpid()
+    while (pid := parents.get(pid, 0)) > 1:
+        if pid == seen:
+            return True
+    return False
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of what the command leaves behind, even of what left its group (Linux)."""
+    try:
+        import ctypes  # noqa: PLC0415 - not there on every system
+
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):
+        pass
+
+
+def _wake_on(*signals: int) -> int:
+    """A descriptor to read the numbers of these signals from, as they come."""
+    woken, waker = os.pipe()
+    os.set_blocking(waker, False)
+    for number in signals:
+        signal.signal(number, lambda _number, _frame: None)
+    signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    return woken
+
+
+def _let_go_of_streams() -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

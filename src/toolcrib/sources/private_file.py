@@ -1,0 +1,76 @@
+"""Files that are ours alone: 0600 in folders of 0700, never through a link, whole or not at all."""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+_TEMPORARY = ".tmp"
+
+
+def make_folder(folder: Path) -> None:
+    """The folder, for nobody else to look into."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """All of a plain file. Raises `OSError`, also for a link, a pipe, or more than `most` bytes."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            raise OSError(0, "is not a plain file", str(path))
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(0, f"is larger than {most} bytes", str(path))
+    return content
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Put the content in the file's place in one step: readers see the old one or the new one.
+
+    Raises `OSError`, and then the old one stays. The name of the temporary file ends in our
+    process id, by which `sweep` knows it.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{_TEMPORARY}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(path.parent)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what writers that are gone have left half done."""
+    for path in folder.glob(f".*{_TEMPORARY}"):
+        owner = path.name.removesuffix(_TEMPORARY).rpartition(".")[2]
+        if not (owner.isdecimal() and _runs(int(owner))):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename last. Systems that cannot open a folder need no such thing."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
