@@ -3,16 +3,19 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from tests.sources.apps.joining import app_at, serving, until
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, DeclarationError, SourceError, UnknownTool
 from toolcrib.model import Call, PermissionKind, SourceKind, State, ToolInfo
 from toolcrib.sources.agents import AgentSource
+from toolcrib.sources.apps.apps import Apps
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.packaged import builtin_tools
 from toolcrib.sources.protocol import Source
@@ -51,10 +54,23 @@ def agents(folder: Path) -> Source:
     return AgentSource(folder)
 
 
-@pytest.fixture(params=[functions, packaged, skills, agents])
-def source(request, tmp_path) -> Source:
-    make: Callable[[Path], Source] = request.param
-    return make(tmp_path)
+@contextmanager
+def running_app(folder: Path) -> Generator[Source]:
+    app = app_at(folder)
+    app.tool(name="echo")(lambda text: text)
+    apps = Apps(folder)
+    apps.listen()
+    with serving(app):
+        until(lambda: apps.sources and apps.sources[0].capabilities())
+        yield apps.sources[0]
+    apps.close()
+
+
+@pytest.fixture(params=[functions, packaged, skills, agents, running_app])
+def source(request, tmp_path) -> Generator[Source]:
+    made: Source | AbstractContextManager[Source] = request.param(tmp_path)
+    with made if isinstance(made, AbstractContextManager) else nullcontext(made) as source:
+        yield source
 
 
 def test_kind_and_id_do_not_change(source):

@@ -5,7 +5,6 @@ launches an app names a file of its own in the app's environment, so that the ap
 started it.
 """
 
-import fcntl
 import json
 import os
 from contextlib import suppress
@@ -76,21 +75,32 @@ class Claim:
     def __init__(self, folder: Path) -> None:
         """Raises `SourceError` when another process has it."""
         self.file = public_file(folder)
-        make_folder(folder)
-        lock = os.open(self.file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        self._lock: IO[bytes] = os.fdopen(lock, "r+b")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._lock.close()
-            told = "another Toolcrib lets apps join already; stop that one, or let it serve"
-            raise SourceError(told) from error
+        self._lock = _locked(self.file.with_suffix(".lock"))
 
     def close(self) -> None:
         """Take the file away and let others have the right."""
         with suppress(OSError):
             self.file.unlink()
         self._lock.close()
+
+
+def _locked(path: Path) -> IO[bytes]:
+    try:
+        import fcntl  # noqa: PLC0415 - not there on every system
+    except ImportError as error:
+        raise SourceError("apps join on Linux and macOS only") from error
+    try:
+        make_folder(path.parent)
+        lock = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
+    except OSError as error:
+        raise SourceError(f"{path} cannot be written ({error.strerror}); free it") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        told = "another Toolcrib lets apps join already; stop that one, or let it serve"
+        raise SourceError(told) from error
+    return lock
 
 
 def _runs(pid: int) -> bool:

@@ -16,6 +16,8 @@ from toolcrib.sources.apps.wire import (
 )
 from toolcrib.sources.deadline import LATE, left_s
 
+LONGEST_MESSAGE = 4000
+
 LOST = CallError(
     "connection_lost",
     "call",
@@ -58,11 +60,11 @@ def _outcome(result: Json) -> Outcome:
 def _failed(error: RemoteError, call: Call) -> Outcome:
     match error.code:
         case _ if error.code == NO_SUCH_METHOD:
-            raise UnknownTool(f"no tool {call.name!r} in the app any more: {error.message}")
+            raise UnknownTool(f"no tool {call.name!r} in the app any more; search for it again")
         case _ if error.code == BAD_PARAMS:
-            raise BadArguments(error.message)
+            raise BadArguments(error.message[:LONGEST_MESSAGE])
         case _ if error.code == OVERLOADED:
-            busy = CallError("overloaded", "call", error.message, retryable=True)
+            busy = CallError("overloaded", "call", "the app is busy; try again", retryable=True)
             return Outcome(error=busy)
         case _ if error.code == CANCELLED:
             told = "the app gave up, and nobody knows whether the call took effect"
@@ -70,4 +72,5 @@ def _failed(error: RemoteError, call: Call) -> Outcome:
         case _:
             unknown = is_object(error.data) and error.data.get("effect") == "unknown"
             effect = "unknown" if unknown else "failed"
-            return Outcome(error=CallError("tool_failed", "call", error.message, effect=effect))
+            told = error.message[:LONGEST_MESSAGE]
+            return Outcome(error=CallError("tool_failed", "call", told, effect=effect))

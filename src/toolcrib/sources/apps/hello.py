@@ -54,7 +54,7 @@ def _command(value: object) -> tuple[str, ...]:
     fits = [word for word in words if isinstance(word, str) and _is_word(word)]
     if len(fits) != len(words) or len(words) > LONGEST_COMMAND:
         raise RemoteError(BAD_PARAMS, "launch is a list of words, for no shell to read")
-    if fits and len(PurePath(fits[0]).parts) > 1 and not PurePath(fits[0]).is_absolute():
+    if fits and not (PurePath(fits[0]).is_absolute() or PurePath(fits[0]).name == fits[0] != ""):
         raise RemoteError(BAD_PARAMS, "launch begins with a full path, or a name on the PATH")
     return tuple(fits)
 

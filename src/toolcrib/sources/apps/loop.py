@@ -39,9 +39,11 @@ class BackgroundLoop:
             loop, thread, self._closed = self._loop, self._thread, True
             self._loop = self._thread = None
         if loop and thread:
-            asyncio.run_coroutine_threadsafe(last(), loop).result()
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join(JOIN_S)
+            try:
+                asyncio.run_coroutine_threadsafe(last(), loop).result()
+            finally:
+                loop.call_soon_threadsafe(loop.stop)
+                thread.join(JOIN_S)
 
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:

@@ -1,6 +1,8 @@
 """One app as a source: known by what it registered last, running or not."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from toolcrib.model import (
     CallError,
     JsonObject,
     Outcome,
+    Progress,
     Running,
     SourceKind,
     State,
@@ -55,6 +58,7 @@ class AppSource:
         self._refused: Mapping[str, str] = {}
         self._peer: Peer | None = None
         self._fresh = False
+        self._parting: asyncio.Future[None] | None = None
         self._waker = Waker(known.name, rules.patience, address, self._rest)
         self._changed: Callable[[], None] = lambda: None
         self._read(known.tools)
@@ -81,8 +85,9 @@ class AppSource:
     async def call(self, call: Call, running: Running) -> Outcome:
         """Call a tool; an app that is not running is launched first, and has to register again."""
         tool = self._tool(call.name)
+        relayed = replace(running, progress=_heard_here(running.progress))
         try:
-            return await self._loop.run(self._serve(call, tool, running))
+            return await self._loop.run(self._serve(call, tool, relayed))
         except RuntimeError as error:
             told = CallError("not_running", "start", str(error), server=self.id)
             return Outcome(error=told)
@@ -185,9 +190,12 @@ class AppSource:
 
     def _rest(self) -> bool:
         """Whether the app may be ended for idleness; from then on it counts as asleep."""
-        if self._peer is None or self._peer.busy:
+        peer = self._peer
+        if peer and peer.busy:
             return False
-        self.disconnect(self._peer)
+        if peer:
+            self.disconnect(peer)
+            self._parting = asyncio.ensure_future(peer.close("idle"))
         return True
 
     def _tool(self, name: str) -> ToolInfo:
@@ -198,6 +206,17 @@ class AppSource:
                 f"no tool {name!r} in app {self.id!r}; search for it. Nearest: {near}"
             )
         return tools[name]
+
+
+def _heard_here(progress: Progress) -> Progress:
+    """The same, told on the loop of whoever calls; nobody, once that is closed."""
+    loop = asyncio.get_running_loop()
+
+    def tell(done: float, total: float | None, message: str) -> None:
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(progress, done, total, message)
+
+    return tell
 
 
 def _other(tool: ToolInfo) -> CallError:

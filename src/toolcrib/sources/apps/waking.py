@@ -46,6 +46,8 @@ class Waker:
         done, _ = await asyncio.wait({self._starting}, timeout=within_s)
         if not done:
             return self._error("the deadline came while the app was starting; allow it more time")
+        if self._starting.cancelled():
+            return self._error("was not started, for Toolcrib ends")
         return self._starting.result()
 
     def used(self) -> None:
@@ -111,9 +113,14 @@ class Waker:
 
     def _end_if_idle(self) -> None:
         if self._rest():
-            self._ending = asyncio.ensure_future(self.stop())
+            self._ending = asyncio.ensure_future(self._sleep())
         else:
             self.used()
+
+    async def _sleep(self) -> None:
+        async with self._changing:
+            if not self.awake.is_set():  # else somebody woke it meanwhile
+                await self._end()
 
     async def _end(self) -> None:
         process, self._process = self._process, None

@@ -1,0 +1,35 @@
+"""Apps in a folder of their own, and a program that joins them."""
+
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from tests.sources.apps.joining import PROGRAM
+from toolcrib.sources.apps.apps import Apps
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "apps"
+
+
+@pytest.fixture
+def apps(folder: Path) -> Generator[Apps]:
+    found = Apps(folder)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A file with an app of two tools."""
+    file = tmp_path / "calendar_app.py"
+    file.write_text(PROGRAM)
+    return file
+
+
+@pytest.fixture
+def command(program: Path) -> list[str]:
+    return [sys.executable, str(program)]

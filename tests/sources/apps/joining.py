@@ -1,0 +1,64 @@
+"""An app of Python, in a file or in a thread, that joins; and a raw connection to do wrong."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from toolcrib.app import App
+from toolcrib.sources.apps.address import public_file
+
+PROGRAM = '''
+import sys, time
+from toolcrib.app import App
+
+app = App("calendar", version="1", launch=[sys.executable, __file__])
+
+@app.tool
+def add_event(title: str) -> str:
+    """Put an event into the calendar."""
+    return f"added {title}"
+
+@app.tool
+def die() -> None:
+    """End the program in the middle of a call."""
+    import os
+    os._exit(3)
+
+app.run()
+'''
+
+
+def until(holds: Callable[[], object], seconds: float = 15) -> None:
+    """Wait until it holds; fail if it does not come to that."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never came to hold"
+        time.sleep(0.01)
+
+
+@contextmanager
+def serving(app: App) -> Generator[None]:
+    """The app on a loop in a thread, as long as the context lasts."""
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(app.serve())
+    thread = threading.Thread(target=_run, args=(loop, task), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join(5)
+        assert not thread.is_alive()
+
+
+def _run(loop: asyncio.AbstractEventLoop, task: "asyncio.Task[None]") -> None:
+    asyncio.set_event_loop(loop)
+    loop.run_until_complete(asyncio.wait([task]))
+    loop.close()
+
+
+def app_at(folder: Path, name: str = "calendar", **said) -> App:
+    return App(name, address=public_file(folder), **said)

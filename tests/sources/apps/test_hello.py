@@ -1,0 +1,43 @@
+import pytest
+
+from toolcrib.sources.apps.hello import Hello, doubt, hello_of
+from toolcrib.sources.apps.wire import RemoteError
+
+GOOD = {"token": "t", "name": "calendar", "version": "1", "launch": ["/bin/x", "a b"]}
+
+
+def test_a_hello_is_read():
+    assert hello_of(GOOD) == Hello("t", "calendar", "1", ("/bin/x", "a b"))
+    assert hello_of({"token": "t", "name": "a"}) == Hello("t", "a")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"token": None},
+        {"name": ""},
+        {"name": "../x"},
+        {"name": "a b"},
+        {"name": "x" * 49},
+        {"version": 1},
+        {"version": "x" * 100},
+        {"launch": "rm -rf /"},
+        {"launch": [1]},
+        {"launch": ["./here"]},
+        {"launch": ["bin/here"]},
+        {"launch": [""]},
+        {"launch": ["/bin/x", "a\0b"]},
+        {"launch": ["/bin/x", "a\nb"]},
+        {"launch": ["x"] * 100},
+        {"launch": {"a": 1}},
+    ],
+)
+def test_what_no_app_may_say_is_refused(said):
+    with pytest.raises(RemoteError):
+        hello_of({**GOOD, **said})
+
+
+def test_another_launch_command_than_the_trusted_one_is_doubted():
+    assert doubt("a", ["x"], ["x"]) == doubt("a", ["x"], []) == ""
+    assert "[apps.launch]" in doubt("a", ["x"], ["y"])
+    assert "[apps.launch]" in doubt("a", [], ["y"])

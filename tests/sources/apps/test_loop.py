@@ -1,0 +1,50 @@
+import asyncio
+import threading
+
+import pytest
+
+from toolcrib.sources.apps.loop import BackgroundLoop
+
+
+async def here() -> str:
+    return threading.current_thread().name
+
+
+async def nothing() -> None:
+    pass
+
+
+def test_work_runs_in_one_thread_and_ends_with_it():
+    loop = BackgroundLoop()
+    assert loop.submit(here()).result() == asyncio.run(loop.run(here())) == "toolcrib-apps"
+    hanging = loop.submit(asyncio.sleep(60))
+    loop.close(nothing)
+    assert hanging.cancelled()
+    assert "toolcrib-apps" not in [thread.name for thread in threading.enumerate()]
+    with pytest.raises(RuntimeError, match="make a new crib"):
+        loop.submit(here())
+
+
+def test_a_loop_that_was_never_needed_closes_too():
+    BackgroundLoop().close(nothing)
+
+
+def test_cancelling_here_cancels_there():
+    loop = BackgroundLoop()
+    ended = threading.Event()
+
+    async def wait() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+
+    async def cancelled() -> None:
+        task = asyncio.ensure_future(loop.run(wait()))
+        await asyncio.sleep(0.02)
+        task.cancel()
+        await asyncio.wait({task})
+
+    asyncio.run(cancelled())
+    assert ended.wait(5)
+    loop.close(nothing)

@@ -1,0 +1,220 @@
+"""An app that is called: running, gone, launched, idle."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.sources.apps.joining import app_at, serving, until
+from tests.workshop import soon
+from toolcrib.model import Call, Running
+from toolcrib.sources.apps.apps import AppRules, Apps
+from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
+from toolcrib.sources.apps.rules import Patience
+from toolcrib.sources.apps.source import AppSource
+
+ADD = {
+    "name": "add_event",
+    "description": "Put an event into the calendar.",
+    "inputSchema": {
+        "additionalProperties": False,
+        "type": "object",
+        "properties": {"title": {"type": "string"}},
+        "required": ["title"],
+    },
+    "permission_kind": "write",
+}
+DIE = {
+    "name": "die",
+    "description": "End the program in the middle of a call.",
+    "inputSchema": {"additionalProperties": False, "type": "object", "properties": {}},
+    "permission_kind": "write",
+}
+
+
+def known(folder, launch, *tools, patience: Patience | None = None) -> tuple[Apps, AppSource]:
+    """Apps that remember one which is not running."""
+    SDKToolsCache(folder / "known").write(
+        KnownApp("calendar", launch=tuple(launch), tools=tools or (ADD, DIE))
+    )
+    apps = Apps(folder, AppRules(patience=patience or Patience()))
+    return apps, apps.sources[0]
+
+
+def call(source, name="add_event", running=None, **arguments):
+    return asyncio.run(source.call(Call(name, arguments), running or soon(20)))
+
+
+def children() -> set[str]:
+    """The command lines of the processes below us."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    pids = [pid for task in tasks for pid in task.read_text().split()]
+    lines = (Path("/proc", pid, "cmdline").read_text().replace("\0", " ") for pid in pids)
+    return {line for line in lines if "launcher.py" in line}
+
+
+def test_a_call_launches_the_app_and_close_ends_it(folder, command):
+    apps, source = known(folder, command)
+    assert source.state("add_event") == "asleep"
+    assert call(source, title="x").content == "added x"
+    assert source.state("add_event") == "ready"
+    assert call(source, title="y").content == "added y"
+    assert any("calendar_app.py" in line for line in children())
+    apps.close()
+    assert not children()
+    assert not list(folder.glob("*.json"))
+
+
+def test_many_calls_launch_it_once(folder, command):
+    apps, source = known(folder, command)
+
+    async def several():
+        calls = [source.call(Call("add_event", {"title": str(n)}), soon(20)) for n in range(20)]
+        return await asyncio.gather(*calls)
+
+    assert [done.content for done in asyncio.run(several())] == [f"added {n}" for n in range(20)]
+    assert len(children()) == 1
+    apps.close()
+
+
+def test_an_app_that_dies_in_a_call_leaves_the_outcome_unknown_and_starts_again(folder, command):
+    apps, source = known(folder, command)
+    error = call(source, "die").error
+    assert error
+    assert (error.code, error.effect) == ("connection_lost", "unknown")
+    until(lambda: source.state("die") == "asleep")
+    assert call(source, title="x").content == "added x"
+    apps.close()
+
+
+def test_an_idle_app_is_ended_and_woken_again(folder, command):
+    apps, source = known(folder, command, patience=Patience(20, 0.2))
+    for _ in range(2):
+        assert call(source, title="x").ok
+        until(lambda: not children())
+        assert source.state("add_event") == "asleep"
+    apps.close()
+
+
+@pytest.mark.parametrize(
+    ("launch", "said"),
+    [
+        ((), "nobody knows how to launch it"),
+        (("/no/such/command",), "no such command"),
+        ((sys.executable, "-c", "import sys; sys.exit('out of paper')"), "out of paper"),
+        ((sys.executable, "-c", "import time; print('hm', flush=True); time.sleep(60)"), "hm"),
+    ],
+)
+def test_an_app_that_does_not_start_says_why_and_leaves_nothing(folder, launch, said):
+    apps, source = known(folder, launch, patience=Patience(1.0, 60))
+    error = call(source, title="x").error
+    assert error
+    assert (error.phase, error.effect, error.server) == ("start", "not_sent", "calendar")
+    assert said in error.message
+    assert not children()
+    apps.close()
+
+
+def test_the_deadline_holds_while_it_starts(folder):
+    apps, source = known(folder, (sys.executable, "-c", "import time; time.sleep(60)"))
+    started = time.monotonic()
+    error = call(source, running=Running(time.monotonic() + 0.2), title="x").error
+    assert time.monotonic() - started < 2
+    assert error
+    assert (error.phase, error.effect) == ("start", "not_sent")
+    apps.close()
+    assert not children()
+
+
+def test_a_tool_that_is_another_once_the_app_runs_is_not_called(folder, command):
+    apps, source = known(folder, command, {**ADD, "description": "Harmless"}, DIE)
+    error = call(source, title="x").error
+    assert error
+    assert (error.code, error.effect) == ("definition_changed", "not_sent")
+    apps.close()
+
+
+def test_the_app_sees_only_what_it_may_of_our_environment(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("SECRET_KEY", "x")
+    out = tmp_path / "environment"
+    code = f"import os, json; open({str(out)!r}, 'w').write(json.dumps(dict(os.environ)))"
+    apps, source = known(folder, (sys.executable, "-c", code))
+    assert not call(source, title="x").ok
+    assert "TOOLCRIB_APPS_FILE" in out.read_text()
+    assert "SECRET_KEY" not in out.read_text()
+    apps.close()
+
+
+def test_after_close_nothing_is_launched(folder, command):
+    apps, source = known(folder, command)
+    call(source, title="x")
+    apps.close()
+    assert call(source, title="x").error
+    assert not children()
+
+
+def test_progress_is_relayed_and_a_late_answer_is_cancelled(apps, folder):
+    from toolcrib.app import progress  # noqa: PLC0415 - as in an app
+
+    app, ended = app_at(folder), []
+
+    @app.tool
+    async def wait() -> None:
+        """Wait."""
+        try:
+            progress(1, 2, "half")
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    apps.listen()
+    with serving(app):
+        until(lambda: apps.sources and apps.sources[0].capabilities())
+        heard = []
+        running = Running(time.monotonic() + 0.3, lambda *told: heard.append(told))
+        error = call(apps.sources[0], "wait", running).error
+        assert error
+        assert (error.code, error.effect) == ("deadline", "unknown")
+        assert heard == [(1.0, 2.0, "half")]
+        until(lambda: ended)
+
+
+def test_cancelling_a_call_ends_it_in_the_app(apps, folder):
+    app, began, ended = app_at(folder), [], []
+
+    @app.tool
+    async def wait() -> None:
+        """Wait."""
+        try:
+            began.append(True)
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    async def cancelled() -> bool:
+        task = asyncio.ensure_future(apps.sources[0].call(Call("wait"), soon()))
+        await asyncio.to_thread(until, lambda: began)
+        task.cancel()
+        await asyncio.wait({task}, timeout=1)
+        return task.cancelled()
+
+    apps.listen()
+    with serving(app):
+        until(lambda: apps.sources and apps.sources[0].capabilities())
+        assert asyncio.run(cancelled())
+        until(lambda: ended)
+
+
+def test_a_killed_launcher_takes_the_app_along(folder, command):
+    apps, source = known(folder, command)
+    call(source, title="x")
+    process = source._waker._process
+    assert process
+    os.kill(process._popen.pid, signal.SIGKILL)
+    until(lambda: process.status is not None)
+    apps.close()
+    until(lambda: not children())
