@@ -1,14 +1,17 @@
 """An app of Python, in a file or in a thread, that joins; and a raw connection to do wrong."""
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from websockets.sync.client import connect
+
 from toolcrib.app import App
-from toolcrib.sources.apps.address import public_file
+from toolcrib.sources.apps.address import public_file, read_address
 
 PROGRAM = '''
 import sys, time
@@ -62,3 +65,33 @@ def _run(loop: asyncio.AbstractEventLoop, task: "asyncio.Task[None]") -> None:
 
 def app_at(folder: Path, name: str = "calendar", **said) -> App:
     return App(name, address=public_file(folder), **said)
+
+
+class Raw:
+    """A connection that says what it is told to."""
+
+    def __init__(self, socket, token: str) -> None:
+        self.socket = socket
+        self.token = token
+        self.ids = 0
+
+    def ask(self, method: str, **params):
+        self.ids += 1
+        self.socket.send(
+            json.dumps({"jsonrpc": "2.0", "id": self.ids, "method": method, "params": params})
+        )
+        return self.hear()
+
+    def hear(self):
+        return json.loads(self.socket.recv(timeout=5))
+
+    def hello(self, **said):
+        return self.ask("hello", **{"token": self.token, "name": "raw"} | said)
+
+
+@contextmanager
+def raw(folder, path: str = "/", host: str = "127.0.0.1", **headers):
+    address = read_address(public_file(folder))
+    uri = f"ws://{host}:{address.port}{path}"
+    with connect(uri, additional_headers=headers, proxy=None, compression=None) as socket:
+        yield Raw(socket, address.token)

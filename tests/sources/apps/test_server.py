@@ -1,50 +1,18 @@
 """The door that apps come in by: who is refused, and what the rest may register."""
 
-import json
 import stat
-from contextlib import contextmanager
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from tests.sources.apps.joining import until
+from tests.sources.apps.joining import raw, until
 from toolcrib.errors import SourceError
 from toolcrib.sources.apps import server
 from toolcrib.sources.apps.address import public_file, read_address
 from toolcrib.sources.apps.apps import AppRules, Apps
 
 TOOL = {"name": "add", "description": "Add"}
-
-
-class Raw:
-    """A connection that says what it is told to."""
-
-    def __init__(self, socket, token: str) -> None:
-        self.socket = socket
-        self.token = token
-        self.ids = 0
-
-    def ask(self, method: str, **params):
-        self.ids += 1
-        self.socket.send(
-            json.dumps({"jsonrpc": "2.0", "id": self.ids, "method": method, "params": params})
-        )
-        return self.hear()
-
-    def hear(self):
-        return json.loads(self.socket.recv(timeout=5))
-
-    def hello(self, **said):
-        return self.ask("hello", **{"token": self.token, "name": "raw"} | said)
-
-
-@contextmanager
-def raw(folder, path: str = "/", host: str = "127.0.0.1", **headers):
-    address = read_address(public_file(folder))
-    uri = f"ws://{host}:{address.port}{path}"
-    with connect(uri, additional_headers=headers, proxy=None, compression=None) as socket:
-        yield Raw(socket, address.token)
 
 
 @pytest.fixture

@@ -1,15 +1,17 @@
 """An app that is called: running, gone, launched, idle."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.sources.apps.joining import app_at, serving, until
+from tests.sources.apps.joining import app_at, raw, serving, until
 from tests.workshop import soon
 from toolcrib.model import Call, Running
 from toolcrib.sources.apps.apps import AppRules, Apps
@@ -128,6 +130,49 @@ def test_the_deadline_holds_while_it_starts(folder):
     assert (error.phase, error.effect) == ("start", "not_sent")
     apps.close()
     assert not children()
+
+
+def test_an_app_that_is_here_and_has_yet_to_register_is_waited_for(folder, command):
+    apps, source = known(folder, command)
+    apps.listen()
+    with raw(folder) as app, ThreadPoolExecutor() as threads:
+        app.hello(name="calendar")
+        calling = threads.submit(call, source, title="x")
+        time.sleep(0.1)
+        heard = [app.ask("register", tools=[ADD]), app.hear()]  # in either order
+        (asked,) = [message for message in heard if message.get("method") == "call"]
+        assert asked["params"]["name"] == "add_event"
+        app.socket.send(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {"content": 1}}))
+        assert calling.result().content == 1
+        assert not children()
+    apps.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "effect"),
+    [
+        ({"code": -32000, "message": "no"}, "tool_failed", "failed"),
+        ({"code": -32000, "message": "", "data": {"effect": "unknown"}}, "tool_failed", "unknown"),
+        ({"code": 7, "message": "x" * 1_000_000}, "tool_failed", "failed"),
+        ({"code": -32003, "message": "busy"}, "overloaded", "not_sent"),
+        ({"code": -32800, "message": ""}, "tool_cancelled", "unknown"),
+        (None, "bad_result", "failed"),
+    ],
+)
+def test_every_answer_of_an_app_is_an_outcome(folder, command, error, code, effect):
+    apps, source = known(folder, command)
+    apps.listen()
+    with raw(folder) as app, ThreadPoolExecutor() as threads:
+        app.hello(name="calendar")
+        app.ask("register", tools=[ADD])
+        calling = threads.submit(call, source, title="x")
+        answer = {"error": error} if error else {"result": 1}
+        app.socket.send(json.dumps({"jsonrpc": "2.0", "id": app.hear()["id"], **answer}))
+        told = calling.result().error
+    assert told
+    assert (told.code, told.effect) == (code, effect)
+    assert len(told.message) < 10_000
+    apps.close()
 
 
 def test_a_tool_that_is_another_once_the_app_runs_is_not_called(folder, command):

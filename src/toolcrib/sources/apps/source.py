@@ -30,6 +30,8 @@ from toolcrib.sources.deadline import left_s
 from toolcrib.sources.threads import in_thread
 from toolcrib.text.nearest import nearest
 
+REGISTER_S = 5.0
+
 
 class AppSource:
     """Lists and calls the tools of one app. Listed and asked from any thread, changed on the loop.
@@ -143,6 +145,7 @@ class AppSource:
         await self._waker.stop()
 
     async def _serve(self, call: Call, tool: ToolInfo, running: Running) -> Outcome:
+        await self._registering(left_s(running))
         if not self._waker.awake.is_set():
             failure = await self._waker.wake(self.launch, left_s(running))
             if failure:
@@ -155,6 +158,12 @@ class AppSource:
             return await call_app(self._peer, call, running)
         finally:
             self._waker.used()
+
+    async def _registering(self, most_s: float) -> None:
+        """Wait a little for an app that is here and has yet to register: launch no second one."""
+        if self._peer:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._waker.awake.wait(), min(REGISTER_S, most_s))
 
     def _read(self, raw: Sequence[JsonObject]) -> None:
         """Make tools of what the app said; one that is none hides no other."""
