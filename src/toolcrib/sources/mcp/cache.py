@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeGuard
 from toolcrib.errors import SourceError
 from toolcrib.model import JsonObject
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
-from toolcrib.sources.mcp.private_file import make_folder, read_bytes, sweep, write_bytes
+from toolcrib.sources.private_file import make_folder, read_bytes, sweep, write_bytes
 
 MOST_BYTES = 16 * 1024 * 1024
 MOST_OF_A_FAILURE = 64 * 1024

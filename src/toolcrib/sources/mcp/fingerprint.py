@@ -10,9 +10,9 @@ import os
 from pathlib import Path
 
 from toolcrib.errors import SourceError
-from toolcrib.sources.mcp.private_file import make_folder, read_bytes, write_bytes
 from toolcrib.sources.mcp.server import Address, Command, Transport
 from toolcrib.sources.mcp.variables import references
+from toolcrib.sources.private_file import make_folder, read_bytes, write_bytes
 
 KEY_BYTES = 32
 

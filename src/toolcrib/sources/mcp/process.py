@@ -12,7 +12,7 @@ from pathlib import Path
 
 from toolcrib.sources.mcp.pipes import Input, Tail
 
-LAUNCHER = Path(__file__).with_name("launcher.py")
+LAUNCHER = Path(__file__).parents[1] / "launcher.py"
 EXIT_S = 1.5  # to exit by itself once its input has ended
 END_S = 5.0  # for the launcher to end it, politely and then not
 POLL_S = 0.01

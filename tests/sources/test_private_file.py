@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from toolcrib.sources.mcp.private_file import read_bytes, sweep, write_bytes
+from toolcrib.sources.private_file import read_bytes, sweep, write_bytes
 
 
 def test_a_file_is_replaced_in_one_step_and_ours_alone(tmp_path):
