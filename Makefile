@@ -35,8 +35,8 @@ bench: $(VENV)/.bench ## Measure latency and quality (BENCH_DIR=..., else TOOLCR
 	$(BIN)/python -m benchmarks.search_latency
 	$(BIN)/python -m benchmarks.quality
 
-extras: $(VENV)/.extras ## Test the embedders that are optional extras (installs PyTorch)
-	$(BIN)/python -m pytest tests/embed tests/contracts/test_embedder.py $(ARGS)
+extras: $(VENV)/.extras $(VENV)/.bench ## Test what needs optional packages (installs PyTorch)
+	$(BIN)/python -m pytest tests/embed tests/contracts/test_embedder.py tests/benchmarks $(ARGS)
 
 shape: $(VENV)/.created ## Print the shape of the code next to that of its peers
 	@$(BIN)/python scripts/shape.py $(ARGS)
