@@ -51,12 +51,13 @@ def sweep(folder: Path) -> None:
     """Remove what writers that are gone have left half done."""
     for path in folder.glob(f".*{_TEMPORARY}"):
         owner = path.name.removesuffix(_TEMPORARY).rpartition(".")[2]
-        if not (owner.isdecimal() and _runs(int(owner))):
+        if not (owner.isdecimal() and runs(int(owner))):
             with suppress(OSError):
                 path.unlink()
 
 
-def _runs(pid: int) -> bool:
+def runs(pid: int) -> bool:
+    """Whether there is a process of this number, whoever owns it."""
     try:
         os.kill(pid, 0)
     except PermissionError:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from toolcrib.errors import SourceError
-from toolcrib.sources.private_file import make_folder, read_bytes, write_bytes
+from toolcrib.sources.private_file import make_folder, read_bytes, runs, write_bytes
 
 VARIABLE = "TOOLCRIB_APPS_FILE"
 MOST_BYTES = 4096
@@ -43,7 +43,7 @@ def sweep_own_files(folder: Path) -> None:
     for path in folder.glob("launched-by-*.json"):
         pid = path.name.split("-")[2]
         with suppress(OSError):
-            if not (pid.isdecimal() and _runs(int(pid))):
+            if not (pid.isdecimal() and runs(int(pid))):
                 path.unlink()
 
 
@@ -101,13 +101,3 @@ def _locked(path: Path) -> IO[bytes]:
         told = "another Toolcrib lets apps join already; stop that one, or let it serve"
         raise SourceError(told) from error
     return lock
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True

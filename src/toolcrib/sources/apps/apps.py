@@ -7,12 +7,12 @@ from pathlib import Path
 
 from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
 from toolcrib.sources.apps.hello import Hello
-from toolcrib.sources.apps.loop import BackgroundLoop
 from toolcrib.sources.apps.peer import Peer
 from toolcrib.sources.apps.rules import AppRules
 from toolcrib.sources.apps.server import AppServer
 from toolcrib.sources.apps.source import AppSource
 from toolcrib.sources.apps.wire import NAME_IN_USE, OVERLOADED, RemoteError
+from toolcrib.sources.background_loop import BackgroundLoop
 
 MOST_APPS = 256
 
@@ -33,7 +33,7 @@ class Apps:
     ) -> None:
         self._rules = rules or AppRules()
         self._joined = joined
-        self._loop = BackgroundLoop()
+        self._loop = BackgroundLoop("toolcrib-apps")
         self._cache = SDKToolsCache(folder / "known")
         self._server = AppServer(folder, self._welcome)
         known, self.problems = self._cache.read_all()

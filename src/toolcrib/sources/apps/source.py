@@ -21,11 +21,11 @@ from toolcrib.model import (
 from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
 from toolcrib.sources.apps.calling import call_app
 from toolcrib.sources.apps.hello import doubt
-from toolcrib.sources.apps.loop import BackgroundLoop
 from toolcrib.sources.apps.peer import Peer
 from toolcrib.sources.apps.rules import AppRules
 from toolcrib.sources.apps.tools import MOST_TOOLS, tool_of
 from toolcrib.sources.apps.waking import Waker
+from toolcrib.sources.background_loop import BackgroundLoop
 from toolcrib.sources.deadline import left_s
 from toolcrib.sources.threads import in_thread
 from toolcrib.text.nearest import nearest

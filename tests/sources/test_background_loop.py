@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from toolcrib.sources.apps.loop import BackgroundLoop
+from toolcrib.sources.background_loop import BackgroundLoop
 
 
 async def here() -> str:
@@ -15,7 +15,7 @@ async def nothing() -> None:
 
 
 def test_work_runs_in_one_thread_and_ends_with_it():
-    loop = BackgroundLoop()
+    loop = BackgroundLoop("toolcrib-apps")
     assert loop.submit(here()).result() == asyncio.run(loop.run(here())) == "toolcrib-apps"
     hanging = loop.submit(asyncio.sleep(60))
     loop.close(nothing)
@@ -26,11 +26,11 @@ def test_work_runs_in_one_thread_and_ends_with_it():
 
 
 def test_a_loop_that_was_never_needed_closes_too():
-    BackgroundLoop().close(nothing)
+    BackgroundLoop("toolcrib-apps").close(nothing)
 
 
 def test_cancelling_here_cancels_there():
-    loop = BackgroundLoop()
+    loop = BackgroundLoop("toolcrib-apps")
     ended = threading.Event()
 
     async def wait() -> None:

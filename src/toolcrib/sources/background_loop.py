@@ -1,4 +1,4 @@
-"""The thread where the apps' connections live, whatever loop their callers are on, or none."""
+"""A thread where connections live, whatever loop their callers are on, or none."""
 
 import asyncio
 import threading
@@ -14,7 +14,8 @@ T = TypeVar("T")
 class BackgroundLoop:
     """One thread with an event loop of its own, started when it is first needed."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -52,13 +53,14 @@ class BackgroundLoop:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(
-                    target=_work, args=(self._loop,), name="toolcrib-apps", daemon=True
+                    target=_work, args=(self._loop,), name=self._name, daemon=True
                 )
                 self._thread.start()
             return self._loop
 
 
 def _work(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped, then end what is still on it."""
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
@@ -67,5 +69,6 @@ def _work(loop: asyncio.AbstractEventLoop) -> None:
             task.cancel()
         loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
     finally:
         loop.close()
