@@ -6,9 +6,9 @@ was approved.
 
 import hashlib
 import json
-from collections.abc import Sequence
 
 from toolcrib.model import Json
+from toolcrib.text.json_text import deeper_than, read_strictly
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_DEPTH = 64
@@ -23,10 +23,10 @@ def read_json(text: str) -> Json:
     if len(text) > MOST_BYTES:
         raise NotJson(f"more than {MOST_BYTES:,} bytes of JSON; send less")
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        value = read_strictly(text)
     except (ValueError, RecursionError) as error:
         raise NotJson(f"not readable as JSON: {error}") from None
-    if _deeper_than(value, MOST_DEPTH):
+    if deeper_than(value, MOST_DEPTH):
         raise NotJson(f"nested more than {MOST_DEPTH} deep; send it flatter")
     return value
 
@@ -47,25 +47,3 @@ def canonical(value: object) -> str:
 def digest(value: Json) -> str:
     """A SHA-256 over the canonical text."""
     return hashlib.sha256(canonical(value).encode()).hexdigest()
-
-
-def _object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is given twice in one object")
-    return found
-
-
-def _no_constant(name: str) -> Json:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _deeper_than(value: Json, levels: int) -> bool:
-    match value:
-        case dict():
-            inner = value.values()
-        case list():
-            inner = value
-        case _:
-            return False
-    return not levels or any(_deeper_than(each, levels - 1) for each in inner)

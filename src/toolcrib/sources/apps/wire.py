@@ -5,11 +5,11 @@ neither request, notice nor reply, a batch.
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeGuard, cast
+from typing import TypeAlias, TypeGuard
 
 from toolcrib.model import Json, JsonObject
+from toolcrib.text.json_text import deeper_than, read_strictly
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_DEPTH = 64
@@ -99,7 +99,7 @@ def read(text: str | bytes) -> Message:
     if isinstance(text, bytes):
         raise BadMessage(NOT_JSON, "a binary frame; send text")
     try:
-        value: Json = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_constant)
+        value = read_strictly(text)
     except (ValueError, RecursionError) as error:
         raise BadMessage(NOT_JSON, f"not readable as JSON: {error}") from None
     if not is_object(value) or value.get("jsonrpc") != "2.0" or deeper_than(value, MOST_DEPTH):
@@ -110,15 +110,6 @@ def read(text: str | bytes) -> Message:
 def is_object(value: object) -> TypeGuard[JsonObject]:
     """Whether this JSON value is an object."""
     return isinstance(value, dict)
-
-
-def deeper_than(value: object, levels: int) -> bool:
-    """Whether lists and objects are nested more than this deep."""
-    if not isinstance(value, dict | list):
-        return False
-    held = cast("dict[str, object] | list[object]", value)
-    inner = held.values() if isinstance(held, dict) else held
-    return not levels or any(deeper_than(each, levels - 1) for each in inner)
 
 
 def _asked(value: JsonObject) -> Request | Notice:
@@ -169,14 +160,3 @@ def _object_of(message: Message) -> JsonObject:
         case Failure(id, code, text, data):
             error: dict[str, Json] = {"code": code, "message": text}
             return head | {"id": id, "error": error if data is None else error | {"data": data}}
-
-
-def _once_each(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is given twice in one object")
-    return found
-
-
-def _no_constant(name: str) -> Json:
-    raise ValueError(f"{name} is no JSON number")
