@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts.install_test_servers import install, servers
-from tests.sources.mcp.faking import below, gone, text, zombies
+from tests.sources.mcp.faking import below, left_of, text, zombies
 from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.model import Call, Entry, Json, Outcome, Running
@@ -56,10 +56,15 @@ class Open:
     """A crib over the servers of a file, as a program would have it."""
 
     def __init__(self, config: Path) -> None:
+        self._before = below(os.getpid())
         settings = Settings(store=":memory:")
         self.mcp: McpServers = mcp_servers([config], settings.state_folder)
         self.crib = Crib(settings)
         self.crib.add_source(*self.mcp.sources)
+
+    def processes(self) -> set[int]:
+        """Those that run because of this crib."""
+        return below(os.getpid()) - self._before
 
     def call(self, name: str, **arguments: Json) -> Outcome:
         entry: Entry = self.crib.get(name)
@@ -75,7 +80,7 @@ def test_asleep_found_called_asleep_again(config: Path):
     opened = Open(config)
     try:
         assert opened.crib.problems == ()
-        assert below(os.getpid()) == set()
+        assert opened.processes() == set()
         playground = config.parent / "playground"
         wanted: list[tuple[str, str, dict[str, Json], str]] = [
             (
@@ -111,18 +116,15 @@ def test_asleep_found_called_asleep_again(config: Path):
             said = opened.call(name, **arguments)
             assert said.ok, said
             assert words in text(said), said
-            assert number + 1 >= len(list(opened.mcp.sources)) or below(os.getpid())
-        deadline = time.monotonic() + 15
-        while below(os.getpid()) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert below(os.getpid()) == set()
+            assert number + 1 >= len(list(opened.mcp.sources)) or opened.processes()
+        assert left_of(opened.processes(), 15) == {}
         assert zombies() == []
         states = {opened.crib.get(name).state for _, name, _, _ in wanted}
         assert states == {"asleep"}
     finally:
         opened.mcp.close()
         opened.crib.close()
-    assert gone(below(os.getpid()), 1) == set()
+    assert left_of(opened.processes()) == {}
 
 
 def test_the_command_line_shows_servers_without_starting_them(config: Path):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.sources.mcp.faking import below, gone
+from tests.sources.mcp.faking import below, left_of
 from toolcrib.sources.mcp.process import LAUNCHER
 
 SLEEP = "import time; print('up', flush=True); time.sleep(60)"
@@ -69,7 +69,7 @@ def test_all_ends_when_the_asker_lets_go(launch, code):
     started = time.monotonic()
     os.close(leash)
     process.communicate(timeout=10)
-    assert gone(pids, 0.5) == set()
+    assert left_of(pids) == {}
     assert time.monotonic() - started < 3
 
 
@@ -78,7 +78,7 @@ def test_all_ends_when_the_launcher_is_told_to(launch):
     pids = up(process)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=10)
-    assert gone(pids, 0.5) == set()
+    assert left_of(pids) == {}
 
 
 def test_what_the_command_leaves_behind_ends_with_it(launch):
@@ -91,7 +91,7 @@ def test_what_the_command_leaves_behind_ends_with_it(launch):
     pids = up(process)
     assert len(pids) == 2
     process.communicate(timeout=10)
-    assert gone(pids, 0.5) == set()
+    assert left_of(pids) == {}
 
 
 def test_the_command_inherits_no_other_descriptor(launch):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources.mcp.faking import below, gone, zombies
+from tests.sources.mcp.faking import below, left_of, zombies
 from toolcrib.model import Call, Json, Outcome, Running
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.engine_room import EngineRoom
@@ -23,6 +23,7 @@ class Shop:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.room = EngineRoom()
+        self._before = below(os.getpid())  # of tests before: what they stopped may still be ending
 
     def source(self, config: ServerConfig) -> McpSource:
         cache = MCPToolsCache(self.folder)
@@ -36,6 +37,10 @@ class Shop:
         self.reopen()
         return self.source(config)
 
+    def processes(self) -> set[int]:
+        """Those that run because of this shop."""
+        return below(os.getpid()) - self._before
+
     def reopen(self) -> None:
         self.room.close()
         self.room = EngineRoom()
@@ -43,10 +48,10 @@ class Shop:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Shop]:
-    shop, before = Shop(tmp_path / "mcp"), below(os.getpid())
+    shop = Shop(tmp_path / "mcp")
     yield shop
     shop.room.close()
-    assert gone(below(os.getpid()) - before, 1) == set()
+    assert left_of(shop.processes()) == {}
     assert zombies() == []
 
 

@@ -3,7 +3,8 @@
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,15 +49,15 @@ def processes() -> dict[int, tuple[int, str]]:
 
 
 def below(pid: int, every: dict[int, tuple[int, str]] | None = None) -> set[int]:
-    """All descendants of a process, but for the one that Python keeps for `multiprocessing`.
+    """All descendants of a process, but for those that Python keeps for `multiprocessing`.
 
-    Another test may have left that one to its worker, where it stays until the worker ends.
+    Another test may have left those to its worker, where they stay until the worker ends.
     """
     every = processes() if every is None else every
     children = {
         each
         for each, (parent, line) in every.items()
-        if parent == pid and "multiprocessing.resource_tracker" not in line
+        if parent == pid and "from multiprocessing." not in line
     }
     return children.union(*(below(child, every) for child in children))
 
@@ -75,9 +76,24 @@ def zombies() -> list[int]:
     return found
 
 
-def gone(pids: Iterable[int], within: float) -> set[int]:
-    """Those that still run when the time is up; returns as soon as none do."""
-    until = time.monotonic() + within
-    while (left := set(pids) & processes().keys()) and time.monotonic() < until:
+def left_of(pids: Iterable[int], within: float = 10.0) -> dict[int, str]:
+    """Those that still run when the time is up, by command line; returns as soon as none do.
+
+    The time is that of a busy machine: a stop is polite at first, and each step has its patience.
+    """
+    until, wanted = time.monotonic() + within, set(pids)
+    while left := {pid: line for pid, (_, line) in processes().items() if pid in wanted}:
+        if time.monotonic() > until:
+            break
         time.sleep(0.02)
     return left
+
+
+@contextmanager
+def nothing_left() -> Generator[None]:
+    """See to it that all processes that start within have ended soon after."""
+    before = below(os.getpid())
+    try:
+        yield
+    finally:
+        assert left_of(below(os.getpid()) - before) == {}

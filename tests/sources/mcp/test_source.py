@@ -1,6 +1,5 @@
 import asyncio
 import json
-import os
 import sys
 import threading
 import time
@@ -9,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.sources.mcp.conftest import acall, call
-from tests.sources.mcp.faking import FAKE, below, error, fake, gone, text
+from tests.sources.mcp.faking import FAKE, error, fake, left_of, text
 from toolcrib.errors import UnknownTool
 from toolcrib.model import Call, Running
 from toolcrib.sources.mcp.server import Command, ServerConfig
@@ -26,7 +25,7 @@ def test_what_was_never_reached_has_no_tools_and_says_so(shop):
     source = shop.source(fake())
     assert source.capabilities() == ()
     assert "toolcrib refresh" in source.problems[0]
-    assert below(os.getpid()) == set()
+    assert shop.processes() == set()
     with pytest.raises(UnknownTool):
         call(source, "echo")
 
@@ -41,7 +40,7 @@ def test_a_refresh_starts_it_once_and_the_list_stays(shop):
     assert len(later.capabilities()) == 12
     assert later.problems == ()
     assert later.state("echo") == "asleep"
-    assert below(os.getpid()) == set()
+    assert shop.processes() == set()
     assert later.status().tools == 12
     assert later.status().start_s > 0
 
@@ -59,7 +58,7 @@ def test_a_call_starts_it_and_idleness_stops_it(shop):
     assert said.content == [{"type": "text", "text": "hi"}]
     assert source.state("echo") == "ready"
     wait_for(lambda: source.state("echo") == "asleep")
-    assert gone(below(os.getpid()), 2) == set()
+    assert left_of(shop.processes()) == {}
     wait_for(lambda: changes[-1:] == ["asleep"])
     assert call(source, "echo", text="again").ok
 
@@ -168,7 +167,7 @@ def test_a_start_that_takes_too_long_ends_at_its_deadline(shop):
     started = time.monotonic()
     failed = error(call(source, "echo"))
     assert (failed.code, failed.phase, failed.effect) == ("start_timeout", "start", "not_sent")
-    assert time.monotonic() - started == pytest.approx(0.6, abs=0.25)
+    assert 0.6 <= time.monotonic() - started < 5
 
 
 def test_a_callers_deadline_comes_first(shop):
@@ -177,7 +176,7 @@ def test_a_callers_deadline_comes_first(shop):
     source._keeper.config = fake("hang-spawn")
     started = time.monotonic()
     assert error(call(source, "echo", within=0.5)).code == "start_timeout"
-    assert time.monotonic() - started == pytest.approx(0.5, abs=0.25)
+    assert 0.5 <= time.monotonic() - started < 5
 
 
 def test_a_tool_that_is_gone_is_not_called(shop):
@@ -207,7 +206,7 @@ def test_a_disabled_server_is_listed_and_never_started(shop):
     source = shop.source(fake(disabled=True))
     assert {tool.enabled for tool in source.capabilities()} == {False}
     assert error(call(source, "echo")).code == "disabled"
-    assert below(os.getpid()) == set()
+    assert shop.processes() == set()
 
 
 def test_a_variable_that_is_missing_is_named(shop):
