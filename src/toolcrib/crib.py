@@ -8,6 +8,7 @@ await crib.call("my_function", {"its": "arguments"})
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from toolcrib.config import Settings
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
+from toolcrib.errors import ToolcribError
 from toolcrib.execute.approval import Approver, Rule
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door, Policy
@@ -157,7 +159,7 @@ class Crib:
         """
         text = isinstance(arguments, str)
         call = Call(name, text=arguments, pin=pin) if text else Call(name, arguments, pin=pin)
-        self._gathered()
+        self._look_again(self._gathered(), name)
         return await self._door.execute(
             call, self._known(caller), timeout_s=timeout_s, approver=approver, progress=progress
         )
@@ -236,6 +238,13 @@ class Crib:
         """List one source again: it says that it is no longer what it was."""
         with self._changing:
             self.pool.refresh(source)
+
+    def _look_again(self, pool: Pool, name: str) -> None:
+        """See whether somebody has logged in elsewhere meanwhile, where that is what is missing."""
+        for entry in pool.candidates(name):
+            if entry.state == "needs_login":
+                with suppress(ToolcribError):  # what was known before stays
+                    self._refresh(pool.source_of(entry.name))
 
     def _note(self, news: ToolsUpdated) -> None:
         """Remember what the index does not know yet."""

@@ -8,7 +8,7 @@ from typing import Annotated, Protocol
 
 import typer
 
-from toolcrib.cli import call, index, refresh, search, servers, show, tour, why
+from toolcrib.cli import call, index, login, refresh, search, servers, show, tour, why
 from toolcrib.cli import eval as eval_
 from toolcrib.cli import list as list_
 from toolcrib.cli.opening import Opening
@@ -32,6 +32,7 @@ COMMANDS: tuple[Command, ...] = (
     index,
     servers,
     refresh,
+    login,
     eval_,
     tour,
 )

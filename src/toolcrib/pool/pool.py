@@ -10,7 +10,7 @@ from toolcrib.model import Capability, Entry, State
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
 from toolcrib.pool.names import Origin, name_all
 from toolcrib.pool.pins import pin
-from toolcrib.pool.states import REMEDIES, state
+from toolcrib.pool.states import remedy, state
 from toolcrib.sources.protocol import Source
 from toolcrib.text.nearest import nearest
 
@@ -134,7 +134,8 @@ class Pool:
         if old and old.capability.pin == listed.pinned.pin and old.state == listed.state:
             return old
         capability = replace(listed.pinned, name=name)
-        return Entry(name, listed.given.name, capability, listed.state, REMEDIES[listed.state])
+        todo = remedy(listed.state, capability.source_id)
+        return Entry(name, listed.given.name, capability, listed.state, todo)
 
 
 def _listing(source: Source, known: Listing) -> Listing:

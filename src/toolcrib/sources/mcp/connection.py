@@ -17,7 +17,8 @@ from toolcrib.sources.mcp.bounded import clean
 from toolcrib.sources.mcp.era import Mode
 from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
 from toolcrib.sources.mcp.listing import list_tools
-from toolcrib.sources.mcp.reach import reach
+from toolcrib.sources.mcp.logins import LoginFile
+from toolcrib.sources.mcp.reach import ByAddress, reach
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.results import failure, outcome
 from toolcrib.sources.mcp.server import ServerConfig
@@ -35,10 +36,15 @@ T = TypeVar("T")
 class Connection:
     """A connection that is up, until `lost` is set or `close` was called."""
 
-    def __init__(self, config: ServerConfig, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: ServerConfig,
+        changed: Callable[[], None],
+        logins: LoginFile | None = None,
+    ) -> None:
         self._config = config
         self._tap = Tap(changed)
-        self._reach = reach(config.transport)
+        self._reach = reach(config, logins)
         self._leaving = asyncio.Event()
         self._client: sdk.Client | None = None
         self._owner: asyncio.Task[None] | None = None
@@ -91,6 +97,12 @@ class Connection:
         try:
             return outcome(await self._within(deadline, call), self._config.id)
         except Exception as error:  # noqa: BLE001 - whatever it is, the call was sent
+            if isinstance(self._reach, ByAddress) and self._reach.needs_login:
+                self._tap.ended.set()
+                words = self._reach.login_words
+                return refusal(
+                    "needs_login", "call", words, server=self._config.id, retryable=False
+                )
             if self._reach.expired:
                 self._tap.ended.set()
                 gone = "has ended our session; call again"

@@ -51,9 +51,12 @@ def _command(transport: Command) -> dict[str, object]:
 
 
 def _address(transport: Address) -> dict[str, object]:
+    oauth = transport.oauth
+    client = {"oauth": [oauth.grant, oauth.client_id, oauth.issuer]} if oauth else {}
     return {
         "transport": "http",
         "url": transport.url,
         "headers": sorted(transport.headers),
         "references": references(transport.headers.values()),
+        **client,
     }

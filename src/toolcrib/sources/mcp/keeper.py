@@ -17,6 +17,7 @@ from toolcrib.sources.mcp.breaker import MOST_FAILURES, Breaker
 from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.era import modes
 from toolcrib.sources.mcp.known import Greeting
+from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.server import ServerConfig
@@ -30,8 +31,9 @@ MOST_WAITING = 64
 LIST_S = 15.0
 FRESH_S = 1.0
 RARELY_S = 60.0
+NEEDS_LOGIN = "needs_login"
 # A start that failed in one of these ways fails in the other era just the same.
-_FINAL = frozenset({"not_started", "needs_login", "start_timeout", "not_configured"})
+_FINAL = frozenset({"not_started", NEEDS_LOGIN, "start_timeout", "not_configured"})
 
 
 class Keeper:
@@ -42,8 +44,10 @@ class Keeper:
         config: ServerConfig,
         memory: Memory,
         starts: asyncio.Semaphore,
+        logins: LoginFile | None = None,
     ) -> None:
         self.config = config
+        self._logins = logins
         self.memory = memory
         self.up = False
         self.told: Callable[[], None] | None = None
@@ -140,7 +144,8 @@ class Keeper:
             try:
                 connection, greeting = await self._reach(began + self.config.start_timeout_s)
             except StartFailed as error:
-                self._breaker.failed(time.monotonic(), was_up=False)
+                if error.code != NEEDS_LOGIN:  # who says no is in good health
+                    self._breaker.failed(time.monotonic(), was_up=False)
                 self.memory.note(Failure(error.code, str(error), time.time()))
                 self._tell()
                 raise
@@ -175,7 +180,7 @@ class Keeper:
         from toolcrib.sources.mcp.connection import Connection  # noqa: PLC0415 - loads the SDK
 
         try:
-            return Connection(self.config, self._changed)
+            return Connection(self.config, self._changed, self._logins)
         except ConfigError as error:
             raise StartFailed("not_configured", str(error), retryable=False) from error
 
@@ -227,7 +232,10 @@ class Keeper:
     def _judged(self, outcome: Outcome) -> Outcome:
         """The outcome, once we have drawn our conclusions: a server that hangs is let go."""
         code = outcome.error.code if outcome.error else ""
-        if code == "deadline":
+        if code == NEEDS_LOGIN and outcome.error:
+            self.memory.note(Failure(code, outcome.error.message, time.time()))
+            self._tell()
+        elif code == "deadline":
             self._timeouts += 1
             if self._timeouts >= MOST_FAILURES:
                 self._breaker.failed(time.monotonic(), was_up=True)

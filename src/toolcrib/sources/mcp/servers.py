@@ -9,7 +9,10 @@ from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.fingerprint import config_hash, install_key
+from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.source import McpSource
+
+LOGINS = "logins"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +34,11 @@ def mcp_servers(files: Sequence[Path], state_folder: Path) -> McpServers:
         key = install_key(state_folder / "install.key")
     except SourceError as error:
         return McpServers((), (*found.problems, str(error)), room.close)
-    cache = MCPToolsCache(state_folder / "mcp")
+    cache, logins = MCPToolsCache(state_folder / "mcp"), state_folder / LOGINS
     sources = (
-        McpSource(config, config_hash(config.transport, key), cache, room)
+        McpSource(
+            config, config_hash(config.transport, key), cache, room, LoginFile(logins, config.id)
+        )
         for config in found.servers
     )
     return McpServers(tuple(sources), found.problems, room.close)

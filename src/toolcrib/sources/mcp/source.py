@@ -7,13 +7,14 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from toolcrib.errors import UnknownTool
+from toolcrib.errors import SourceError, UnknownTool
 from toolcrib.model import Call, Outcome, Running, SourceKind, State, ToolInfo
 from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
 from toolcrib.sources.mcp.definitions import Defined, define
 from toolcrib.sources.mcp.engine_room import EngineRoom
-from toolcrib.sources.mcp.keeper import Keeper
+from toolcrib.sources.mcp.keeper import NEEDS_LOGIN, Keeper
 from toolcrib.sources.mcp.known import KnownServer
+from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.server import Command, ServerConfig
@@ -52,14 +53,20 @@ class McpSource:
     kind: SourceKind = "mcp"
 
     def __init__(
-        self, config: ServerConfig, config_hash: str, cache: MCPToolsCache, room: EngineRoom
+        self,
+        config: ServerConfig,
+        config_hash: str,
+        cache: MCPToolsCache,
+        room: EngineRoom,
+        logins: LoginFile | None = None,
     ) -> None:
         self.id: str | None = config.prefix or config.id
         self.server = config.id
         self._config = config
         self._room = room
         self._memory = Memory(config.id, config_hash, cache)
-        self._keeper = Keeper(config, self._memory, room.starts)
+        self._logins = logins
+        self._keeper = Keeper(config, self._memory, room.starts, logins)
         self._defined: tuple[KnownServer | None, Defined] = (None, Defined({}, ()))
         room.closing.append(self._keeper.close)
 
@@ -103,6 +110,20 @@ class McpSource:
         """Start the server once, if it is not up, and list its tools anew."""
         return self._room.submit(self._refreshed())
 
+    def log_in(self, show: Callable[[str], None], patience_s: float) -> "Future[None]":
+        """Get tokens for the server, by a person at a browser; `show` hears where to send them.
+
+        Its result raises `SourceError` and `ConfigError`. For the operator's command alone.
+        """
+        return self._room.submit(self._logged_in(show, patience_s))
+
+    def forget_login(self) -> bool:
+        """Remove the tokens of the server; whether there were any. Raises `SourceError`."""
+        forgot = self._logins is not None and self._logins.forget()
+        if forgot:
+            self._memory.note(Failure(NEEDS_LOGIN, "its login was forgotten", time.time()))
+        return forgot
+
     def status(self) -> ServerStatus:
         """What is known of the server, without starting it."""
         known, stdio = self._memory.known, isinstance(self._config.transport, Command)
@@ -127,11 +148,25 @@ class McpSource:
             )
         return Refreshed(self.server, len(self._look().tools), time.monotonic() - began)
 
+    async def _logged_in(self, show: Callable[[str], None], patience_s: float) -> None:
+        transport = self._config.transport
+        if isinstance(transport, Command) or self._logins is None:
+            raise SourceError(f"{self.server!r} is a command, and needs no login: see its `env`")
+        if transport.brings_its_own:
+            raise SourceError(f"{self.server!r} has an `Authorization` header: correct that")
+        from toolcrib.sources.mcp.login import log_in  # noqa: PLC0415 - loads the SDK
+        from toolcrib.sources.mcp.reach import filled_address  # noqa: PLC0415 - the same
+
+        await log_in(self.server, filled_address(transport), self._logins, show, patience_s)
+
     def _state(self) -> State:
         if self._keeper.up:
             return "ready"
         failure = self._memory.failure
-        return "needs_login" if failure and failure.code == "needs_login" else "asleep"
+        if failure is None or failure.code != NEEDS_LOGIN:
+            return "asleep"
+        since = self._logins.written if self._logins else 0.0
+        return "asleep" if since > failure.at else "needs_login"
 
     def _look(self) -> Defined:
         """The tools as they are known now, read once for each listing."""
