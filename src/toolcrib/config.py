@@ -215,7 +215,9 @@ class Settings(_Section):
     skills: tuple[Path, ...] = Field(default=(), description="Folders with skills.")
     agents: tuple[Path, ...] = Field(default=(), description="Agent files, or folders with them.")
     mcp_config: tuple[Path, ...] = Field(
-        default=(), description="Files with `mcpServers`, as MCP clients keep them."
+        default=(),
+        description="Files with `mcpServers`, as MCP clients keep them. Beside them, `servers.json`"
+        " in the configuration folder is read, which `toolcrib add` writes.",
     )
     search: SearchSettings = Field(default_factory=SearchSettings, description="")
     weights: WeightSettings = Field(default_factory=WeightSettings, description="")
@@ -241,14 +243,24 @@ def load_settings(environ: Mapping[str, str], file: Path | None = None) -> Setti
     A file that is named has to be there; the one in the configuration folder need not be.
     """
     named = file or (Path(environ[CONFIG]) if environ.get(CONFIG) else None)
-    path = named or Path(platformdirs.user_config_dir("toolcrib")) / "config.toml"
+    path = named or config_folder() / "config.toml"
     values = _read(path) if named or path.exists() else {}
     _check_keys(values, Settings, f"{path}: ")
     merged = _merged(_at_home(values, path.parent), _from_environment(environ))
     try:
-        return _with_key(Settings.model_validate(merged), environ)
+        return _with_own_servers(_with_key(Settings.model_validate(merged), environ))
     except PydanticError as error:
         raise ConfigError(_explained(error, path if values else None)) from error
+
+
+def config_folder() -> Path:
+    """Where the user's settings are, and the servers that `toolcrib add` has written down."""
+    return Path(platformdirs.user_config_dir("toolcrib"))
+
+
+def own_servers_file() -> Path:
+    """The file of `toolcrib add`; it need not be there."""
+    return config_folder() / "servers.json"
 
 
 class Documented(NamedTuple):
@@ -287,6 +299,14 @@ def _with_key(settings: Settings, environ: Mapping[str, str]) -> Settings:
         return settings
     embed = settings.embed.model_copy(update={"api_key": SecretStr(key)})
     return settings.model_copy(update={"embed": embed})
+
+
+def _with_own_servers(settings: Settings) -> Settings:
+    """The settings with the servers of `toolcrib add` before those of other files."""
+    own = own_servers_file()
+    if not own.exists() or own in settings.mcp_config:
+        return settings
+    return settings.model_copy(update={"mcp_config": (own, *settings.mcp_config)})
 
 
 def _check_keys(values: Mapping[str, Any], model: type[BaseModel], where: str) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Protocol
 
 import typer
 
-from toolcrib.cli import call, index, login, refresh, search, servers, show, tour, why
+from toolcrib.cli import add, call, index, login, refresh, remove, search, servers, show, tour, why
 from toolcrib.cli import eval as eval_
 from toolcrib.cli import list as list_
 from toolcrib.cli.opening import Opening
@@ -31,6 +31,8 @@ COMMANDS: tuple[Command, ...] = (
     call,
     index,
     servers,
+    add,
+    remove,
     refresh,
     login,
     eval_,

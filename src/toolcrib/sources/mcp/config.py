@@ -79,6 +79,11 @@ def _read_file(path: Path) -> Servers:
     table = next((top[name] for name in TABLES if name in top), None) if _is_object(top) else None
     if not _is_object(table):
         raise ConfigError(f"{path}:1: has no object `mcpServers`; it lists the servers by name")
+    return read_table(path, table)
+
+
+def read_table(path: Path, table: JsonObject) -> Servers:
+    """The servers of a table that stands, or is going to stand, in this file."""
     problems: list[str] = []
     servers = tuple(_servers(path, table, problems))
     return Servers(servers, tuple(problems))

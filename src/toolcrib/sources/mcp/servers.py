@@ -12,6 +12,7 @@ from toolcrib.sources.mcp.fingerprint import config_hash, install_key
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.source import McpSource
 
+KNOWN = "mcp"
 LOGINS = "logins"
 
 
@@ -34,7 +35,7 @@ def mcp_servers(files: Sequence[Path], state_folder: Path) -> McpServers:
         key = install_key(state_folder / "install.key")
     except SourceError as error:
         return McpServers((), (*found.problems, str(error)), room.close)
-    cache, logins = MCPToolsCache(state_folder / "mcp"), state_folder / LOGINS
+    cache, logins = MCPToolsCache(state_folder / KNOWN), state_folder / LOGINS
     sources = (
         McpSource(
             config, config_hash(config.transport, key), cache, room, LoginFile(logins, config.id)
@@ -42,3 +43,9 @@ def mcp_servers(files: Sequence[Path], state_folder: Path) -> McpServers:
         for config in found.servers
     )
     return McpServers(tuple(sources), found.problems, room.close)
+
+
+def forget_server(server: str, state_folder: Path) -> None:
+    """Let go of all that is remembered of a server. Raises `SourceError`."""
+    MCPToolsCache(state_folder / KNOWN).forget(server)
+    LoginFile(state_folder / LOGINS, server).forget()
