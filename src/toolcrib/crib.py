@@ -215,6 +215,16 @@ class Crib:
             pool.entries.values(), pool.fingerprint, embedding=embedding, progress=progress
         )
 
+    def stored_index_fits(self) -> bool | None:
+        """Whether the catalog file has the index of just these entries; None if there is no file.
+
+        Raises `StoreError`.
+        """
+        pool, path = self._gathered(), self.settings.store_path
+        if path == ":memory:" or not Path(path).exists():
+            return None
+        return self._stored().has(pool.fingerprint)
+
     def close(self) -> None:
         """End the servers and apps that were started, and let go of the catalog file."""
         self._closing()

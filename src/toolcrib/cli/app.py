@@ -8,7 +8,21 @@ from typing import Annotated, Protocol
 
 import typer
 
-from toolcrib.cli import add, call, index, login, refresh, remove, search, servers, show, tour, why
+from toolcrib.cli import (
+    add,
+    apps,
+    call,
+    doctor,
+    index,
+    login,
+    refresh,
+    remove,
+    search,
+    servers,
+    show,
+    tour,
+    why,
+)
 from toolcrib.cli import eval as eval_
 from toolcrib.cli import list as list_
 from toolcrib.cli.opening import Opening
@@ -35,6 +49,8 @@ COMMANDS: tuple[Command, ...] = (
     remove,
     refresh,
     login,
+    doctor,
+    apps,
     eval_,
     tour,
 )

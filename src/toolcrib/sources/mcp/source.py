@@ -62,7 +62,7 @@ class McpSource:
     ) -> None:
         self.id: str | None = config.prefix or config.id
         self.server = config.id
-        self._config = config
+        self.config = config
         self._room = room
         self._memory = Memory(config.id, config_hash, cache)
         self._logins = logins
@@ -74,7 +74,7 @@ class McpSource:
     def problems(self) -> tuple[str, ...]:
         """What was wrong with the last listing, and that there is none yet."""
         said = self._memory.problem
-        if self._memory.known is None and not self._config.disabled and not said:
+        if self._memory.known is None and not self.config.disabled and not said:
             said = f"MCP server {self.server!r} is not known yet; run `toolcrib refresh`"
         return (*filter(None, [said]), *self._look().problems)
 
@@ -126,11 +126,11 @@ class McpSource:
 
     def status(self) -> ServerStatus:
         """What is known of the server, without starting it."""
-        known, stdio = self._memory.known, isinstance(self._config.transport, Command)
+        known, stdio = self._memory.known, isinstance(self.config.transport, Command)
         return ServerStatus(
             server=self.server,
             transport="stdio" if stdio else "http",
-            state="disabled" if self._config.disabled else self._state(),
+            state="disabled" if self.config.disabled else self._state(),
             tools=len(self._look().tools),
             protocol=known.facts.version if known else "",
             start_s=known.start_s if known else 0.0,
@@ -149,7 +149,7 @@ class McpSource:
         return Refreshed(self.server, len(self._look().tools), time.monotonic() - began)
 
     async def _logged_in(self, show: Callable[[str], None], patience_s: float) -> None:
-        transport = self._config.transport
+        transport = self.config.transport
         if isinstance(transport, Command) or self._logins is None:
             raise SourceError(f"{self.server!r} is a command, and needs no login: see its `env`")
         if transport.brings_its_own:
@@ -172,7 +172,7 @@ class McpSource:
         """The tools as they are known now, read once for each listing."""
         known, (seen, defined) = self._memory.known, self._defined
         if known is not seen and known is not None:
-            defined = define(self._config, known)
+            defined = define(self.config, known)
             self._defined = known, defined
         return defined
 
