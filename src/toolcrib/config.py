@@ -191,6 +191,15 @@ class AppSettings(_Section):
     )
 
 
+class McpSettings(_Section):
+    """MCP servers, beyond what stands in their own files."""
+
+    warm_up: bool = Field(
+        default=False,
+        description="Whether a search starts the sleeping server of its best hit meanwhile.",
+    )
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -224,6 +233,7 @@ class Settings(_Section):
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="")
     call: CallSettings = Field(default_factory=CallSettings, description="")
     approval: ApprovalSettings = Field(default_factory=ApprovalSettings, description="")
+    mcp: McpSettings = Field(default_factory=McpSettings, description="")
     apps: AppSettings = Field(default_factory=AppSettings, description="")
 
     @property

@@ -5,9 +5,11 @@ crib.add(my_function)
 crib.search("what I need")
 crib.explain("what I need", "my_function")
 await crib.call("my_function", {"its": "arguments"})
+crib.add_mcp("time", command=["uvx", "mcp-server-time"])
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
@@ -20,7 +22,7 @@ from toolcrib.config import Settings
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
-from toolcrib.errors import ToolcribError
+from toolcrib.errors import NameTaken, ToolcribError, UnknownTool
 from toolcrib.execute.approval import Approver, Rule
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door, Policy
@@ -30,7 +32,7 @@ from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Progress, View
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.index.weights import FieldWeights
-from toolcrib.model import Answer, Call, Entry, JsonObject, Kind, Outcome, Query, ToolInfo
+from toolcrib.model import Answer, Call, Entry, Json, JsonObject, Kind, Outcome, Query, ToolInfo
 from toolcrib.model import Progress as CallProgress
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.pool.pool import Pool
@@ -45,7 +47,11 @@ from toolcrib.sources.apps.rules import AppRules, Patience
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.configured import configured
 from toolcrib.sources.function import ToolFacts
-from toolcrib.sources.protocol import Source, Watched
+from toolcrib.sources.mcp.added import Entry as McpEntry
+from toolcrib.sources.mcp.added import added_servers
+from toolcrib.sources.mcp.servers import one_server
+from toolcrib.sources.mcp.source import McpSource, Refreshed
+from toolcrib.sources.protocol import Sleeper, Source, Watched
 from toolcrib.store.sqlite import SqliteStore
 
 MOST_SCOPES = 256
@@ -74,7 +80,8 @@ class Crib:
         self._functions = BuiltinSource()
         self._changing = RLock()
         self._added = False
-        self._closing: Callable[[], None] = lambda: None
+        self._closing: list[Callable[[], None]] = []
+        self._servers: dict[str, McpSource] = {}
         self._stale: dict[str, Entry | None] = {}
         self._hidden: tuple[Mapping[str, Entry], _Remembered] = ({}, {})
         self.pool.events.subscribe(TOOLS_UPDATED, self._note)
@@ -85,7 +92,7 @@ class Crib:
         crib = cls(settings)
         found = configured(settings)
         crib.problems = found.problems
-        crib._closing = found.close
+        crib._closing.append(found.close)
         crib.add_source(*found.sources)
         if settings.apps.enabled:
             crib.problems += crib._apps.problems
@@ -102,8 +109,37 @@ class Crib:
         with self._changing:
             self.problems += self.pool.add(*sources)
         for source in sources:
+            if isinstance(source, McpSource):
+                self._servers.setdefault(source.server, source)
             if isinstance(source, Watched):
                 source.watch(partial(self._refresh, source))
+
+    def add_mcp(self, server: str | Path | Mapping[str, Json], **entry: Unpack[McpEntry]) -> None:
+        """Add an MCP server by name, or all of a file or of a mapping with `mcpServers`.
+
+        Starts none: what they listed when they were last reached is found at once, and `refresh`
+        lists those that never were. The keys are those of the file, but for `command`, which may be
+        a list with its arguments. Raises `ConfigError`, and `NameTaken` for a second of one name.
+        """
+        found = added_servers(server, entry, self.settings.state_folder)
+        taken = [each.server for each in found.sources if each.server in self._servers]
+        if taken:
+            raise NameTaken(f"there is an MCP server {taken[0]!r} already; take another name")
+        self._closing.append(found.close)
+        self.add_source(*found.sources)
+
+    async def refresh(self, *servers: str) -> Sequence[Refreshed]:
+        """Start these MCP servers once, or all, and list their tools anew; search finds them then.
+
+        One that fails costs no other: its result has the error, and what was known of it stays.
+        Raises `ConfigError` for a name that none has.
+        """
+        every = list(self._servers.values())
+        wanted = [one_server(name, every) for name in servers] if servers else every
+        done = await asyncio.gather(*(asyncio.wrap_future(each.refresh()) for each in wanted))
+        for source in wanted:
+            self._refresh(source)
+        return done
 
     def listen(self) -> None:
         """Let apps join from now on, and add their tools, until this is closed.
@@ -124,7 +160,10 @@ class Crib:
         query = Query(text, limit, frozenset(kinds))
         catalog = self._indexed()
         with catalog.view() as view:
-            return answer(query, self._search(catalog, view, query, self._scope(scope)))
+            found = answer(query, self._search(catalog, view, query, self._scope(scope)))
+        if self.settings.mcp.warm_up:
+            self._warm_up(found)
+        return found
 
     def explain(
         self, text: str, name: str, *, limit: int | None = None, scope: Scope | None = None
@@ -227,7 +266,8 @@ class Crib:
 
     def close(self) -> None:
         """End the servers and apps that were started, and let go of the catalog file."""
-        self._closing()
+        for close in self._closing:
+            close()
         if "_apps" in self.__dict__:
             self._apps.close()
         if "_store" in self.__dict__:
@@ -248,6 +288,14 @@ class Crib:
         """List one source again: it says that it is no longer what it was."""
         with self._changing:
             self.pool.refresh(source)
+
+    def _warm_up(self, found: Answer) -> None:
+        """Start what sleeps behind the best hit, while whoever asked reads the answer."""
+        if found and found[0].state == "asleep":
+            with suppress(UnknownTool):  # it was taken away meanwhile
+                source = self.pool.source_of(found[0].name)
+                if isinstance(source, Sleeper):
+                    source.warm_up()
 
     def _look_again(self, pool: Pool, name: str) -> None:
         """See whether somebody has logged in elsewhere meanwhile, where that is what is missing."""

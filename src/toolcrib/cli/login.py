@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.one_server import one_server
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
+from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource
 
 NAME = "login"

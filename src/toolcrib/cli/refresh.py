@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from toolcrib.cli.one_server import one_server
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
 from toolcrib.sources.mcp.refresh import refresh
+from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource, Refreshed
 
 NAME = "refresh"

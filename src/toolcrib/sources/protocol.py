@@ -49,6 +49,15 @@ class Source(Protocol):
 
 
 @runtime_checkable
+class Sleeper(Protocol):
+    """A source behind which something may have to be started before a call."""
+
+    def warm_up(self) -> None:
+        """Start it in the background, for a call that may come. Returns at once, never raises."""
+        ...
+
+
+@runtime_checkable
 class Watched(Protocol):
     """A source whose list or states change by themselves."""
 

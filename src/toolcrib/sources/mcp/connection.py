@@ -70,6 +70,11 @@ class Connection:
         raise self._failed(owner)
 
     @property
+    def pid(self) -> int | None:
+        """The process of a server that is ours; None if there is none."""
+        return self._reach.pid
+
+    @property
     def lost(self) -> bool:
         """Whether nothing more will come from it."""
         return self._tap.ended.is_set() or self._owner is None or self._owner.done()

@@ -97,6 +97,19 @@ class Keeper:
             raise StartFailed(code, "was not ready in time; call again in a moment") from error
         return connection
 
+    @property
+    def pid(self) -> int | None:
+        """The process of the server while it runs here."""
+        connection = self._connection
+        return connection.pid if connection else None
+
+    async def warm_up(self) -> None:
+        """Start the server for a call that may come; not one that fails of late."""
+        if self.up or self._starting or not self._breaker.closed(time.monotonic()):
+            return
+        with suppress(StartFailed):  # the call will say so, if it comes
+            await self._awake()
+
     async def refresh(self) -> None:
         """List the tools anew, starting the server if need be. Raises `StartFailed`."""
         if self._connection and not self._connection.lost:

@@ -37,6 +37,11 @@ class ByCommand:
     def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:
         return self._transport.streams()
 
+    @property
+    def pid(self) -> int | None:
+        """The process that leads the server's session; None if none runs."""
+        return self._transport.process.pid if self._transport.process else None
+
     def tail(self) -> str:
         process = self._transport.process
         if process is None:
@@ -57,6 +62,8 @@ class ByCommand:
 
 class ByAddress:
     """A server elsewhere."""
+
+    pid = None
 
     def __init__(self, server: str, address: Address, logins: LoginFile | None) -> None:
         self._server = server

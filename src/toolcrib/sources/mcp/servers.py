@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.errors import SourceError
+from toolcrib.errors import ConfigError, SourceError
 from toolcrib.sources.mcp.cache import MCPToolsCache
-from toolcrib.sources.mcp.config import read_servers
+from toolcrib.sources.mcp.config import Servers, read_servers
 from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.fingerprint import config_hash, install_key
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.source import McpSource
+from toolcrib.text.nearest import nearest
 
 KNOWN = "mcp"
 LOGINS = "logins"
@@ -27,8 +28,12 @@ class McpServers:
 
 def mcp_servers(files: Sequence[Path], state_folder: Path) -> McpServers:
     """A source for every server in the files. Starts none, and loads no SDK."""
+    return opened(read_servers(files), state_folder)
+
+
+def opened(found: Servers, state_folder: Path) -> McpServers:
+    """The same, for servers that were read already."""
     room = EngineRoom()
-    found = read_servers(files)
     if not found.servers:
         return McpServers((), found.problems, room.close)
     try:
@@ -43,6 +48,15 @@ def mcp_servers(files: Sequence[Path], state_folder: Path) -> McpServers:
         for config in found.servers
     )
     return McpServers(tuple(sources), found.problems, room.close)
+
+
+def one_server(name: str, sources: Sequence[McpSource]) -> McpSource:
+    """The source of this name, or of this prefix. Raises `ConfigError` with the nearest names."""
+    for source in sources:
+        if name in (source.server, source.id):
+            return source
+    near = ", ".join(nearest(name, [source.server for source in sources])) or "none"
+    raise ConfigError(f"no MCP server {name!r} is configured; nearest: {near}")
 
 
 def forget_server(server: str, state_folder: Path) -> None:

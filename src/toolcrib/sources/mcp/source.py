@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -12,6 +13,7 @@ from toolcrib.model import Call, Outcome, Running, SourceKind, State, ToolInfo
 from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
 from toolcrib.sources.mcp.definitions import Defined, define
 from toolcrib.sources.mcp.engine_room import EngineRoom
+from toolcrib.sources.mcp.footprint import resident_bytes
 from toolcrib.sources.mcp.keeper import NEEDS_LOGIN, Keeper
 from toolcrib.sources.mcp.known import KnownServer
 from toolcrib.sources.mcp.logins import LoginFile
@@ -23,7 +25,10 @@ from toolcrib.sources.mcp.start import StartFailed
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """What there is to say of one server. Times are in seconds, `seen` since the epoch."""
+    """What there is to say of one server. Times are in seconds, `seen` since the epoch.
+
+    `memory_bytes` is what its processes take now; None if none runs here, or nobody can tell.
+    """
 
     server: str
     transport: Literal["stdio", "http"]
@@ -33,6 +38,7 @@ class ServerStatus:
     start_s: float
     seen: float
     failure: Failure | None
+    memory_bytes: int | None = None
 
 
 class Refreshed(NamedTuple):
@@ -110,6 +116,11 @@ class McpSource:
         """Start the server once, if it is not up, and list its tools anew."""
         return self._room.submit(self._refreshed())
 
+    def warm_up(self) -> None:
+        """Start the server in the background, unless something speaks against it."""
+        with suppress(RuntimeError):  # closed meanwhile: there is nothing to warm up for
+            self._room.submit(self._keeper.warm_up())
+
     def log_in(self, show: Callable[[str], None], patience_s: float) -> "Future[None]":
         """Get tokens for the server, by a person at a browser; `show` hears where to send them.
 
@@ -127,6 +138,7 @@ class McpSource:
     def status(self) -> ServerStatus:
         """What is known of the server, without starting it."""
         known, stdio = self._memory.known, isinstance(self.config.transport, Command)
+        pid = self._keeper.pid
         return ServerStatus(
             server=self.server,
             transport="stdio" if stdio else "http",
@@ -136,6 +148,7 @@ class McpSource:
             start_s=known.start_s if known else 0.0,
             seen=known.fetched if known else 0.0,
             failure=self._memory.failure,
+            memory_bytes=resident_bytes(pid) if pid else None,
         )
 
     async def _refreshed(self) -> Refreshed:
