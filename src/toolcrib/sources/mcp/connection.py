@@ -102,17 +102,9 @@ class Connection:
         try:
             return outcome(await self._within(deadline, call), self._config.id)
         except Exception as error:  # noqa: BLE001 - whatever it is, the call was sent
-            if isinstance(self._reach, ByAddress) and self._reach.needs_login:
-                self._tap.ended.set()
-                words = self._reach.login_words
-                return refusal(
-                    "needs_login", "call", words, server=self._config.id, retryable=False
-                )
-            if self._reach.expired:
-                self._tap.ended.set()
-                gone = "has ended our session; call again"
-                return refusal("session_expired", "call", gone, server=self._config.id)
-            return failure(_first(error), self._config.id, await self._last_words())
+            return self._turned_away(_first(error)) or failure(
+                _first(error), self._config.id, await self._last_words()
+            )
 
     async def close(self) -> None:
         """End it, with its process and all that it started. Bounded by what a process may take."""
@@ -172,6 +164,22 @@ class Connection:
         if task.cancelled():
             raise ConnectionResetError("it was stopped meanwhile")
         return task.result()
+
+    def _turned_away(self, error: BaseException) -> Outcome | None:
+        """The refusal of a call that the server did not let in, and the end of the connection.
+
+        One that it did not answer is none of those, whatever it said to others meanwhile.
+        """
+        server, reach = self._config.id, self._reach
+        if isinstance(reach, ByAddress) and reach.needs_login and isinstance(error, sdk.MCPError):
+            self._tap.ended.set()
+            words = reach.login_words
+            return refusal("needs_login", "call", words, server=server, retryable=False)
+        if reach.expired:
+            self._tap.ended.set()
+            gone = "has ended our session; call again"
+            return refusal("session_expired", "call", gone, server=server)
+        return None
 
     async def _last_words(self) -> str:
         """What there is to say of a server that is gone: its exit status, the end of its stderr."""
