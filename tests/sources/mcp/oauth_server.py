@@ -5,6 +5,7 @@
 import asyncio
 import base64
 import contextlib
+import logging
 import secrets
 import socket
 import threading
@@ -134,6 +135,18 @@ class Guarded:
         self.authority = authority
 
 
+@contextlib.contextmanager
+def _log_as_it_was() -> Generator[None]:
+    """The SDK's server sets up the log of the whole process, which is not its own here."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+        root.handlers[:] = handlers
+
+
 def _app(base: str, authority: Authority) -> Any:
     settings = AuthSettings(
         issuer_url=AnyHttpUrl(base),
@@ -144,7 +157,8 @@ def _app(base: str, authority: Authority) -> Any:
         ),
         validate_token_resource=True,
     )
-    server = MCPServer("guarded", auth=settings, auth_server_provider=authority)
+    with _log_as_it_was():
+        server = MCPServer("guarded", auth=settings, auth_server_provider=authority)
 
     async def echo(text: str, after_s: float = 0) -> str:
         """Say it again."""

@@ -42,3 +42,10 @@ def test_a_link_is_not_followed(tmp_path: Path):
     file.path.rename(target)
     file.path.symlink_to(target)
     assert file.read("https://a") is None
+
+
+@pytest.mark.parametrize("damage", ["", "[]", "{", "{}", '{"format": 1}', "[" * 100_000, "\0"])
+def test_what_is_damaged_counts_as_none(tmp_path: Path, damage: str):
+    file = LoginFile(tmp_path, "far")
+    file.path.write_text(damage)
+    assert file.read("https://a") is None
