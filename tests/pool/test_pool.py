@@ -278,3 +278,23 @@ def test_all_that_a_name_may_mean_are_its_candidates(pool: Pool):
         "mcp_jira_create_issue"
     ]
     assert not pool.candidates("nothing")
+
+
+def test_a_pin_that_the_source_made_is_kept(pool: Pool):
+    pool.add(ListedSource(replace(READ_FILE, pin="of the source")))
+    assert pool.entries["read_file"].capability.pin == "of the source"
+
+
+@pytest.mark.parametrize(
+    "ours", [{"permission_kind": "dangerous"}, {"search_hint": "open"}, {"pin": "another"}]
+)
+def test_a_change_of_ours_updates_the_entry_under_a_pin_of_the_source(
+    pool: Pool, ours: dict[str, str]
+):
+    source = ListedSource(replace(READ_FILE, pin="of the source"))
+    pool.add(source)
+    before = pool.fingerprint
+    source.listed = (replace(source.listed[0], **ours),)
+    (entry,) = pool.refresh(source).changed
+    assert all(getattr(entry.capability, field) == value for field, value in ours.items())
+    assert (pool.fingerprint != before) == ("pin" not in ours)
