@@ -17,7 +17,9 @@ Kind = Literal["tool", "skill", "agent"]
 SourceKind = Literal["builtin", "mcp", "sdk", "files"]
 PermissionKind = Literal["read", "write", "execute", "network", "dangerous"]
 Defer = Literal["never", "automatic", "always"]
-State = Literal["ready", "asleep", "needs_login", "changed", "disabled", "other_platform"]
+State = Literal[
+    "ready", "asleep", "needs_login", "changed", "unreviewed", "disabled", "other_platform"
+]
 
 ALL_PLATFORMS = ("all",)
 
@@ -29,7 +31,8 @@ class Capability:
     `name` is the source's own name until the pool gives it the one models see.
     `title`, `display` and `desc` are for people and for search; `display` and `desc`
     are keyed by language tag ("en", "zh-CN"). `enabled` and `platform_available` both
-    have to hold before a model may hear of it.
+    have to hold before a model may hear of it. `flags` are the tricks by which something was
+    hidden in its texts; what is here has been cleaned of it.
     """
 
     kind: ClassVar[Kind]
@@ -49,6 +52,7 @@ class Capability:
     display: Mapping[str, str] = field(default_factory=dict[str, str])
     desc: Mapping[str, str] = field(default_factory=dict[str, str])
     search_hint: str = ""
+    flags: tuple[str, ...] = ()
     pin: str = ""
 
 

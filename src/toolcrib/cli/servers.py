@@ -13,7 +13,7 @@ from toolcrib.sources.mcp.source import ServerStatus
 NAME = "servers"
 
 COLUMNS = [
-    *("server", "by", "state", ">tools", "protocol"),
+    *("server", "by", "state", ">tools", ">waiting", ">flagged", "protocol"),
     *(">start s", ">memory MB", "last seen", "last error"),
 ]
 
@@ -50,6 +50,8 @@ def _row(status: ServerStatus) -> tuple[object, ...]:
         status.transport,
         status.state,
         status.tools,
+        status.waiting or "-",
+        status.flagged or "-",
         status.protocol or "-",
         f"{status.start_s:.1f}" if status.start_s else "-",
         f"{status.memory_bytes / 1e6:.0f}" if status.memory_bytes else "",

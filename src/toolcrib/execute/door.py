@@ -130,7 +130,8 @@ class Door:
         await self._approval.grant(tool, asked.request, approver)
         checked = self._arguments.check(tool, asked.request.arguments)
         source = _still(entry, tool, asked.pool)
-        return _Admitted(Call(entry.bare, checked.arguments), tool, source, checked.repaired)
+        sent = Call(entry.bare, checked.arguments, pin=tool.pin)
+        return _Admitted(sent, tool, source, checked.repaired)
 
     def _asked(self, call: Call, caller: Caller) -> _Asked:
         entry, pool = resolve(call.name, self._pool, caller)

@@ -8,7 +8,8 @@ REMEDIES: Mapping[State, str] = {
     "ready": "",
     "asleep": "call it: its server starts on demand",
     "needs_login": "the operator has to log in first: `toolcrib login {source}`",
-    "changed": "its definition changed; the operator has to review it",
+    "changed": "its definition changed; the operator has to review it: `toolcrib review`",
+    "unreviewed": "nobody has approved it yet; the operator has to: `toolcrib review`",
     "disabled": "set `available: true` where it is declared",
     "other_platform": "it does not run on this platform",
 }

@@ -42,6 +42,8 @@ class Source(Protocol):
     async def call(self, call: Call, running: Running) -> Outcome:
         """Run the tool of the source's own name `call.name`, and be done by the deadline.
 
+        A source that pins its tools does not run one that has another pin than `call.pin`.
+
         Raises `UnknownTool` and `BadArguments` before anything runs; whatever goes wrong after
         that is an `Outcome` with an error, not an exception. Cancelling it cancels the tool.
         """

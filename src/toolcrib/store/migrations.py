@@ -1,8 +1,10 @@
-"""The tables of the catalog file, version by version.
+"""The tables of a file of ours, version by version; those of the catalog file are here.
 
 A file says in `user_version` how many of the steps it has behind it, and in `application_id` that
 it is ours. The tables of an index generation are not here: their engine makes and drops them.
 """
+
+from collections.abc import Sequence
 
 import apsw
 
@@ -26,27 +28,30 @@ MIGRATIONS = (
 )
 
 
-def migrate(db: apsw.Connection) -> None:
-    """Bring the file up to date, each step in a transaction of its own.
+def migrate(
+    db: apsw.Connection, steps: Sequence[str] | None = None, application: int = APPLICATION
+) -> None:
+    """Bring the file up to date, each step in a transaction of its own; None: the catalog's steps.
 
     Raises `StoreError` for a file of a newer Toolcrib and for another program's database, and
     leaves both as they are.
     """
-    _refuse_foreign(db)
-    while (done := _version(db)) < len(MIGRATIONS):
+    steps = MIGRATIONS if steps is None else steps
+    _refuse_foreign(db, application)
+    while (done := _version(db)) < len(steps):
         with transaction(db):
             if _version(db) == done:  # nobody else took this step while we waited
-                db.execute(MIGRATIONS[done])
+                db.execute(steps[done])
                 db.pragma("user_version", done + 1)
-    if done > len(MIGRATIONS):
+    if done > len(steps):
         raise StoreError(
             f"{db.filename} was written by a newer Toolcrib (version {done} of the file, "
-            f"{len(MIGRATIONS)} is known here); upgrade toolcrib, or name another file"
+            f"{len(steps)} is known here); upgrade toolcrib, or name another file"
         )
 
 
-def _refuse_foreign(db: apsw.Connection) -> None:
-    ours = db.pragma("application_id") == APPLICATION
+def _refuse_foreign(db: apsw.Connection, application: int) -> None:
+    ours = db.pragma("application_id") == application
     if not ours and db.execute("SELECT EXISTS (SELECT 1 FROM sqlite_schema)").get:
         raise StoreError(f"{db.filename} is another program's database; name another file")
 

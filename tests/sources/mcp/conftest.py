@@ -15,6 +15,7 @@ from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.fingerprint import config_hash
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.source import McpSource
+from toolcrib.store.decisions import Decisions
 
 
 class Shop:
@@ -23,11 +24,13 @@ class Shop:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.room = EngineRoom()
+        self.decisions = Decisions(folder.with_name("decisions.db"), bytes(32))
         self._before = below(os.getpid())  # of tests before: what they stopped may still be ending
 
     def source(self, config: ServerConfig) -> McpSource:
         cache = MCPToolsCache(self.folder)
-        return McpSource(config, config_hash(config.transport, bytes(32)), cache, self.room)
+        hashed = config_hash(config.transport, bytes(32))
+        return McpSource(config, hashed, cache, self.decisions, self.room)
 
     def listed(self, config: ServerConfig) -> McpSource:
         """A source whose server was started once, and is asleep."""
@@ -51,6 +54,7 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
     shop = Shop(tmp_path / "mcp")
     yield shop
     shop.room.close()
+    shop.decisions.close()
     assert left_of(shop.processes()) == {}
     assert zombies() == []
 

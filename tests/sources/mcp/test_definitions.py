@@ -1,17 +1,22 @@
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.model import ToolInfo
+from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp.definitions import define
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.server import Command, ServerConfig
+from toolcrib.sources.mcp.trust import Trust
 
 CONFIG = ServerConfig("git", Command("x"))
 
 
 def defined(*tools, config=CONFIG, facts=None, complete=True):
     known = KnownServer("git", "h", facts or ServerFacts("2025-11-25"), Listing(tools, complete), 0)
-    return define(config, known)
+    judge = Trust(replace(config, trust="open"), None)  # type: ignore[arg-type] - nobody asks
+    return define(config, known, judge.judge(known))
 
 
 def nested(depth):
@@ -45,6 +50,7 @@ def test_a_tool_is_what_its_server_says():
         parameters=schema,
         output_schema={"type": "object"},
         annotations={"readOnlyHint": True, "x": 1},
+        pin=Definition(raw, config_hash="h").pin,
     )
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from toolcrib.errors import ConfigError
-from toolcrib.model import JsonObject, Outcome, Running
+from toolcrib.model import Call, Outcome, Running
 from toolcrib.sources.mcp.breaker import MOST_FAILURES, Breaker
 from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.era import modes
@@ -60,42 +60,68 @@ class Keeper:
         self._users = self._timeouts = 0
         self._idle: asyncio.TimerHandle | None = None
         self._stale = self._freshening = self._closed = False
+        self._listing = asyncio.Lock()
+        self._listed_at = 0.0
 
-    async def call(self, name: str, arguments: JsonObject, running: Running) -> Outcome:
+    async def call(self, call: Call, running: Running) -> Outcome:
         """Call a tool, starting the server if need be. Whatever goes wrong is an outcome."""
         wait = self._breaker.admit(time.monotonic())
         if wait:
             message = f"failed a moment ago; call again in {math.ceil(wait)} s"
             return self._refusal("unavailable", message)
         try:
-            return self._judged(await self._served(name, arguments, running))
+            return self._judged(await self._served(call, running))
         except StartFailed as error:
             return self._refusal(error.code, str(error), retryable=error.retryable)
         finally:
             self._breaker.leave()
 
-    async def _served(self, name: str, arguments: JsonObject, running: Running) -> Outcome:
+    async def _served(self, call: Call, running: Running) -> Outcome:
         """Raises `StartFailed` for what was not sent."""
-        connection = await self._entered(name, running.deadline)
+        connection = await self._entered(call, running.deadline)
         try:
             deadline = min(running.deadline, time.monotonic() + self.config.call_timeout_s)
-            return await connection.call(name, arguments, deadline, running.progress)
+            return await connection.call(call.name, call.arguments, deadline, running.progress)
         finally:
             self._exit()
 
-    async def _entered(self, name: str, deadline: float) -> "Connection":
+    async def _entered(self, call: Call, deadline: float) -> "Connection":
         """The connection, with a place on it that is ours until `_exit`. Raises `StartFailed`."""
         try:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
                 connection = await self._awake()
-                if name not in self.memory.names:
-                    gone = f"{name!r} is no longer among its tools; search again"
-                    raise StartFailed("unknown_tool", gone, retryable=False)
                 await self._enter()
+                await self._allowed(call, connection)
         except TimeoutError as error:
             code = "busy" if self.up else "start_timeout"
             raise StartFailed(code, "was not ready in time; call again in a moment") from error
         return connection
+
+    async def _allowed(self, call: Call, connection: "Connection") -> None:
+        """See that the tool, as the server lists it now, may be called, and is the one meant.
+
+        Raises `StartFailed`, and then the place on the connection is given back.
+        """
+        try:
+            if self._stale and time.monotonic() - self._listed_at >= FRESH_S:
+                self._stale = False
+                await self._relist(connection)
+            self._check(call)
+        except BaseException:
+            self._exit()
+            raise
+
+    def _check(self, call: Call) -> None:
+        judged = self.memory.judgement.tools.get(call.name)
+        if judged is None:
+            gone = f"{call.name!r} is no longer among its tools; search again"
+            raise StartFailed("unknown_tool", gone, retryable=False)
+        if judged.status != "approved":
+            told = f"{call.name!r} is not as it was approved; `toolcrib review {self.config.id}`"
+            raise StartFailed("definition_changed", told, retryable=False)
+        if call.pin not in ("", judged.pin):
+            told = f"{call.name!r} is defined otherwise than when it was shown; search again"
+            raise StartFailed("definition_changed", told, retryable=False)
 
     @property
     def pid(self) -> int | None:
@@ -163,7 +189,8 @@ class Keeper:
                 self._tell()
                 raise
             self.memory.note(None)
-            await asyncio.to_thread(self.memory.keep, greeting, time.monotonic() - began)
+            self._listed_at = time.monotonic()
+            await asyncio.to_thread(self.memory.keep, greeting, self._listed_at - began)
         self._connection = connection
         self._set_up(up=True)
         self._spawn(self._watch(connection))
@@ -270,8 +297,8 @@ class Keeper:
         try:
             while self._stale and connection is self._connection:
                 await _sleep_or(pause, connection)
-                self._stale = False
-                if connection is self._connection:
+                if self._stale and connection is self._connection:
+                    self._stale = False
                     new = await self._relist(connection)
                     pause = FRESH_S if new else min(2 * pause, RARELY_S)
         finally:
@@ -279,11 +306,13 @@ class Keeper:
 
     async def _relist(self, connection: "Connection") -> bool:
         """List again; whether that brought something new. What fails leaves what was known."""
-        try:
-            listing = await connection.list_tools(time.monotonic() + LIST_S)
-        except Exception:  # noqa: BLE001 - the next call will say what is wrong with it
-            return False
-        new = await asyncio.to_thread(self.memory.keep_listing, listing)
+        async with self._listing:
+            try:
+                listing = await connection.list_tools(time.monotonic() + LIST_S)
+            except Exception:  # noqa: BLE001 - the next call will say what is wrong with it
+                return False
+            self._listed_at = time.monotonic()
+            new = await asyncio.to_thread(self.memory.keep_listing, listing)
         if new:
             self._tell()
         return new

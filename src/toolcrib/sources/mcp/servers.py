@@ -4,13 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.errors import ConfigError, SourceError
+from toolcrib.errors import ConfigError, SourceError, ToolcribError
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.config import Servers, read_servers
 from toolcrib.sources.mcp.engine_room import EngineRoom
-from toolcrib.sources.mcp.fingerprint import config_hash, install_key
+from toolcrib.sources.mcp.fingerprint import config_hash
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp.state import open_state
+from toolcrib.store.decisions import Decisions
 from toolcrib.text.nearest import nearest
 
 KNOWN = "mcp"
@@ -19,11 +21,15 @@ LOGINS = "logins"
 
 @dataclass(frozen=True, slots=True)
 class McpServers:
-    """The sources, what is wrong with the rest, and what stops all servers that were started."""
+    """The sources, what is wrong with the rest, and what stops all servers that were started.
+
+    `decisions` is what was decided about their tools; None where there are no sources.
+    """
 
     sources: tuple[McpSource, ...]
     problems: tuple[str, ...]
     close: Callable[[], None]
+    decisions: Decisions | None = None
 
 
 def mcp_servers(files: Sequence[Path], state_folder: Path) -> McpServers:
@@ -37,17 +43,28 @@ def opened(found: Servers, state_folder: Path) -> McpServers:
     if not found.servers:
         return McpServers((), found.problems, room.close)
     try:
-        key = install_key(state_folder / "install.key")
-    except SourceError as error:
+        state = open_state(state_folder)
+    except ToolcribError as error:
         return McpServers((), (*found.problems, str(error)), room.close)
     cache, logins = MCPToolsCache(state_folder / KNOWN), state_folder / LOGINS
-    sources = (
+    key, decisions = state.key, state.decisions
+
+    def close() -> None:
+        room.close()
+        decisions.close()
+
+    sources = tuple(
         McpSource(
-            config, config_hash(config.transport, key), cache, room, LoginFile(logins, config.id)
+            config,
+            config_hash(config.transport, key),
+            cache,
+            decisions,
+            room,
+            LoginFile(logins, config.id),
         )
         for config in found.servers
     )
-    return McpServers(tuple(sources), found.problems, room.close)
+    return McpServers(sources, (*found.problems, *state.problems), close, decisions)
 
 
 def one_server(name: str, sources: Sequence[McpSource]) -> McpSource:

@@ -15,12 +15,13 @@ from toolcrib.sources.mcp.definitions import Defined, define
 from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.footprint import resident_bytes
 from toolcrib.sources.mcp.keeper import NEEDS_LOGIN, Keeper
-from toolcrib.sources.mcp.known import KnownServer
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
+from toolcrib.sources.mcp.trust import Judgement, Trust
+from toolcrib.store.decisions import Decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class ServerStatus:
     transport: Literal["stdio", "http"]
     state: State
     tools: int
+    waiting: int
+    flagged: int
     protocol: str
     start_s: float
     seen: float
@@ -63,6 +66,7 @@ class McpSource:
         config: ServerConfig,
         config_hash: str,
         cache: MCPToolsCache,
+        decisions: Decisions,
         room: EngineRoom,
         logins: LoginFile | None = None,
     ) -> None:
@@ -70,10 +74,12 @@ class McpSource:
         self.server = config.id
         self.config = config
         self._room = room
-        self._memory = Memory(config.id, config_hash, cache)
+        trust = Trust(config, decisions)
+        self.filed_under = trust.source
+        self._memory = Memory(config.id, config_hash, cache, trust)
         self._logins = logins
         self._keeper = Keeper(config, self._memory, room.starts, logins)
-        self._defined: tuple[KnownServer | None, Defined] = (None, Defined({}, ()))
+        self._defined: tuple[Judgement | None, Defined] = (None, Defined({}, ()))
         room.closing.append(self._keeper.close)
 
     @property
@@ -82,16 +88,19 @@ class McpSource:
         said = self._memory.problem
         if self._memory.known is None and not self.config.disabled and not said:
             said = f"MCP server {self.server!r} is not known yet; run `toolcrib refresh`"
-        return (*filter(None, [said]), *self._look().problems)
+        return (*filter(None, [said, self._wait()]), *self._look().problems)
 
     def capabilities(self) -> Sequence[ToolInfo]:
         """What the server listed when it was last reached, in its order. Starts nothing."""
         return tuple(self._look().tools.values())
 
     def state(self, name: str) -> State:
-        """Ready while the server is up, else asleep; or that it wants a login."""
+        """Ready while the server is up, else asleep; or that it wants a login, or a review."""
         self._check(name)
-        return self._state()
+        judged = self.judgement.tools.get(name)
+        if judged is None or judged.status == "rejected":
+            return "unreviewed"  # it was listed a moment ago, and is no longer
+        return self._state() if judged.status == "approved" else judged.status
 
     async def call(self, call: Call, running: Running) -> Outcome:
         """Call a tool, starting the server if need be. Raises `UnknownTool`."""
@@ -104,9 +113,14 @@ class McpSource:
 
         there = Running(running.deadline, told)
         try:
-            return await self._room.run(self._keeper.call(call.name, call.arguments, there))
+            return await self._room.run(self._keeper.call(call, there))
         except RuntimeError as error:
             return refusal("closed", "start", str(error), server=self.server, retryable=False)
+
+    @property
+    def judgement(self) -> Judgement:
+        """What the server listed last, held against what was decided by now."""
+        return self._memory.judgement
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call this, from a thread of ours, when the list or the state may be another."""
@@ -144,6 +158,8 @@ class McpSource:
             transport="stdio" if stdio else "http",
             state="disabled" if self.config.disabled else self._state(),
             tools=len(self._look().tools),
+            waiting=len(self.judgement.waiting()),
+            flagged=sum(bool(one.flags) for one in self.judgement.tools.values()),
             protocol=known.facts.version if known else "",
             start_s=known.start_s if known else 0.0,
             seen=known.fetched if known else 0.0,
@@ -183,11 +199,19 @@ class McpSource:
 
     def _look(self) -> Defined:
         """The tools as they are known now, read once for each listing."""
-        known, (seen, defined) = self._memory.known, self._defined
-        if known is not seen and known is not None:
-            defined = define(self.config, known)
-            self._defined = known, defined
+        judgement, known, (seen, defined) = self.judgement, self._memory.known, self._defined
+        if judgement is not seen and known is not None:
+            defined = define(self.config, known, judgement)
+            self._defined = judgement, defined
         return defined
+
+    def _wait(self) -> str:
+        """That tools wait for the operator, or why they all do."""
+        if self.judgement.problem:
+            return f"MCP server {self.server!r}: nothing is approved: {self.judgement.problem}"
+        waiting = len(self.judgement.waiting())
+        todo = f"for review; run `toolcrib review {self.server}`"
+        return f"MCP server {self.server!r}: {waiting} tools wait {todo}" if waiting else ""
 
     def _check(self, name: str) -> None:
         if name not in self._look().tools:
