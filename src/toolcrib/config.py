@@ -243,7 +243,7 @@ class Settings(_Section):
 
     @property
     def state_folder(self) -> Path:
-        """Where lies what is remembered between runs and can be had again."""
+        """Where lies what is remembered between runs: caches, our key, what was decided."""
         return Path(platformdirs.user_state_dir("toolcrib"))
 
 

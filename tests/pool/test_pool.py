@@ -298,3 +298,24 @@ def test_a_change_of_ours_updates_the_entry_under_a_pin_of_the_source(
     (entry,) = pool.refresh(source).changed
     assert all(getattr(entry.capability, field) == value for field, value in ours.items())
     assert (pool.fingerprint != before) == ("pin" not in ours)
+
+
+def test_no_load_order_decides_between_servers_with_the_same_names():
+    """Test 39 of the plan: two servers, equal and confusable names, loaded in either order."""
+    names = [f"read_{n}" for n in range(1000)]
+    alike = [name.replace("e", "е", 1) for name in names]
+    one = [mcp("one", name, "of one") for name in names]
+    two = [mcp("two", name, "of two") for name in (*names, *alike)]
+    pools = [Pool(), Pool()]
+    pools[0].add(ListedSource(*one), ListedSource(*two))
+    pools[1].add(ListedSource(*two), ListedSource(*one))
+    assert pools[0].entries == pools[1].entries
+    assert pools[0].fingerprint == pools[1].fingerprint
+    assert len(pools[0].entries) == 3000
+    for pool in pools:
+        for name in names[::50]:
+            with pytest.raises(AmbiguousName, match=f"mcp_one_{name}, mcp_two_{name};"):
+                pool.resolve(name)
+            assert pool.resolve(f"mcp_one_{name}").capability.description == "of one"
+        for name in alike[::50]:
+            assert pool.resolve(name).capability.source_id == "two"

@@ -1,9 +1,10 @@
 """A tool as a stranger defines it, whole: what is pinned, approved and compared."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from toolcrib.model import JsonObject
+from toolcrib.sources.scanned import flags_of
 from toolcrib.text.canonical import canonical, digest
 
 FORMAT = 1
@@ -27,12 +28,23 @@ class Definition:
         """A SHA-256 of all of it: equal only if all of it is."""
         return digest(self._fields())
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The tricks by which something is hidden anywhere in its texts."""
+        return flags_of(self.tool, self.title, self.instructions)
+
     def written(self) -> str:
         """As JSON, for `read_definition`."""
         return canonical(self._fields())
 
     def _fields(self) -> JsonObject:
-        return {"format": FORMAT, **asdict(self)}
+        return {
+            "format": FORMAT,
+            "tool": self.tool,
+            "title": self.title,
+            "instructions": self.instructions,
+            "config_hash": self.config_hash,
+        }
 
 
 def read_definition(text: str) -> Definition:

@@ -13,10 +13,10 @@ def flags_of(*values: Json) -> tuple[str, ...]:
     return tuple(sorted({finding.trick for finding in found}))
 
 
-def cleaned(tool: ToolInfo, flags: tuple[str, ...]) -> ToolInfo:
-    """The tool with these flags, and with nothing hidden in what a model is shown."""
+def cleaned(tool: ToolInfo, pin: str, flags: tuple[str, ...]) -> ToolInfo:
+    """The tool with this pin and these flags, and nothing hidden in what a model is shown."""
     if not flags:
-        return tool
+        return replace(tool, pin=pin)
     return replace(
         tool,
         description=without_hidden(tool.description),
@@ -26,6 +26,7 @@ def cleaned(tool: ToolInfo, flags: tuple[str, ...]) -> ToolInfo:
         output_schema=tool.output_schema and _clean_object(tool.output_schema),
         annotations=_clean_object(tool.annotations),
         flags=flags,
+        pin=pin,
     )
 
 

@@ -28,7 +28,7 @@ from toolcrib.sources.apps.waking import Waker
 from toolcrib.sources.background_loop import BackgroundLoop
 from toolcrib.sources.deadline import left_s
 from toolcrib.sources.definition import Definition
-from toolcrib.sources.scanned import cleaned, flags_of
+from toolcrib.sources.scanned import cleaned
 from toolcrib.sources.threads import in_thread
 from toolcrib.text.canonical import digest
 from toolcrib.text.nearest import nearest
@@ -195,7 +195,7 @@ class AppSource:
     def _pinned(self, raw: JsonObject, tool: ToolInfo) -> ToolInfo:
         """The tool with a pin of all that the app says of it, and with nothing hidden in it."""
         definition = Definition(raw, config_hash=digest(self.launch))
-        return replace(cleaned(tool, flags_of(raw)), pin=definition.pin)
+        return cleaned(tool, definition.pin, definition.flags)
 
     def _keep(self) -> None:
         """Remember what is known now. Not to be able to is a problem, no more."""

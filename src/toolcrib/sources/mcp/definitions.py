@@ -11,7 +11,7 @@ from toolcrib.sources.mcp.named import named
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.trust import Judged, Judgement
 from toolcrib.sources.permissions import permission_from
-from toolcrib.sources.scanned import cleaned, flags_of
+from toolcrib.sources.scanned import cleaned
 
 LONGEST_DESCRIPTION = 16 * 1024
 LONGEST_TITLE = 256
@@ -43,9 +43,16 @@ def define(config: ServerConfig, known: KnownServer, judgement: Judgement) -> De
             tools[name] = _withheld(config, name, judged)
         else:
             reader = _Reader(config, name, judged.shown)
-            tools[name] = reader.tool()
+            tools[name] = cleaned(reader.tool(), *_pin_and_flags(judged, judged.shown))
             problems += reader.problems
     return Defined(tools, tuple(problems))
+
+
+def _pin_and_flags(judged: Judged, shown: Definition) -> tuple[str, tuple[str, ...]]:
+    """Those of what is shown; known already, if it is what is listed now."""
+    if shown is judged.now:
+        return judged.pin, judged.flags
+    return shown.pin, shown.flags
 
 
 def _withheld(config: ServerConfig, name: str, judged: Judged) -> ToolInfo:
@@ -74,8 +81,8 @@ class _Reader:
 
     def tool(self) -> ToolInfo:
         annotations = self._object("annotations") or {}
-        config, said = self._config, self._definition
-        tool = ToolInfo(
+        config = self._config
+        return ToolInfo(
             name=self._name,
             description=_text(self._raw.get("description"), LONGEST_DESCRIPTION),
             source="mcp",
@@ -92,9 +99,7 @@ class _Reader:
             output_schema=self._object("outputSchema"),
             annotations=annotations,
             defer=self._defer(),
-            pin=said.pin,
         )
-        return cleaned(tool, flags_of(self._raw, said.title, said.instructions))
 
     def _about(self) -> str:
         """A hint for a tool that has none: what its server is called and says it is for."""

@@ -32,6 +32,7 @@ LIST_S = 15.0
 FRESH_S = 1.0
 RARELY_S = 60.0
 NEEDS_LOGIN = "needs_login"
+REVIEW_S = 2.0
 # A start that failed in one of these ways fails in the other era just the same.
 _FINAL = frozenset({"not_started", NEEDS_LOGIN, "start_timeout", "not_configured"})
 
@@ -61,6 +62,7 @@ class Keeper:
         self._idle: asyncio.TimerHandle | None = None
         self._stale = self._freshening = self._closed = False
         self._listing = asyncio.Lock()
+        self._heeding: asyncio.Task[None] | None = None
         self._listed_at = 0.0
 
     async def call(self, call: Call, running: Running) -> Outcome:
@@ -147,6 +149,8 @@ class Keeper:
     async def close(self) -> None:
         """Stop the server for good."""
         self._closed = True
+        if self._heeding:
+            self._heeding.cancel()
         if self._starting:
             self._starting.cancel()
             await asyncio.wait({self._starting})
@@ -317,6 +321,21 @@ class Keeper:
             self._tell()
         return new
 
+    async def heed(self) -> None:
+        """While tools wait for a decision, hear of it soon, whichever process it is made in."""
+        if self._heeding is None and not self._closed:
+            self._heeding = asyncio.create_task(self._heed())
+
+    async def _heed(self) -> None:
+        last = self.memory.judgement
+        while last.held():
+            await asyncio.sleep(REVIEW_S)
+            now = await asyncio.to_thread(lambda: self.memory.judgement)
+            if now is not last:
+                last = now
+                self._tell()
+        self._heeding = None
+
     def _set_up(self, *, up: bool) -> None:
         self.up = up
         self._tell()
@@ -325,6 +344,8 @@ class Keeper:
         """Say that something is otherwise; elsewhere, for whoever listens may take their time."""
         if self.told and not self._closed:
             asyncio.get_running_loop().run_in_executor(None, self.told)
+            if self.memory.judgement.held():
+                self._spawn(self.heed())
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work)

@@ -125,6 +125,8 @@ class McpSource:
     def watch(self, changed: Callable[[], None]) -> None:
         """Call this, from a thread of ours, when the list or the state may be another."""
         self._keeper.told = changed
+        if self.judgement.held():
+            self._room.submit(self._keeper.heed())
 
     def refresh(self) -> "Future[Refreshed]":
         """Start the server once, if it is not up, and list its tools anew."""

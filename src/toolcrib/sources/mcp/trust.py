@@ -18,7 +18,6 @@ from toolcrib.sources.definition import Definition, read_definition
 from toolcrib.sources.mcp.known import KnownServer
 from toolcrib.sources.mcp.named import named
 from toolcrib.sources.mcp.server import ServerConfig
-from toolcrib.sources.scanned import flags_of
 from toolcrib.store.decisions import Decided, Decisions
 
 Status = Literal["approved", "changed", "unreviewed", "rejected"]
@@ -45,6 +44,10 @@ class Judgement:
 
     tools: Mapping[str, Judged] = field(default_factory=dict[str, Judged])
     problem: str = ""
+
+    def held(self) -> bool:
+        """Whether a decision could let more through."""
+        return any(one.status != "approved" for one in self.tools.values())
 
     def waiting(self) -> list[str]:
         """The names of those that the operator has to decide on."""
@@ -98,7 +101,7 @@ class _Listed:
 def _listed(raw: JsonObject, known: KnownServer) -> _Listed:
     facts = known.facts
     now = Definition(raw, facts.title, facts.instructions, known.config_hash)
-    return _Listed(now, now.pin, flags_of(raw, facts.title, facts.instructions))
+    return _Listed(now, now.pin, now.flags)
 
 
 def _approved(one: _Listed) -> Judged:
