@@ -53,7 +53,7 @@ def test_what_waits_is_shown_and_the_exit_code_says_so(run):
     assert "mcp_a_look (a, unreviewed, pin " in done.output
     assert "+ To look" in done.output
     assert "mcp_b_look" not in done.output
-    assert "3 wait for review." in done.output
+    assert "Waiting for review: 3." in done.output
 
 
 def test_all_of_one_server_are_approved_and_no_other(run):

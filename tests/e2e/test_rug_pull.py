@@ -107,7 +107,7 @@ def test_a_change_while_asleep_is_not_called_and_stays_out_across_restarts(world
         assert call(crib, "mcp_fake_pid").ok
     with world.crib() as crib:
         assert crib.get(ECHO).state == "changed"
-        assert "1 tools wait" in crib.problems[0]
+        assert "waiting for review: 1" in crib.problems[0]
         assert code(call(crib)) == "changed"
     world.pull()
     world.run("refresh")

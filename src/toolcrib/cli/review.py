@@ -146,4 +146,4 @@ def _tell(decided: Decided, left: Sequence[Item], *, settled: bool, as_json: boo
             console().print(safe(f"{word}: {', '.join(some)}"))
     if settled:
         console().print("New tools are trusted at first sight again.")
-    console().print(safe(f"{len(left)} wait for review." if left else "Nothing waits for review."))
+    console().print(safe(f"Waiting for review: {len(left) or 'nothing'}."))

@@ -42,6 +42,6 @@ def test_many_first_starts_at_once_agree(tmp_path):
     assert len({state.key for state in states}) == 1
     assert {state.problems for state in states} == {()}
     states[0].decisions.trust("mcp:x", SEEN)
-    assert {state.decisions.of("mcp:x")["a"].approved.pin for state in states} == {"pin"}
+    assert all(state.decisions.of("mcp:x")["a"].approved for state in states)
     for state in states:
         state.decisions.close()

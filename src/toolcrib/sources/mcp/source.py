@@ -212,8 +212,8 @@ class McpSource:
         if self.judgement.problem:
             return f"MCP server {self.server!r}: nothing is approved: {self.judgement.problem}"
         waiting = len(self.judgement.waiting())
-        todo = f"for review; run `toolcrib review {self.server}`"
-        return f"MCP server {self.server!r}: {waiting} tools wait {todo}" if waiting else ""
+        told = f"MCP server {self.server!r}: waiting for review: {waiting}"
+        return f"{told}; run `toolcrib review {self.server}`" if waiting else ""
 
     def _check(self, name: str) -> None:
         if name not in self._look().tools:
