@@ -122,6 +122,7 @@ def test_a_new_tool_with_something_hidden_in_it_waits(judge, hidden):
     assert (judged.status, judged.shown) == ("unreviewed", None)
     assert judged.flags
     assert status(judge(RAW | hidden, trust="open")) == "approved"
+    assert status(judge()) == "approved"  # nobody has decided on it, and now it is clean
 
 
 def test_what_is_hidden_in_the_instructions_makes_all_wait(judge):
@@ -162,7 +163,7 @@ class RugPull(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.allowed: dict[str, str] = {}
-        self.seen: set[str] = set()
+        self.decided: set[str] = set()
 
     @initialize(trust=st.sampled_from(["pinned", "strict"]))
     def open(self, trust):
@@ -177,9 +178,9 @@ class RugPull(RuleBasedStateMachine):
         judge = Trust(config(self.trust), self.decisions)
         self.judged = judge.judge(known(*self.tools.values(), **self.extra)).tools
         for name, one in self.judged.items():
-            if name not in self.seen and self.trust == "pinned" and not one.flags:
+            if name not in self.decided and self.trust == "pinned" and not one.flags:
                 self.allowed[name] = one.pin
-            self.seen.add(name)
+                self.decided.add(name)
 
     @rule(name=st.sampled_from("abc"), field=st.sampled_from([*FIELDS]), back=st.booleans())
     def pull(self, name, field, back):
@@ -209,6 +210,7 @@ class RugPull(RuleBasedStateMachine):
             decide = approve if yes else reject
             decide(self.decisions, "mcp:git", name, one.pin, one.now.written())
             self.allowed |= {name: one.pin} if yes else {}
+            self.decided.add(name)
             self.look()
 
     @rule()
