@@ -62,4 +62,5 @@ def test_servers_are_started_for_a_look_if_asked_to(run):
     assert (good["state"], bad["memory_bytes"]) == ("ready", None)
     if Path("/proc").is_dir():
         assert good["memory_bytes"] > 1_000_000
-    assert "memory" in run("servers").output
+    assert "memory" in run("servers", "--start").output
+    assert "memory" not in run("servers").output

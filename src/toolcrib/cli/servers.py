@@ -12,10 +12,12 @@ from toolcrib.sources.mcp.source import ServerStatus
 
 NAME = "servers"
 
-COLUMNS = [
+COLUMNS = (
     *("server", "by", "state", ">tools", ">waiting", ">flagged", "protocol"),
     *(">start s", ">memory MB", "last seen", "last error"),
-]
+)
+IF_ANY = frozenset({">waiting", ">flagged", ">memory MB"})
+"""Columns that are left out where no server has anything in them: a screen is narrow."""
 
 
 def run(
@@ -27,8 +29,8 @@ def run(
 ) -> None:
     """List the configured MCP servers and what is known of them.
 
-    Starts none, so that the memory of each is blank: what runs in another process is not seen from
-    here. With `--start` each is started for the look, and stopped after it.
+    Starts none, and shows no memory then: what runs in another process is not seen from here. With
+    `--start` each is started for the look, and stopped after it.
     """
     opening: Opening = context.obj
     with opening.mcp() as servers:
@@ -38,7 +40,14 @@ def run(
     if as_json:
         print_json(found)
         return
-    console().print(table("", COLUMNS, map(_row, found)))
+    rows = [_row(each) for each in found]
+    shown = [
+        place
+        for place, column in enumerate(COLUMNS)
+        if column not in IF_ANY or any(row[place] for row in rows)
+    ]
+    columns = [COLUMNS[place] for place in shown]
+    console().print(table("", columns, [[row[place] for place in shown] for row in rows]))
     unseen = sum(not each.seen for each in found)
     if unseen:
         console().print(safe(f"{unseen} never reached: run `toolcrib refresh`."))
@@ -50,8 +59,8 @@ def _row(status: ServerStatus) -> tuple[object, ...]:
         status.transport,
         status.state,
         status.tools,
-        status.waiting or "-",
-        status.flagged or "-",
+        status.waiting or "",
+        status.flagged or "",
         status.protocol or "-",
         f"{status.start_s:.1f}" if status.start_s else "-",
         f"{status.memory_bytes / 1e6:.0f}" if status.memory_bytes else "",

@@ -51,8 +51,9 @@ def migrate(
 
 
 def _refuse_foreign(db: apsw.Connection, application: int) -> None:
-    ours = db.pragma("application_id") == application
-    if not ours and db.execute("SELECT EXISTS (SELECT 1 FROM sqlite_schema)").get:
+    made = db.execute("SELECT EXISTS (SELECT 1 FROM sqlite_schema)").get
+    # Only then: another process may be making it now, tables and id in one transaction.
+    if made and db.pragma("application_id") != application:
         raise StoreError(f"{db.filename} is another program's database; name another file")
 
 

@@ -13,8 +13,10 @@ from toolcrib.model import Call, Json, Outcome, Running
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.fingerprint import config_hash
+from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp.trust import Trust
 from toolcrib.store.decisions import Decisions
 
 
@@ -30,7 +32,8 @@ class Shop:
     def source(self, config: ServerConfig) -> McpSource:
         cache = MCPToolsCache(self.folder)
         hashed = config_hash(config.transport, bytes(32))
-        return McpSource(config, hashed, cache, self.decisions, self.room)
+        memory = Memory(config.id, hashed, cache, Trust(config, self.decisions))
+        return McpSource(config, memory, self.room)
 
     def listed(self, config: ServerConfig) -> McpSource:
         """A source whose server was started once, and is asleep."""

@@ -19,7 +19,7 @@ class Memory:
         self._server = server
         self._hash = config_hash
         self._cache = cache
-        self._trust = trust
+        self.trust = trust
         self._judged: tuple[KnownServer | None, object, Judgement] = None, None, Judgement()
         self.known, self.problem = cache.read(server, config_hash)
         self.failure = cache.read_failure(server)
@@ -32,10 +32,10 @@ class Memory:
     @property
     def judgement(self) -> Judgement:
         """What is known, held against what was decided by now: the same object while both stay."""
-        known, version = self.known, self._trust.version()
+        known, version = self.known, self.trust.version()
         last, at, judgement = self._judged
         if known is not None and (known is not last or version != at):
-            judgement = self._trust.judge(known)
+            judgement = self.trust.judge(known)
             self._judged = known, version, judgement
         return judgement
 

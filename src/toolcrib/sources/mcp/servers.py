@@ -4,14 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.errors import ConfigError, SourceError, ToolcribError
+from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.config import Servers, read_servers
 from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.fingerprint import config_hash
 from toolcrib.sources.mcp.logins import LoginFile
+from toolcrib.sources.mcp.memory import Memory
+from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.state import open_state
+from toolcrib.sources.mcp.trust import Trust
 from toolcrib.store.decisions import Decisions
 from toolcrib.text.nearest import nearest
 
@@ -47,23 +50,18 @@ def opened(found: Servers, state_folder: Path) -> McpServers:
     except ToolcribError as error:
         return McpServers((), (*found.problems, str(error)), room.close)
     cache, logins = MCPToolsCache(state_folder / KNOWN), state_folder / LOGINS
-    key, decisions = state.key, state.decisions
+    decisions = state.decisions
 
     def close() -> None:
         room.close()
         decisions.close()
 
-    sources = tuple(
-        McpSource(
-            config,
-            config_hash(config.transport, key),
-            cache,
-            decisions,
-            room,
-            LoginFile(logins, config.id),
-        )
-        for config in found.servers
-    )
+    def source(config: ServerConfig) -> McpSource:
+        hashed, trust = config_hash(config.transport, state.key), Trust(config, decisions)
+        memory = Memory(config.id, hashed, cache, trust)
+        return McpSource(config, memory, room, LoginFile(logins, config.id))
+
+    sources = tuple(map(source, found.servers))
     return McpServers(sources, (*found.problems, *state.problems), close, decisions)
 
 

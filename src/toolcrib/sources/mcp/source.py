@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from toolcrib.errors import SourceError, UnknownTool
 from toolcrib.model import Call, Outcome, Running, SourceKind, State, ToolInfo
-from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
+from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.definitions import Defined, define
 from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.footprint import resident_bytes
@@ -20,8 +20,7 @@ from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
-from toolcrib.sources.mcp.trust import Judgement, Trust
-from toolcrib.store.decisions import Decisions
+from toolcrib.sources.mcp.trust import Judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +63,7 @@ class McpSource:
     def __init__(
         self,
         config: ServerConfig,
-        config_hash: str,
-        cache: MCPToolsCache,
-        decisions: Decisions,
+        memory: Memory,
         room: EngineRoom,
         logins: LoginFile | None = None,
     ) -> None:
@@ -74,9 +71,8 @@ class McpSource:
         self.server = config.id
         self.config = config
         self._room = room
-        trust = Trust(config, decisions)
-        self.filed_under = trust.source
-        self._memory = Memory(config.id, config_hash, cache, trust)
+        self.filed_under = memory.trust.source
+        self._memory = memory
         self._logins = logins
         self._keeper = Keeper(config, self._memory, room.starts, logins)
         self._defined: tuple[Judgement | None, Defined] = (None, Defined({}, ()))
