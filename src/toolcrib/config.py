@@ -75,6 +75,13 @@ class SearchSettings(_Section):
     weight_intent: NonNegativeFloat = Field(
         default=0.05, description="Weight of each variant that is one of several intents."
     )
+    weight_translated: NonNegativeFloat = Field(
+        default=1.0,
+        description="Weight of the variant in another language that tools here are described in.",
+    )
+    glossaries: tuple[Path, ...] = Field(
+        default=(), description="Glossary files of your own, over the one that comes along."
+    )
     cut: Literal["autocut", "top_band", "none"] = Field(
         default="autocut",
         description="Where an answer ends: at a drop in scores, below half the best, at the limit.",
@@ -359,9 +366,11 @@ def _listed(section: str, key: str, text: str) -> object:
 def _at_home(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The values with relative paths taken from the folder of the file they stand in."""
     home = dict(values)
-    for key in ("tools", "skills", "agents", "mcp_config"):
+    for key in ("tools", "skills", "agents", "mcp_config", "glossaries"):
         if isinstance(home.get(key), list):
             home[key] = [_placed(path, folder) for path in home[key]]
+    if isinstance(home.get("search"), dict):
+        home["search"] = _at_home(home["search"], folder)
     if home.get("store") not in (None, "", ":memory:"):
         home["store"] = _placed(home["store"], folder)
     return home

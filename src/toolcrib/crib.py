@@ -42,6 +42,7 @@ from toolcrib.search.filters import Scope, hidden, verdict
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rewrite import VariantWeights
 from toolcrib.search.rules import Rules
+from toolcrib.search.tongues import spoken_alone
 from toolcrib.sources.apps.apps import Apps
 from toolcrib.sources.apps.rules import AppRules, Patience
 from toolcrib.sources.builtin import BuiltinSource
@@ -53,6 +54,8 @@ from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource, Refreshed
 from toolcrib.sources.protocol import Sleeper, Source, Watched
 from toolcrib.store.sqlite import SqliteStore
+from toolcrib.text.glossary import load_glossary
+from toolcrib.text.language import Language
 
 MOST_SCOPES = 256
 
@@ -84,6 +87,8 @@ class Crib:
         self._servers: dict[str, McpSource] = {}
         self._stale: dict[str, Entry | None] = {}
         self._hidden: tuple[Mapping[str, Entry], _Remembered] = ({}, {})
+        self._alone: tuple[Mapping[str, Entry], frozenset[Language]] = ({}, frozenset())
+        self._glossary = load_glossary(self.settings.search.glossaries)
         self.pool.events.subscribe(TOOLS_UPDATED, self._note)
 
     @classmethod
@@ -338,7 +343,23 @@ class Crib:
     def _search(self, catalog: Catalog, view: View, query: Query, caller: Scope) -> Search:
         entries = self.pool.entries
         unseen = self._hidden_from(caller, query.kinds, entries)
-        return Search(view, entries, self._rules, unseen, catalog.with_vectors)
+        return Search(
+            view,
+            entries,
+            self._rules,
+            hidden=unseen,
+            vectors=catalog.with_vectors,
+            glossary=self._glossary,
+            alone=self._spoken_alone(entries),
+        )
+
+    def _spoken_alone(self, entries: Mapping[str, Entry]) -> frozenset[Language]:
+        """The languages to translate queries into, remembered as long as the entries are these."""
+        made_from, alone = self._alone
+        if made_from is not entries:
+            alone = spoken_alone(entries.values())
+            self._alone = entries, alone
+        return alone
 
     def _hidden_from(
         self, caller: Scope, kinds: frozenset[Kind], entries: Mapping[str, Entry]
@@ -411,7 +432,12 @@ class Crib:
 def rules_of(settings: Settings) -> Rules:
     """The rules of search that the settings make."""
     said = settings.search
-    weights = VariantWeights(said.weight_as_written, said.weight_plain, said.weight_intent)
+    weights = VariantWeights(
+        as_written=said.weight_as_written,
+        plain=said.weight_plain,
+        intent=said.weight_intent,
+        translated=said.weight_translated,
+    )
     return Rules(
         limit=said.limit,
         most=said.most,

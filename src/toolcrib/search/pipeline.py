@@ -1,7 +1,7 @@
 """From a free text to one ranking, keeping every step on the way for whoever asks why."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from toolcrib.index.protocol import Arm, View
 from toolcrib.model import Entry, Ranking, Variant
@@ -12,6 +12,8 @@ from toolcrib.search.names import VERBATIM, is_identifier, named
 from toolcrib.search.parse import unwrapped
 from toolcrib.search.rewrite import variants
 from toolcrib.search.rules import Rules
+from toolcrib.text.glossary import Glossary, Lexicon
+from toolcrib.text.language import Language, language
 
 INTENT_DEPTH = 10
 
@@ -42,6 +44,8 @@ class Search:
     """One search: what it looks in, what it may not see and the rules it goes by.
 
     `vectors` gives variants their vectors, all at once; without an embedder it gives them back.
+    `alone` are the languages that some entries are described in and in no other: a query in
+    another language is translated into them.
     """
 
     view: View
@@ -49,11 +53,13 @@ class Search:
     rules: Rules
     hidden: Collection[str] = frozenset()
     vectors: Vectors = tuple
+    glossary: Glossary = field(default_factory=Glossary)
+    alone: Collection[Language] = ()
 
     def trace(self, text: str, *, depth: int | None) -> Trace:
         """Rewrite, look up, fuse, cut. `depth` is how far down each arm looks; None: to the end."""
         names = self._names(text)
-        wordings = self.vectors(variants(text, self.rules.weights))
+        wordings = self.vectors(variants(text, self.rules.weights, self._lexicons(text)))
         steps = tuple(self._step(wording, names, depth) for wording in wordings)
         pairs = [(step.variant.weight, step.fused) for step in steps]
         fused = fuse_variants(pairs, k=self.rules.k)
@@ -88,6 +94,13 @@ class Search:
             return []
         verbatim = VERBATIM * self.rules.exact_name_bonus
         return [match for match in ranking if names.get(match.id, 0.0) >= verbatim > 0]
+
+    def _lexicons(self, text: str) -> Sequence[Lexicon]:
+        """From the text's language into those that it has to be translated into."""
+        if not self.alone or not self.rules.weights.translated:
+            return ()
+        own = language(text)
+        return [self.glossary.lexicon(own, other) for other in self.alone if other != own]
 
     def _names(self, text: str) -> Mapping[str, float]:
         """The bonus of whatever the text names and the caller may see."""

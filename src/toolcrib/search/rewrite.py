@@ -6,12 +6,14 @@ search the web and save a file     as written · search web save file · search 
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 from toolcrib.model import Variant
 from toolcrib.search.intent import starts_with_verb
+from toolcrib.text.glossary import Lexicon
+from toolcrib.text.language import NAMES
 from toolcrib.text.stopwords import CHINESE_ENDINGS, CHINESE_OPENINGS
 from toolcrib.text.words import roots, telling, terms, words
 
@@ -34,16 +36,21 @@ class VariantWeights:
     as_written: float = 0.7
     plain: float = 1.0
     intent: float = 0.05
+    translated: float = 1.0
 
 
-def variants(text: str, weights: VariantWeights) -> tuple[Variant, ...]:
+def variants(
+    text: str, weights: VariantWeights, lexicons: Iterable[Lexicon] = ()
+) -> tuple[Variant, ...]:
     """The wordings of a free text: at least one, no two looked up alike, the one as written first.
 
-    As written, terms are spelt as in the text; the other wordings go by their roots.
+    As written, terms are spelt as in the text; the other wordings go by their roots. Each lexicon
+    adds the text in its language, as far as it knows the words.
     """
     wordings = [_wording(text, weights.as_written, "as written", terms)]
     wordings.append(_wording(plain(text), weights.plain, "plain words", roots))
     wordings += [_wording(part, weights.intent, "one intent", roots) for part in intents(text)]
+    wordings += [each for each in map(partial(_translated, text, weights), lexicons) if each]
     distinct = {(wording.words, wording.terms): wording for wording in reversed(wordings)}
     return tuple(wording for wording in reversed(distinct.values()) if wording.weight)
 
@@ -51,8 +58,7 @@ def variants(text: str, weights: VariantWeights) -> tuple[Variant, ...]:
 @lru_cache(maxsize=256)
 def plain(text: str) -> str:
     """A request without what it is wrapped in: questions, politeness, particles, stop words."""
-    inner = text if text.isascii() else "".join(map(_unwrapped, _SPACES.split(text)))
-    return " ".join(telling(words(inner)))
+    return " ".join(telling(words(_inner(text))))
 
 
 def intents(text: str) -> Sequence[str]:
@@ -67,6 +73,11 @@ def _requests(clause: str) -> Sequence[str]:
     sides = _AND.split(clause)
     joined = all(starts_with_verb(plain(side).split()) for side in sides)
     return sides if joined else [clause]
+
+
+def _inner(text: str) -> str:
+    """The text without what wraps its Chinese clauses."""
+    return text if text.isascii() else "".join(map(_unwrapped, _SPACES.split(text)))
 
 
 def _unwrapped(clause: str) -> str:
@@ -87,3 +98,17 @@ def _wording(
         terms=tuple(to_terms(some)[:MOST_TERMS]),
         origin=origin,
     )
+
+
+def _translated(text: str, weights: VariantWeights, lexicon: Lexicon) -> Variant | None:
+    """The text in the lexicon's language, looked up by every meaning; None if it knows no word.
+
+    It reads, and is compared with labels, by the most usual meaning of each term.
+    """
+    glosses = lexicon.glosses(_inner(text))
+    if not glosses:
+        return None
+    usual = " ".join(meanings[0] for meanings in glosses)
+    every = words(" ".join(meaning for meanings in glosses for meaning in meanings))
+    wording = _wording(usual, weights.translated, f"in {NAMES[lexicon.target]}", roots)
+    return replace(wording, terms=tuple(roots(telling(every))[:MOST_TERMS]))
