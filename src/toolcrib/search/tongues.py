@@ -18,7 +18,7 @@ def spoken_alone(entries: Iterable[Entry]) -> frozenset[Language]:
 def _spoken(capability: Capability) -> frozenset[Language]:
     own = _language(capability.description or capability.title)
     tagged = (tongue for tongue in _TONGUES for tag in capability.desc if tag.startswith(tongue))
-    return frozenset([own, *tagged])
+    return frozenset[Language]([own, *tagged])
 
 
 def _language(text: str) -> Language:
