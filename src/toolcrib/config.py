@@ -76,8 +76,9 @@ class SearchSettings(_Section):
         default=0.05, description="Weight of each variant that is one of several intents."
     )
     weight_translated: NonNegativeFloat = Field(
-        default=1.0,
-        description="Weight of the variant in another language that tools here are described in.",
+        default=2.0,
+        description="Weight of the variant in another language, where all tools are in that one;"
+        " it falls with the cube of their share.",
     )
     glossaries: tuple[Path, ...] = Field(
         default=(), description="Glossary files of your own, over the one that comes along."

@@ -87,7 +87,7 @@ class Crib:
         self._servers: dict[str, McpSource] = {}
         self._stale: dict[str, Entry | None] = {}
         self._hidden: tuple[Mapping[str, Entry], _Remembered] = ({}, {})
-        self._alone: tuple[Mapping[str, Entry], frozenset[Language]] = ({}, frozenset())
+        self._alone: tuple[Mapping[str, Entry], Mapping[Language, float]] = ({}, {})
         self._glossary = load_glossary(self.settings.search.glossaries)
         self.pool.events.subscribe(TOOLS_UPDATED, self._note)
 
@@ -353,8 +353,8 @@ class Crib:
             alone=self._spoken_alone(entries),
         )
 
-    def _spoken_alone(self, entries: Mapping[str, Entry]) -> frozenset[Language]:
-        """The languages to translate queries into, remembered as long as the entries are these."""
+    def _spoken_alone(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
+        """Who needs a translation, remembered as long as the entries are these."""
         made_from, alone = self._alone
         if made_from is not entries:
             alone = spoken_alone(entries.values())

@@ -12,6 +12,7 @@ from toolcrib.search.names import VERBATIM, is_identifier, named
 from toolcrib.search.parse import unwrapped
 from toolcrib.search.rewrite import variants
 from toolcrib.search.rules import Rules
+from toolcrib.search.tongues import say
 from toolcrib.text.glossary import Glossary, Lexicon
 from toolcrib.text.language import Language, language
 
@@ -44,8 +45,8 @@ class Search:
     """One search: what it looks in, what it may not see and the rules it goes by.
 
     `vectors` gives variants their vectors, all at once; without an embedder it gives them back.
-    `alone` are the languages that some entries are described in and in no other: a query in
-    another language is translated into them.
+    `alone` is the share of entries that are described in one language and in no other, by
+    language: a query in another language is translated for them.
     """
 
     view: View
@@ -54,12 +55,12 @@ class Search:
     hidden: Collection[str] = frozenset()
     vectors: Vectors = tuple
     glossary: Glossary = field(default_factory=Glossary)
-    alone: Collection[Language] = ()
+    alone: Mapping[Language, float] = field(default_factory=dict[Language, float])
 
     def trace(self, text: str, *, depth: int | None) -> Trace:
         """Rewrite, look up, fuse, cut. `depth` is how far down each arm looks; None: to the end."""
         names = self._names(text)
-        wordings = self.vectors(variants(text, self.rules.weights, self._lexicons(text)))
+        wordings = self.vectors(variants(text, self.rules.weights, self._foreign(text)))
         steps = tuple(self._step(wording, names, depth) for wording in wordings)
         pairs = [(step.variant.weight, step.fused) for step in steps]
         fused = fuse_variants(pairs, k=self.rules.k)
@@ -95,12 +96,13 @@ class Search:
         verbatim = VERBATIM * self.rules.exact_name_bonus
         return [match for match in ranking if names.get(match.id, 0.0) >= verbatim > 0]
 
-    def _lexicons(self, text: str) -> Sequence[Lexicon]:
-        """From the text's language into those that it has to be translated into."""
-        if not self.alone or not self.rules.weights.translated:
+    def _foreign(self, text: str) -> Sequence[tuple[Lexicon, float]]:
+        """Into which languages the text is to be translated, and how much each counts."""
+        if not self.rules.weights.translated:
             return ()
         own = language(text)
-        return [self.glossary.lexicon(own, other) for other in self.alone if other != own]
+        shares = {tongue: say(share) for tongue, share in self.alone.items() if tongue != own}
+        return [(self.glossary.lexicon(own, each), part) for each, part in shares.items() if part]
 
     def _names(self, text: str) -> Mapping[str, float]:
         """The bonus of whatever the text names and the caller may see."""
