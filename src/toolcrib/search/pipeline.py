@@ -101,8 +101,11 @@ class Search:
         if not self.rules.weights.translated:
             return ()
         own = language(text)
-        shares = {tongue: say(share) for tongue, share in self.alone.items() if tongue != own}
-        return [(self.glossary.lexicon(own, each), part) for each, part in shares.items() if part]
+        return [
+            (self.glossary.lexicon(own, tongue), part)
+            for tongue, share in self.alone.items()
+            if tongue != own and (part := say(share))
+        ]
 
     def _names(self, text: str) -> Mapping[str, float]:
         """The bonus of whatever the text names and the caller may see."""

@@ -14,6 +14,8 @@ from toolcrib.text.words import is_unspaced, roots, words
 
 OURS = "en-zh.txt"
 MOST_MEANINGS = 4
+AFTER_MORE = 1000
+"""The rank that our meanings begin at, behind those of anybody's own file."""
 
 
 class Token(NamedTuple):
@@ -62,7 +64,7 @@ class Lexicon:
         return 1, (word,) if kept else ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Glossary:
     """Ours, and what `more` says over it: its meanings come first."""
 
@@ -70,7 +72,7 @@ class Glossary:
 
     def lexicon(self, source: Language, target: Language) -> Lexicon:
         """The lexicon from one language into another, made when it is first asked for."""
-        return _lexicon(self.more, source, target)
+        return _lexicon(self, source, target)
 
 
 def load_glossary(paths: Iterable[Path]) -> Glossary:
@@ -86,29 +88,46 @@ def our_glossary() -> tuple[Line, ...]:
 
 
 @lru_cache(maxsize=16)
-def _lexicon(more: tuple[Line, ...], source: Language, target: Language) -> Lexicon:
-    meanings: dict[str, dict[str, None]] = {}
-    for line in chain(more, our_glossary()):
-        if {source, target} == set(line.languages):
-            here, there = line.sides if line.languages[0] == source else line.sides[::-1]
-            for term in here:
-                meanings.setdefault(_key(term), {}).update(dict.fromkeys(there))
+def _lexicon(glossary: Glossary, source: Language, target: Language) -> Lexicon:
+    found: dict[str, dict[str, int]] = {}
+    for least, lines in ((0, glossary.more), (AFTER_MORE, our_glossary())):
+        for line in lines:
+            left, right = line.sides
+            if line.languages == (source, target):
+                _put(found, left, right, least)
+            elif line.languages == (target, source):
+                _put(found, right, left, least)
     return Lexicon(
         target,
-        {key: tuple(several)[:MOST_MEANINGS] for key, several in meanings.items()},
-        max((key.count(" ") + 1 for key in meanings), default=0),
+        {
+            key: tuple(sorted(ranks, key=ranks.__getitem__)[:MOST_MEANINGS])
+            for key, ranks in found.items()
+        },
+        max((key.count(" ") + 1 for key in found), default=0),
     )
 
 
+def _put(
+    found: dict[str, dict[str, int]], here: tuple[str, ...], there: tuple[str, ...], least: int
+) -> None:
+    """Rank what terms mean: the earlier both stand on their sides, the more usual it is."""
+    for place, term in enumerate(here, least):
+        ranks = found.setdefault(_key(term), {})
+        for rank, meaning in enumerate(there, place):
+            ranks[meaning] = min(rank, ranks.get(meaning, rank))
+
+
 def _key(term: str) -> str:
-    return " ".join([token.key for token in _tokens(term)])
+    return " ".join([key for word in words(term) for key in _keys(word)])
+
+
+def _keys(word: str) -> Sequence[str]:
+    return word if is_unspaced(word) else roots([word])
 
 
 def _tokens(text: str) -> Sequence[Token]:
-    return [token for word in words(text) for token in _tokens_of(word)]
-
-
-def _tokens_of(word: str) -> Sequence[Token]:
-    if is_unspaced(word):
-        return [Token(character, character) for character in word]
-    return [Token(roots([word])[0], word)]
+    return [
+        Token(key, key if is_unspaced(word) else word)
+        for word in words(text)
+        for key in _keys(word)
+    ]

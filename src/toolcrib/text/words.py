@@ -70,7 +70,7 @@ def fold(name: str) -> str:
 
 def is_unspaced(word: str) -> bool:
     """Whether a word is a run of a script written without spaces."""
-    return _UNSPACED_RUN.fullmatch(word) is not None
+    return not word.isascii() and _UNSPACED_RUN.fullmatch(word) is not None
 
 
 def _normal(text: str) -> str:
