@@ -101,6 +101,16 @@ class SearchSettings(_Section):
     internal: tuple[str, ...] = Field(
         default=(), description="Names or patterns of plumbing that no search returns."
     )
+    learn: bool = Field(
+        default=False,
+        description="Whether a query that led to a call raises that tool for queries like it.",
+    )
+    learn_boost: float = Field(
+        default=0.1, ge=0, le=0.25, description="The largest share by which it raises a score."
+    )
+    learn_half_life_days: PositiveFloat = Field(
+        default=30.0, description="After so many days without use it raises half as much."
+    )
 
 
 class WeightSettings(_Section):

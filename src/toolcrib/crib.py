@@ -56,6 +56,10 @@ from toolcrib.sources.protocol import Sleeper, Source, Watched
 from toolcrib.store.sqlite import SqliteStore
 from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
+from toolcrib.uses.hints import Hints
+from toolcrib.uses.links import Links, astray, declared_links
+from toolcrib.uses.uses import Uses
+from toolcrib.uses.words import content_words, profile_of
 
 MOST_SCOPES = 256
 
@@ -79,7 +83,11 @@ class Crib:
         self.pool = Pool()
         self.problems: tuple[str, ...] = ()
         self._embedder = embedder
-        self._door = Door(self.pool, policy_of(self.settings))
+        self._uses = Uses(
+            None if self.settings.store_path == ":memory:" else self._use_store,
+            half_life_days=self.settings.search.learn_half_life_days,
+        )
+        self._door = Door(self.pool, policy_of(self.settings), heard=self._heard)
         self._functions = BuiltinSource()
         self._changing = RLock()
         self._added = False
@@ -89,6 +97,7 @@ class Crib:
         self._hidden: tuple[Mapping[str, Entry], _Remembered] = ({}, {})
         self._alone: tuple[Mapping[str, Entry], Mapping[Language, float]] = ({}, {})
         self._glossary = load_glossary(self.settings.search.glossaries)
+        self._linked: tuple[Mapping[str, Entry], Links] = ({}, {})
         self.pool.events.subscribe(TOOLS_UPDATED, self._note)
 
     @classmethod
@@ -101,6 +110,7 @@ class Crib:
         crib.add_source(*found.sources)
         if settings.apps.enabled:
             crib.problems += crib._apps.problems
+        crib.problems += tuple(astray(found.sources, list(crib.entries()), crib.pool.candidates))
         return crib
 
     def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
@@ -160,12 +170,19 @@ class Crib:
         limit: int | None = None,
         kinds: Iterable[Kind] = (),
         scope: Scope | None = None,
+        caller: Caller = HOST,
     ) -> Answer:
-        """What fits best, best first. Never raises for what a query says."""
+        """What fits best, best first. Never raises for what a query says.
+
+        `scope` is the caller's, unless it is given.
+        """
         query = Query(text, limit, frozenset(kinds))
-        catalog = self._indexed()
+        catalog, seen = self._indexed(), self._scope(scope or caller.scope)
         with catalog.view() as view:
-            found = answer(query, self._search(catalog, view, query, self._scope(scope)))
+            found = answer(query, self._search(catalog, view, query, seen))
+        if self.settings.search.learn:
+            names = [hit.name for hit in found]
+            self._uses.searched(caller.id, profile_of(seen), content_words(text), names)
         if self.settings.mcp.warm_up:
             self._warm_up(found)
         return found
@@ -183,6 +200,19 @@ class Crib:
         with catalog.view() as view:
             search = self._search(catalog, view, query, caller)
             return explain(query, entry, verdict(entry, caller), search)
+
+    def hints(self, name: str) -> Hints:
+        """What a capability is used with, by declared links and by recorded use.
+
+        For the operator: it names what a caller may not see. Raises `UnknownTool`,
+        `AmbiguousName` and `StoreError`.
+        """
+        return self._uses.hints(self.get(name).name, self._links(self.entries()))
+
+    @property
+    def uses(self) -> Uses:
+        """What is kept about use, to show and to forget. For the operator, as `hints`."""
+        return self._uses
 
     async def call(  # noqa: PLR0913 - what a call may have, each by its name
         self,
@@ -273,6 +303,7 @@ class Crib:
         """End the servers and apps that were started, and let go of the catalog file."""
         for close in self._closing:
             close()
+        self._uses.close()
         if "_apps" in self.__dict__:
             self._apps.close()
         if "_store" in self.__dict__:
@@ -351,6 +382,8 @@ class Crib:
             vectors=catalog.with_vectors,
             glossary=self._glossary,
             alone=self._spoken_alone(entries),
+            learned=self._learned(query.text, caller),
+            often_with=self._uses.often_with(self._links(entries)),
         )
 
     def _spoken_alone(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
@@ -360,6 +393,33 @@ class Crib:
             alone = spoken_alone(entries.values())
             self._alone = entries, alone
         return alone
+
+    def _learned(self, text: str, caller: Scope) -> Mapping[str, float]:
+        """By what share earlier use raises the score of which tools for this query."""
+        said = self.settings.search
+        if not said.learn:
+            return {}
+        shares = self._uses.shares(profile_of(caller), content_words(text))
+        return {name: share * said.learn_boost for name, share in shares.items()}
+
+    def _links(self, entries: Mapping[str, Entry]) -> Links:
+        """The declared links, remembered as long as the entries are these."""
+        made_from, links = self._linked
+        if made_from is not entries:
+            links = declared_links(entries, self.pool.candidates)
+            self._linked = entries, links
+        return links
+
+    def _heard(self, caller: Caller, tool: str) -> None:
+        self._uses.called(caller.id, tool)
+
+    def _use_store(self, *, make: bool) -> SqliteStore | None:
+        """The catalog file, for what use teaches: made only if there is something to write."""
+        there = "_store" in self.__dict__ or Path(self.settings.store_path).exists()
+        if not (make or there):
+            return None
+        with self._changing:
+            return self._store
 
     def _hidden_from(
         self, caller: Scope, kinds: frozenset[Kind], entries: Mapping[str, Entry]

@@ -32,7 +32,8 @@ class Capability:
     `title`, `display` and `desc` are for people and for search; `display` and `desc`
     are keyed by language tag ("en", "zh-CN"). `enabled` and `platform_available` both
     have to hold before a model may hear of it. `flags` are the tricks by which something was
-    hidden in its texts; what is here has been cleaned of it.
+    hidden in its texts; what is here has been cleaned of it. `often_with` names what its author
+    says it is used with.
     """
 
     kind: ClassVar[Kind]
@@ -53,6 +54,7 @@ class Capability:
     desc: Mapping[str, str] = field(default_factory=dict[str, str])
     search_hint: str = ""
     flags: tuple[str, ...] = ()
+    often_with: tuple[str, ...] = ()
     pin: str = ""
 
 
@@ -145,7 +147,10 @@ Ranking: TypeAlias = Sequence[Match]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One search result. `schema` is there for the best few tools and None for the rest."""
+    """One search result. `schema` is there for the best few tools and None for the rest.
+
+    `often_with` are a few others that are used with it, by declared links and by recorded use.
+    """
 
     name: str
     kind: Kind
@@ -157,6 +162,7 @@ class Hit:
     description: str
     permission_kind: PermissionKind
     schema: JsonObject | None = None
+    often_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ OTHER = {
     "desc": {"zh-CN": "读取文件"},
     "search_hint": "open",
     "flags": ("bidi",),
+    "often_with": ("write_file",),
     "parameters": {"type": "object"},
     "output_schema": {"type": "string"},
     "annotations": {"readOnlyHint": True},

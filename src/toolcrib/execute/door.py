@@ -8,7 +8,7 @@ a call that is refused is an outcome whose error says why, and that nothing was 
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from toolcrib.execute.approval import Approval, Approver, Rule
@@ -68,10 +68,20 @@ class _Admitted:
 
 
 class Door:
-    """Lets calls through to the tools of a pool. `tickets` are for the operator's side alone."""
+    """Lets calls through to the tools of a pool. `tickets` are for the operator's side alone.
 
-    def __init__(self, pool: Pool, policy: Policy | None = None) -> None:
+    `heard` is told of every call to a tool of the pool that went well: who called, and what.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        policy: Policy | None = None,
+        *,
+        heard: Callable[[Caller, str], None] = lambda _caller, _tool: None,
+    ) -> None:
         self._pool = pool
+        self._heard = heard
         self._policy = policy or Policy()
         self.tickets = Tickets()
         self._approval = Approval(self._policy.rules, self.tickets)
@@ -98,6 +108,8 @@ class Door:
         limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         running = _running(limit_s, progress)
         outcome = await dispatch(admitted.call, admitted.tool, admitted.source, running)
+        if outcome.ok and admitted.tool.name in self._pool.entries:
+            self._heard(caller, admitted.tool.name)
         return replace(self._given(outcome, caller), repaired=admitted.repaired)
 
     def question(self, call: Call, caller: Caller) -> ApprovalRequest | None:

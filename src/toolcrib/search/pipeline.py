@@ -8,6 +8,7 @@ from toolcrib.model import Entry, Ranking, Variant
 from toolcrib.search.cut import autocut, top_band
 from toolcrib.search.fuse import fuse_arms, fuse_variants
 from toolcrib.search.intent import intent
+from toolcrib.search.learned import raised
 from toolcrib.search.names import VERBATIM, is_identifier, named
 from toolcrib.search.parse import unwrapped
 from toolcrib.search.rewrite import variants
@@ -19,6 +20,10 @@ from toolcrib.text.language import Language, language
 INTENT_DEPTH = 10
 
 Vectors = Callable[[Sequence[Variant]], Sequence[Variant]]
+
+
+def _nothing(_name: str) -> Sequence[str]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +38,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The steps, the ranking they fused to, and what the cut left of it."""
+    """The steps, the ranking they fused to, and what the cut left of it.
+
+    `learned` is by what share use has raised which scores.
+    """
 
     steps: tuple[Step, ...]
     ranking: Ranking
     kept: Ranking
+    learned: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,8 @@ class Search:
     `vectors` gives variants their vectors, all at once; without an embedder it gives them back.
     `alone` is the share of entries that are described in one language and in no other, by
     language: a query in another language is translated for them.
+    `learned` is the share by which earlier use of this query raises which scores, `often_with`
+    tells what is used with a capability.
     """
 
     view: View
@@ -56,6 +67,8 @@ class Search:
     vectors: Vectors = tuple
     glossary: Glossary = field(default_factory=Glossary)
     alone: Mapping[Language, float] = field(default_factory=dict[Language, float])
+    learned: Mapping[str, float] = field(default_factory=dict[str, float])
+    often_with: Callable[[str], Sequence[str]] = _nothing
 
     def trace(self, text: str, *, depth: int | None) -> Trace:
         """Rewrite, look up, fuse, cut. `depth` is how far down each arm looks; None: to the end."""
@@ -64,8 +77,10 @@ class Search:
         steps = tuple(self._step(wording, names, depth) for wording in wordings)
         pairs = [(step.variant.weight, step.fused) for step in steps]
         fused = fuse_variants(pairs, k=self.rules.k)
-        ranking = [match for match in fused if self.sees(match.id)]
-        return Trace(steps, ranking, self._outright(text, names, ranking) or self.cut(ranking))
+        learned: Mapping[str, float] = {} if names else self.learned  # a name means its tool
+        ranking = [match for match in raised(fused, learned) if self.sees(match.id)]
+        kept = self._outright(text, names, ranking) or self.cut(ranking)
+        return Trace(steps, ranking, kept, learned)
 
     def sees(self, id: str) -> bool:
         """Whether the caller gets to see this one."""

@@ -25,6 +25,18 @@ MIGRATIONS = (
     );
     INSERT INTO pointer VALUES (0, 0, 0, '');
     """,
+    """
+    CREATE TABLE use_key (key BLOB NOT NULL);
+    INSERT INTO use_key VALUES (randomblob(16));
+    CREATE TABLE use_pair (
+        id INTEGER PRIMARY KEY, before TEXT NOT NULL, after TEXT NOT NULL, count INTEGER NOT NULL,
+        UNIQUE (before, after)
+    );
+    CREATE TABLE use_lesson (
+        profile BLOB, word BLOB, tool TEXT, uses INTEGER NOT NULL, weight REAL NOT NULL,
+        day INTEGER NOT NULL, PRIMARY KEY (profile, word, tool)
+    ) WITHOUT ROWID;
+    """,
 )
 
 

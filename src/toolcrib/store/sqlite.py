@@ -1,7 +1,7 @@
 """The catalog file: SQLite by way of apsw, which brings a current one and loads extensions.
 
-What it holds (the index, cached vectors) can be made again, so a damaged file is set aside and a
-fresh one takes its place. What cannot be made again does not belong in it.
+What it holds (the index, cached vectors) can be made again, or grows again with use, so a damaged
+file is set aside and a fresh one takes its place. What must not be lost does not belong in it.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.errors import StoreError
-from toolcrib.store import embeddings
+from toolcrib.store import embeddings, uses
 from toolcrib.store.connections import Connections, FileConnections, MemoryConnection
 from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
 from toolcrib.store.private import make_private
+from toolcrib.store.uses import Used
 
 
 class SqliteStore:
@@ -71,6 +72,21 @@ class SqliteStore:
         """As the protocol says."""
         with self.write() as db:
             embeddings.keep(db, model, vectors)
+
+    def used(self) -> Used:
+        """As the protocol says."""
+        with self.read() as db:
+            return uses.read(db)
+
+    def keep_used(self, more: Used, *, half_life_days: float) -> None:
+        """As the protocol says."""
+        with self.write() as db:
+            uses.add(db, more, half_life_days)
+
+    def forget_used(self, tool: str = "") -> int:
+        """As the protocol says."""
+        with self.write() as db:
+            return uses.forget(db, tool)
 
     def close(self) -> None:
         """As the protocol says. A file without other users is then one file, without a WAL."""
