@@ -15,6 +15,7 @@ from toolcrib.cli import (
     doctor,
     hints,
     index,
+    lint,
     login,
     refresh,
     remove,
@@ -55,6 +56,7 @@ COMMANDS: tuple[Command, ...] = (
     review,
     doctor,
     apps,
+    lint,
     eval_,
     tour,
 )
