@@ -2,17 +2,33 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from toolcrib.lint.shelf import Shelf, Told
 from toolcrib.model import Capability, Entry
 from toolcrib.search.intent import intent
 from toolcrib.text.tokens import estimate_tokens
-from toolcrib.text.words import is_unspaced, roots, telling, terms, words
+from toolcrib.text.words import fold, is_unspaced, roots, telling, words
 
 FEWEST_WORDS = 3
 MOST_CHARACTERS = 1_024
 MOST_TOKENS = 400
+FIRST_WORDS = 12
 
+# What tools do, beside the verbs that search knows as intents.
+_VERBS = """
+    accept activate allow analyze append apply approve archive assign attach authenticate block
+    book cancel capture change choose clean click clone collect commit complete configure
+    connect copy crop cut detect discard disconnect drag draw emit enable ensure evaluate
+    examine expand explain export extract fill filter fix flip flush focus follow generate give
+    grant group hide hover import increase initialize install issue join keep link lock log look
+    manage map mark merge monitor move mute navigate order pay pick plan play plot press print
+    provide pull push record redirect refresh register reject release reload render reply report
+    request reserve reset resize resolve restart restore resume return review revoke rotate
+    route scan schedule scroll select show sign simulate skip solve sort split submit subscribe
+    suggest summarize switch sync tap test toggle track transfer turn type undo unlock
+    unsubscribe upgrade use visualize wait watch
+"""
 _PLACEHOLDER = re.compile(
     r"(todo|tbd|fixme|xxx|n/?a|none|null|test|placeholder|lorem ipsum.*|undocumented"
     r"|(a |the |my |this )?(tool|function|description)( here)?"
@@ -60,7 +76,7 @@ def same_description(shelf: Shelf) -> Iterator[Told]:
     """Another one of its kind has the same description."""
     alike: dict[tuple[str, str], list[str]] = {}
     for name, entry in shelf.entries.items():
-        if text := _normal(entry):
+        if text := shelf.texts[name]:
             alike.setdefault((entry.capability.kind, text), []).append(name)
     for names in alike.values():
         for name in names[1:]:
@@ -73,7 +89,7 @@ def name_apart(shelf: Shelf) -> Iterator[Told]:
     """Its description shares no word with its name, and says in no verb what it does."""
     for entry in shelf.entries.values():
         text = _prose(entry.capability)
-        if text and not intent(text) and not _shares_words(entry, text):
+        if text and not _has_verb(text) and not _shares_words(entry, text):
             yield Told(
                 entry.name,
                 "has a description without a verb and without a word of its name; "
@@ -86,16 +102,28 @@ def _length(text: str) -> int:
     return sum(len(word) // 2 if is_unspaced(word) else 1 for word in words(text))
 
 
-def _normal(entry: Entry) -> str:
-    return " ".join(entry.capability.description.lower().split()).rstrip(".")
-
-
 def _prose(capability: Capability) -> str:
     texts = (capability.description, *capability.desc.values())
     return " ".join(filter(None, texts))
 
 
+def _has_verb(text: str) -> bool:
+    """Whether it has a verb that is known, or is in a script whose verbs are not looked for."""
+    some = words(text)
+    return bool(
+        intent(text)
+        or any(map(is_unspaced, some))
+        or not _verbs().isdisjoint(roots(some[:FIRST_WORDS]))
+    )
+
+
+@cache
+def _verbs() -> frozenset[str]:
+    return frozenset(roots(_VERBS.split()))
+
+
 def _shares_words(entry: Entry, text: str) -> bool:
     labels = f"{entry.bare} {entry.capability.title} {' '.join(entry.capability.display.values())}"
     names = telling(words(labels))
-    return not {*roots(names), *terms(names)}.isdisjoint([*roots(words(text)), *terms(words(text))])
+    said = words(text)
+    return fold(entry.bare) in fold(text) or not set(roots(names)).isdisjoint(roots(said))

@@ -51,9 +51,7 @@ def renamed(shelf: Shelf) -> Iterator[Told]:
     """Models see another name than the one it has: too long, taken, or with illegal characters."""
     for name, entry in shelf.entries.items():
         if not name.endswith(entry.bare):
-            message = (
-                f"is {entry.bare!r:.80} to its source; use letters, digits, _ and -, and fewer"
-            )
+            message = f"is {entry.bare!r:.80} to its source; shorten that, or its server's id"
             yield Told(name, message)
 
 

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from toolcrib.index.document import document
-from toolcrib.index.memory.engine import MemoryEngine
-from toolcrib.model import Entry, Variant
+from toolcrib.index.document import Document, document
+from toolcrib.index.memory.bm25 import Bm25, row
+from toolcrib.index.memory.segment import Segment
+from toolcrib.index.weights import FieldWeights
+from toolcrib.model import Capability, Entry, Variant
 from toolcrib.text.words import roots, telling, words
 
-MOST_TERMS = 48
+LONGEST_QUERY = 400
+MOST_TERMS = 32
 MOST_FOUND = 4
 
 
@@ -24,10 +27,7 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class Shelf:
-    """The entries by name. `found` is what each one's own description finds, best first.
-
-    By words alone: what two tools have in common in words is what confuses searchers first.
-    """
+    """The entries by name."""
 
     entries: Mapping[str, Entry]
 
@@ -38,26 +38,40 @@ class Shelf:
         return cls({entry.name: entry for entry in sorted(shown, key=lambda entry: entry.name)})
 
     @cached_property
-    def found(self) -> Mapping[str, tuple[str, ...]]:
-        """Empty for what has no description."""
-        engine = MemoryEngine()
-        engine.rebuild(
-            document(entry.capability, id=name, bare=entry.bare)
+    def texts(self) -> Mapping[str, str]:
+        """Each description in lower case, with single spaces, without a full stop behind it."""
+        return {
+            name: " ".join(entry.capability.description.lower().split()).rstrip(".")
             for name, entry in self.entries.items()
-        )
-        with engine.view() as view:
-            return {
-                name: tuple(match.id for match in view.bm25.lookup(query, limit=MOST_FOUND))
-                for name, query in self._queries.items()
-            }
+        }
 
     @cached_property
-    def _queries(self) -> Mapping[str, Variant]:
-        return {name: _query(entry) for name, entry in self.entries.items()}
+    def found(self) -> Mapping[str, tuple[str, ...]]:
+        """What each one's own description finds, best first; nothing for an empty one.
+
+        By names, labels and descriptions alone: what two tools have in common in words is what
+        confuses searchers first.
+        """
+        weights = FieldWeights()
+        rows = [row(_without_detail(entry), weights) for entry in self.entries.values()]
+        index = Bm25(Segment.of(rows))
+        return {
+            name: tuple(match.id for match in index.lookup(_query(text), limit=MOST_FOUND))
+            for name, text in self.texts.items()
+        }
 
 
-def _query(entry: Entry) -> Variant:
-    """The description of a capability as somebody would search by it."""
-    text = entry.capability.description
-    terms = dict.fromkeys(roots(telling(words(text))))
-    return Variant(text, terms=tuple(terms)[:MOST_TERMS])
+def _without_detail(entry: Entry) -> Document:
+    plain = Capability(
+        name=entry.name,
+        description=entry.capability.description,
+        title=entry.capability.title,
+        tags=entry.capability.tags,
+        search_hint=entry.capability.search_hint,
+    )
+    return document(plain, bare=entry.bare)
+
+
+def _query(text: str) -> Variant:
+    """A description as somebody would search by it."""
+    return Variant(text, terms=tuple(roots(telling(words(text[:LONGEST_QUERY])))[:MOST_TERMS]))
