@@ -56,10 +56,10 @@ from toolcrib.sources.protocol import Sleeper, Source, Watched
 from toolcrib.store.sqlite import SqliteStore
 from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
+from toolcrib.uses.advice import Advice
 from toolcrib.uses.hints import Hints
-from toolcrib.uses.links import Links, astray, declared_links
+from toolcrib.uses.links import astray
 from toolcrib.uses.uses import Uses
-from toolcrib.uses.words import content_words, profile_of
 
 MOST_SCOPES = 256
 
@@ -87,6 +87,8 @@ class Crib:
             None if self.settings.store_path == ":memory:" else self._use_store,
             half_life_days=self.settings.search.learn_half_life_days,
         )
+        learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
+        self._advice = Advice(self._uses, self.pool, boost=learns)
         self._door = Door(self.pool, policy_of(self.settings), heard=self._heard)
         self._functions = BuiltinSource()
         self._changing = RLock()
@@ -97,7 +99,6 @@ class Crib:
         self._hidden: tuple[Mapping[str, Entry], _Remembered] = ({}, {})
         self._alone: tuple[Mapping[str, Entry], Mapping[Language, float]] = ({}, {})
         self._glossary = load_glossary(self.settings.search.glossaries)
-        self._linked: tuple[Mapping[str, Entry], Links] = ({}, {})
         self.pool.events.subscribe(TOOLS_UPDATED, self._note)
 
     @classmethod
@@ -180,9 +181,7 @@ class Crib:
         catalog, seen = self._indexed(), self._scope(scope or caller.scope)
         with catalog.view() as view:
             found = answer(query, self._search(catalog, view, query, seen))
-        if self.settings.search.learn:
-            names = [hit.name for hit in found]
-            self._uses.searched(caller.id, profile_of(seen), content_words(text), names)
+        self._advice.answered(found, caller.id, seen)
         if self.settings.mcp.warm_up:
             self._warm_up(found)
         return found
@@ -207,7 +206,7 @@ class Crib:
         For the operator: it names what a caller may not see. Raises `UnknownTool`,
         `AmbiguousName` and `StoreError`.
         """
-        return self._uses.hints(self.get(name).name, self._links(self.entries()))
+        return self._advice.hints(self.get(name).name)
 
     @property
     def uses(self) -> Uses:
@@ -382,8 +381,8 @@ class Crib:
             vectors=catalog.with_vectors,
             glossary=self._glossary,
             alone=self._spoken_alone(entries),
-            learned=self._learned(query.text, caller),
-            often_with=self._uses.often_with(self._links(entries)),
+            learned=self._advice.learned(query.text, caller),
+            often_with=self._advice.often_with(entries),
         )
 
     def _spoken_alone(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
@@ -393,22 +392,6 @@ class Crib:
             alone = spoken_alone(entries.values())
             self._alone = entries, alone
         return alone
-
-    def _learned(self, text: str, caller: Scope) -> Mapping[str, float]:
-        """By what share earlier use raises the score of which tools for this query."""
-        said = self.settings.search
-        if not said.learn:
-            return {}
-        shares = self._uses.shares(profile_of(caller), content_words(text))
-        return {name: share * said.learn_boost for name, share in shares.items()}
-
-    def _links(self, entries: Mapping[str, Entry]) -> Links:
-        """The declared links, remembered as long as the entries are these."""
-        made_from, links = self._linked
-        if made_from is not entries:
-            links = declared_links(entries, self.pool.candidates)
-            self._linked = entries, links
-        return links
 
     def _heard(self, caller: Caller, tool: str) -> None:
         self._uses.called(caller.id, tool)

@@ -60,6 +60,8 @@ def test_a_lesson_again_is_added_to_what_is_left_of_it():
 
 def test_of_too_many_the_lightest_go(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(lessons, "MOST_LESSONS", 10)
-    learned = book((b"mail", "send", 9), *((bytes([n]), "x", 1) for n in range(11)))
+    learned = book((b"mail", "send", 9))
+    for number in range(11):
+        learned.add(LessonKey(EVERYONE, bytes([number]), "x"), Lesson(1, 1.0, 0))
     assert len(learned) == len(list(learned.items())) == 10
     assert learned.shares(EVERYONE, [b"mail"], 0) == {"send": 1.0}

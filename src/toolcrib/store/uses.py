@@ -67,7 +67,10 @@ def read(db: apsw.Connection) -> Used:
     learned = db.execute("SELECT profile, word, tool, uses, weight, day FROM use_lesson")
     return Used(
         {Pair(before, after): count for before, after, count in counted},
-        {LessonKey(*row[:3]): Lesson(*row[3:]) for row in learned},
+        {
+            LessonKey(profile, word, tool): Lesson(uses, weight, day)
+            for profile, word, tool, uses, weight, day in learned
+        },
         db.execute("SELECT key FROM use_key").get,
     )
 

@@ -22,8 +22,9 @@ class LessonBook:
         self._half_life_days = half_life_days
         self._tools: dict[tuple[bytes, bytes], dict[str, Lesson]] = {}
         self._size = 0
-        for key, lesson in (lessons or {}).items():
-            self.add(key, lesson)
+        for (profile, word, tool), lesson in (lessons or {}).items():
+            self._tools.setdefault((profile, word), {})[tool] = lesson
+            self._size += 1
 
     def __len__(self) -> int:
         return self._size

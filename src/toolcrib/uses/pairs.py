@@ -12,11 +12,11 @@ class PairCounts:
     """How often one tool was called after another."""
 
     def __init__(self, counts: Mapping[Pair, int] | None = None) -> None:
-        self._counts: dict[Pair, int] = {}
+        self._counts = dict(counts or {})
         self._after: dict[str, set[str]] = {}
         self._before: dict[str, set[str]] = {}
-        for pair, count in (counts or {}).items():
-            self.add(pair, count)
+        for pair in self._counts:
+            self._index(pair)
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -28,8 +28,7 @@ class PairCounts:
     def add(self, pair: Pair, count: int = 1) -> None:
         """Count a pair; of too many the rarest go."""
         self._counts[pair] = self._counts.get(pair, 0) + count
-        self._after.setdefault(pair.before, set()).add(pair.after)
-        self._before.setdefault(pair.after, set()).add(pair.before)
+        self._index(pair)
         if len(self._counts) > MOST_PAIRS * SLACK:
             rarest = sorted(self._counts, key=lambda each: self._counts[each])
             for each in rarest[: len(self._counts) - MOST_PAIRS]:
@@ -42,6 +41,11 @@ class PairCounts:
     def predecessors(self, tool: str) -> Mapping[str, int]:
         """What a tool was called after, and how often."""
         return {before: self._counts[Pair(before, tool)] for before in self._before.get(tool, ())}
+
+    def _index(self, pair: Pair) -> None:
+        before, after = pair
+        self._after.setdefault(before, set()).add(after)
+        self._before.setdefault(after, set()).add(before)
 
     def _drop(self, pair: Pair) -> None:
         del self._counts[pair]
