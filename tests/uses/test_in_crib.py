@@ -8,6 +8,7 @@ import pytest
 
 from toolcrib import Caller, Crib, Scope, Settings, tool
 from toolcrib.config import SearchSettings
+from toolcrib.execute.chain import per_request_tools
 
 QUERY = "tell my boss the news"
 
@@ -85,6 +86,16 @@ def test_there_are_three_at_most():
 def test_a_call_that_failed_or_was_refused_does_not_count():
     crib = crib_of(send_mail, fail)
     call(crib, *["send_mail", "fail", "nowhere"] * 3)
+    assert crib.uses.kept().pairs == {}
+
+
+def test_a_tool_of_the_request_does_not_count():
+    def send_letter() -> int:
+        return 1
+
+    crib = crib_of(send_mail, send_telegram)
+    with per_request_tools(tool(permission_kind="read")(send_letter)):
+        call(crib, *["send_letter", "send_mail"] * 3)
     assert crib.uses.kept().pairs == {}
 
 

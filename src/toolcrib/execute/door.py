@@ -108,7 +108,7 @@ class Door:
         limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         running = _running(limit_s, progress)
         outcome = await dispatch(admitted.call, admitted.tool, admitted.source, running)
-        if outcome.ok and admitted.tool.name in self._pool.entries:
+        if outcome.ok and self._has(admitted.tool):
             self._heard(caller, admitted.tool.name)
         return replace(self._given(outcome, caller), repaired=admitted.repaired)
 
@@ -129,6 +129,11 @@ class Door:
             return self._results.rest(handle, caller, offset)
         except Refused as refused:
             return Outcome(error=refused.error)
+
+    def _has(self, tool: ToolInfo) -> bool:
+        """Whether this very tool is in the pool: one of the request may have the same name."""
+        entry = self._pool.entries.get(tool.name)
+        return entry is not None and entry.capability is tool
 
     def _given(self, outcome: Outcome, caller: Caller) -> Outcome:
         try:

@@ -8,7 +8,7 @@ stays in memory.
 import logging
 import secrets
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock, Timer
@@ -25,6 +25,7 @@ from toolcrib.uses.pairs import PairCounts
 from toolcrib.uses.words import hashed
 
 WRITE_EVERY_S = 60.0
+MOST_HEARD = 256
 DAY_S = 86_400
 HALF_LIFE_DAYS = 30.0
 
@@ -67,6 +68,7 @@ class Uses:
         self._turn = Lock()
         self._writing = Lock()
         self._conversations = Conversations()
+        self._heard: deque[tuple[str, str, float]] = deque()
         self._news = _News()
         self._timer: Timer | None = None
         self._read = store is None
@@ -75,16 +77,16 @@ class Uses:
         self._lessons = LessonBook(half_life_days=half_life_days)
 
     def called(self, caller: str, tool: str) -> None:
-        """A call of this tool went well. Costs microseconds, and never fails."""
-        now = self._clock()
-        with self._turn:
-            conversation = self._conversations.of(caller, now)
-            for pair in conversation.called(tool):
-                self._pairs.add(pair)
-                self._news.pairs[pair] += 1
-            for key in conversation.taught(tool):
-                self._learn(key, Lesson(1, 1.0, int(now // DAY_S)))
+        """A call of this tool went well. Costs a microsecond, and never fails.
+
+        What it means is worked out by the next one who asks, or by the writer.
+        """
+        self._heard.append((caller, tool, self._clock()))
+        if self._timer is None and self._store:
             self._write_later()
+        if len(self._heard) >= MOST_HEARD:
+            with self._turn:
+                self._work_out()
 
     def searched(
         self, caller: str, profile: bytes, words: Sequence[str], found: Sequence[str]
@@ -94,6 +96,7 @@ class Uses:
             self._known(make=True)
             search = Searched(profile, hashed(words, self._key), frozenset(found))
             with self._turn:
+                self._work_out()
                 self._conversations.of(caller, self._clock()).searches.append(search)
 
     def shares(self, profile: bytes, words: Sequence[str]) -> Mapping[str, float]:
@@ -101,11 +104,14 @@ class Uses:
         self._known(make=True)
         today = int(self._clock() // DAY_S)
         with self._turn:
+            self._work_out()
             return self._lessons.shares(profile, hashed(words, self._key), today)
 
     def often_with(self, links: Links) -> Callable[[str], tuple[str, ...]]:
         """What tells of a tool what it is often used with, the most often first."""
         self._known()
+        with self._turn:
+            self._work_out()
 
         def told(tool: str) -> tuple[str, ...]:
             with self._turn:
@@ -134,6 +140,7 @@ class Uses:
         """Everything that is kept, written or not. Raises `StoreError`."""
         self._refresh()
         with self._turn:
+            self._work_out()
             return Used(dict(self._pairs.items()), dict(self._lessons.items()), self._key)
 
     def forget(self, tool: str = "") -> int:
@@ -154,6 +161,7 @@ class Uses:
         """Write what is new. Raises `StoreError`, and then it is lost."""
         with self._writing:
             with self._turn:
+                self._work_out()
                 news, self._news, self._timer = self._news, _News(), None
             if news and self._store and (store := self._store(make=True)):
                 more = Used(dict(news.pairs), news.lessons)
@@ -166,19 +174,31 @@ class Uses:
             timer.cancel()
         self._write_or_log()
 
+    def _work_out(self) -> None:
+        """What the calls that were heard mean, in their order. Whoever has the turn may ask."""
+        while self._heard:
+            caller, tool, now = self._heard.popleft()
+            conversation = self._conversations.of(caller, now)
+            for pair in conversation.called(tool):
+                self._pairs.add(pair)
+                self._news.pairs[pair] += 1
+            for key in conversation.taught(tool):
+                self._learn(key, Lesson(1, 1.0, int(now // DAY_S)))
+        if self._store is None:
+            self._news = _News()
+
     def _learn(self, key: LessonKey, lesson: Lesson) -> None:
         self._lessons.add(key, lesson)
         known = self._news.lessons.get(key, NEVER)
         self._news.lessons[key] = known.again(lesson, self._half_life_days)
 
     def _write_later(self) -> None:
-        """A minute from now, in a thread that ends with the process; in memory there is no news."""
-        if self._store is None:
-            self._news = _News()
-        elif self._news and self._timer is None:
-            self._timer = Timer(WRITE_EVERY_S, self._write_or_log)
-            self._timer.daemon = True
-            self._timer.start()
+        """A minute from now, in a thread that ends with the process."""
+        with self._turn:
+            if self._timer is None:
+                self._timer = Timer(WRITE_EVERY_S, self._write_or_log)
+                self._timer.daemon = True
+                self._timer.start()
 
     def _write_or_log(self) -> None:
         try:
