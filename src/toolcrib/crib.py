@@ -5,6 +5,7 @@ crib.add(my_function)
 crib.search("what I need")
 crib.explain("what I need", "my_function")
 await crib.call("my_function", {"its": "arguments"})
+crib.session("thread-1").active_tools()
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,12 +14,13 @@ from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Self, TypeAlias, Unpack
+from typing import Self, Unpack
 
 from toolcrib.config import Settings
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
+from toolcrib.errors import ConfigError
 from toolcrib.execute.approval import Approver, Rule
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door, Policy
@@ -28,8 +30,19 @@ from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Progress, View
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.index.weights import FieldWeights
-from toolcrib.model import Answer, Call, Entry, JsonObject, Kind, Outcome, Query, ToolInfo
+from toolcrib.model import (
+    Answer,
+    Call,
+    Entry,
+    JsonObject,
+    Kind,
+    Outcome,
+    Query,
+    SearchMode,
+    ToolInfo,
+)
 from toolcrib.model import Progress as CallProgress
+from toolcrib.pool.entry_memory import OfEntries
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.pool.pool import Pool
 from toolcrib.search.answer import answer
@@ -38,20 +51,23 @@ from toolcrib.search.filters import Scope, hidden, verdict
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rewrite import VariantWeights
 from toolcrib.search.rules import Rules
+from toolcrib.session.accounting import Prices
+from toolcrib.session.host import Host
+from toolcrib.session.policy import Deferral, Plan, make_plan
+from toolcrib.session.reveals import RequestReveals
+from toolcrib.session.session import Habits, Session
 from toolcrib.sources.apps.apps import Apps
 from toolcrib.sources.apps.rules import AppRules, Patience
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.configured import configured
 from toolcrib.sources.function import ToolFacts
 from toolcrib.sources.protocol import Source, Watched
+from toolcrib.store.reveals import KeptReveals
 from toolcrib.store.sqlite import SqliteStore
-
-MOST_SCOPES = 256
+from toolcrib.text.tokens import token_counter
 
 HOST = Caller("host")
 """Who calls when nobody else is named: the program that holds the crib."""
-
-_Remembered: TypeAlias = dict[tuple[Scope, frozenset[Kind]], frozenset[str]]
 
 
 class Crib:
@@ -74,7 +90,9 @@ class Crib:
         self._added = False
         self._closing: Callable[[], None] = lambda: None
         self._stale: dict[str, Entry | None] = {}
-        self._hidden: tuple[Mapping[str, Entry], _Remembered] = ({}, {})
+        self._hidden = OfEntries[tuple[Scope, frozenset[Kind]], frozenset[str]]()
+        self._plans = OfEntries[tuple[Scope, Deferral, bool], Plan]()
+        self._prices = Prices(token_counter)
         self.pool.events.subscribe(TOOLS_UPDATED, self._note)
 
     @classmethod
@@ -155,11 +173,37 @@ class Crib:
         definition which was shown, if it has to be that one. `approver` is asked where the rules
         say so; without one the operator finds a ticket at `tickets`.
         """
-        text = isinstance(arguments, str)
-        call = Call(name, text=arguments, pin=pin) if text else Call(name, arguments, pin=pin)
         self._gathered()
+        call = Call.of(name, arguments, pin)
         return await self._door.execute(
             call, self._known(caller), timeout_s=timeout_s, approver=approver, progress=progress
+        )
+
+    def session(
+        self,
+        id: str | None = None,
+        *,
+        caller: Caller = HOST,
+        mode: str | None = None,
+        context_window: int | None = None,
+        bound: Iterable[str] = (),
+    ) -> Session:
+        """What one conversation of this caller sees; its reveals last as long as its id is used.
+
+        Without an id it is for one request alone, and shared with nobody. `mode` and
+        `context_window` None mean the settings. `bound` are the names of tools that the caller has
+        got already: they are neither listed nor found. Raises `ConfigError` for a mode that is
+        none, and `StoreError`.
+        """
+        scope = replace(caller.scope, bound=caller.scope.bound.union(bound))
+        deferral = deferral_of(self.settings, mode, context_window)
+        known = self._known(replace(caller, scope=scope))
+        return Session(
+            self._host(known),
+            partial(self._plan, known.scope, deferral),
+            RequestReveals() if id is None else KeptReveals(self._store, caller.id, id),
+            self._prices,
+            habits_of(self.settings, deferral),
         )
 
     def question(
@@ -273,17 +317,35 @@ class Crib:
         unseen = self._hidden_from(caller, query.kinds, entries)
         return Search(view, entries, self._rules, unseen, catalog.with_vectors)
 
+    def _host(self, caller: Caller) -> Host:
+        """What a session of this caller reaches of the crib."""
+        return Host(
+            entries=self.entries,
+            search=partial(self.search, scope=caller.scope),
+            call=partial(self.call, caller=caller),
+            means=partial(self._door.means, caller=caller),
+            check=self._door.check,
+        )
+
+    def _plan(self, scope: Scope, deferral: Deferral, used: int) -> Plan:
+        """What this caller's sessions defer, remembered as long as the entries are these."""
+        entries = self.entries()
+        key = scope, deferral, deferral.is_late(used)
+        return self._plans.get(
+            entries,
+            key,
+            lambda: make_plan(
+                entries.values(), scope, deferral, is_late=key[2], price=self._prices.of
+            ),
+        )
+
     def _hidden_from(
         self, caller: Scope, kinds: frozenset[Kind], entries: Mapping[str, Entry]
     ) -> frozenset[str]:
         """What this caller does not get to see, remembered as long as the entries are these."""
-        made_from, remembered = self._hidden
-        if made_from is not entries or len(remembered) >= MOST_SCOPES:
-            remembered = {}
-            self._hidden = entries, remembered
-        if (caller, kinds) not in remembered:
-            remembered[caller, kinds] = hidden(entries.values(), caller, kinds)
-        return remembered[caller, kinds]
+        return self._hidden.get(
+            entries, (caller, kinds), lambda: hidden(entries.values(), caller, kinds)
+        )
 
     def _scope(self, scope: Scope | None) -> Scope:
         """Who asks, with what is hidden from everyone."""
@@ -365,6 +427,34 @@ def policy_of(settings: Settings) -> Policy:
     said = settings.approval.rules
     rules = tuple(Rule(rule.verdict, rule.pattern, rule.kind) for rule in said)
     return Policy(rules, settings.call.timeout_s, settings.call.result_bytes)
+
+
+def deferral_of(settings: Settings, mode: str | None, context_window: int | None) -> Deferral:
+    """When a session defers, by the settings and by what it says itself. Raises `ConfigError`."""
+    said = settings.session
+    try:
+        read = SearchMode.read(mode or settings.tool_search)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    return Deferral(
+        mode=read,
+        threshold=said.threshold,
+        never_defer=frozenset(said.never_defer),
+        context_window=context_window or said.context_window,
+    )
+
+
+def habits_of(settings: Settings, deferral: Deferral) -> Habits:
+    """How a session behaves, by the settings."""
+    said = settings.session
+    return Habits(
+        style=said.style,
+        auto_reveal=said.auto_reveal,
+        keep_called=deferral.mode.kind == "conversation",
+        most_revealed=settings.search.most,
+        summary_tokens=said.summary_tokens,
+        answer_tokens=said.answer_tokens,
+    )
 
 
 def app_rules_of(settings: Settings) -> AppRules:

@@ -14,6 +14,7 @@ Code = Literal[
     "needs_login",
     "changed",
     "definition_changed",
+    "not_revealed",
     "not_allowed",
     "approval_needed",
     "approval_denied",

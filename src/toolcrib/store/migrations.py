@@ -23,6 +23,12 @@ MIGRATIONS = (
     );
     INSERT INTO pointer VALUES (0, 0, 0, '');
     """,
+    """
+    CREATE TABLE reveals (
+        caller TEXT, session TEXT, names TEXT NOT NULL, used INTEGER NOT NULL UNIQUE,
+        PRIMARY KEY (caller, session)
+    ) WITHOUT ROWID;
+    """,
 )
 
 
