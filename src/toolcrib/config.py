@@ -215,6 +215,11 @@ class SessionSettings(_Section):
         default=False,
         description="Whether a deferred tool may be called unrevealed, if its arguments fit.",
     )
+    reveal_tokens: PositiveInt = Field(
+        default=1_500,
+        description="What a query may add to the tools of a session, in tokens, beside its best"
+        " hit and what it selects by name.",
+    )
     context_window: PositiveInt = Field(
         default=200_000, description="Tokens of the model's window, unless the session says."
     )

@@ -320,12 +320,15 @@ class Crib:
     def _host(self, caller: Caller) -> Host:
         """What a session of this caller reaches of the crib."""
         return Host(
-            entries=self.entries,
             search=partial(self.search, scope=caller.scope),
             call=partial(self.call, caller=caller),
-            means=partial(self._door.means, caller=caller),
+            means=partial(self._means, caller),
             check=self._door.check,
         )
+
+    def _means(self, caller: Caller, name: str) -> Entry | None:
+        self._gathered()
+        return self._door.means(name, caller)
 
     def _plan(self, scope: Scope, deferral: Deferral, used: int) -> Plan:
         """What this caller's sessions defer, remembered as long as the entries are these."""
@@ -452,6 +455,7 @@ def habits_of(settings: Settings, deferral: Deferral) -> Habits:
         auto_reveal=said.auto_reveal,
         keep_called=deferral.mode.kind == "conversation",
         most_revealed=settings.search.most,
+        reveal_tokens=said.reveal_tokens,
         summary_tokens=said.summary_tokens,
         answer_tokens=said.answer_tokens,
     )

@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from toolcrib.model import Answer, Hit, ToolInfo
 from toolcrib.session.signature import signature
+from toolcrib.text.tokens import most_tokens
 
 REVEALED = "You can now call: "
 SCHEMAS = "Parameters in full:"
@@ -21,13 +22,12 @@ class Found:
     """What a search gave: one answer a query, and what it did to the session.
 
     `revealed` are the names that are new in the session, best first. `tools` are all hits that the
-    session has now, whether new or not. `count` counts tokens.
+    session has now, whether new or not.
     """
 
     answers: tuple[Answer, ...]
     revealed: tuple[str, ...]
     tools: tuple[ToolInfo, ...]
-    count: Callable[[str], int] = field(compare=False, repr=False)
 
     def text(self, budget: int = 1_500) -> str:
         """What a model reads, within a budget of tokens.
@@ -37,7 +37,7 @@ class Found:
         """
         kept: list[str] = []
         for line in self._lines():
-            if self.count("\n".join([*kept, line, MORE])) > budget:
+            if most_tokens("\n".join([*kept, line, MORE])) > budget:
                 return "\n".join([*kept, MORE])
             kept.append(line)
         return "\n".join(kept + self._schemas(kept, budget))
@@ -60,7 +60,7 @@ class Found:
             if tool.name in best:
                 line = f"{tool.name}: {_compact(tool.parameters)}"
                 shown = [*(shown or [SCHEMAS]), line]
-                if self.count("\n".join([*kept, *shown])) > budget:
+                if most_tokens("\n".join([*kept, *shown])) > budget:
                     return shown[:-1] if len(shown) > 2 else []  # noqa: PLR2004 - header and one
         return shown
 
@@ -94,15 +94,15 @@ def _told(answer: Answer, tools: Mapping[str, ToolInfo], said: set[str]) -> Iter
 
 def _hit(hit: Hit, tool: ToolInfo | None) -> str:
     shown = signature(hit.name, tool.parameters) if tool else hit.name
-    facts = [hit.kind if hit.kind != "tool" else "", hit.permission_kind, _state(hit)]
-    marks = ", ".join(filter(None, facts))
-    return f"- {shown} [{marks}] {_one_line(hit.description)}".rstrip()
+    facts = [hit.kind if hit.kind != "tool" else "", hit.permission_kind, _standing(hit, tool)]
+    return f"- {shown} [{', '.join(filter(None, facts))}] {_one_line(hit.description)}".rstrip()
 
 
-def _state(hit: Hit) -> str:
-    """Nothing for a tool that can be called: one that is asleep wakes by itself."""
-    usable = hit.state in {"ready", "asleep"}
-    return "" if usable else f"{hit.state}: {hit.remedy}"
+def _standing(hit: Hit, tool: ToolInfo | None) -> str:
+    """What stands between a hit and a call of it. One that is asleep wakes by itself."""
+    if hit.state not in {"ready", "asleep"}:
+        return f"{hit.state}: {hit.remedy}"
+    return f"not loaded: `select:{hit.name}` loads it" if hit.kind == "tool" and not tool else ""
 
 
 def _one_line(text: str) -> str:

@@ -1,6 +1,6 @@
 """What a session reaches, handed to it: the crib's side, bound to one caller."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,12 +32,11 @@ class MakeCall(Protocol):
 class Host:
     """One caller's side of a crib.
 
-    `entries`: the pool as it is now. `search`, `call`: as this caller. `means`: the entry of the
+    `search`, `call`: as this caller. `means`: the entry of the
     pool that a call of this name would reach; None if it would reach none, or a tool of the request
     alone. `check`: the arguments as they would be sent; raises `Refused`.
     """
 
-    entries: Callable[[], Mapping[str, Entry]]
     search: Search
     call: MakeCall
     means: Callable[[str], Entry | None]

@@ -75,10 +75,10 @@ class Plan:
         """The deferred tools by the names that models see."""
         return {tool.name: tool for tool in self.deferred_tools}
 
-    def summary(self, budget: int, count: Callable[[str], int]) -> str:
+    def summary(self, budget: int) -> str:
         """What is deferred, by source, within so many tokens; written once."""
         if budget not in self._summaries:
-            self._summaries[budget] = summary(self.deferred, budget, count)
+            self._summaries[budget] = summary(self.deferred, budget)
         return self._summaries[budget]
 
 

@@ -1,5 +1,6 @@
 """The search tool: the one tool that a model needs to find all the others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -72,7 +73,7 @@ def read_ask(arguments: JsonObject) -> Ask:
     )
 
 
-def all_queries(query: str | None, queries: "tuple[str, ...] | list[str]") -> tuple[str, ...]:
+def all_queries(query: str | None, queries: Sequence[str]) -> tuple[str, ...]:
     """Each once, in order; the empty one, which browses, if there is none."""
-    asked = dict.fromkeys(([] if query is None else [query]) + list(queries))
+    asked = dict.fromkeys(([] if query is None else [query]) + [*queries])
     return tuple(asked)[:MOST_QUERIES] or ("",)

@@ -12,12 +12,12 @@ search found, and then its arguments decide; a call before it is refused.
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 from toolcrib.execute.approval import Approver
 from toolcrib.execute.refusal import Refused, listed
-from toolcrib.model import Answer, JsonObject, Kind, Outcome, Progress, ToolInfo
+from toolcrib.model import JsonObject, Kind, Outcome, Progress, ToolInfo
 from toolcrib.session.accounting import Prices, TokenEstimate, break_even
+from toolcrib.session.choose import in_turn, to_reveal
 from toolcrib.session.found import Found
 from toolcrib.session.host import Host
 from toolcrib.session.policy import Plan
@@ -26,7 +26,6 @@ from toolcrib.session.search_tool import NAME, NAMES, SEARCH_TOOL, all_queries, 
 from toolcrib.session.summary import Style, note
 from toolcrib.text.nearest import nearest
 
-CALLABLE = frozenset({"ready", "asleep"})
 STUB: JsonObject = {"type": "object", "description": f"Call {NAME} first."}
 
 
@@ -42,6 +41,7 @@ class Habits:
     auto_reveal: bool = False
     keep_called: bool = False
     most_revealed: int = 8
+    reveal_tokens: int = 1_500
     summary_tokens: int = 400
     answer_tokens: int = 1_500
 
@@ -121,20 +121,23 @@ class Session:
     ) -> Found:
         """Search as this session's caller, and reveal what is found: at most 8 tools in all.
 
-        `limit` is for each query. Nothing is revealed that the caller may not call, or that cannot
-        be called now. An empty query browses, and reveals nothing.
+        `limit` is for each query. The best hit of a query and whatever it selects by name is
+        revealed; further hits as far as `session.reveal_tokens` go. Never what the caller may not
+        call, or what cannot be called now. An empty query browses, and reveals nothing.
         """
-        wanted = frozenset(kinds)
-        answers = tuple(
-            self._host.search(each, limit=limit, kinds=wanted)
-            for each in all_queries(query, tuple(queries))
+        asked, wanted = all_queries(query, queries), frozenset(kinds)
+        answers = tuple(self._host.search(each, limit=limit, kinds=wanted) for each in asked)
+        names = to_reveal(
+            answers,
+            self._plan.deferred_by_name,
+            self._reveals.names(),
+            most=self._habits.most_revealed,
+            tokens=self._habits.reveal_tokens,
         )
-        names = _best_of_each(answers)
-        waiting = [name for name in names if self._may_reveal(name)]
-        new = self._reveals.add(waiting[: self._habits.most_revealed])
+        new = self._reveals.add(names) if names else ()
         active = {tool.name: tool for tool in (*self.core_tools(), *self.revealed_tools())}
-        shown = tuple(active[name] for name in names if name in active)
-        return Found(answers, new, shown, self._prices.counter.count)
+        hits = (active.get(hit.name) for hit in in_turn(answers))
+        return Found(answers, new, tuple(tool for tool in hits if tool))
 
     async def call(
         self,
@@ -205,7 +208,7 @@ class Session:
         """
         if self._habits.style == "stub":
             return ""
-        return self._plan.summary(self._habits.summary_tokens, self._prices.counter.count)
+        return self._plan.summary(self._habits.summary_tokens)
 
     def token_estimate(self) -> TokenEstimate:
         """What the tools of this session cost with each request, and what deferring them saves."""
@@ -224,10 +227,6 @@ class Session:
             break_even=break_even(waiting, search + stubs + told, stubs, len(plan.deferred)),
             how=prices.counter.how,
         )
-
-    def _may_reveal(self, name: str) -> bool:
-        entry = self._host.entries().get(name)
-        return name in self._plan.deferred_by_name and bool(entry and entry.state in CALLABLE)
 
     @property
     def _plan(self) -> Plan:
@@ -281,9 +280,3 @@ class Session:
             f" Nearest: {listed(nearest(tool.name, others))}"
         )
         return Refused("not_revealed", "state", message)
-
-
-def _best_of_each(answers: Sequence[Answer]) -> list[str]:
-    """The names of the hits, each once: the best of every query, then the second best, and on."""
-    rounds = zip_longest(*answers)
-    return list(dict.fromkeys(hit.name for each in rounds for hit in each if hit))

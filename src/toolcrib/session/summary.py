@@ -3,11 +3,12 @@
 Both texts depend on the catalog alone: a reveal changes neither, so that a provider's cache holds.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from toolcrib.model import Entry
 from toolcrib.session.search_tool import NAME
+from toolcrib.text.tokens import most_tokens
 
 Style = Literal["hidden", "stub"]
 
@@ -32,7 +33,7 @@ def note(style: Style) -> str:
     return _NOTES[style]
 
 
-def summary(entries: Sequence[Entry], budget: int, count: Callable[[str], int]) -> str:
+def summary(entries: Sequence[Entry], budget: int) -> str:
     """The deferred tools by source, within a budget of tokens; "" where there are none.
 
     Every name if they fit, else as many of each source as do, else the sizes of the sources, the
@@ -43,9 +44,9 @@ def summary(entries: Sequence[Entry], budget: int, count: Callable[[str], int]) 
     groups = _grouped(entries)
     for most in _NAMES_A_GROUP:
         text = _written({group: _line(group, names, most) for group, names in groups.items()})
-        if count(text) <= budget:
+        if most_tokens(text) <= budget:
             return text
-    return _largest(groups, budget, count)
+    return _largest(groups, budget)
 
 
 def _grouped(entries: Sequence[Entry]) -> Mapping[str, list[str]]:
@@ -65,11 +66,11 @@ def _written(lines: Mapping[str, str], rest: str = "") -> str:
     return "\n".join([HEADER, *(f"- {line}" for line in lines.values()), *([rest] if rest else [])])
 
 
-def _largest(groups: Mapping[str, list[str]], budget: int, count: Callable[[str], int]) -> str:
+def _largest(groups: Mapping[str, list[str]], budget: int) -> str:
     """The sizes of as many of the largest sources as fit; of the rest the sum, if nothing else."""
     by_size = sorted(groups, key=lambda group: (-len(groups[group]), group))
     size, text = len(by_size), ""
-    while size and (not text or count(text) > budget):
+    while size and (not text or most_tokens(text) > budget):
         size = size * 4 // 5
         lines = {group: _line(group, groups[group], 0) for group in sorted(by_size[:size])}
         tools = sum(len(groups[group]) for group in by_size[size:])
