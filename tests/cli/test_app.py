@@ -19,7 +19,7 @@ def run_main(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> int | str | No
 
 
 def test_the_commands_are_those_of_the_design():
-    before, after = "search why list show call index", "servers refresh eval tour"
+    before, after = "search why list tokens show call index", "servers refresh eval tour"
     assert f"{before} {after}".split() == NAMES
 
 

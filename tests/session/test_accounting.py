@@ -59,6 +59,16 @@ def test_the_figures_of_a_session():
     assert after.share == pytest.approx(after.saved / after.eager)
 
 
+def test_each_source_has_its_figures():
+    estimate = crib_of((*plenty(80), PINNED)).session().token_estimate()
+    assert [each.tools for each in estimate.sources] == [*[2] * 40, 1]
+    costs = [each.eager for each in estimate.sources]
+    assert costs == sorted(costs, reverse=True)
+    assert sum(costs) == estimate.eager
+    [builtin] = [each for each in estimate.sources if each.source == "builtin"]
+    assert builtin.core == builtin.eager > 0
+
+
 def test_nothing_deferred_saves_nothing():
     estimate = crib_of(plenty(3)).session().token_estimate()
     assert (estimate.deferred, estimate.saved, estimate.break_even) == (estimate.eager, 0, 0)

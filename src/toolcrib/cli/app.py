@@ -8,7 +8,7 @@ from typing import Annotated, Protocol
 
 import typer
 
-from toolcrib.cli import call, index, refresh, search, servers, show, tour, why
+from toolcrib.cli import call, index, refresh, search, servers, show, tokens, tour, why
 from toolcrib.cli import eval as eval_
 from toolcrib.cli import list as list_
 from toolcrib.cli.opening import Opening
@@ -27,6 +27,7 @@ COMMANDS: tuple[Command, ...] = (
     search,
     why,
     list_,
+    tokens,
     show,
     call,
     index,

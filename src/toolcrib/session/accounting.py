@@ -11,6 +11,16 @@ MOST_REMEMBERED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
+class SourceTokens:
+    """What the tools of one source cost: all of them whole, and those that are never deferred."""
+
+    source: str
+    tools: int
+    eager: int
+    core: int
+
+
+@dataclass(frozen=True, slots=True)
 class TokenEstimate:
     """What the tools of a session cost with every request.
 
@@ -18,7 +28,8 @@ class TokenEstimate:
     stubs), before anything is revealed. `revealed`: the definitions that are revealed by now.
     `saved` = eager - deferred - revealed, and `share` is its part of eager. `break_even`: after how
     many reveals of average size eager would be no dearer; 0 where nothing is deferred. `how` tells
-    how every figure was obtained: `counted with ...` or `estimated`.
+    how every figure was obtained: `counted with ...` or `estimated`. `sources` has the dearest
+    first.
     """
 
     tools: int
@@ -27,6 +38,7 @@ class TokenEstimate:
     revealed: int
     break_even: int
     how: str
+    sources: tuple[SourceTokens, ...] = ()
 
     @property
     def saved(self) -> int:
@@ -88,3 +100,27 @@ class Prices:
                 self._known.clear()
             self._known[key] = self.counter.count(definition(tool))
         return self._known[key]
+
+    def by_source(
+        self, core: Iterable[ToolInfo], deferred: Iterable[ToolInfo]
+    ) -> tuple[SourceTokens, ...]:
+        """What each source costs, the dearest first."""
+        kept, waiting = _by_source(core), _by_source(deferred)
+        costs = [
+            SourceTokens(
+                source,
+                len(kept.get(source, [])) + len(waiting.get(source, [])),
+                self.of(kept.get(source, [])) + self.of(waiting.get(source, [])),
+                self.of(kept.get(source, [])),
+            )
+            for source in kept | waiting
+        ]
+        return tuple(sorted(costs, key=lambda each: (-each.eager, each.source)))
+
+
+def _by_source(tools: Iterable[ToolInfo]) -> dict[str, list[ToolInfo]]:
+    grouped: dict[str, list[ToolInfo]] = {}
+    for tool in tools:
+        source = ":".join(filter(None, (tool.source, tool.source_id)))
+        grouped.setdefault(source, []).append(tool)
+    return grouped

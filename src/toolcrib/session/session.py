@@ -226,6 +226,7 @@ class Session:
             revealed=prices.of(revealed) - prices.of(self._stubs(revealed)),
             break_even=break_even(waiting, search + stubs + told, stubs, len(plan.deferred)),
             how=prices.counter.how,
+            sources=prices.by_source(plan.core_tools, plan.deferred_tools),
         )
 
     @property
