@@ -216,7 +216,7 @@ class SessionSettings(_Section):
         description="Whether a deferred tool may be called unrevealed, if its arguments fit.",
     )
     reveal_tokens: PositiveInt = Field(
-        default=1_500,
+        default=800,
         description="What a query may add to the tools of a session, in tokens, beside its best"
         " hit and what it selects by name.",
     )
@@ -224,7 +224,7 @@ class SessionSettings(_Section):
         default=200_000, description="Tokens of the model's window, unless the session says."
     )
     summary_tokens: PositiveInt = Field(
-        default=400, description="Largest summary of what is deferred, in tokens."
+        default=200, description="Largest summary of what is deferred, in tokens."
     )
     answer_tokens: PositiveInt = Field(
         default=1_500, description="Largest answer of the search tool, in tokens."

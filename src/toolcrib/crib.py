@@ -443,6 +443,7 @@ def deferral_of(settings: Settings, mode: str | None, context_window: int | None
         mode=read,
         threshold=said.threshold,
         never_defer=frozenset(said.never_defer),
+        style=said.style,
         context_window=context_window or said.context_window,
     )
 

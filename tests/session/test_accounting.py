@@ -1,14 +1,19 @@
 """Figures add up, and say how they were obtained."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.session.deck import PINNED, crib_of, plenty
+from toolcrib.model import JsonObject
 from toolcrib.session.accounting import Prices, TokenEstimate, break_even, definition
 from toolcrib.text.tokens import Estimate, Tokenizer
+
+SCHEMA: JsonObject = {"type": "object", "properties": {"angle": {"type": "number", "minimum": 0}}}
+RICH = tuple(replace(tool, parameters=SCHEMA) for tool in plenty())
 
 
 class Counting(Estimate):
@@ -77,10 +82,10 @@ def test_nothing_deferred_saves_nothing():
 
 def test_the_stubs_are_counted():
     hidden, stub = (
-        crib_of(plenty(), style=style).session().token_estimate() for style in ("hidden", "stub")
+        crib_of(RICH, style=style).session().token_estimate() for style in ("hidden", "stub")
     )
     assert hidden.deferred < stub.deferred
-    session = crib_of(plenty(), style="stub").session()
+    session = crib_of(RICH, style="stub").session()
     listed = sum(Tokenizer().count(definition(tool)) for tool in session.active_tools())
     assert stub.deferred == listed + Tokenizer().count(session.system_note())
 

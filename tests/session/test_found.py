@@ -13,7 +13,7 @@ from toolcrib.text.tokens import Tokenizer
 def test_signatures_first_then_schemas():
     text = crib_of().session().search("read a text file from disk").text()
     first, *lines = text.splitlines()
-    assert first.startswith("You can now call: read_file")
+    assert first == "You can call these now:"
     assert lines[0] == "- read_file(path?: string) [read] Read a text file from the disk"
     assert lines.index("Parameters in full:") > 0
     assert 'read_file: {"type":"object","properties":{"path":{"type":"string"}}}' in lines

@@ -287,8 +287,25 @@ def test_the_settings_decide_where_the_session_says_nothing():
     assert crib.session(mode="on").deferring
 
 
-def test_stubs_are_listed_without_parameters_until_they_are_revealed():
+WIDE: JsonObject = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "number": {"type": "integer"}},
+}
+RICH = tuple(
+    replace(each, parameters=WIDE) if isinstance(each, ToolInfo) and not each.parameters else each
+    for each in ALL
+)
+
+
+def test_a_tool_that_is_no_larger_than_its_stub_is_shown_whole():
     session = crib_of(style="stub").session()
+    assert "current_time" in names(session.core_tools())
+    assert names(session.deferred_tools()) == ["read_file", "write_file"]
+    assert "tool_search" in listed(session)
+
+
+def test_stubs_are_listed_without_parameters_until_they_are_revealed():
+    session = crib_of(RICH, style="stub").session()
     tools = {tool.name: tool for tool in session.active_tools()}
     assert set(tools) == {"ask_person", "tool_search", *names(session.deferred_tools())}
     assert tools["read_file"].description == READ_FILE.description
@@ -340,7 +357,7 @@ def _bytes(session: Session) -> list[str]:
     return [definition(tool) for tool in session.active_tools()[:revealed]]
 
 
-CRIBS = {style: crib_of(style=style) for style in ("hidden", "stub")}
+CRIBS = {style: crib_of(RICH, style=style) for style in ("hidden", "stub")}
 
 
 def test_threads_share_a_session():

@@ -9,12 +9,12 @@ from toolcrib.model import Answer, Hit, ToolInfo
 from toolcrib.session.signature import signature
 from toolcrib.text.tokens import most_tokens
 
-REVEALED = "You can now call: "
+LOADED = "You can call these now:"
 SCHEMAS = "Parameters in full:"
 MORE = "(more than fits here; ask for less at a time)"
 LONGEST_DESCRIPTION = 160
 
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_SIGNATURE = re.compile(r"^- ([A-Za-z0-9_-]+)\(", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Found:
 
     def _lines(self) -> Iterator[str]:
         if self.tools:
-            yield REVEALED + ", ".join(tool.name for tool in self.tools)
+            yield LOADED
         by_name = {tool.name: tool for tool in self.tools}
         said: set[str] = set()
         for answer in self.answers:
@@ -70,8 +70,7 @@ def revealed_in(text: str) -> tuple[str, ...]:
 
     For adapters that derive a session from the messages of a conversation; see `Session.see`.
     """
-    first = text.partition("\n")[0]
-    return tuple(_NAME.findall(first.removeprefix(REVEALED))) if REVEALED in first else ()
+    return tuple(dict.fromkeys(_SIGNATURE.findall(text))) if text.startswith(LOADED) else ()
 
 
 def _told(answer: Answer, tools: Mapping[str, ToolInfo], said: set[str]) -> Iterator[str]:

@@ -5,7 +5,8 @@
     automatic                        deferred as the mode says, from the threshold on
 
 A tool that search never returns would be out of reach once deferred. So it is either shown whole
-or not part of a session at all.
+or not part of a session at all. With the style `stub`, one whose parameters are no larger than a
+stub is shown whole.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,6 +17,7 @@ from functools import cached_property
 from toolcrib.model import Entry, SearchMode, ToolInfo
 from toolcrib.search.filters import Scope, barred
 from toolcrib.session.search_tool import NAMES, SEARCH_TOOL
+from toolcrib.session.stub import Style, is_smaller_than_stub
 from toolcrib.session.summary import summary
 
 
@@ -26,6 +28,7 @@ class Deferral:
     mode: SearchMode = field(default_factory=SearchMode)
     threshold: int = 15
     never_defer: frozenset[str] = frozenset()
+    style: Style = "hidden"
     context_window: int = 200_000
 
     def is_late(self, used: int) -> bool:
@@ -157,4 +160,5 @@ def _is_kept(tool: ToolInfo, deferral: Deferral) -> bool:
         tool.required
         or tool.defer == "never"
         or any(fnmatchcase(tool.name, pattern) for pattern in deferral.never_defer)
+        or (deferral.style == "stub" and is_smaller_than_stub(tool))
     )

@@ -14,11 +14,10 @@ MOST_QUERIES = 8
 SEARCH_TOOL: Final = ToolInfo(
     name=NAME,
     description=(
-        "Find tools, skills and agents that are not listed here. What is found can be called from"
-        " your next step on, under the name that is given. Write a query as verb and object, then"
-        ' the domain: "create issue, github". Ask for several needs at once, as several `queries`'
-        " of one call. Other forms: `select:name_a,name_b` takes tools by name; `+slack send"
-        " message` wants slack in the name; `/create.*issue/` is a pattern."
+        "Find tools, skills and agents that are not listed. What is found can be called from your"
+        ' next step on. Write a query as verb and object, then the domain: "create issue, github".'
+        " Several needs are several `queries` of one call. `select:name_a,name_b` takes tools by"
+        " name, `+slack send` wants slack in the name, `/create.*issue/` is a pattern."
     ),
     permission_kind="read",
     category="search",
@@ -33,17 +32,17 @@ SEARCH_TOOL: Final = ToolInfo(
             "queries": {
                 "type": "array",
                 "items": {"type": "string"},
-                "description": "Several needs, one query each.",
+                "description": "Several needs.",
             },
             "limit": {
                 "type": "integer",
                 "minimum": 1,
-                "description": "Most hits for each query; 5 if left out.",
+                "description": "Most hits a query.",
             },
             "kinds": {
                 "type": "array",
                 "items": {"type": "string", "enum": ["tool", "skill", "agent"]},
-                "description": "Only these; all if left out.",
+                "description": "Only these.",
             },
         },
         "additionalProperties": False,

@@ -11,10 +11,11 @@ search found, and then its arguments decide; a call before it is refused.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from toolcrib.execute.approval import Approver
-from toolcrib.execute.refusal import Refused, listed
+from toolcrib.execute.refusal import Refused
+from toolcrib.execute.refusal import listed as in_words
 from toolcrib.model import JsonObject, Kind, Outcome, Progress, ToolInfo
 from toolcrib.session.accounting import Prices, TokenEstimate, break_even
 from toolcrib.session.choose import in_turn, to_reveal
@@ -23,10 +24,9 @@ from toolcrib.session.host import Host
 from toolcrib.session.policy import Plan
 from toolcrib.session.reveals import Reveals
 from toolcrib.session.search_tool import NAME, NAMES, SEARCH_TOOL, all_queries, read_ask
-from toolcrib.session.summary import Style, note
+from toolcrib.session.stub import Style, stubs
+from toolcrib.session.summary import note
 from toolcrib.text.nearest import nearest
-
-STUB: JsonObject = {"type": "object", "description": f"Call {NAME} first."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Habits:
     auto_reveal: bool = False
     keep_called: bool = False
     most_revealed: int = 8
-    reveal_tokens: int = 1_500
-    summary_tokens: int = 400
+    reveal_tokens: int = 800
+    summary_tokens: int = 200
     answer_tokens: int = 1_500
 
 
@@ -213,7 +213,7 @@ class Session:
     def token_estimate(self) -> TokenEstimate:
         """What the tools of this session cost with each request, and what deferring them saves."""
         plan, prices = self._plan, self._prices
-        stubs = prices.of(self._stubs(plan.deferred_tools))
+        listed = prices.of(self._stubs(plan.deferred_tools))
         waiting = prices.of(plan.deferred_tools)
         core = prices.of(plan.core_tools)
         search = prices.of([plan.search_tool] if plan.search_tool else [])
@@ -222,9 +222,9 @@ class Session:
         return TokenEstimate(
             tools=len(plan.core) + len(plan.deferred),
             eager=core + waiting,
-            deferred=core + search + stubs + told,
+            deferred=core + search + listed + told,
             revealed=prices.of(revealed) - prices.of(self._stubs(revealed)),
-            break_even=break_even(waiting, search + stubs + told, stubs, len(plan.deferred)),
+            break_even=break_even(waiting, search + listed + told, listed, len(plan.deferred)),
             how=prices.counter.how,
             sources=prices.by_source(plan.core_tools, plan.deferred_tools),
         )
@@ -238,9 +238,7 @@ class Session:
 
     def _stubs(self, tools: Iterable[ToolInfo]) -> tuple[ToolInfo, ...]:
         """These tools without their parameters; none where deferred tools are not listed."""
-        if self._habits.style == "hidden":
-            return ()
-        return tuple(replace(tool, parameters=STUB, pin="") for tool in tools)
+        return stubs(tools) if self._habits.style == "stub" else ()
 
     def _searched(self, arguments: JsonObject | str) -> Outcome:
         try:
@@ -278,6 +276,6 @@ class Session:
         message = (
             f"{tool.name!r} is not loaded: search first. Call {NAME} with the query"
             f" 'select:{tool.name}', then call it with the parameters that it has."
-            f" Nearest: {listed(nearest(tool.name, others))}"
+            f" Nearest: {in_words(nearest(tool.name, others))}"
         )
         return Refused("not_revealed", "state", message)

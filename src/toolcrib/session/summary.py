@@ -4,13 +4,11 @@ Both texts depend on the catalog alone: a reveal changes neither, so that a prov
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from toolcrib.model import Entry
 from toolcrib.session.search_tool import NAME
+from toolcrib.session.stub import Style
 from toolcrib.text.tokens import most_tokens
-
-Style = Literal["hidden", "stub"]
 
 HEADER = f"Tools that wait to be found with `{NAME}`, by where they come from:"
 
