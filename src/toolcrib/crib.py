@@ -8,6 +8,7 @@ await crib.call("my_function", {"its": "arguments"})
 crib.session("thread-1").active_tools()
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
@@ -324,6 +325,7 @@ class Crib:
             call=partial(self.call, caller=caller),
             means=partial(self._means, caller),
             check=self._door.check,
+            aside=asyncio.to_thread,
         )
 
     def _means(self, caller: Caller, name: str) -> Entry | None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
+from threading import Thread, get_ident
 
 import pytest
 from hypothesis import given
@@ -39,6 +39,7 @@ def test_at_first_there_is_the_core_and_the_search_tool():
     assert session.deferring
     assert listed(session) == ["ask_person", "tool_search"]
     assert names(session.core_tools()) == ["ask_person"]
+    assert session.stable_tools() == session.active_tools()
     assert "read_file" in names(session.deferred_tools())
     assert {"erase_file", "shred_file", "tag_file"}.isdisjoint(names(session.deferred_tools()))
 
@@ -215,6 +216,18 @@ def test_the_search_tool_is_the_sessions_alone():
     crib = crib_of()
     assert code(asyncio.run(crib.call("tool_search", {"query": "x"}))) == "unknown_tool"
     assert "tool_search" not in names(crib.session().search("tool_search").tools)
+
+
+def test_a_search_does_not_hold_up_the_event_loop():
+    crib = crib_of()
+    session = crib.session()
+    threads: list[int] = []
+    search = crib.search
+    crib.search = lambda *a, **k: (threads.append(get_ident()), search(*a, **k))[1]
+    assert called(crib.session(), "tool_search", {"query": "select:read_file"}).ok
+    assert threads
+    assert get_ident() not in threads
+    assert not session.revealed_tools()
 
 
 def test_to_browse_reveals_nothing():

@@ -1,6 +1,6 @@
 """What a session reaches, handed to it: the crib's side, bound to one caller."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,10 +34,12 @@ class Host:
 
     `search`, `call`: as this caller. `means`: the entry of the
     pool that a call of this name would reach; None if it would reach none, or a tool of the request
-    alone. `check`: the arguments as they would be sent; raises `Refused`.
+    alone. `check`: the arguments as they would be sent; raises `Refused`. `aside`: does what may
+    take a while (an embedder may be asked) where no event loop waits for it.
     """
 
     search: Search
     call: MakeCall
     means: Callable[[str], Entry | None]
     check: Callable[[ToolInfo, JsonObject | str], JsonObject]
+    aside: Callable[[Callable[[], Outcome]], Awaitable[Outcome]]

@@ -85,12 +85,18 @@ class Session:
         `stub` then all other deferred ones, without parameters. While the catalog stays as it is, a
         reveal changes nothing that stands before it.
         """
-        plan = self._plan
-        search = [plan.search_tool] if plan.search_tool else []
         revealed = self.revealed_tools()
         names = {tool.name for tool in revealed}
-        waiting = (tool for tool in plan.deferred_tools if tool.name not in names)
-        return (*plan.core_tools, *search, *revealed, *self._stubs(waiting))
+        waiting = (tool for tool in self._plan.deferred_tools if tool.name not in names)
+        return (*self.stable_tools(), *revealed, *self._stubs(waiting))
+
+    def stable_tools(self) -> tuple[ToolInfo, ...]:
+        """Core and search tool: the beginning of `active_tools` that no reveal changes.
+
+        What a provider should cache ends with the last of these.
+        """
+        plan = self._plan
+        return (*plan.core_tools, *([plan.search_tool] if plan.search_tool else []))
 
     def core_tools(self) -> tuple[ToolInfo, ...]:
         """What is always shown whole, by source and name; every tool where nothing is deferred."""
@@ -157,7 +163,7 @@ class Session:
         goes to the door as it is.
         """
         if name in NAMES:
-            return self._searched(arguments)
+            return await self._host.aside(lambda: self._searched(arguments))
         try:
             self._admit(name, arguments)
         except Refused as refused:
