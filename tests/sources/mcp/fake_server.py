@@ -4,7 +4,7 @@
 
 Modes: modern; hang-spawn hang-discover hang-initialize hang-list hang-page silent-stdin;
 die-discover exit-at-once half-close; junk stderr malformed; endless-cursor same-cursor huge-list;
-storm loop; grandchild stubborn. What it lists is at `TOOLS`.
+storm loop; grandchild stubborn; cut (one tool more). What it lists is at `TOOLS`.
 """
 
 import json
@@ -47,6 +47,8 @@ def tools():
     found = [tool(name, description=f"The {name} tool") for name in TOOLS]
     if "storm" in MODES or "loop" in MODES:
         found.append(tool(f"seen_{len(LISTED)}"))
+    if "cut" in MODES:
+        found.append(tool("cut", annotations={"readOnlyHint": True}))
     if "malformed" in MODES:
         found += [{"name": "bare"}, {"inputSchema": 3}, {"name": "odd", "inputSchema": {}}, 7]
     return found
@@ -105,6 +107,16 @@ def garbage(id, _given, _token):
     text(id, "again")
 
 
+def cut(id, given, _token):
+    """Leave a mark in a file for each time it is reached; die of the first ones, without a word."""
+    file = os.open(given["file"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.write(file, b"x")
+    if os.fstat(file).st_size <= given["deaths"]:
+        os._exit(3)
+    os.close(file)
+    text(id, "done")
+
+
 def broken(id, _given, _token):
     write(f'{{"jsonrpc": "2.0", "id": {id}, "result": {{"content": [}}\n')
 
@@ -126,7 +138,7 @@ TOOLS = {
 
 
 def call(id, params):
-    run = TOOLS.get(params["name"])
+    run = cut if params["name"] == "cut" else TOOLS.get(params["name"])
     if run is None:
         send(id=id, error={"code": -32602, "message": "no such tool"})
         return
