@@ -31,7 +31,8 @@ format: $(VENV)/.dev ## Repair what the linter can repair, then format
 ifdef BENCH_DIR
 bench: export TOOLCRIB_BENCH_DIR := $(BENCH_DIR)
 endif
-bench: $(VENV)/.bench ## Measure latency and quality (BENCH_DIR=..., else TOOLCRIB_BENCH_DIR)
+bench: $(VENV)/.bench ## Measure calls, latency and quality (BENCH_DIR=..., else TOOLCRIB_BENCH_DIR)
+	$(BIN)/python -m benchmarks.call_overhead
 	$(BIN)/python -m benchmarks.search_latency
 	$(BIN)/python -m benchmarks.quality
 
