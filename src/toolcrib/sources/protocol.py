@@ -42,8 +42,9 @@ class Source(Protocol):
     async def call(self, call: Call, running: Running) -> Outcome:
         """Run the tool of the source's own name `call.name`, and be done by the deadline.
 
-        Raises `UnknownTool` and `BadArguments` before anything runs; whatever goes wrong after
-        that is an `Outcome` with an error, not an exception. Cancelling it cancels the tool.
+        Raises `UnknownTool`, and `BadArguments` where the source can tell, before anything runs;
+        whatever goes wrong after that is an `Outcome` with an error, not an exception. Cancelling
+        it cancels the tool.
         """
         ...
 
