@@ -1,4 +1,4 @@
-"""One source, a deadline, at most one more try. Plan: test 25."""
+"""One source, a deadline, at most one more try."""
 
 import asyncio
 import random
@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from tests.execute.counting import CountingSource, offered
+from tests.plan import amount
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, UnknownTool
 from toolcrib.execute.dispatch import GRACE_S, LONGEST_MESSAGE, dispatch
@@ -66,10 +67,11 @@ def test_nothing_is_tried_again_when_the_time_is_over():
     assert len(source.reached) == 1
 
 
+@pytest.mark.plan(25)
 def test_no_effect_comes_twice_however_calls_are_cut():
-    """A thousand calls cut after dispatch, of every kind, by a server that says how."""
+    """Calls cut after dispatch, of every kind, by a server that says how."""
     chance = random.Random(25)
-    for _ in range(1_000):
+    for _ in range(amount(25, "calls")):
         tool = offered(kind=chance.choice(["read", *OTHER_KINDS]))
         source = failing(fault("unknown"), times=2)
         outcome = sent(source, tool)

@@ -30,6 +30,7 @@ def test_a_long_pattern_is_refused():
         compile_pattern("a" * (LONGEST_PATTERN + 1))
 
 
+@pytest.mark.plan(28)
 @pytest.mark.parametrize(
     "pattern", ["(a+)+$", "(a|a)*$", "(.*a){12}$", "^(([a-z])+.)+[A-Z]([a-z])+$"]
 )
