@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextvars import Context
 from typing import TypeVar
 
 JOIN_S = 5.0
@@ -62,7 +63,8 @@ class BackgroundLoop:
             if self._closed:
                 raise RuntimeError("the connections are closed; make a new crib")
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
+                # Not in the context of whoever comes first: the loop would hold on to it.
+                self._loop = Context().run(asyncio.new_event_loop)
                 self._thread = threading.Thread(
                     target=_work, args=(self._loop,), name=self._name, daemon=True
                 )
