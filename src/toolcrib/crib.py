@@ -20,6 +20,7 @@ from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
 from toolcrib.execute.approval import Approver, Rule
+from toolcrib.execute.audit import Audit
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door, Policy
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
@@ -44,6 +45,7 @@ from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.configured import configured
 from toolcrib.sources.function import ToolFacts
 from toolcrib.sources.protocol import Source, Watched
+from toolcrib.store.audit import AuditFile, Retention
 from toolcrib.store.sqlite import SqliteStore
 
 MOST_SCOPES = 256
@@ -68,7 +70,8 @@ class Crib:
         self.pool = Pool()
         self.problems: tuple[str, ...] = ()
         self._embedder = embedder
-        self._door = Door(self.pool, policy_of(self.settings))
+        self._audit = audit_of(self.settings)
+        self._door = Door(self.pool, policy_of(self.settings), self._audit)
         self._functions = BuiltinSource()
         self._changing = RLock()
         self._added = False
@@ -220,6 +223,8 @@ class Crib:
             self._apps.close()
         if "_store" in self.__dict__:
             self._store.close()
+        if self._audit:
+            self._audit.close()
 
     def __enter__(self) -> Self:
         return self
@@ -365,6 +370,12 @@ def policy_of(settings: Settings) -> Policy:
     said = settings.approval.rules
     rules = tuple(Rule(rule.verdict, rule.pattern, rule.kind) for rule in said)
     return Policy(rules, settings.call.timeout_s, settings.call.result_bytes)
+
+
+def audit_of(settings: Settings) -> Audit | None:
+    """The log of calls that the settings name. Nothing is written before the first call."""
+    path, said = settings.audit_path, settings.audit
+    return Audit(partial(AuditFile, path, Retention(said.rows, said.days))) if path else None
 
 
 def app_rules_of(settings: Settings) -> AppRules:

@@ -4,7 +4,6 @@ What it holds (the index, cached vectors) can be made again, so a damaged file i
 fresh one takes its place. What cannot be made again does not belong in it.
 """
 
-import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from toolcrib.errors import StoreError
 from toolcrib.store import embeddings
 from toolcrib.store.connections import Connections, FileConnections, MemoryConnection
 from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
+from toolcrib.store.private import make_private
 
 
 class SqliteStore:
@@ -100,17 +100,10 @@ class SqliteStore:
 
 
 def _opened(path: Path) -> FileConnections:
-    _make(path)
+    make_private(path)
     try:
         return FileConnections(path)
     except DAMAGE:
         set_aside(path)
-    _make(path)
+    make_private(path)
     return FileConnections(path)
-
-
-def _make(path: Path) -> None:
-    for folder in reversed(path.parents):
-        folder.mkdir(mode=0o700, exist_ok=True)
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
