@@ -18,7 +18,9 @@ def test_a_pattern_is_found_anywhere_in_any_case(pattern: str, text: str, found:
     assert compile_pattern(pattern)(text) is found
 
 
-@pytest.mark.parametrize("pattern", ["(?=look)", "(back)\\1", "[open", "(open", "*", "a{9999999}"])
+@pytest.mark.parametrize(
+    "pattern", ["(?=look)", "(back)\\1", "[open", "(open", "*", "a{9999999}", "((.*)*){40}{50}"]
+)
 def test_what_could_be_slow_or_is_broken_is_refused_with_a_reason(pattern: str):
     with pytest.raises(BadPattern, match=r"\w+"):
         compile_pattern(pattern)
