@@ -54,10 +54,7 @@ REQUIRED: Mapping[int, Required] = {
         {"seconds": (3, 30)},
     ),
     22: Required("A list without end is cut, and does not replace a good one."),
-    23: Required(
-        "Giant output is refused at once, and takes no memory to speak of.",
-        {"endless seconds": (1, 10)},
-    ),
+    23: Required("Giant output is refused at once, and takes no memory to speak of."),
     24: Required(
         "What is no message, or not for us, reaches nobody; floods are thinned out.",
         {"notices": (20_000, 1_000_000)},
