@@ -21,6 +21,7 @@ from typing import Self, Unpack
 
 from toolcrib.by_settings import (
     app_rules_of,
+    audit_of,
     deferral_of,
     embedder_of,
     habits_of,
@@ -104,13 +105,14 @@ class Crib:
         self.pool = Pool()
         self.problems: tuple[str, ...] = ()
         self._embedder = embedder
+        self._audit = audit_of(self.settings)
         self._uses = Uses(
             None if self.settings.store_path == ":memory:" else self._use_store,
             half_life_days=self.settings.search.learn_half_life_days,
         )
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
         self._advice = Advice(self._uses, self.pool, boost=learns)
-        self._door = Door(self.pool, policy_of(self.settings), heard=self._heard)
+        self._door = Door(self.pool, policy_of(self.settings), audit=self._audit, heard=self._heard)
         self._functions = BuiltinSource()
         self._changing = RLock()
         self._added = False
@@ -356,6 +358,8 @@ class Crib:
             self._apps.close()
         if "_store" in self.__dict__:
             self._store.close()
+        if self._audit:
+            self._audit.close()
 
     def __enter__(self) -> Self:
         return self

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from dataclasses import asdict
 from secrets import token_hex
 from typing import Any, TypeAlias, TypedDict, Unpack
+from weakref import finalize
 
 from langchain_core.messages import AnyMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
@@ -25,12 +26,12 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
-from toolcrib.adapters.loop_thread import LoopThread
 from toolcrib.crib import HOST, Crib
 from toolcrib.execute.approval import Approver
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import CallError, JsonObject, Outcome
+from toolcrib.sources.background_loop import BackgroundLoop
 
 Done: TypeAlias = "ToolMessage | Command[Any]"
 Replies: TypeAlias = Sequence[tuple[JsonObject, bool]]
@@ -85,7 +86,8 @@ class ApprovalToolNode(ToolNode):
         )
         self._crib = crib
         self._caller = caller
-        self._loop = LoopThread()
+        self._loop = BackgroundLoop("toolcrib-calls")
+        finalize(self, self._loop.end_soon)
 
     def _func(
         self,
@@ -150,7 +152,7 @@ class ApprovalToolNode(ToolNode):
     def _called(self, request: ToolCallRequest, run: Callable[[ToolCallRequest], Done]) -> Done:
         if self._is_bound(request.tool_call["name"]):
             return run(request)
-        return self._loop.run(self._through_the_door(request))
+        return self._loop.submit(self._through_the_door(request)).result()
 
     async def _acalled(
         self, request: ToolCallRequest, run: Callable[[ToolCallRequest], Awaitable[Done]]
