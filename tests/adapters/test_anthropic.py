@@ -1,75 +1,26 @@
-"""Whole conversations on the Messages API: the real SDK, the provider faked at its wire."""
+"""What only the Messages API has: references, deferred tools, searches of its own."""
 
 import asyncio
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 import pytest
-from anthropic import AsyncAnthropic, BadRequestError
-from anthropic.types import MessageParam
+from anthropic import BadRequestError
 
+from tests.adapters import talks
 from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
 from toolcrib import Crib
 from toolcrib.adapters.anthropic import AnthropicWire
 from toolcrib.adapters.auto import Auto
 from toolcrib.errors import ConfigError
-from toolcrib.testing import CallTool, Request, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Request, Say, Search
 
 MODEL = "claude-opus-5-5"
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
 AT_HOME = "https://api.anthropic.com"
 
 
-class Talk:
-    """A conversation with a scripted model, driven as a user's program would."""
-
-    def __init__(self, crib: Crib, id: str | None, model: ScriptedModel, **options: Any) -> None:
-        self.session = crib.session(id)
-        self.model = model
-        self.messages: list[MessageParam] = []
-        said: dict[str, Any] = {"model": MODEL, "endpoint": AT_HOME, **options}
-        self.wire = AnthropicWire(self.session, **said)
-
-    def ask(self, text: str) -> str:
-        return asyncio.run(self._ask(text))
-
-    async def _ask(self, text: str) -> str:
-        self.messages.append({"role": "user", "content": text})
-        async with AsyncAnthropic(base_url=self.model.url, api_key="none", max_retries=0) as client:
-            while True:
-                reply = await self._create(client)
-                self.messages.append({"role": "assistant", "content": reply.content})
-                results = await self.wire.results(reply)
-                if results is None:
-                    return "".join(block.text for block in reply.content if block.type == "text")
-                self.messages.append(results)
-
-    async def _create(self, client: AsyncAnthropic):
-        for _ in range(2):
-            try:
-                return await client.messages.create(
-                    model=MODEL, max_tokens=100, **self.wire.request(self.messages)
-                )
-            except BadRequestError as error:
-                if not self.wire.refused(error):
-                    raise
-        raise AssertionError("refused twice")
-
-
-@contextmanager
-def talking(
-    crib: Crib,
-    turns: Sequence[Any],
-    id: str | None = "one",
-    *,
-    unknown: Sequence[str] = (),
-    **said: Any,
-) -> Generator[Talk]:
-    with ScriptedModel(turns, unknown=unknown) as model:
-        yield Talk(crib, id, model, **said)
-    assert model.is_over
+talking = partial(talks.talking, talks.AnthropicTalk)
 
 
 @pytest.fixture
@@ -115,7 +66,7 @@ def test_a_search_reveals_and_the_tool_is_called(made: tuple[Crib, Weather]):
     assert "anthropic-beta" not in first.headers
 
 
-def test_what_stands_before_a_reveal_keeps_its_bytes_over_ten_turns(crib: Crib):
+def test_the_tools_that_the_provider_caches_never_change(crib: Crib):
     script = [Say("Hi."), Search("weather forecast"), OSLO, Say("Sunny."), Say("Still.")]
     script += [Search("rain radar map"), CallTool(RADAR, {"city": "Oslo"}), OSLO, Say("No.")]
     with talking(crib, [*script, Say("Bye.")]) as talk:
@@ -123,48 +74,14 @@ def test_what_stands_before_a_reveal_keeps_its_bytes_over_ten_turns(crib: Crib):
             talk.ask(question)
         requests = talk.model.requests
     assert len(requests) == 10
-    for earlier, later in pairwise(requests):
-        assert grows(raw(earlier.body, "tools"), raw(later.body, "tools"))
-        assert grows(raw(earlier.body, "messages"), raw(later.body, "messages"))
-    # What the provider hashes: the tools that are not deferred.
     hashed = [[tool for tool in tools(each) if "defer_loading" not in tool] for each in requests]
     assert all(each == hashed[0] for each in hashed)
-
-
-def test_two_conversations_do_not_see_each_others_reveals(crib: Crib):
-    script = [Search("weather forecast"), Say("Found.")]
-    with talking(crib, script, "a") as one, talking(crib, [Say("Hi."), Say("Ho.")], "b") as other:
-        other.ask("Hello")
-        one.ask("Weather?")
-        other.ask("And now?")
-        assert FORECAST in one.model.requests[-1].sees
-        assert names(other.model.requests[-1]) == [NOW, "tool_search"]
-
-
-def test_without_an_id_the_conversation_is_all_there_is_to_know(crib: Crib):
-    with talking(crib, [Search("weather forecast"), Say("Found.")]) as talk:
-        talk.ask("Weather?")
-        history = talk.messages
-    with talking(crib, [OSLO, Say("Sunny.")], None) as again:
-        again.messages = history
-        assert again.ask("In Oslo?") == "Sunny."
-
-
-def test_after_compaction_only_what_is_still_said_is_revealed(crib: Crib):
-    script = [Search("weather forecast"), OSLO, Say("Sunny."), Say("Hm."), Search("forecast"), OSLO]
-    with talking(crib, [*script, Say("Sunny.")]) as talk:
-        talk.ask("Weather?")
-        talk.messages = [{"role": "user", "content": "Summary: it was sunny."}]
-        talk.wire.compacted(talk.messages)
-        talk.ask("Go on")
-        assert names(talk.model.requests[-1]) == [NOW, "tool_search"]
-        talk.ask("Once more")
 
 
 def test_a_summary_that_nobody_told_of_leaves_the_tools_in_sight(crib: Crib):
     with talking(crib, [Search("weather forecast"), Say("Found."), OSLO, Say("Sunny.")]) as talk:
         talk.ask("Weather?")
-        talk.messages = [{"role": "user", "content": "Summary: a tool was found."}]
+        talk.history = [{"role": "user", "content": "Summary: a tool was found."}]
         assert talk.ask("In Oslo?") == "Sunny."
 
 
@@ -186,7 +103,7 @@ def test_a_call_of_what_was_not_found_is_refused_and_does_not_reveal(crib: Crib)
         use: Any = {"type": "tool_use", "id": "1", "name": FORECAST, "input": {"city": "Oslo"}}
         answer: Any = asyncio.run(talk.wire.results({"content": [use]}))
         assert "not_revealed" in answer["content"][0]["content"]
-        talk.messages.extend([{"role": "assistant", "content": [use]}, answer])
+        talk.history.extend([{"role": "assistant", "content": [use]}, answer])
         talk.ask("Hello")
         assert names(talk.model.requests[-1]) == [NOW, "tool_search"]
 
@@ -242,17 +159,6 @@ def test_elsewhere_tools_are_appended(crib: Crib):
     assert grows(raw(bodies[0], "tools"), raw(bodies[1], "tools"))
 
 
-def test_the_proxy_keeps_the_tools_as_they_are(made: tuple[Crib, Weather]):
-    crib, source = made
-    with talking(crib, [Search("weather forecast"), OSLO, Say("Sunny.")], mode="proxy") as talk:
-        assert talk.ask("Weather?") == "Sunny."
-        assert "call_tool" in talk.wire.system_note
-        assert {raw(each.body, "tools") for each in talk.model.requests} == {
-            raw(talk.model.requests[0].body, "tools")
-        }
-    assert [call.arguments for call in source.reached] == [{"city": "Oslo"}]
-
-
 def test_a_refusal_demotes_the_endpoint_for_everyone_who_shares(crib: Crib):
     auto, script = Auto(), [Search("weather forecast"), OSLO, Say("Sunny.")]
     with talking(crib, script, auto=auto, unknown=["defer_loading"]) as talk:
@@ -269,8 +175,3 @@ def test_another_error_is_not_taken_for_a_refusal(crib: Crib):
     with talking(crib, []) as talk, pytest.raises(BadRequestError, match="script is over"):
         talk.ask("Hello")
     assert talk.wire.choice.mode == "reference"
-
-
-def test_the_note_is_the_sessions(crib: Crib):
-    wire = AnthropicWire(crib.session(), model=MODEL, endpoint=AT_HOME)
-    assert wire.system_note == crib.session().system_note()

@@ -1,13 +1,13 @@
 """A crib in which nearly all tools wait for a search, and what reached it."""
 
 import json
+import re
 from dataclasses import replace
-from typing import cast
 
 from tests.execute.counting import CountingSource
 from tests.workshop import many
 from toolcrib import Crib
-from toolcrib.model import Call, Json, JsonObject, Outcome, ToolInfo
+from toolcrib.model import Call, JsonObject, Outcome, ToolInfo
 
 FORECAST = "mcp_weather_get_forecast"
 RADAR = "mcp_weather_rain_radar"
@@ -65,19 +65,17 @@ def weather_crib() -> tuple[Crib, Weather]:
 
 def raw(body: bytes, key: str) -> str:
     """The text of one member of a body, as it was sent."""
-    text = body.decode()
-    start = text.index(f'"{key}":') + len(key) + 3
-    _, end = json.JSONDecoder().raw_decode(text, start)
-    return text[start:end]
+    text, decoder, start = body.decode(), json.JSONDecoder(), 1
+    while True:
+        name, end = decoder.raw_decode(text, start)
+        begin = re.compile(r"\s*:\s*").match(text, end)
+        assert begin
+        _, end = decoder.raw_decode(text, begin.end())
+        if name == key:
+            return text[begin.end() : end]
+        start = re.compile(r"\s*,\s*").match(text, end).end()  # pyright: ignore[reportOptionalMemberAccess]
 
 
 def grows(earlier: str, later: str) -> bool:
     """Whether a list was only added to, byte for byte."""
     return earlier == later or later.startswith(earlier.removesuffix("]") + ",")
-
-
-def at(value: Json, *path: str | int) -> Json:
-    """What stands at a path."""
-    for step in path:
-        value = cast("dict[str | int, Json]", value)[step]
-    return value

@@ -9,12 +9,15 @@ from types import TracebackType
 from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
-from toolcrib.model import JsonObject
+from toolcrib.model import Json, JsonObject
 from toolcrib.testing.anthropic import AnthropicWire
+from toolcrib.testing.gemini import GeminiWire
+from toolcrib.testing.openai_chat import ChatWire
+from toolcrib.testing.openai_responses import ResponsesWire
 from toolcrib.testing.script import Search, Step, Turn, steps_of
 from toolcrib.testing.wire import Refusal, Wire, refuse
 
-WIRES: tuple[Wire, ...] = (AnthropicWire(),)
+WIRES: tuple[Wire, ...] = (AnthropicWire(), ResponsesWire(), ChatWire(), GeminiWire())
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,8 @@ class ScriptedModel:
 
     It answers 400, and keeps why in `Request.refusal`, where the real provider would: and where
     the script calls a tool that the model does not see, or has come to its end. A turn that was
-    refused is played at the next request. `unknown` are words that no request may have: those of a
-    gateway that has not heard of them, such as `defer_loading`.
+    refused is played at the next request. `unknown` are keys and types that no request may have:
+    for a gateway that has not heard of them, such as `defer_loading`.
     """
 
     def __init__(self, turns: Sequence[Turn], *, unknown: Sequence[str] = ()) -> None:
@@ -108,8 +111,6 @@ class ScriptedModel:
 
 
 def _read(body: bytes, unknown: Sequence[str]) -> JsonObject:
-    for word in unknown:
-        refuse(f"{word}: Extra inputs are not permitted", when=f'"{word}"'.encode() in body)
     try:
         asked = json.loads(body)
     except ValueError as error:
@@ -117,10 +118,26 @@ def _read(body: bytes, unknown: Sequence[str]) -> JsonObject:
     if not isinstance(asked, dict):
         raise Refusal("the body is no JSON object")
     read = cast("JsonObject", asked)
+    for word in unknown:
+        refuse(f"{word}: Extra inputs are not permitted", when=_mentions(read, word))
     refuse(
         "the scripted model does not stream; ask without `stream`", when=bool(read.get("stream"))
     )
     return read
+
+
+def _mentions(value: Json, word: str) -> bool:
+    """Whether a word is a key, or the type of something, anywhere in a body."""
+    match value:
+        case dict():
+            inner = value.values()
+            if word in value or value.get("type") == word:
+                return True
+        case list():
+            inner = value
+        case _:
+            return False
+    return any(_mentions(each, word) for each in inner)
 
 
 def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:

@@ -3,9 +3,10 @@
 from typing import Final
 
 from toolcrib.adapters.wire.calls import ToolCall
-from toolcrib.model import ToolInfo
+from toolcrib.model import Json, JsonObject, ToolInfo
 from toolcrib.session.search_tool import NAME as SEARCH
 from toolcrib.session.session import Session
+from toolcrib.text.json_text import read_strictly
 
 NAME: Final = "call_tool"
 
@@ -43,8 +44,22 @@ def proxy_tools(session: Session) -> tuple[ToolInfo, ...]:
 
 def unwrapped(call: ToolCall) -> ToolCall:
     """The call that a call of the proxy tool stands for; any other as it is."""
-    match call:
-        case ToolCall(id, "call_tool", {"name": str(name), "arguments": dict() | str() as inner}):
-            return ToolCall(id, name, inner)
+    if call.name != NAME:
+        return call
+    match _read(call.arguments):
+        case {"name": str(name), "arguments": dict() | str() as inner}:
+            return ToolCall(call.id, name, inner)
+        case {"name": str(name)}:
+            return ToolCall(call.id, name, {})
         case _:
             return call
+
+
+def _read(arguments: JsonObject | str) -> Json:
+    """What a provider hands over as text, read; None where it is no JSON."""
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        return read_strictly(arguments)
+    except (ValueError, RecursionError):
+        return None
