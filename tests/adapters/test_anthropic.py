@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from anthropic import BadRequestError
+from anthropic import Anthropic, AsyncAnthropic, BadRequestError
 
 from tests.adapters import talks
 from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
@@ -13,7 +13,7 @@ from toolcrib import Crib
 from toolcrib.adapters.anthropic import AnthropicWire
 from toolcrib.adapters.auto import Auto
 from toolcrib.errors import ConfigError
-from toolcrib.testing import CallTool, Request, Say, Search
+from toolcrib.testing import CallTool, Request, Say, ScriptedModel, Search
 
 MODEL = "claude-opus-5-5"
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
@@ -175,3 +175,47 @@ def test_another_error_is_not_taken_for_a_refusal(crib: Crib):
     with talking(crib, []) as talk, pytest.raises(BadRequestError, match="script is over"):
         talk.ask("Hello")
     assert talk.wire.choice.mode == "reference"
+
+
+@pytest.mark.parametrize("thread", [{}, {"thread": False}])
+def test_the_runner_of_the_sdk_finds_and_calls(made: tuple[Crib, Weather], thread: Any):
+    crib, source = made
+    wire = AnthropicWire(crib.session(), model=MODEL, endpoint=AT_HOME)
+    script = [Search("weather forecast"), OSLO, CallTool(FORECAST, {"town": "Oslo"}), Say("Sunny.")]
+
+    async def run(model: ScriptedModel) -> Any:
+        async with AsyncAnthropic(base_url=model.url, api_key="none", max_retries=0) as client:
+            runner = client.beta.messages.tool_runner(
+                model=MODEL,
+                max_tokens=100,
+                messages=[{"role": "user", "content": "Weather?"}],
+                tools=wire.runner_tools(),
+                **thread,
+            )
+            return await runner.until_done()
+
+    with ScriptedModel(script) as model:
+        assert asyncio.run(run(model)).content[0].text == "Sunny."
+        first, *_, last = model.requests
+    assert first.sees == (NOW, "tool_search")
+    assert len(tools(first)) == 2 + 32
+    assert [call.arguments for call in source.reached] == [{"city": "Oslo"}]
+    assert last.json["messages"][-1]["content"][0]["is_error"]
+
+
+def test_the_blocking_runner_has_the_proxy_where_the_wire_is_not_known(made: tuple[Crib, Weather]):
+    crib, source = made
+    wire = AnthropicWire(crib.session(), model=MODEL, endpoint="https://gate.example")
+    with (
+        ScriptedModel([Search("weather forecast"), OSLO, Say("Sunny.")]) as model,
+        Anthropic(base_url=model.url, api_key="none", max_retries=0) as client,
+    ):
+        runner = client.beta.messages.tool_runner(
+            model=MODEL,
+            max_tokens=100,
+            messages=[{"role": "user", "content": "Weather?"}],
+            tools=wire.blocking_runner_tools(),
+        )
+        assert runner.until_done().stop_reason == "end_turn"
+        assert model.requests[0].sees == (NOW, "tool_search", "call_tool")
+    assert [call.arguments for call in source.reached] == [{"city": "Oslo"}]

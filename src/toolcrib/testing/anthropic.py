@@ -17,7 +17,10 @@ AT_THE_TOP = ("oneOf", "allOf", "anyOf")
 
 
 class AnthropicWire:
-    """`POST /v1/messages`, without streams and without threads on the server."""
+    """`POST /v1/messages`, without streams. A thread is kept for as long as the wire is."""
+
+    def __init__(self) -> None:
+        self._threads: dict[str, JsonObject] = {}
 
     def is_for(self, path: str) -> bool:
         """As the protocol says."""
@@ -25,6 +28,7 @@ class AnthropicWire:
 
     def sees(self, body: JsonObject) -> Mapping[str, str]:
         """As the protocol says: tools that are not deferred, and those that were referred to."""
+        body = self._whole(body)
         tools = {text_of(tool.get("name")): tool for tool in objects(body.get("tools"))}
         _check_tools(objects(body.get("tools")))
         _check_turns(objects(body.get("messages")))
@@ -37,10 +41,13 @@ class AnthropicWire:
     def reply(self, body: JsonObject, steps: Sequence[Step], turn: int) -> JsonObject:
         """As the protocol says."""
         refuse("max_tokens: Field required", when="max_tokens" not in body)
-        seen = dict(self.sees(body))
+        seen, whole = dict(self.sees(body)), self._whole(body)
         content: list[Json] = []
         for place, step in enumerate(steps):
             content += _blocks(step, seen, f"{turn}_{place}")
+        said: JsonObject = {"role": "assistant", "content": content}
+        messages = [*objects(whole.get("messages")), said]
+        self._threads[f"msg_{turn}"] = {**whole, "messages": messages}
         called = any(isinstance(each, dict) and each["type"] == "tool_use" for each in content)
         return {
             "id": f"msg_{turn}",
@@ -52,6 +59,17 @@ class AnthropicWire:
             "stop_sequence": None,
             "usage": {"input_tokens": 1, "output_tokens": 1},
         }
+
+    def _whole(self, body: JsonObject) -> JsonObject:
+        """The request, with what the server has of its thread before it."""
+        match body.get("thread"):
+            case {"type": "continue", "previous_message_id": str(id)}:
+                refuse(f"thread_not_found: {id}", when=id not in self._threads)
+                kept = self._threads[id]
+                new = objects(body.get("messages"))
+                return {**kept, **body, "messages": [*objects(kept.get("messages")), *new]}
+            case _:
+                return body
 
     def error(self, message: str) -> JsonObject:
         """As the protocol says."""

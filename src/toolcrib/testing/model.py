@@ -1,7 +1,7 @@
 """A model on a port of this machine that plays a script, and keeps what it was asked."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -17,7 +17,7 @@ from toolcrib.testing.openai_responses import ResponsesWire
 from toolcrib.testing.script import Search, Step, Turn, steps_of
 from toolcrib.testing.wire import Refusal, Wire, refuse
 
-WIRES: tuple[Wire, ...] = (AnthropicWire(), ResponsesWire(), ChatWire(), GeminiWire())
+WIRES: tuple[Callable[[], Wire], ...] = (AnthropicWire, ResponsesWire, ChatWire, GeminiWire)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,7 @@ class ScriptedModel:
     def __init__(self, turns: Sequence[Turn], *, unknown: Sequence[str] = ()) -> None:
         self.requests: list[Request] = []
         self._unknown = unknown
+        self._wires = [make() for make in WIRES]
         self._turns = [steps_of(turn) for turn in turns]
         self._played = 0
         self._lock = Lock()
@@ -78,7 +79,7 @@ class ScriptedModel:
 
     def answer(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """The status and the body with which the provider answers; one request at a time."""
-        wire = next((each for each in WIRES if each.is_for(urlsplit(path).path)), None)
+        wire = next((each for each in self._wires if each.is_for(urlsplit(path).path)), None)
         if wire is None:
             self.requests.append(Request(path, headers, body, refusal="no such path"))
             return 404, b'{"error": {"message": "no such path"}}'

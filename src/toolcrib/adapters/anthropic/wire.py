@@ -13,6 +13,7 @@ referred to by the result of the search. What stands before it keeps its bytes.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NotRequired, TypedDict, cast
 
+from anthropic.lib.tools import BetaFunctionToolResultType, ToolError
 from anthropic.types import (
     CacheControlEphemeralParam,
     Message,
@@ -25,8 +26,10 @@ from anthropic.types import (
 from anthropic.types.beta import BetaMessage
 
 from toolcrib.adapters.anthropic.conversation import hosted_names, revealed, typed, with_known
+from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
 from toolcrib.adapters.auto import Auto, Choice, asked_for
 from toolcrib.adapters.auto_table import Mode
+from toolcrib.adapters.loop_thread import LoopThread
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
 from toolcrib.adapters.wire.plain import objects, plain, text_of
 from toolcrib.adapters.wire.proxy import PROXY_NOTE, proxy_tools, unwrapped
@@ -138,9 +141,27 @@ class AnthropicWire:
         """
         return self._mode is None and self._auto.refuse(self._endpoint, self.choice.mode, error)
 
-    def result_content(
-        self, call: ToolCall, outcome: Outcome
-    ) -> str | list[ToolReferenceBlockParam]:
+    def runner_tools(self) -> list[AsyncRunnerTool]:
+        """The tools for `AsyncAnthropic().beta.messages.tool_runner`; all that wait are in it.
+
+        Raises `ConfigError` where those are more than the provider takes.
+        """
+        return [AsyncRunnerTool(param, self._run) for param in self._all_tools()]
+
+    def blocking_runner_tools(self) -> list[RunnerTool]:
+        """The tools for `Anthropic().beta.messages.tool_runner`, as `runner_tools`."""
+        loop = LoopThread()
+        return [RunnerTool(param, self._run, loop) for param in self._all_tools()]
+
+    async def _run(self, name: str, arguments: object) -> BetaFunctionToolResultType:
+        call = unwrapped(ToolCall("", name, cast("JsonObject", arguments)))
+        [outcome] = await make_calls(self._session, [call], self._approver)
+        content = cast("BetaFunctionToolResultType", self._content(call, outcome))
+        if outcome.error:
+            raise ToolError(content)
+        return content
+
+    def _content(self, call: ToolCall, outcome: Outcome) -> str | list[ToolReferenceBlockParam]:
         """What the model reads of an outcome: references for a search that found, else text."""
         found = found_tools(self._session, outcome) if call.is_search else []
         if found and self.choice.mode == "reference":
@@ -151,7 +172,7 @@ class AnthropicWire:
         result = ToolResultBlockParam(
             type="tool_result",
             tool_use_id=call.id,
-            content=self.result_content(call, outcome),
+            content=self._content(call, outcome),
         )
         if outcome.error:
             result["is_error"] = True
@@ -168,7 +189,7 @@ class AnthropicWire:
         if mode != "reference":
             return self._listed(session.active_tools())
         if self._hosted and session.deferring:
-            return self._hosted_tools()
+            return self._with_deferred(_HOSTED[self._search])
         # What is revealed but not referred to, after a summary say, is shown at once: the model
         # would not see it otherwise.
         search = [session.search_tool] if session.search_tool else []
@@ -181,17 +202,23 @@ class AnthropicWire:
     def _listed(self, tools: Sequence[ToolInfo]) -> list[ToolUnionParam]:
         return self._marked([_param(tool) for tool in tools])
 
-    def _hosted_tools(self) -> list[ToolUnionParam]:
+    def _all_tools(self) -> list[ToolUnionParam]:
+        """What a runner is given once, for as long as it runs."""
+        search = self._session.search_tool
+        if self.choice.mode != "reference" or not search:
+            return self._listed(proxy_tools(self._session))
+        return self._with_deferred(_param(search))
+
+    def _with_deferred(self, search: ToolUnionParam) -> list[ToolUnionParam]:
         deferred = self._session.deferred_tools()
         if len(deferred) > MOST_DEFERRED:
             message = (
-                f"{len(deferred)} deferred tools, and the provider searches at most"
-                f" {MOST_DEFERRED}: leave the search to Toolcrib (search='ours'), which sends only"
-                " what it finds"
+                f"{len(deferred)} deferred tools, and the provider takes at most {MOST_DEFERRED}:"
+                " search with search='ours' and a loop of your own, which send only what is found"
             )
             raise ConfigError(message)
         core = [_param(tool) for tool in self._session.core_tools()]
-        at_once = self._marked([*core, _HOSTED[self._search]])
+        at_once = self._marked([*core, search])
         return [*at_once, *(_param(tool, deferred=True) for tool in deferred)]
 
     def _marked(self, tools: Sequence[ToolUnionParam]) -> list[ToolUnionParam]:
