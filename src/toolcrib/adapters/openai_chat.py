@@ -11,11 +11,12 @@ found through one tool: where the cache matters more than arguments that the pro
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NotRequired, TypedDict, cast
+from typing import Literal, NotRequired, TypeAlias, TypedDict, cast
 
 from openai.types.chat import (
     ChatCompletion,
     ChatCompletionFunctionToolParam,
+    ChatCompletionMessage,
     ChatCompletionMessageParam,
     ChatCompletionToolMessageParam,
 )
@@ -32,6 +33,8 @@ from toolcrib.session.search_tool import NAMES
 from toolcrib.session.session import Session
 
 ChatMode = Literal["append", "proxy"]
+ChatMessage: TypeAlias = ChatCompletionMessageParam | ChatCompletionMessage
+"""A message of a conversation: given, or as the model gave it."""
 
 
 class ChatRequest(TypedDict):
@@ -57,7 +60,7 @@ class ChatWire:
         note = self._session.system_note()
         return PROXY_NOTE if note and self._mode == "proxy" else note
 
-    def request(self, messages: Iterable[ChatCompletionMessageParam]) -> ChatRequest:
+    def request(self, messages: Iterable[ChatMessage]) -> ChatRequest:
         """The conversation as it is, and the tools; without any, the provider wants no list.
 
         What the conversation shows to be revealed is taken for revealed.
@@ -66,7 +69,7 @@ class ChatWire:
         self.see(asked)
         session = self._session
         tools = proxy_tools(session) if self._mode == "proxy" else session.active_tools()
-        request = ChatRequest(messages=asked)
+        request = ChatRequest(messages=cast("list[ChatCompletionMessageParam]", asked))
         if tools:
             request["tools"] = [_param(tool) for tool in tools]
         return request
@@ -79,11 +82,11 @@ class ChatWire:
         outcomes = await make_calls(self._session, calls, self._approver)
         return [_result(*each) for each in zip(calls, outcomes, strict=True)]
 
-    def see(self, messages: Iterable[ChatCompletionMessageParam]) -> None:
+    def see(self, messages: Iterable[ChatMessage]) -> None:
         """Take for revealed what these messages show to be; `request` does so by itself."""
         self._session.see(_revealed(messages))
 
-    def compacted(self, messages: Iterable[ChatCompletionMessageParam]) -> None:
+    def compacted(self, messages: Iterable[ChatMessage]) -> None:
         """Forget what is revealed and not in these messages any more."""
         self._session.compacted(frozenset(_revealed(messages)))
 
@@ -119,7 +122,7 @@ def _result(call: ToolCall, outcome: Outcome) -> ChatCompletionToolMessageParam:
     return {"role": "tool", "tool_call_id": call.id, "content": told(outcome)}
 
 
-def _revealed(messages: Iterable[ChatCompletionMessageParam]) -> Iterator[str]:
+def _revealed(messages: Iterable[ChatMessage]) -> Iterator[str]:
     """The names that the searches of a conversation have revealed, in its order."""
     searches: set[str] = set()
     for message in objects(list(messages)):

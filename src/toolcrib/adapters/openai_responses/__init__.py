@@ -1,5 +1,10 @@
 """OpenAI Responses; see `toolcrib.adapters.openai_responses.wire`."""
 
-from toolcrib.adapters.openai_responses.wire import ResponsesMode, ResponsesSearch, ResponsesWire
+from toolcrib.adapters.openai_responses.wire import (
+    Item,
+    ResponsesMode,
+    ResponsesSearch,
+    ResponsesWire,
+)
 
-__all__ = ["ResponsesMode", "ResponsesSearch", "ResponsesWire"]
+__all__ = ["Item", "ResponsesMode", "ResponsesSearch", "ResponsesWire"]

@@ -2,9 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import cast
-
-from openai.types.responses import ResponseInputItemParam
 
 from toolcrib.adapters.auto_table import Mode
 from toolcrib.adapters.wire.plain import objects, plain, text_of
@@ -40,9 +37,7 @@ def revealed(items: Iterable[object]) -> Iterator[str]:
             yield from revealed_in(_text(item.get("output")))
 
 
-def as_spoken(
-    items: Sequence[ResponseInputItemParam], mode: Mode
-) -> Sequence[ResponseInputItemParam]:
+def as_spoken(items: Sequence[object], mode: Mode) -> Sequence[object]:
     """The items as a mode has them; as they are, if there is nothing to change.
 
     With `output` a call of a loaded tool has its namespace. Elsewhere there is no search of the
@@ -53,7 +48,7 @@ def as_spoken(
         spoken = list(_with_namespaces(read, carried(items)))
     else:
         spoken = [each for item in read for each in _without_search(item, mode)]
-    return items if spoken == read else cast("list[ResponseInputItemParam]", spoken)
+    return items if spoken == read else spoken
 
 
 def _members(item: JsonObject) -> Iterator[tuple[str, str]]:

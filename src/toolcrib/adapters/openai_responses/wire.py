@@ -16,9 +16,14 @@ name alone says which tool a call means.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NotRequired, TypedDict, cast
+from typing import Literal, NotRequired, TypeAlias, TypedDict, cast
 
-from openai.types.responses import Response, ResponseInputItemParam, ToolParam
+from openai.types.responses import (
+    Response,
+    ResponseInputItemParam,
+    ResponseOutputItem,
+    ToolParam,
+)
 
 from toolcrib.adapters.auto import Auto, Choice, asked_for
 from toolcrib.adapters.openai_responses.items import as_spoken, carried, revealed
@@ -34,6 +39,8 @@ from toolcrib.session.session import Session
 
 ResponsesMode = Literal["output", "inject", "append", "proxy"]
 ResponsesSearch = Literal["ours", "hosted"]
+Item: TypeAlias = ResponseInputItemParam | ResponseOutputItem
+"""An item of a conversation: given, or as the model gave it."""
 
 
 class ResponsesRequest(TypedDict):
@@ -84,7 +91,7 @@ class ResponsesWire:
             return ""
         return PROXY_NOTE if self.choice.mode == "proxy" else self._session.system_note()
 
-    def request(self, items: Iterable[ResponseInputItemParam]) -> ResponsesRequest:
+    def request(self, items: Iterable[Item]) -> ResponsesRequest:
         """The conversation and the tools, as they are to be sent.
 
         What the conversation shows to be revealed is taken for revealed. The items are handed on
@@ -94,7 +101,8 @@ class ResponsesWire:
         self.see(asked)
         mode = self.choice.mode
         self._carried = set(carried(asked))
-        request = ResponsesRequest(input=list(as_spoken(asked, mode)))
+        spoken = cast("list[ResponseInputItemParam]", as_spoken(asked, mode))
+        request = ResponsesRequest(input=spoken)
         if tools := self._tools():
             request["tools"] = tools
         return request
@@ -118,11 +126,11 @@ class ResponsesWire:
         searches = [outcome for call, outcome in made if call.is_search]
         return cast("list[ResponseInputItemParam]", [*answers, *self._behind(searches)])
 
-    def see(self, items: Iterable[ResponseInputItemParam]) -> None:
+    def see(self, items: Iterable[Item]) -> None:
         """Take for revealed what these items show to be; `request` does so by itself."""
         self._session.see(revealed(items))
 
-    def compacted(self, items: Iterable[ResponseInputItemParam]) -> None:
+    def compacted(self, items: Iterable[Item]) -> None:
         """Forget what is revealed and not in these items any more."""
         self._session.compacted(frozenset(revealed(items)))
 
