@@ -43,7 +43,7 @@ async def talk(client: AsyncAnthropic, wire: AnthropicWire, messages: list[Messa
     """Let the model search and call until it has an answer."""
     while True:
         reply = await client.messages.create(
-            model=MODEL, max_tokens=1024, system=wire.system_note, **wire.request(messages)
+            model=MODEL, max_tokens=1024, system=wire.system_note(), **wire.request(messages)
         )
         messages.append({"role": "assistant", "content": reply.content})
         results = await wire.results(reply)

@@ -67,7 +67,7 @@ async def main() -> None:
         options = types.HttpOptions(base_url=model.url)
         async with genai.Client(api_key="none", http_options=options).aio as client:
             session = make_crib().session("thread-1")
-            note = types.GenerateContentConfig(system_instruction=GeminiWire(session).system_note)
+            note = types.GenerateContentConfig(system_instruction=GeminiWire(session).system_note())
             wire = GeminiWire(session, config=note)
             question: types.ContentDict = {"role": "user", "parts": [{"text": "Weather in Oslo?"}]}
             print(await talk(client, wire, [question]))

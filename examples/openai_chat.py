@@ -62,7 +62,7 @@ async def main() -> None:
             session = make_crib().session("thread-1")
             wire = ChatWire(session)  # or mode="proxy", where `tools` has to stay as it is
             conversation: list[ChatMessage] = [
-                {"role": "system", "content": wire.system_note},
+                {"role": "system", "content": wire.system_note()},
                 {"role": "user", "content": "How is the weather in Oslo?"},
             ]
             print(await talk(client, wire, conversation))

@@ -42,7 +42,7 @@ async def talk(client: AsyncOpenAI, wire: ResponsesWire, items: list[Item]) -> s
     """Let the model search and call until it has an answer."""
     while True:
         reply = await client.responses.create(
-            model=MODEL, instructions=wire.system_note, **wire.request(items)
+            model=MODEL, instructions=wire.system_note(), **wire.request(items)
         )
         items += reply.output
         results = await wire.results(reply)

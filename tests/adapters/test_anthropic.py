@@ -128,7 +128,7 @@ def test_the_provider_may_search_itself(crib: Crib, search: Any):
     assert len(tools(first)) == 2 + 32
     assert raw(first.body, "tools") == raw(last.body, "tools")
     assert [tool.name for tool in talk.session.revealed_tools()] == [FORECAST]
-    assert talk.wire.system_note == ""
+    assert talk.wire.system_note() == ""
 
 
 def test_more_than_the_provider_searches_is_told(crib: Crib, monkeypatch: pytest.MonkeyPatch):

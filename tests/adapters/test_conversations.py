@@ -168,7 +168,7 @@ def test_where_nothing_is_deferred_there_is_no_search(name: str):
     with WIRES[name](crib, [OSLO, Say("Sunny.")]) as talk:
         assert talk.ask("Weather?") == "Sunny."
         assert set(talk.model.requests[0].sees) == {NOW, FORECAST, RADAR}
-        assert talk.wire.system_note == ""
+        assert talk.wire.system_note() == ""
 
 
 @on_every_wire
@@ -181,8 +181,8 @@ def test_without_tools_none_are_sent(name: str):
 @on_every_wire
 def test_the_note_tells_how_to_call(crib: Crib, name: str):
     with WIRES[name](crib, []) as talk:
-        assert ("call_tool" in talk.wire.system_note) == ("proxy" in name)
-        assert "tool_search" in talk.wire.system_note
+        assert ("call_tool" in talk.wire.system_note()) == ("proxy" in name)
+        assert "tool_search" in talk.wire.system_note()
 
 
 @on_every_wire

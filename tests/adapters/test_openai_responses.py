@@ -92,7 +92,7 @@ def test_the_provider_may_search_itself(crib: Crib):
     assert raw(first.body, "tools") == raw(last.body, "tools")
     assert list(first.sees) == [NOW, "tool_search"]
     assert [tool.name for tool in talk.session.revealed_tools()] == [FORECAST]
-    assert talk.wire.system_note == ""
+    assert talk.wire.system_note() == ""
 
 
 @pytest.mark.parametrize(

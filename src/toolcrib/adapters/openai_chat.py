@@ -54,7 +54,6 @@ class ChatWire:
         self._mode: ChatMode = mode
         self._approver = approver
 
-    @property
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred."""
         note = self._session.system_note()

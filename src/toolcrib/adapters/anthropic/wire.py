@@ -89,7 +89,6 @@ class AnthropicWire:
         chosen = self._auto.choose("anthropic", self._model, self._endpoint)
         return chosen if self._mode is None else asked_for(self._mode, chosen)
 
-    @property
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred, or hosted."""
         if not self._session.deferring or self._hosted:

@@ -56,7 +56,6 @@ class GeminiWire:
         self._mode: GeminiMode = mode or ("proxy" if self._config.cached_content else "append")
         self._approver = approver
 
-    @property
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred."""
         note = self._session.system_note()

@@ -84,7 +84,6 @@ class ResponsesWire:
         chosen = self._auto.choose("openai_responses", self._model, self._endpoint)
         return chosen if self._mode is None else asked_for(self._mode, chosen)
 
-    @property
     def system_note(self) -> str:
         """How to find tools, for the instructions; "" where nothing is deferred, or hosted."""
         if not self._session.deferring or self._hosted:
