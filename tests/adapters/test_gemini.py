@@ -11,6 +11,7 @@ from tests.adapters.weather import FORECAST, weather_crib
 from toolcrib import Crib
 from toolcrib.adapters.gemini import GeminiWire
 from toolcrib.adapters.gemini.schema import gemini_schema
+from toolcrib.adapters.wire.told import told_loaded
 from toolcrib.testing import CallTool, Say, Search
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
@@ -46,7 +47,7 @@ def test_what_else_is_asked_stays(crib: Crib):
 
 def test_contents_may_be_plain_objects(crib: Crib):
     session = crib.session()
-    answer: Any = {"name": "tool_search", "response": {"result": f"You can now call: {FORECAST}"}}
+    answer: Any = {"name": "tool_search", "response": {"result": told_loaded([FORECAST])}}
     GeminiWire(session).see([{"role": "user", "parts": [{"function_response": answer}]}])
     assert [tool.name for tool in session.revealed_tools()] == [FORECAST]
 

@@ -6,11 +6,10 @@ from typing import cast
 from anthropic.types import MessageParam
 
 from toolcrib.adapters.wire.plain import objects, text_of
+from toolcrib.adapters.wire.told import told_gone, told_loaded
 from toolcrib.model import Json, JsonObject
-from toolcrib.session.found import REVEALED, revealed_in
+from toolcrib.session.found import revealed_in
 from toolcrib.session.search_tool import NAMES
-
-GONE = "These tools are not available any more: "
 
 
 def typed(blocks: Iterable[JsonObject], kind: str) -> Iterator[JsonObject]:
@@ -83,4 +82,4 @@ def _block_in_words(block: JsonObject, known: set[str]) -> JsonObject:
         return block
     kept = [name for name in names if name in known]
     content: Json = [{"type": "tool_reference", "tool_name": name} for name in kept]
-    return {**block, "content": content or (GONE if known else REVEALED) + ", ".join(names)}
+    return {**block, "content": content or (told_gone(names) if known else told_loaded(names))}

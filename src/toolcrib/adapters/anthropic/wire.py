@@ -191,11 +191,10 @@ class AnthropicWire:
             return self._with_deferred(_HOSTED[self._search])
         # What is revealed but not referred to, after a summary say, is shown at once: the model
         # would not see it otherwise.
-        search = [session.search_tool] if session.search_tool else []
         revealed = session.revealed_tools()
         shown = [tool for tool in revealed if tool.name not in referred]
         waiting = (tool for tool in revealed if tool.name in referred)
-        at_once = self._listed((*session.core_tools(), *search, *shown))
+        at_once = self._listed((*session.stable_tools(), *shown))
         return [*at_once, *(_param(tool, deferred=True) for tool in waiting)]
 
     def _listed(self, tools: Sequence[ToolInfo]) -> list[ToolUnionParam]:

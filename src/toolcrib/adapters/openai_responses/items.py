@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from toolcrib.adapters.auto_table import Mode
 from toolcrib.adapters.wire.plain import objects, plain, text_of
+from toolcrib.adapters.wire.told import told_loaded
 from toolcrib.model import Json, JsonObject
-from toolcrib.session.found import REVEALED, revealed_in
+from toolcrib.session.found import revealed_in
 from toolcrib.session.search_tool import NAME, NAMES
 
 CARRIERS = ("tool_search_output", "additional_tools")
@@ -72,7 +73,7 @@ def _without_search(item: JsonObject, mode: Mode) -> Iterator[JsonObject]:
         case {"type": "tool_search_call", "call_id": str(id), "arguments": arguments}:
             yield _function_call(id, arguments)
         case {"type": "tool_search_output", "call_id": str(id)}:
-            text = REVEALED + ", ".join(names) if names else "Nothing was found."
+            text = told_loaded(names) if names else "Nothing was found."
             yield {"type": "function_call_output", "call_id": id, "output": text}
             if mode == "inject" and names:
                 yield {"type": "additional_tools", "role": "developer", "tools": _flat(item)}

@@ -29,11 +29,19 @@ async def make_calls(
 ) -> list[Outcome]:
     """The outcome of each, in order. They run at once, but are admitted in the model's order.
 
-    A task runs up to its first wait when it is started, a search and the admission of a call are
-    over by then: so a call after a search finds revealed what that search found.
+    So a call after a search finds revealed what that search found, and a call before it does not.
     """
-    made = (session.call(call.name, call.arguments, approver=approver) for call in calls)
-    return list(await asyncio.gather(*made))
+    made: list[asyncio.Task[Outcome]] = []
+    try:
+        for call in calls:
+            called = session.call(call.name, call.arguments, approver=approver)
+            made.append(asyncio.create_task(called))
+            # A task runs up to its first wait, and then a call has been admitted or refused.
+            await (asyncio.wait([made[-1]]) if call.is_search else asyncio.sleep(0))
+        return list(await asyncio.gather(*made))
+    finally:
+        for task in made:
+            task.cancel()  # nothing, for those that are done
 
 
 def found_tools(session: Session, outcome: Outcome) -> list[ToolInfo]:

@@ -38,8 +38,7 @@ PROXY_NOTE: Final = (
 
 def proxy_tools(session: Session) -> tuple[ToolInfo, ...]:
     """What a session shows behind the proxy tool: the same, whatever is revealed."""
-    search = session.search_tool
-    return (*session.core_tools(), *([search, PROXY_TOOL] if search else []))
+    return (*session.stable_tools(), *([PROXY_TOOL] if session.deferring else []))
 
 
 def unwrapped(call: ToolCall) -> ToolCall:

@@ -1,9 +1,11 @@
 """An outcome in the words that a model reads."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 
 from toolcrib.model import CallError, Outcome
+from toolcrib.session.found import LOADED
 
 
 def told(outcome: Outcome) -> str:
@@ -23,3 +25,13 @@ def told_error(error: CallError) -> str:
     """The error as JSON, with the schema where the arguments do not fit it."""
     facts = {key: value for key, value in asdict(error).items() if value not in ("", None)}
     return json.dumps({"error": facts}, ensure_ascii=False)
+
+
+def told_loaded(names: Iterable[str]) -> str:
+    """That these tools were found, in words that `revealed_in` reads back."""
+    return "\n".join([LOADED, *(f"- {name}(…)" for name in names)])
+
+
+def told_gone(names: Iterable[str]) -> str:
+    """That these tools were found once, and are no more."""
+    return f"Not available any more: {', '.join(names)}"
