@@ -16,6 +16,7 @@ from tests.adapters.talks import (
 )
 from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
 from toolcrib import Crib
+from toolcrib.model import Outcome
 from toolcrib.testing import CallTool, Say, Search
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
@@ -204,6 +205,25 @@ def test_the_person_is_asked_where_the_rules_say_so(name: str):
         assert talk.ask("Erase Oslo") == "No."
         assert b"approval_denied" in talk.model.requests[-1].body
     assert asked == ["erase"]
+
+
+@pytest.mark.parametrize(
+    ("name", "image"),
+    [
+        ("anthropic", {"type": "base64", "media_type": "image/png", "data": "AAAA"}),
+        ("responses", "data:image/png;base64,AAAA"),
+    ],
+)
+def test_images_are_images(name: str, image: Any):
+    crib, source = weather_crib()
+    picture: Any = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
+    source.answer = lambda _call: Outcome([{"type": "text", "text": "the map"}, picture])
+    with WIRES[name](crib, [FIND, OSLO, Say("I see.")]) as talk:
+        talk.ask("Weather?")
+        last = talk.model.requests[-1].json[talk.key][-1]
+    text, shown = last["output"] if name == "responses" else last["content"][0]["content"]
+    assert text["text"] == "the map"
+    assert image in (shown.get("image_url"), shown.get("source"))
 
 
 def test_results_can_be_had_outside_of_a_loop(crib: Crib):

@@ -15,15 +15,16 @@ from typing import Literal, NotRequired, TypedDict, cast
 
 from anthropic.lib.tools import BetaFunctionToolResultType, ToolError
 from anthropic.types import (
+    Base64ImageSourceParam,
     CacheControlEphemeralParam,
     Message,
     MessageParam,
     ToolParam,
-    ToolReferenceBlockParam,
     ToolResultBlockParam,
     ToolUnionParam,
 )
 from anthropic.types.beta import BetaMessage
+from anthropic.types.tool_result_block_param import Content
 
 from toolcrib.adapters.anthropic.conversation import hosted_names, revealed, typed, with_known
 from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
@@ -34,7 +35,7 @@ from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
 from toolcrib.adapters.wire.plain import objects, plain, text_of
 from toolcrib.adapters.wire.proxy import PROXY_NOTE, proxy_tools, unwrapped
 from toolcrib.adapters.wire.schemas import object_schema
-from toolcrib.adapters.wire.told import told
+from toolcrib.adapters.wire.told import Image, told_with_images
 from toolcrib.errors import ConfigError
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
@@ -160,12 +161,13 @@ class AnthropicWire:
             raise ToolError(content)
         return content
 
-    def _content(self, call: ToolCall, outcome: Outcome) -> str | list[ToolReferenceBlockParam]:
-        """What the model reads of an outcome: references for a search that found, else text."""
+    def _content(self, call: ToolCall, outcome: Outcome) -> str | list[Content]:
+        """What the model reads of an outcome: references for a search that found, else the rest."""
         found = found_tools(self._session, outcome) if call.is_search else []
         if found and self.choice.mode == "reference":
             return [{"type": "tool_reference", "tool_name": tool.name} for tool in found]
-        return told(outcome)
+        said = told_with_images(outcome)
+        return said if isinstance(said, str) else [_block(part) for part in said]
 
     def _result(self, call: ToolCall, outcome: Outcome) -> ToolResultBlockParam:
         result = ToolResultBlockParam(
@@ -242,6 +244,14 @@ def _param(tool: ToolInfo, *, deferred: bool = False) -> ToolParam:
     if deferred:
         param["defer_loading"] = True
     return param
+
+
+def _block(part: str | Image) -> Content:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    media_type = cast("Literal['image/png']", part.media_type)  # the provider checks
+    source = Base64ImageSourceParam(type="base64", media_type=media_type, data=part.data)
+    return {"type": "image", "source": source}
 
 
 def _call(block: JsonObject) -> ToolCall:

@@ -31,7 +31,7 @@ from toolcrib.adapters.openai_responses.tools import function, namespaces, searc
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
 from toolcrib.adapters.wire.plain import objects, plain, text_of
 from toolcrib.adapters.wire.proxy import PROXY_NOTE, proxy_tools, unwrapped
-from toolcrib.adapters.wire.told import told
+from toolcrib.adapters.wire.told import Image, told, told_with_images
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session.search_tool import NAME
@@ -197,4 +197,13 @@ def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:
 
 
 def _output(call: ToolCall, outcome: Outcome) -> JsonObject:
-    return {"type": "function_call_output", "call_id": call.id, "output": told(outcome)}
+    said = told_with_images(outcome)
+    output = said if isinstance(said, str) else [_part(part) for part in said]
+    return {"type": "function_call_output", "call_id": call.id, "output": output}
+
+
+def _part(part: str | Image) -> JsonObject:
+    if isinstance(part, str):
+        return {"type": "input_text", "text": part}
+    url = f"data:{part.media_type};base64,{part.data}"
+    return {"type": "input_image", "image_url": url, "detail": "auto"}

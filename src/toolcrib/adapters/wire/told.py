@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
-from toolcrib.model import CallError, Outcome
+from toolcrib.model import CallError, Json, Outcome
 from toolcrib.session.found import LOADED
 
 
@@ -19,6 +19,31 @@ def told(outcome: Outcome) -> str:
         case _:
             text = json.dumps(content, ensure_ascii=False)
     return f"{text}\n[cut here: the result is larger]" if outcome.handle else text
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image in a result: its media type and its bytes in base64."""
+
+    media_type: str
+    data: str
+
+
+def told_with_images(outcome: Outcome) -> str | list[str | Image]:
+    """What `told` says, and the images of a result apart, where the provider takes them."""
+    match outcome.content:
+        case [*blocks] if not outcome.error and any(map(_image, blocks)):
+            return [_image(block) or told(Outcome([block])) for block in blocks]
+        case _:
+            return told(outcome)
+
+
+def _image(block: Json) -> Image | None:
+    match block:
+        case {"type": "image", "mimeType": str(media_type), "data": str(data)}:
+            return Image(media_type, data)
+        case _:
+            return None
 
 
 def told_error(error: CallError) -> str:
