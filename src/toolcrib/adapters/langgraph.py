@@ -8,11 +8,9 @@ checkpoint before the first is asked: a reply then belongs to what was shown, wh
 since, and in whichever process the graph goes on.
 """
 
-import json
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict
 from secrets import token_hex
 from typing import Any, TypeAlias, TypedDict, Unpack
 from weakref import finalize
@@ -26,11 +24,12 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
+from toolcrib.adapters.wire.told import told
 from toolcrib.crib import HOST, Crib
 from toolcrib.execute.approval import Approver
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.tickets import ApprovalRequest
-from toolcrib.model import CallError, JsonObject, Outcome
+from toolcrib.model import JsonObject, Outcome
 from toolcrib.sources.background_loop import BackgroundLoop
 
 Done: TypeAlias = "ToolMessage | Command[Any]"
@@ -231,26 +230,9 @@ def _message(name: str, id: str | None, outcome: Outcome) -> ToolMessage:
         "repaired": list(outcome.repaired),
     }
     return ToolMessage(
-        _told(outcome.error) if outcome.error else _text(outcome),
+        told(outcome),
         name=name,
         tool_call_id=id or "",
         status="error" if outcome.error else "success",
         artifact={key: value for key, value in extras.items() if value} or None,
     )
-
-
-def _told(error: CallError) -> str:
-    """The error as JSON, with the schema where the arguments do not fit it."""
-    facts = {key: value for key, value in asdict(error).items() if value not in ("", None)}
-    return json.dumps({"error": facts}, ensure_ascii=False)
-
-
-def _text(outcome: Outcome) -> str:
-    """Text as it is, also that of a single text block; anything else as JSON."""
-    content = outcome.structured if outcome.content is None else outcome.content
-    match content:
-        case str(text) | [{"type": "text", "text": str(text)}]:
-            pass
-        case _:
-            text = json.dumps(content, ensure_ascii=False)
-    return f"{text}\n[cut here: the result is larger]" if outcome.handle else text
