@@ -31,9 +31,7 @@ from toolcrib.adapters.interrupts import (
 from toolcrib.adapters.langchain.conversation import revealed, used
 from toolcrib.adapters.langchain.wires import APPEND, Spoken, shaped, spoken_by
 from toolcrib.adapters.loop_thread import LoopThread
-from toolcrib.adapters.wire.leave import call_or_ask
 from toolcrib.crib import Crib
-from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.session.session import Session
 
 Done: TypeAlias = "ToolMessage | Command[Any]"
@@ -119,10 +117,9 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         name, arguments, id = itemgetter("name", "args", "id")(request.tool_call)
         context = cast("Any", request).runtime.context  # theirs is typed in part alone
         session = self._session(context, request.state["messages"])
-        outcome = yield call_or_ask(session, name, arguments)
-        if isinstance(outcome, ApprovalRequest):
-            replies = yield from asking([question_of(id, outcome)])
-            outcome = yield session.call(name, arguments, approver=approver_of(id, replies))
+        question = session.question(name, arguments)
+        replies = yield from asking([question_of(id, question)] if question else [])
+        outcome = yield session.call(name, arguments, approver=approver_of(id, replies))
         return message_of(name, id, outcome)
 
     def _run(self, wanted: Any) -> Any:  # noqa: ANN401 - as generators are sent it

@@ -22,7 +22,7 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
 from toolcrib.adapters.pydantic_ai.conversation import Sessions, session_for, session_in
-from toolcrib.adapters.wire.leave import call_or_ask, leave_for
+from toolcrib.adapters.wire.leave import leave_for
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told
 from toolcrib.execute.tickets import ApprovalRequest
@@ -89,11 +89,10 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         session = self._session(ctx)
         if self._deferred:  # the capability has admitted it
             session.see([name])
-        outcome = await call_or_ask(session, name, tool_args)
-        if isinstance(outcome, ApprovalRequest):
-            _check_leave(outcome, ctx)
-            outcome = await session.call(name, tool_args, approver=leave_for(outcome))
-        return _result(outcome)
+        question = session.question(name, tool_args)
+        if question:
+            _check_leave(question, ctx)
+        return _result(await session.call(name, tool_args, approver=leave_for(question)))
 
     def _session(self, ctx: RunContext[AgentDepsT]) -> Session:
         if self._deferred:
