@@ -1,11 +1,13 @@
 """Whole runs of real agents, the provider faked at its wire."""
 
+import asyncio
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import anthropic
 import pytest
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
 from pydantic_ai.capabilities import ToolSearch
@@ -16,6 +18,7 @@ from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
+from tests.adapters.talks import open_ai
 from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.pydantic_ai import ToolcribToolset, toolcrib_search
@@ -24,32 +27,35 @@ from toolcrib.testing import CallTool, Request, Say, ScriptedModel, Search
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
 FIND = Search("weather forecast")
 
-Make = Callable[[str], Model]
+Make = Callable[[ScriptedModel], Model]
 
 
-def claude(url: str) -> Model:
-    provider = AnthropicProvider(base_url=url, api_key="none")
+def claude(model: ScriptedModel) -> Model:
+    http = anthropic.DefaultAsyncHttpxClient(verify=False)
+    client = anthropic.AsyncAnthropic(base_url=model.url, api_key="none", http_client=http)
+    provider = AnthropicProvider(anthropic_client=client)
     return AnthropicModel("claude-opus-5-5", provider=provider, settings={"max_tokens": 100})
 
 
-def chat(url: str) -> Model:
-    return OpenAIChatModel("gpt-4.1", provider=OpenAIProvider(f"{url}/v1", api_key="none"))
+def chat(model: ScriptedModel) -> Model:
+    return OpenAIChatModel("gpt-4.1", provider=OpenAIProvider(openai_client=open_ai(model)))
 
 
-def responses(url: str) -> Model:
-    return OpenAIResponsesModel("gpt-5.5", provider=OpenAIProvider(f"{url}/v1", api_key="none"))
+def responses(model: ScriptedModel) -> Model:
+    return OpenAIResponsesModel("gpt-5.5", provider=OpenAIProvider(openai_client=open_ai(model)))
 
 
 class Talk:
     """A conversation with an agent; `history` is what the program keeps of it."""
 
-    def __init__(self, agent: Agent[Any, Any], model: ScriptedModel) -> None:
+    def __init__(self, agent: Agent[Any, Any], model: ScriptedModel, loop: asyncio.Runner) -> None:
         self.agent = agent
+        self.loop = loop
         self.model = model
         self.history: list[ModelMessage] = []
 
     def ask(self, text: str | None, **options: Any) -> Any:
-        done = self.agent.run_sync(text, message_history=self.history, **options)
+        done = self.loop.run(self.agent.run(text, message_history=self.history, **options))
         self.history = done.all_messages()
         return done.output
 
@@ -74,15 +80,17 @@ def talking(
     output: Any = str,
     **options: Any,
 ) -> Generator[Talk]:
-    with ScriptedModel(turns) as model:
+    with ScriptedModel(turns) as model, asyncio.Runner() as loop:
+        spoken: Any = make(model)
         agent = Agent(
-            make(model.url),
+            spoken,
             toolsets=[ToolcribToolset(crib, **options)],
             capabilities=capabilities,
             output_type=output,
             deps_type=object,
         )
-        yield Talk(agent, model)
+        yield Talk(agent, model, loop)
+        loop.run(spoken.client.close())
     assert model.is_over
 
 
@@ -153,7 +161,7 @@ def test_the_capability_finds_only_what_it_was_offered(crib: Crib):
 def test_two_conversations_at_once_do_not_see_each_others_reveals(crib: Crib):
     with talking(crib, [FIND, Say("Found."), Say("Hi."), OSLO, Say("Sunny.")]) as one:
         one.ask("Weather?")
-        other = Talk(one.agent, one.model)
+        other = Talk(one.agent, one.model, one.loop)
         other.ask("Hello")
         assert one.model.requests[-1].sees == (NOW, "tool_search")
         assert one.ask("In Oslo?") == "Sunny."
