@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +14,7 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import Command
@@ -296,3 +298,39 @@ def test_a_reply_is_no_leave_for_a_tool_that_has_changed(made: tuple[Crib, Weath
         done = talk.say(Command(resume=True))
         assert "approval_failed" in done["messages"][-2].text
     assert source.reached == []
+
+
+def gpt(url: str, **said: Any) -> ChatOpenAI:
+    options: dict[str, Any] = {"base_url": f"{url}/v1", "api_key": "none", **said}
+    return ChatOpenAI(model="gpt-4.1", max_retries=0, **options)
+
+
+def test_chat_completions_get_tools_appended(made: tuple[Crib, Weather], drive: Drive):
+    crib, source = made
+    with talking(crib, SCRIPT, drive, make=gpt, auto=AtHome()) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        assert talk.ask("Sure?") == "Yes."
+        requests = talk.model.requests
+    assert requests[0].sees == (NOW, "tool_search")
+    assert FORECAST in requests[-1].sees
+    assert len(source.reached) == 1
+    for earlier, later in pairwise(requests):
+        assert grows(raw(earlier.body, "tools"), raw(later.body, "tools"))
+        assert grows(raw(earlier.body, "messages"), raw(later.body, "messages"))
+
+
+def test_the_responses_api_gets_tools_in_items(made: tuple[Crib, Weather], drive: Drive):
+    crib, source = made
+    script = [*SCRIPT, [Search("rain radar map"), CallTool(NOW)], CallTool(RADAR, {"city": "Oslo"})]
+    make = partial(gpt, use_responses_api=True)
+    with talking(crib, [*script, Say("No.")], drive, make=make, auto=AtHome()) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        assert talk.ask("Sure?") == "Yes."
+        assert talk.ask("Rain?") == "No."
+        requests = talk.model.requests
+    assert requests[0].sees == (NOW, "tool_search")
+    assert {FORECAST, RADAR} <= set(requests[-1].sees)
+    assert len({raw(request.body, "tools") for request in requests}) == 1
+    assert [call.name for call in source.reached] == ["get_forecast", "current_time", "rain_radar"]
+    for earlier, later in pairwise(requests):
+        assert grows(raw(earlier.body, "input"), raw(later.body, "input"))
