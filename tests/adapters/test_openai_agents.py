@@ -179,6 +179,14 @@ def test_a_bad_call_is_told(crib: Crib):
         assert b"bad_arguments" in talk.model.requests[-1].body
 
 
+def test_only_what_may_be_asked_for_has_a_policy_of_approval(crib: Crib):
+    """The SDK asks a person about arguments that it cannot read, where there is one."""
+    tools: dict[str, Any] = {tool.name: tool for tool in toolcrib_tools(crib.session())}
+    assert tools["tool_search"].needs_approval is False
+    assert tools[NOW].needs_approval is False
+    assert callable(tools[FORECAST].needs_approval)
+
+
 def test_where_nothing_is_deferred_there_is_no_search():
     crib = Crib()
     crib.add_source(Weather())

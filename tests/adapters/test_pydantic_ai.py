@@ -22,6 +22,7 @@ from tests.adapters.talks import open_ai
 from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.pydantic_ai import ToolcribToolset, toolcrib_search
+from toolcrib.model import Outcome
 from toolcrib.testing import CallTool, Request, Say, ScriptedModel, Search
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
@@ -203,6 +204,20 @@ def test_an_error_is_told_and_does_not_end_the_run(made: tuple[Crib, Weather]):
         assert talk.ask("Weather?") == "Sorry."
         assert b"bad_arguments" in talk.model.requests[-1].body
     assert source.reached == []
+
+
+def test_images_are_handed_on_as_images(made: tuple[Crib, Weather]):
+    crib, source = made
+    block: Any = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}
+    source.answer = lambda _call: Outcome([{"type": "text", "text": "the radar"}, block])
+    with talking(
+        crib, [Search("rain radar"), CallTool(RADAR, {"city": "Oslo"}), Say("No.")], claude
+    ) as talk:
+        talk.ask("Rain?")
+        [result] = talk.model.requests[-1].json["messages"][-1]["content"]
+    kinds = [part["type"] for part in result["content"]]
+    assert kinds == ["text", "image"]
+    assert result["content"][1]["source"]["data"] == block["data"]
 
 
 def test_the_session_may_depend_on_the_run(crib: Crib):

@@ -51,8 +51,11 @@ def toolcrib_tools(session: Session, mode: AgentsMode = "enabled") -> list[Tool]
         return [*core, *_namespaces(session), ToolSearchTool()]
     search = _tool(session, SEARCH_TOOL, is_enabled=_seeing(session))
     if mode == "proxy":
-        return [*core, search, _tool(session, PROXY_TOOL)]
-    waiting = (_tool(session, tool, is_enabled=_revealed(session, tool.name)) for tool in deferred)
+        return [*core, search, _tool(session, PROXY_TOOL, waits=True)]
+    waiting = (
+        _tool(session, tool, is_enabled=_revealed(session, tool.name), waits=True)
+        for tool in deferred
+    )
     return [*core, search, *waiting]
 
 
@@ -74,7 +77,7 @@ def _namespaces(session: Session) -> list[FunctionTool]:
         for tool in tool_namespace(
             name=each.name,
             description=each.description,
-            tools=[_tool(session, tool, hosted=True) for tool in each.tools],
+            tools=[_tool(session, tool, waits=True, hosted=True) for tool in each.tools],
         )
     ]
 
@@ -84,22 +87,24 @@ def _tool(
     tool: ToolInfo,
     *,
     is_enabled: bool | IsEnabled = True,
+    waits: bool = False,
     hosted: bool = False,
 ) -> FunctionTool:
     async def invoke(context: ToolContext[Any], arguments: str) -> str:
-        call = unwrapped(ToolCall(context.tool_call_id, tool.name, arguments))
-        if hosted:  # the provider has revealed it, or the model could not call it
-            session.see([tool.name])
+        call = asked(context.tool_call_id, arguments)
         question = session.question(call.name, call.arguments)
         leave = context.is_tool_approved(context.qualified_tool_name, context.tool_call_id)
         approver = leave_for(question) if leave else None
         return told(await session.call(call.name, call.arguments, approver=approver))
 
     async def asks(_context: Context, arguments: dict[str, Any], id: str) -> bool:
-        call = unwrapped(ToolCall(id, tool.name, cast("JsonObject", arguments)))
-        if hosted:
-            session.see([tool.name])
+        call = asked(id, cast("JsonObject", arguments))
         return session.question(call.name, call.arguments) is not None
+
+    def asked(id: str, arguments: JsonObject | str) -> ToolCall:
+        if hosted:  # the provider has revealed it, or the model could not call it
+            session.see([tool.name])
+        return unwrapped(ToolCall(id, tool.name, arguments))
 
     return FunctionTool(
         name=tool.name,
@@ -108,7 +113,8 @@ def _tool(
         on_invoke_tool=invoke,
         strict_json_schema=False,  # strictness would make every parameter a required one
         is_enabled=is_enabled,
-        needs_approval=asks,
+        # With a function here the SDK takes arguments that it cannot read for a reason to ask.
+        needs_approval=asks if waits or session.question(tool.name) else False,
         defer_loading=hosted,
     )
 

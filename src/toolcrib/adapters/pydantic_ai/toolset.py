@@ -11,12 +11,13 @@ to the `ToolSearch` capability when to show them, on the provider's own wire whe
     agent = Agent(model, toolsets=[toolset], capabilities=[search])
 """
 
+from base64 import b64decode
 from collections.abc import Mapping
-from typing import Any, Generic, cast
+from typing import Any, Generic, TypeAlias, cast
 
 from pydantic_ai import RunContext
 from pydantic_ai.exceptions import ApprovalRequired, ToolFailed
-from pydantic_ai.messages import InstructionPart
+from pydantic_ai.messages import BinaryContent, InstructionPart
 from pydantic_ai.tools import AgentDepsT, ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
@@ -24,10 +25,12 @@ from pydantic_core import SchemaValidator, core_schema
 from toolcrib.adapters.pydantic_ai.conversation import Sessions, session_for, session_in
 from toolcrib.adapters.wire.leave import leave_for
 from toolcrib.adapters.wire.schemas import object_schema
-from toolcrib.adapters.wire.told import told
+from toolcrib.adapters.wire.told import Image, told, told_with_images
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Outcome, ToolInfo
 from toolcrib.session.session import Session
+
+Result: TypeAlias = str | list[str | BinaryContent]
 
 # The door checks arguments against the tool's own schema, and repairs the usual slips first.
 ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
@@ -80,8 +83,8 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         tool_args: dict[str, Any],
         ctx: RunContext[AgentDepsT],
         tool: ToolsetTool[AgentDepsT],  # noqa: ARG002 - the door resolves the name again
-    ) -> str:
-        """What the model reads.
+    ) -> Result:
+        """What the model reads; images apart, for models that see them.
 
         Raises `ToolFailed` with the error of a call that did not end well, and `ApprovalRequired`
         where a person has to be asked, with what they are asked as its metadata.
@@ -141,7 +144,14 @@ def _question(request: ApprovalRequest) -> dict[str, Any]:
     }
 
 
-def _result(outcome: Outcome) -> str:
+def _result(outcome: Outcome) -> Result:
     if outcome.error:
         raise ToolFailed(told(outcome))
-    return told(outcome)
+    shown = told_with_images(outcome)
+    if isinstance(shown, str):
+        return shown
+    return [part if isinstance(part, str) else _image(part) for part in shown]
+
+
+def _image(image: Image) -> BinaryContent:
+    return BinaryContent(b64decode(image.data), media_type=image.media_type)
