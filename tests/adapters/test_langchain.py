@@ -153,6 +153,7 @@ def test_claude_at_home_is_told_by_reference(made: tuple[Crib, Weather], drive: 
     assert all([t["name"] for t in each] == [NOW, "tool_search"] for each in hashed)
     for earlier, later in pairwise(requests):
         assert grows(raw(earlier.body, "tools"), raw(later.body, "tools"))
+        assert grows(raw(earlier.body, "messages"), raw(later.body, "messages"))
 
 
 def test_a_refused_wire_is_given_up(crib: Crib, drive: Drive):
@@ -334,3 +335,25 @@ def test_the_responses_api_gets_tools_in_items(made: tuple[Crib, Weather], drive
     assert [call.name for call in source.reached] == ["get_forecast", "current_time", "rain_radar"]
     for earlier, later in pairwise(requests):
         assert grows(raw(earlier.body, "input"), raw(later.body, "input"))
+
+
+def test_another_model_can_go_on_with_the_thread(made: tuple[Crib, Weather]):
+    crib, source = made
+    saver = InMemorySaver()
+    with talking(crib, SCRIPT[:3], auto=AtHome(), saver=saver) as talk:
+        talk.ask("Weather?")
+    script = [Say("Hm."), CallTool(FORECAST, {"city": "Rome"}), Say("Rain.")]
+    with talking(crib, script, make=gpt, saver=saver) as talk:
+        talk.ask("Sure?")
+        assert talk.ask("And in Rome?") == "Rain."
+    assert [call.arguments["city"] for call in source.reached] == ["Oslo", "Rome"]
+
+
+def test_a_tool_that_is_gone_is_not_referred_to_any_more(made: tuple[Crib, Weather]):
+    crib, source = made
+    with talking(crib, [SCRIPT[0], Say("Found."), Say("Gone.")], auto=AtHome()) as talk:
+        talk.ask("Weather?")
+        del source.tools["get_forecast"]
+        crib.pool.refresh(source)
+        assert talk.ask("And now?") == "Gone."
+        assert FORECAST not in talk.model.requests[-1].sees
