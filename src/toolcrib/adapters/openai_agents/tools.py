@@ -91,15 +91,15 @@ def _tool(
     hosted: bool = False,
 ) -> FunctionTool:
     async def invoke(context: ToolContext[Any], arguments: str) -> str:
-        call = asked(context.tool_call_id, arguments)
-        question = session.question(call.name, call.arguments)
+        meant = asked(context.tool_call_id, arguments)
+        question = session.question(meant.name, meant.arguments)
         leave = context.is_tool_approved(context.qualified_tool_name, context.tool_call_id)
         approver = leave_for(question) if leave else None
-        return told(await session.call(call.name, call.arguments, approver=approver))
+        return told(await session.call(meant.name, meant.arguments, approver=approver))
 
     async def asks(_context: Context, arguments: dict[str, Any], id: str) -> bool:
-        call = asked(id, cast("JsonObject", arguments))
-        return session.question(call.name, call.arguments) is not None
+        meant = asked(id, cast("JsonObject", arguments))
+        return session.question(meant.name, meant.arguments) is not None
 
     def asked(id: str, arguments: JsonObject | str) -> ToolCall:
         if hosted:  # the provider has revealed it, or the model could not call it
