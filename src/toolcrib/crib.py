@@ -289,14 +289,14 @@ class Crib:
         )
 
     def question(
-        self, name: str, arguments: JsonObject, *, caller: Caller = HOST
+        self, name: str, arguments: JsonObject | str, *, caller: Caller = HOST
     ) -> ApprovalRequest | None:
         """What a person would be asked before this call is made; None if nobody would be.
 
         Sends nothing and asks nobody: for hosts that gather all questions before they call.
         """
         self._gathered()
-        return self._door.question(Call(name, arguments), self._known(caller))
+        return self._door.question(Call.of(name, arguments), self._known(caller))
 
     def rest(self, handle: str, *, caller: Caller = HOST, offset: int) -> Outcome:
         """What of a large result begins at this character; see `Outcome.handle`."""
@@ -459,6 +459,7 @@ class Crib:
             search=partial(self.search, caller=caller),
             call=partial(self.call, caller=caller),
             means=partial(self._means, caller),
+            question=partial(self.question, caller=caller),
             check=self._door.check,
             aside=asyncio.to_thread,
         )

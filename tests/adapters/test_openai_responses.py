@@ -163,6 +163,6 @@ def test_sources_with_odd_names_have_namespaces_that_the_api_takes():
     crib.add_source(source)
     session = crib.session(mode="on")
     assert session.core_tools()
-    from toolcrib.adapters.openai_responses.tools import namespace_of  # noqa: PLC0415
+    from toolcrib.adapters.wire.namespaces import namespace_of  # noqa: PLC0415
 
     assert all(len(namespace_of(tool)) <= 64 for tool in session.core_tools())

@@ -7,9 +7,10 @@ An endpoint that is not known never gets a native wire: gateways drop or refuse 
 heard of, and the model would be left without its tools.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from threading import Lock
+from typing import get_args
 from urllib.parse import urlsplit
 
 from toolcrib.adapters.auto_table import (
@@ -25,6 +26,7 @@ from toolcrib.adapters.auto_table import (
 )
 from toolcrib.text.nearest import nearest
 
+MODES: tuple[Mode, ...] = get_args(Mode)
 REFUSALS = frozenset({400, 404, 422})
 
 
@@ -56,11 +58,16 @@ class Auto:
         self._refused: set[tuple[str, Mode]] = set()
         self._changing = Lock()
 
-    def choose(self, provider: Provider, model: str, endpoint: str) -> Choice:
-        """The best mode that this model has at this endpoint, and why."""
+    def choose(
+        self, provider: Provider, model: str, endpoint: str, among: Collection[Mode] = MODES
+    ) -> Choice:
+        """The best mode that this model has at this endpoint, and why.
+
+        `among` are the modes that whoever asks can speak; `append` is always one.
+        """
         host = _host(endpoint)
         reasons: list[str] = []
-        for native in NATIVE[provider]:
+        for native in (each for each in NATIVE[provider] if each.mode in among):
             if (host, native.mode) in self._refused:
                 reasons.append(f"{host} has refused {native.mode}")
                 continue

@@ -152,13 +152,21 @@ def _check_turns(messages: Sequence[JsonObject]) -> None:
 
 
 def _referred(body: JsonObject) -> Iterator[str]:
-    """The names in tool references, in the order of the conversation."""
+    """The names in tool references and additions, in the order of the conversation."""
     for message in objects(body.get("messages")):
         for block in objects(message.get("content")):
             content = block.get("content")
             found = content.get("tool_references") if isinstance(content, dict) else content
             for reference in _typed(objects(found), "tool_reference"):
                 yield text_of(reference.get("tool_name"))
+            match block:
+                case {
+                    "type": "tool_addition",
+                    "tool": {"type": "tool_reference", "name": str(name)},
+                }:
+                    yield name
+                case _:
+                    pass
 
 
 def _typed(blocks: Sequence[JsonObject], kind: str) -> list[JsonObject]:

@@ -33,11 +33,11 @@ async def make_calls(
     """
     made: list[asyncio.Task[Outcome]] = []
     try:
-        for call in calls:
-            called = session.call(call.name, call.arguments, approver=approver)
+        for each in calls:
+            called = session.call(each.name, each.arguments, approver=approver)
             made.append(asyncio.create_task(called))
             # A task runs up to its first wait, and then a call has been admitted or refused.
-            await (asyncio.wait([made[-1]]) if call.is_search else asyncio.sleep(0))
+            await (asyncio.wait([made[-1]]) if each.is_search else asyncio.sleep(0))
         return list(await asyncio.gather(*made))
     finally:
         for task in made:

@@ -1,4 +1,4 @@
-"""The examples of the providers run as they stand, and show what they say."""
+"""The examples of providers and frameworks run as they stand, and show what they say."""
 
 import subprocess
 import sys
@@ -10,7 +10,16 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize(
-    "name", ["anthropic_messages", "gemini", "openai_chat", "openai_responses"]
+    "name",
+    [
+        "anthropic_messages",
+        "gemini",
+        "langchain_agent",
+        "openai_agents_sdk",
+        "openai_chat",
+        "openai_responses",
+        "pydantic_ai_agent",
+    ],
 )
 def test_an_example_runs_offline(name: str, tmp_path: Path):
     done = subprocess.run(
