@@ -24,6 +24,7 @@ SIZE = 10_000
 REBUILDS = 4
 SEARCHERS = 3
 KILLS = 100
+KEPT_TABLES = {"embedding", "pointer", "reveals", "use_key", "use_lesson", "use_pair"}
 TABLES = {"doc", "spelling", "label", "bm25", "vector"}
 FTS5_TABLES = {"bm25_config", "bm25_data", "bm25_docsize", "bm25_idx"}
 
@@ -115,4 +116,4 @@ def assert_whole(store: SqliteStore) -> None:
         tables = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
     expected = {f"{table}_{number}" for table in TABLES}
     expected |= {table.replace("bm25", f"bm25_{number}") for table in FTS5_TABLES}
-    assert {name for (name,) in tables} == {"embedding", "pointer"} | expected
+    assert {name for (name,) in tables} == KEPT_TABLES | expected
