@@ -315,7 +315,8 @@ class Run:
         self.lessons = Lessons(folder, teacher, self.device, words=args.words, part=args.part)
         self.questions = Questions(folder, self.device, words=args.words)
         self.dev = measure.load(folder, words=args.words, device=self.device)
-        self.encoder = self._start(folder, teacher)
+        self.fresh = self.encoder = self._start(folder, teacher)
+        self.best = 0.0
         self.say(f"prepared in {time.time() - started:.0f} s: {len(self.lessons.taught)} lessons")
 
     def say(self, text: str) -> None:
@@ -368,14 +369,16 @@ class Run:
         def loss() -> Tensor:
             return distil(self.encoder, self.lessons.batch(args.batch_a, self.chance))
 
-        self._learn("A", pace, optimizer(self.encoder, 4.0), loss)
+        self._learn("A", pace, optimizer(self.encoder, args.wordy), loss)
         self._report("A", self.encoder)
 
-    def stage_b(self) -> Encoder:
-        """The mean over the last steps, mixed with stage A where that measures better."""
+    def stage_b(self) -> None:
+        """The mean over the last steps, mixed with stage A where that measures better, is kept."""
         args = self.args
         before, average = copy.deepcopy(self.encoder), copy.deepcopy(self.encoder)
         pace = Pace(args.steps_b, args.minutes_b, args.rate_b)
+        self.encoder = copy.deepcopy(before)
+        self.questions.anchor = None
         slow, fast = list(average.parameters()), list(self.encoder.parameters())
 
         def loss() -> Tensor:
@@ -390,13 +393,16 @@ class Run:
 
         self.questions.find_near(self.encoder)
         self._learn("B", pace, optimizer(self.encoder, 2.0), loss, after)
-        return self._best({share: mixed(before, average, share) for share in (0.4, 0.6, 0.8, 1.0)})
+        for share in (0.6, 0.8, 1.0):
+            self._keep(mixed(before, average, share), f"B x{share}")
 
-    def _best(self, candidates: dict[float, Encoder]) -> Encoder:
-        means = {share: self._report(f"B x{share}", each) for share, each in candidates.items()}
-        best = max(means, key=means.__getitem__)
-        self.say(f"best share of stage B: {best}")
-        return candidates[best]
+    def _keep(self, encoder: Encoder, stage: str) -> None:
+        """Save it if it is the best so far."""
+        mean = self._report(stage, encoder)
+        if mean > self.best and self.args.save:
+            self.best = mean
+            self.say(f"best so far: {stage}")
+            self.save(encoder)
 
     def _learn(
         self,
@@ -421,11 +427,11 @@ class Run:
                 self.say(f"{stage} {pace.step} ({pace.done:.0%}) loss {value.item():.3f} {pace.milliseconds:.0f} ms a step")
 
     def _report(self, stage: str, encoder: Encoder) -> float:
-        """Say how good it is; the mean with 256 numbers a vector."""
+        """Say how good it is; the mean over the development sets."""
         tables = {size: measure.table(encoder, self.dev, size, self.device) for size in (384, 256)}
         for size, table in tables.items():
             self.say(f"{stage} {size}: {json.dumps(table)}")
-        return tables[256]["mean"]
+        return tables[384]["mean"]
 
     def save(self, encoder: Encoder) -> None:
         """In files of less than 16 MiB each."""
@@ -460,16 +466,25 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--part", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--save", type=int, default=1)
+    parser.add_argument("--wordy", type=float, default=4.0)
+    parser.add_argument("--plans", default="[{}]")
     return parser.parse_args()
 
 
 def main() -> None:
+    """Train by each plan in turn; one without stage A goes on from the last that had it."""
     args = arguments()
     run = Run(args)
-    run.stage_a()
-    encoder = run.stage_b()
-    if args.save:
-        run.save(encoder)
+    distilled = run.encoder
+    for number, plan in enumerate(json.loads(args.plans)):
+        run.args = argparse.Namespace(**{**vars(args), **plan})
+        run.say(f"plan {number}: {plan}")
+        if run.args.steps_a:
+            run.encoder = copy.deepcopy(run.fresh)
+            run.stage_a()
+            distilled = run.encoder
+        run.encoder = distilled
+        run.stage_b()
 
 
 if __name__ == "__main__":
