@@ -77,7 +77,8 @@ def _spelling(name: str, kind: object, info: ArgumentInfo | OptionInfo) -> str:
 def _value(kind: object) -> str:
     """What an option takes, by its type; nothing for a switch."""
     types = {kind, *get_args(kind)}
-    values = {Path: "FILE", int: "N", float: "X", list[KindName]: "KIND"}
+    words = {str: "TEXT", list[str]: "TEXT", list[KindName]: "KIND"}
+    values = {Path: "FILE", int: "N", float: "X", **words}
     return next((word for type_, word in values.items() if type_ in types), "")
 
 

@@ -232,6 +232,11 @@ def test_a_store_in_memory_is_no_path(file: Path):
     assert load_settings({}, write(file, 'store = ":memory:"')).store_path == ":memory:"
 
 
+def test_glossaries_start_from_the_folder_of_the_file_too(file: Path):
+    settings = load_settings({}, write(file, '[search]\nglossaries = ["mine.txt"]'))
+    assert settings.search.glossaries == (file.parent / "mine.txt",)
+
+
 def test_the_store_is_in_the_user_s_data_folder_unless_it_is_named(home: Path):
     assert Path(Settings().store_path).is_relative_to(home)
     assert Path(Settings().store_path).name == "catalog.db"

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from tests.workshop import HIDDEN, HIDDEN_NAMES, SEEN, ListedSource
 from toolcrib import Crib, Scope, Settings, tool
-from toolcrib.errors import AmbiguousName, EmbedError, NameTaken, UnknownTool
+from toolcrib.config import SearchSettings
+from toolcrib.errors import AmbiguousName, ConfigError, EmbedError, NameTaken, UnknownTool
 from toolcrib.index.document import Document
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.model import ToolInfo
@@ -479,3 +480,52 @@ def test_settings_reach_the_search():
     crib.add_source(ListedSource(*SEEN))
     [hit] = crib.search("file")
     assert hit.schema is None
+
+
+def test_a_chinese_question_finds_tools_that_are_described_in_english_alone():
+    crib = Crib()
+    crib.add_source(
+        ListedSource(
+            ToolInfo(name="send_mail", description="Send an email to a recipient"),
+            ToolInfo(name="get_forecast", description="The weather forecast of a city"),
+            ToolInfo(name="book_flight", description="Reserve a seat on a flight"),
+        )
+    )
+    for asked in ("请帮我查询天气预报", "請幫我查詢天氣預報"):
+        assert crib.search(asked)[0].name == "get_forecast"
+        wordings = crib.explain(asked, "get_forecast").wordings
+        assert [each.text for each in wordings if each.origin == "in English"] == [
+            "query weather forecast"
+        ]
+
+
+def test_an_english_question_among_english_tools_is_not_translated():
+    crib = Crib()
+    crib.add_source(ListedSource(*SEEN))
+    origins = {each.origin for each in crib.explain("write a file", "write_file").wordings}
+    assert not any(origin.startswith("in ") for origin in origins)
+
+
+def test_tools_that_come_in_another_language_are_noticed():
+    crib = Crib()
+    source = ListedSource(ToolInfo(name="a", description="查询天气预报"))
+    crib.add_source(source)
+    assert [hit.name for hit in crib.search("weather forecast")] == ["a"]
+    source.listed = [ToolInfo(name="b", description="Get the weather")]
+    crib.pool.refresh(source)
+    assert [hit.name for hit in crib.search("天气")] == ["b"]
+
+
+def test_a_glossary_of_one_s_own_counts(tmp_path: Path):
+    mine = tmp_path / "mine.txt"
+    mine.write_text("en | zh\nfrobnicate | 捣鼓", encoding="utf-8")
+    settings = SearchSettings(glossaries=(mine,))
+    crib = Crib(Settings(store=":memory:", search=settings))
+    crib.add_source(ListedSource(ToolInfo(name="x", description="Frobnicate a gear")))
+    assert [hit.name for hit in crib.search("捣鼓")] == ["x"]
+
+
+def test_a_glossary_that_cannot_be_read_is_said_at_once(tmp_path: Path):
+    settings = SearchSettings(glossaries=(tmp_path / "gone.txt",))
+    with pytest.raises(ConfigError, match=r"gone\.txt"):
+        Crib(Settings(store=":memory:", search=settings))

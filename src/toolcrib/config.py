@@ -75,6 +75,14 @@ class SearchSettings(_Section):
     weight_intent: NonNegativeFloat = Field(
         default=0.05, description="Weight of each variant that is one of several intents."
     )
+    weight_translated: NonNegativeFloat = Field(
+        default=2.0,
+        description="Weight of the variant in another language, where all tools are in that one;"
+        " it falls with the cube of their share.",
+    )
+    glossaries: tuple[Path, ...] = Field(
+        default=(), description="Glossary files of your own, over the one that comes along."
+    )
     cut: Literal["autocut", "top_band", "none"] = Field(
         default="autocut",
         description="Where an answer ends: at a drop in scores, below half the best, at the limit.",
@@ -92,6 +100,16 @@ class SearchSettings(_Section):
     )
     internal: tuple[str, ...] = Field(
         default=(), description="Names or patterns of plumbing that no search returns."
+    )
+    learn: bool = Field(
+        default=False,
+        description="Whether a query that led to a call raises that tool for queries like it.",
+    )
+    learn_boost: float = Field(
+        default=0.1, ge=0, le=0.25, description="The largest share by which it raises a score."
+    )
+    learn_half_life_days: PositiveFloat = Field(
+        default=30.0, description="After so many days without use it raises half as much."
     )
 
 
@@ -191,6 +209,15 @@ class AppSettings(_Section):
     )
 
 
+class McpSettings(_Section):
+    """MCP servers, beyond what stands in their own files."""
+
+    warm_up: bool = Field(
+        default=False,
+        description="Whether a search starts the sleeping server of its best hit meanwhile.",
+    )
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -215,13 +242,16 @@ class Settings(_Section):
     skills: tuple[Path, ...] = Field(default=(), description="Folders with skills.")
     agents: tuple[Path, ...] = Field(default=(), description="Agent files, or folders with them.")
     mcp_config: tuple[Path, ...] = Field(
-        default=(), description="Files with `mcpServers`, as MCP clients keep them."
+        default=(),
+        description="Files with `mcpServers`, as MCP clients keep them. Beside them, `servers.json`"
+        " in the configuration folder is read, which `toolcrib add` writes.",
     )
     search: SearchSettings = Field(default_factory=SearchSettings, description="")
     weights: WeightSettings = Field(default_factory=WeightSettings, description="")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="")
     call: CallSettings = Field(default_factory=CallSettings, description="")
     approval: ApprovalSettings = Field(default_factory=ApprovalSettings, description="")
+    mcp: McpSettings = Field(default_factory=McpSettings, description="")
     apps: AppSettings = Field(default_factory=AppSettings, description="")
 
     @property
@@ -231,7 +261,7 @@ class Settings(_Section):
 
     @property
     def state_folder(self) -> Path:
-        """Where lies what is remembered between runs and can be had again."""
+        """Where lies what is remembered between runs: caches, our key, what was decided."""
         return Path(platformdirs.user_state_dir("toolcrib"))
 
 
@@ -241,14 +271,24 @@ def load_settings(environ: Mapping[str, str], file: Path | None = None) -> Setti
     A file that is named has to be there; the one in the configuration folder need not be.
     """
     named = file or (Path(environ[CONFIG]) if environ.get(CONFIG) else None)
-    path = named or Path(platformdirs.user_config_dir("toolcrib")) / "config.toml"
+    path = named or config_folder() / "config.toml"
     values = _read(path) if named or path.exists() else {}
     _check_keys(values, Settings, f"{path}: ")
     merged = _merged(_at_home(values, path.parent), _from_environment(environ))
     try:
-        return _with_key(Settings.model_validate(merged), environ)
+        return _with_own_servers(_with_key(Settings.model_validate(merged), environ))
     except PydanticError as error:
         raise ConfigError(_explained(error, path if values else None)) from error
+
+
+def config_folder() -> Path:
+    """Where the user's settings are, and the servers that `toolcrib add` has written down."""
+    return Path(platformdirs.user_config_dir("toolcrib"))
+
+
+def own_servers_file() -> Path:
+    """The file of `toolcrib add`; it need not be there."""
+    return config_folder() / "servers.json"
 
 
 class Documented(NamedTuple):
@@ -287,6 +327,14 @@ def _with_key(settings: Settings, environ: Mapping[str, str]) -> Settings:
         return settings
     embed = settings.embed.model_copy(update={"api_key": SecretStr(key)})
     return settings.model_copy(update={"embed": embed})
+
+
+def _with_own_servers(settings: Settings) -> Settings:
+    """The settings with the servers of `toolcrib add` before those of other files."""
+    own = own_servers_file()
+    if not own.exists() or own in settings.mcp_config:
+        return settings
+    return settings.model_copy(update={"mcp_config": (own, *settings.mcp_config)})
 
 
 def _check_keys(values: Mapping[str, Any], model: type[BaseModel], where: str) -> None:
@@ -329,9 +377,11 @@ def _listed(section: str, key: str, text: str) -> object:
 def _at_home(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The values with relative paths taken from the folder of the file they stand in."""
     home = dict(values)
-    for key in ("tools", "skills", "agents", "mcp_config"):
+    for key in ("tools", "skills", "agents", "mcp_config", "glossaries"):
         if isinstance(home.get(key), list):
             home[key] = [_placed(path, folder) for path in home[key]]
+    if isinstance(home.get("search"), dict):
+        home["search"] = _at_home(home["search"], folder)
     if home.get("store") not in (None, "", ":memory:"):
         home["store"] = _placed(home["store"], folder)
     return home

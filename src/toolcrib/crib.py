@@ -5,9 +5,12 @@ crib.add(my_function)
 crib.search("what I need")
 crib.explain("what I need", "my_function")
 await crib.call("my_function", {"its": "arguments"})
+crib.add_mcp("time", command=["uvx", "mcp-server-time"])
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -19,6 +22,7 @@ from toolcrib.config import Settings
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
+from toolcrib.errors import NameTaken, ToolcribError, UnknownTool
 from toolcrib.execute.approval import Approver, Rule
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door, Policy
@@ -28,7 +32,7 @@ from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Progress, View
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.index.weights import FieldWeights
-from toolcrib.model import Answer, Call, Entry, JsonObject, Kind, Outcome, Query, ToolInfo
+from toolcrib.model import Answer, Call, Entry, Json, JsonObject, Kind, Outcome, Query, ToolInfo
 from toolcrib.model import Progress as CallProgress
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.pool.pool import Pool
@@ -38,13 +42,24 @@ from toolcrib.search.filters import Scope, hidden, verdict
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rewrite import VariantWeights
 from toolcrib.search.rules import Rules
+from toolcrib.search.tongues import spoken_alone
 from toolcrib.sources.apps.apps import Apps
 from toolcrib.sources.apps.rules import AppRules, Patience
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.configured import configured
 from toolcrib.sources.function import ToolFacts
-from toolcrib.sources.protocol import Source, Watched
+from toolcrib.sources.mcp.added import Entry as McpEntry
+from toolcrib.sources.mcp.added import added_servers
+from toolcrib.sources.mcp.servers import one_server
+from toolcrib.sources.mcp.source import McpSource, Refreshed
+from toolcrib.sources.protocol import Sleeper, Source, Watched
 from toolcrib.store.sqlite import SqliteStore
+from toolcrib.text.glossary import load_glossary
+from toolcrib.text.language import Language
+from toolcrib.uses.advice import Advice
+from toolcrib.uses.hints import Hints
+from toolcrib.uses.links import astray
+from toolcrib.uses.uses import Uses
 
 MOST_SCOPES = 256
 
@@ -68,13 +83,22 @@ class Crib:
         self.pool = Pool()
         self.problems: tuple[str, ...] = ()
         self._embedder = embedder
-        self._door = Door(self.pool, policy_of(self.settings))
+        self._uses = Uses(
+            None if self.settings.store_path == ":memory:" else self._use_store,
+            half_life_days=self.settings.search.learn_half_life_days,
+        )
+        learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
+        self._advice = Advice(self._uses, self.pool, boost=learns)
+        self._door = Door(self.pool, policy_of(self.settings), heard=self._heard)
         self._functions = BuiltinSource()
         self._changing = RLock()
         self._added = False
-        self._closing: Callable[[], None] = lambda: None
+        self._closing: list[Callable[[], None]] = []
+        self._servers: dict[str, McpSource] = {}
         self._stale: dict[str, Entry | None] = {}
         self._hidden: tuple[Mapping[str, Entry], _Remembered] = ({}, {})
+        self._alone: tuple[Mapping[str, Entry], Mapping[Language, float]] = ({}, {})
+        self._glossary = load_glossary(self.settings.search.glossaries)
         self.pool.events.subscribe(TOOLS_UPDATED, self._note)
 
     @classmethod
@@ -83,10 +107,11 @@ class Crib:
         crib = cls(settings)
         found = configured(settings)
         crib.problems = found.problems
-        crib._closing = found.close
+        crib._closing.append(found.close)
         crib.add_source(*found.sources)
         if settings.apps.enabled:
             crib.problems += crib._apps.problems
+        crib.problems += tuple(astray(found.sources, list(crib.entries()), crib.pool.candidates))
         return crib
 
     def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
@@ -100,8 +125,37 @@ class Crib:
         with self._changing:
             self.problems += self.pool.add(*sources)
         for source in sources:
+            if isinstance(source, McpSource):
+                self._servers.setdefault(source.server, source)
             if isinstance(source, Watched):
                 source.watch(partial(self._refresh, source))
+
+    def add_mcp(self, server: str | Path | Mapping[str, Json], **entry: Unpack[McpEntry]) -> None:
+        """Add an MCP server by name, or all of a file or of a mapping with `mcpServers`.
+
+        Starts none: what they listed when they were last reached is found at once, and `refresh`
+        lists those that never were. The keys are those of the file, but for `command`, which may be
+        a list with its arguments. Raises `ConfigError`, and `NameTaken` for a second of one name.
+        """
+        found = added_servers(server, entry, self.settings.state_folder)
+        taken = [each.server for each in found.sources if each.server in self._servers]
+        if taken:
+            raise NameTaken(f"there is an MCP server {taken[0]!r} already; take another name")
+        self._closing.append(found.close)
+        self.add_source(*found.sources)
+
+    async def refresh(self, *servers: str) -> Sequence[Refreshed]:
+        """Start these MCP servers once, or all, and list their tools anew; search finds them then.
+
+        One that fails costs no other: its result has the error, and what was known of it stays.
+        Raises `ConfigError` for a name that none has.
+        """
+        every = list(self._servers.values())
+        wanted = [one_server(name, every) for name in servers] if servers else every
+        done = await asyncio.gather(*(asyncio.wrap_future(each.refresh()) for each in wanted))
+        for source in wanted:
+            self._refresh(source)
+        return done
 
     def listen(self) -> None:
         """Let apps join from now on, and add their tools, until this is closed.
@@ -117,12 +171,20 @@ class Crib:
         limit: int | None = None,
         kinds: Iterable[Kind] = (),
         scope: Scope | None = None,
+        caller: Caller = HOST,
     ) -> Answer:
-        """What fits best, best first. Never raises for what a query says."""
+        """What fits best, best first. Never raises for what a query says.
+
+        `scope` is the caller's, unless it is given.
+        """
         query = Query(text, limit, frozenset(kinds))
-        catalog = self._indexed()
+        catalog, seen = self._indexed(), self._scope(scope or caller.scope)
         with catalog.view() as view:
-            return answer(query, self._search(catalog, view, query, self._scope(scope)))
+            found = answer(query, self._search(catalog, view, query, seen))
+        self._advice.answered(found, caller.id, seen)
+        if self.settings.mcp.warm_up:
+            self._warm_up(found)
+        return found
 
     def explain(
         self, text: str, name: str, *, limit: int | None = None, scope: Scope | None = None
@@ -137,6 +199,19 @@ class Crib:
         with catalog.view() as view:
             search = self._search(catalog, view, query, caller)
             return explain(query, entry, verdict(entry, caller), search)
+
+    def hints(self, name: str) -> Hints:
+        """What a capability is used with, by declared links and by recorded use.
+
+        For the operator: it names what a caller may not see. Raises `UnknownTool`,
+        `AmbiguousName` and `StoreError`.
+        """
+        return self._advice.hints(self.get(name).name)
+
+    @property
+    def uses(self) -> Uses:
+        """What is kept about use, to show and to forget. For the operator, as `hints`."""
+        return self._uses
 
     async def call(  # noqa: PLR0913 - what a call may have, each by its name
         self,
@@ -157,7 +232,7 @@ class Crib:
         """
         text = isinstance(arguments, str)
         call = Call(name, text=arguments, pin=pin) if text else Call(name, arguments, pin=pin)
-        self._gathered()
+        self._look_again(self._gathered(), name)
         return await self._door.execute(
             call, self._known(caller), timeout_s=timeout_s, approver=approver, progress=progress
         )
@@ -213,9 +288,21 @@ class Crib:
             pool.entries.values(), pool.fingerprint, embedding=embedding, progress=progress
         )
 
+    def stored_index_fits(self) -> bool | None:
+        """Whether the catalog file has the index of just these entries; None if there is no file.
+
+        Raises `StoreError`.
+        """
+        pool, path = self._gathered(), self.settings.store_path
+        if path == ":memory:" or not Path(path).exists():
+            return None
+        return self._stored().has(pool.fingerprint)
+
     def close(self) -> None:
         """End the servers and apps that were started, and let go of the catalog file."""
-        self._closing()
+        for close in self._closing:
+            close()
+        self._uses.close()
         if "_apps" in self.__dict__:
             self._apps.close()
         if "_store" in self.__dict__:
@@ -236,6 +323,21 @@ class Crib:
         """List one source again: it says that it is no longer what it was."""
         with self._changing:
             self.pool.refresh(source)
+
+    def _warm_up(self, found: Answer) -> None:
+        """Start what sleeps behind the best hit, while whoever asked reads the answer."""
+        if found and found[0].state == "asleep":
+            with suppress(UnknownTool):  # it was taken away meanwhile
+                source = self.pool.source_of(found[0].name)
+                if isinstance(source, Sleeper):
+                    source.warm_up()
+
+    def _look_again(self, pool: Pool, name: str) -> None:
+        """See whether somebody has logged in elsewhere meanwhile, where that is what is missing."""
+        for entry in pool.candidates(name):
+            if entry.state == "needs_login":
+                with suppress(ToolcribError):  # what was known before stays
+                    self._refresh(pool.source_of(entry.name))
 
     def _note(self, news: ToolsUpdated) -> None:
         """Remember what the index does not know yet."""
@@ -271,7 +373,36 @@ class Crib:
     def _search(self, catalog: Catalog, view: View, query: Query, caller: Scope) -> Search:
         entries = self.pool.entries
         unseen = self._hidden_from(caller, query.kinds, entries)
-        return Search(view, entries, self._rules, unseen, catalog.with_vectors)
+        return Search(
+            view,
+            entries,
+            self._rules,
+            hidden=unseen,
+            vectors=catalog.with_vectors,
+            glossary=self._glossary,
+            alone=self._spoken_alone(entries),
+            learned=self._advice.learned(query.text, caller),
+            often_with=self._advice.often_with(entries),
+        )
+
+    def _spoken_alone(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
+        """Who needs a translation, remembered as long as the entries are these."""
+        made_from, alone = self._alone
+        if made_from is not entries:
+            alone = spoken_alone(entries.values())
+            self._alone = entries, alone
+        return alone
+
+    def _heard(self, caller: Caller, tool: str) -> None:
+        self._uses.called(caller.id, tool)
+
+    def _use_store(self, *, make: bool) -> SqliteStore | None:
+        """The catalog file, for what use teaches: made only if there is something to write."""
+        there = "_store" in self.__dict__ or Path(self.settings.store_path).exists()
+        if not (make or there):
+            return None
+        with self._changing:
+            return self._store
 
     def _hidden_from(
         self, caller: Scope, kinds: frozenset[Kind], entries: Mapping[str, Entry]
@@ -344,7 +475,12 @@ class Crib:
 def rules_of(settings: Settings) -> Rules:
     """The rules of search that the settings make."""
     said = settings.search
-    weights = VariantWeights(said.weight_as_written, said.weight_plain, said.weight_intent)
+    weights = VariantWeights(
+        as_written=said.weight_as_written,
+        plain=said.weight_plain,
+        intent=said.weight_intent,
+        translated=said.weight_translated,
+    )
     return Rules(
         limit=said.limit,
         most=said.most,

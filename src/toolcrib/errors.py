@@ -8,7 +8,7 @@
     ├── UnknownTool           no capability has this name
     ├── AmbiguousName         a bare name fits several capabilities
     ├── BadArguments          a call's arguments do not fit the tool's schema
-    ├── StoreError            the catalog file cannot be opened, read or written
+    ├── StoreError            the catalog or the decisions cannot be opened, read or written
     ├── EmbedError            an embedder gave no vectors
     └── EvalError             a catalog or query file for `toolcrib eval` is not usable
 
@@ -49,7 +49,7 @@ class BadArguments(ToolcribError):
 
 
 class StoreError(ToolcribError):
-    """The catalog file cannot be opened, read or written."""
+    """The catalog file, or the one with decisions, cannot be opened, read or written."""
 
 
 class EmbedError(ToolcribError):

@@ -17,7 +17,9 @@ Kind = Literal["tool", "skill", "agent"]
 SourceKind = Literal["builtin", "mcp", "sdk", "files"]
 PermissionKind = Literal["read", "write", "execute", "network", "dangerous"]
 Defer = Literal["never", "automatic", "always"]
-State = Literal["ready", "asleep", "needs_login", "changed", "disabled", "other_platform"]
+State = Literal[
+    "ready", "asleep", "needs_login", "changed", "unreviewed", "disabled", "other_platform"
+]
 
 ALL_PLATFORMS = ("all",)
 
@@ -29,7 +31,9 @@ class Capability:
     `name` is the source's own name until the pool gives it the one models see.
     `title`, `display` and `desc` are for people and for search; `display` and `desc`
     are keyed by language tag ("en", "zh-CN"). `enabled` and `platform_available` both
-    have to hold before a model may hear of it.
+    have to hold before a model may hear of it. `flags` are the tricks by which something was
+    hidden in its texts; what is here has been cleaned of it. `often_with` names what its author
+    says it is used with.
     """
 
     kind: ClassVar[Kind]
@@ -49,6 +53,8 @@ class Capability:
     display: Mapping[str, str] = field(default_factory=dict[str, str])
     desc: Mapping[str, str] = field(default_factory=dict[str, str])
     search_hint: str = ""
+    flags: tuple[str, ...] = ()
+    often_with: tuple[str, ...] = ()
     pin: str = ""
 
 
@@ -141,7 +147,10 @@ Ranking: TypeAlias = Sequence[Match]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One search result. `schema` is there for the best few tools and None for the rest."""
+    """One search result. `schema` is there for the best few tools and None for the rest.
+
+    `often_with` are a few others that are used with it, by declared links and by recorded use.
+    """
 
     name: str
     kind: Kind
@@ -153,6 +162,7 @@ class Hit:
     description: str
     permission_kind: PermissionKind
     schema: JsonObject | None = None
+    often_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

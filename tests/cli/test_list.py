@@ -13,6 +13,7 @@ def test_the_list_has_everything_and_what_it_costs(run: Run):
         "state": "ready",
         "deferral": "automatic",
         "tokens": 0,
+        "flags": [],
     }
     assert 50 < row["tokens"] < 500
 
@@ -26,7 +27,7 @@ def test_the_totals_below_the_table_are_those_of_its_rows(run: Run):
 
 def test_the_table_has_a_line_for_each(run: Run):
     head, *lines, _ = run("list").out.splitlines()
-    assert head.split() == ["name", "source", "kind", "state", "deferral", "≈tokens"]
+    assert head.split() == ["name", "source", "kind", "state", "deferral", "≈tokens", "flags"]
     assert len(lines) == len(run("list", "--json").json)
 
 

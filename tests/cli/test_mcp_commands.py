@@ -1,5 +1,6 @@
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -53,3 +54,13 @@ def test_a_server_that_is_not_configured_is_named_with_the_nearest(run):
     done = run("refresh", "goood")
     assert isinstance(done.exception, ConfigError)
     assert "nearest: good" in str(done.exception)
+
+
+def test_servers_are_started_for_a_look_if_asked_to(run):
+    assert {row["memory_bytes"] for row in json.loads(run("servers", "--json").output)} == {None}
+    good, bad = json.loads(run("servers", "--start", "--json").output)
+    assert (good["state"], bad["memory_bytes"]) == ("ready", None)
+    if Path("/proc").is_dir():
+        assert good["memory_bytes"] > 1_000_000
+    assert "memory" in run("servers", "--start").output
+    assert "memory" not in run("servers").output

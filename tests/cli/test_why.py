@@ -1,7 +1,13 @@
+import asyncio
+from pathlib import Path
+
 import pytest
 
 from tests.cli.conftest import Run
+from toolcrib.config import load_settings
+from toolcrib.crib import Crib
 from toolcrib.errors import UnknownTool
+from toolcrib.execute.caller import Caller
 
 
 def test_why_tells_the_verdict_and_every_step(run: Run):
@@ -52,3 +58,15 @@ def test_why_of_an_unknown_tool_is_an_error_with_the_nearest(run: Run):
     ran = run("why", "read a file", "raed_file")
     assert isinstance(ran.error, UnknownTool)
     assert "Nearest: read_file" in str(ran.error)
+
+
+def test_what_was_learned_from_use_has_a_line_of_its_own(run: Run, tmp_path: Path):
+    config = tmp_path / "settings.toml"
+    config.write_text('store = "catalog.db"\n[search]\nlearn = true\n', encoding="utf-8")
+    with Crib.from_settings(load_settings({}, config)) as crib:
+        for caller in map(Caller, ("one", "two")):
+            crib.search("which hour strikes now", caller=caller)
+            assert asyncio.run(crib.call("current_time", caller=caller)).ok
+    ran = run("--config", str(config), "why", "which hour strikes now", "current_time")
+    assert "Learned from use: the score is 5.0% higher for it." in ran.out
+    assert "Learned" not in run("why", "which hour strikes now", "current_time").out

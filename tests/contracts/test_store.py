@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from toolcrib.errors import StoreError
 from toolcrib.store.protocol import Store
 from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store.uses import Lesson, LessonKey, Pair, Used
 
 ONE, TWO, THREE = b"1" * 32, b"2" * 32, b"\0" * 32
 
@@ -70,6 +71,47 @@ def test_it_keeps_all_or_nothing(store: Store):
     assert not kept(store)
 
 
+PAIR, OTHER = Pair("read", "write"), Pair("write", "send")
+LESSON = LessonKey(b"profile", b"\0word", "send")
+
+
+def keep_used(store: Store, *pairs: Pair, lesson: Lesson | None = None) -> None:
+    lessons = {LESSON: lesson} if lesson else {}
+    store.keep_used(Used(dict.fromkeys(pairs, 1), lessons), half_life_days=10)
+
+
+def test_counts_of_pairs_add_up(store: Store):
+    keep_used(store, PAIR, OTHER)
+    keep_used(store, PAIR)
+    assert store.used().pairs == {PAIR: 2, OTHER: 1}
+
+
+def test_lessons_add_to_what_is_left_of_them(store: Store):
+    keep_used(store, lesson=Lesson(2, 2.0, 100))
+    keep_used(store, lesson=Lesson(1, 1.0, 110))
+    assert store.used().lessons == {LESSON: Lesson(3, 2.0, 110)}
+
+
+def test_what_is_kept_about_one_tool_is_erased_and_the_rest_stays(store: Store):
+    keep_used(store, PAIR, OTHER, lesson=Lesson(1, 1.0, 1))
+    assert store.forget_used("send") == 2
+    assert store.used().pairs == {PAIR: 1}
+    assert not store.used().lessons
+
+
+def test_all_that_is_kept_about_use_is_erased(store: Store):
+    keep_used(store, PAIR, OTHER, lesson=Lesson(1, 1.0, 1))
+    store.keep_vectors("m", {ONE: vector(1)})
+    assert store.forget_used() == 3
+    assert not store.used().pairs
+    assert not store.used().lessons
+    assert kept(store)
+
+
+def test_words_are_hashed_with_one_key(store: Store):
+    assert store.used().key == store.used().key != b""
+
+
 def test_threads_share_it(store: Store):
     def write(model: str) -> None:
         for number in range(20):
@@ -91,3 +133,7 @@ def test_a_closed_store_says_so(store: Store):
         store.cached_vectors("m", [ONE])
     with pytest.raises(StoreError, match="open it again"):
         store.keep_vectors("m", {ONE: vector(1)})
+    with pytest.raises(StoreError, match="open it again"):
+        store.used()
+    with pytest.raises(StoreError, match="open it again"):
+        store.forget_used()

@@ -73,6 +73,7 @@ def test_the_declared_tool_is_what_the_page_says(tmp_path: Path):
     assert tool.name == "web_search"
     assert tool.display["zh-CN"] == "网页搜索"
     assert tool.permission_kind == "network"
+    assert tool.often_with == ("fetch_url",)
 
 
 @pytest.mark.usefixtures("example_module")

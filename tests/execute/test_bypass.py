@@ -247,14 +247,17 @@ def test_every_route_leads_to_the_tool_when_there_is_leave(route: str):
 
 
 def test_every_public_way_to_call_has_a_row():
-    """Whatever awaits or takes a call or a handle is one of the routes above."""
+    """Whatever awaits or takes a call or a handle is one of the routes above.
+
+    `refresh` is none: it lists what servers have, and calls nothing of it.
+    """
     ways = {
         name
         for owner in (Crib, Door)
         for name, member in inspect.getmembers(owner, callable)
         if not name.startswith("_") and inspect.iscoroutinefunction(member)
     }
-    assert ways == {"call", "execute"}
+    assert ways - {"refresh"} == {"call", "execute"}
     calling = [
         path.name
         for path in Path(inspect.getfile(Crib)).parent.rglob("*.py")

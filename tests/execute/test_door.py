@@ -236,3 +236,10 @@ def test_rules_are_the_operator_s():
     )  # fmt: skip
     assert execute(shop.door, Call("pay")).ok
     assert refusal(execute(shop.door, Call("look"))).code == "approval_denied"
+
+
+def test_a_source_hears_which_definition_was_admitted():
+    shop = Shop(offered("look"))
+    asyncio.run(shop.door.execute(Call("look"), ANN))
+    (reached,) = shop.reached
+    assert reached.pin == shop.pool.entries["mcp_shop_look"].capability.pin != ""

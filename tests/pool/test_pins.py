@@ -22,6 +22,8 @@ OTHER = {
     "display": {"en": "Read"},
     "desc": {"zh-CN": "读取文件"},
     "search_hint": "open",
+    "flags": ("bidi",),
+    "often_with": ("write_file",),
     "parameters": {"type": "object"},
     "output_schema": {"type": "string"},
     "annotations": {"readOnlyHint": True},

@@ -278,3 +278,44 @@ def test_all_that_a_name_may_mean_are_its_candidates(pool: Pool):
         "mcp_jira_create_issue"
     ]
     assert not pool.candidates("nothing")
+
+
+def test_a_pin_that_the_source_made_is_kept(pool: Pool):
+    pool.add(ListedSource(replace(READ_FILE, pin="of the source")))
+    assert pool.entries["read_file"].capability.pin == "of the source"
+
+
+@pytest.mark.parametrize(
+    "ours", [{"permission_kind": "dangerous"}, {"search_hint": "open"}, {"pin": "another"}]
+)
+def test_a_change_of_ours_updates_the_entry_under_a_pin_of_the_source(
+    pool: Pool, ours: dict[str, str]
+):
+    source = ListedSource(replace(READ_FILE, pin="of the source"))
+    pool.add(source)
+    before = pool.fingerprint
+    source.listed = (replace(source.listed[0], **ours),)
+    (entry,) = pool.refresh(source).changed
+    assert all(getattr(entry.capability, field) == value for field, value in ours.items())
+    assert (pool.fingerprint != before) == ("pin" not in ours)
+
+
+def test_no_load_order_decides_between_servers_with_the_same_names():
+    """Test 39 of the plan: two servers, equal and confusable names, loaded in either order."""
+    names = [f"read_{n}" for n in range(1000)]
+    alike = [name.replace("e", "е", 1) for name in names]
+    one = [mcp("one", name, "of one") for name in names]
+    two = [mcp("two", name, "of two") for name in (*names, *alike)]
+    pools = [Pool(), Pool()]
+    pools[0].add(ListedSource(*one), ListedSource(*two))
+    pools[1].add(ListedSource(*two), ListedSource(*one))
+    assert pools[0].entries == pools[1].entries
+    assert pools[0].fingerprint == pools[1].fingerprint
+    assert len(pools[0].entries) == 3000
+    for pool in pools:
+        for name in names[::50]:
+            with pytest.raises(AmbiguousName, match=f"mcp_one_{name}, mcp_two_{name};"):
+                pool.resolve(name)
+            assert pool.resolve(f"mcp_one_{name}").capability.description == "of one"
+        for name in alike[::50]:
+            assert pool.resolve(name).capability.source_id == "two"

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from toolcrib.search.rewrite import (
     plain,
     variants,
 )
+from toolcrib.text.glossary import Glossary
 
 WEIGHTS = VariantWeights()
 
@@ -120,3 +123,36 @@ def test_only_so_many_terms_are_looked_up(some: list[str]):
 def test_only_so_many_words_are_compared_with_labels():
     for text in ("文" * 4000, "word " * 800, "aB" * 2000):
         assert all(len(each.words) <= MOST_TERMS for each in variants(text, WEIGHTS))
+
+
+ENGLISH = Glossary().lexicon("zh", "en")
+CHINESE = Glossary().lexicon("en", "zh")
+
+
+def test_a_query_is_worded_in_the_language_of_the_tools_too():
+    *_, made = variants("能不能帮我搜索文件", WEIGHTS, [(ENGLISH, 1.0)])
+    assert (made.text, made.origin) == ("search file", "in English")
+    assert made.weight == WEIGHTS.translated
+    assert made.words == ("search", "file")
+    assert {"search·", "find·", "file·", "document·"} <= set(made.terms)
+
+
+def test_english_is_worded_in_chinese():
+    *_, made = variants("search the files", WEIGHTS, [(CHINESE, 0.5)])
+    assert (made.text, made.origin) == ("搜索 文件", "in Chinese")
+    assert made.weight == 0.5 * WEIGHTS.translated
+    assert {"搜·", "索·", "文·", "件·"} <= set(made.terms)
+
+
+@pytest.mark.parametrize("text", ["zyzzyva", "", "2024"])
+def test_what_no_glossary_knows_is_not_translated(text: str):
+    assert all(each.origin != "in Chinese" for each in variants(text, WEIGHTS, [(CHINESE, 1.0)]))
+
+
+def test_a_translation_without_weight_is_left_out():
+    weights = replace(WEIGHTS, translated=0.0)
+    assert variants("搜索文件", weights, [(ENGLISH, 1.0)]) == variants("搜索文件", weights)
+
+
+def test_a_request_in_traditional_characters_is_taken_out_of_its_wrapping():
+    assert plain("請幫我發送消息") == "发送消息"

@@ -162,3 +162,15 @@ def test_a_file_with_a_mistake_adds_nothing(declared, source):
 
 def test_an_empty_file_declares_nothing(declared):
     assert declared("# later") == ()
+
+
+def test_links_to_others_are_kept_with_where_they_stand(declared, source):
+    (info,) = declared("web_search: {often_with: [read_file, write_file]}", source)
+    assert info.often_with == ("read_file", "write_file")
+    assert [link for _, link in source.links] == ["read_file", "write_file"]
+    assert all("web_search.often_with." in place for place in source.links.values())
+
+
+def test_links_that_are_no_list_of_names_are_refused(declared, source):
+    with pytest.raises(DeclarationError, match=r":1: web_search\.often_with"):
+        declared("web_search: {often_with: 3}", source)

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from toolcrib.sources.private_file import read_bytes, sweep, write_bytes
+from toolcrib.sources.private_file import create_bytes, read_bytes, sweep, write_bytes
 
 
 def test_a_file_is_replaced_in_one_step_and_ours_alone(tmp_path):
@@ -44,3 +44,12 @@ def test_only_what_dead_writers_left_is_swept(tmp_path):
         path.write_bytes(b"")
     sweep(tmp_path)
     assert list(tmp_path.iterdir()) == [alive]
+
+
+def test_creating_never_replaces(tmp_path):
+    path = tmp_path / "key"
+    create_bytes(path, b"first")
+    create_bytes(path, b"second")
+    assert path.read_bytes() == b"first"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in tmp_path.iterdir()] == ["key"]

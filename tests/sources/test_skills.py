@@ -96,3 +96,21 @@ def test_a_skill_is_read_and_not_called(tmp_path):
     write_skill(tmp_path, "x")
     with pytest.raises(UnknownTool, match="'x' is no tool to call: read it"):
         asyncio.run(SkillSource(tmp_path).call(Call("x"), soon()))
+
+
+@pytest.mark.parametrize(
+    ("head", "often_with"),
+    [
+        ("tools: [read_file, write_file]\n", ("read_file", "write_file")),
+        ("tools: read_file, write_file\n", ("read_file", "write_file")),
+        ("tools: {Read: true}\n", ()),
+        ("tools: [1, read_file]\n", ("read_file",)),
+        ("tools: true\n", ()),
+    ],
+)
+def test_the_tools_it_names_are_links_and_another_programs_key_does_no_harm(
+    tmp_path, head, often_with
+):
+    write_skill(tmp_path / "x", "x", head=head)
+    (skill,) = SkillSource(tmp_path).capabilities()
+    assert skill.often_with == often_with

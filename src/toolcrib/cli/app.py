@@ -8,7 +8,24 @@ from typing import Annotated, Protocol
 
 import typer
 
-from toolcrib.cli import call, index, refresh, search, servers, show, tour, why
+from toolcrib.cli import (
+    add,
+    apps,
+    call,
+    doctor,
+    hints,
+    index,
+    lint,
+    login,
+    refresh,
+    remove,
+    review,
+    search,
+    servers,
+    show,
+    tour,
+    why,
+)
 from toolcrib.cli import eval as eval_
 from toolcrib.cli import list as list_
 from toolcrib.cli.opening import Opening
@@ -29,9 +46,17 @@ COMMANDS: tuple[Command, ...] = (
     list_,
     show,
     call,
+    hints,
     index,
     servers,
+    add,
+    remove,
     refresh,
+    login,
+    review,
+    doctor,
+    apps,
+    lint,
     eval_,
     tour,
 )

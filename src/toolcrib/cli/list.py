@@ -24,6 +24,11 @@ class Row:
     state: State
     deferral: str
     tokens: int
+    flags: tuple[str, ...] = ()
+
+    def cells(self) -> tuple[object, ...]:
+        """What the table shows of it."""
+        return (*astuple(self)[:-1], ", ".join(self.flags))
 
 
 def run(
@@ -42,9 +47,9 @@ def run(
     if as_json:
         print_json(rows)
         return
-    columns = ["name", "source", "kind", "state", "deferral", ">≈tokens"]
+    columns = ["name", "source", "kind", "state", "deferral", ">≈tokens", "flags"]
     total = sum(row.tokens for row in rows)
-    console().print(table("", columns, map(astuple, rows)))
+    console().print(table("", columns, [row.cells() for row in rows]))
     console().print(safe(f"{len(rows)} capabilities, about {total:,} tokens if all were shown."))
 
 
@@ -57,6 +62,7 @@ def _row(entry: Entry) -> Row:
         state=entry.state,
         deferral=capability.defer if isinstance(capability, ToolInfo) else "-",
         tokens=_tokens(entry),
+        flags=capability.flags,
     )
 
 

@@ -8,10 +8,9 @@ from rich.progress import Progress
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
-from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp.refresh import refresh
+from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource, Refreshed
-from toolcrib.text.nearest import nearest
 
 NAME = "refresh"
 
@@ -28,9 +27,7 @@ def run(
     """
     opening: Opening = context.obj
     with opening.mcp() as servers:
-        sources = [source for source in servers.sources if server in ("", source.server)]
-        if server and not sources:
-            raise ConfigError(_unknown(server, servers.sources))
+        sources = [one_server(server, servers.sources)] if server else servers.sources
         done = _refreshed(sources, quiet=as_json)
     if as_json:
         print_json([each._asdict() for each in done])
@@ -49,8 +46,3 @@ def _refreshed(sources: Sequence[McpSource], *, quiet: bool) -> list[Refreshed]:
             bar.update(task, advance=1, description=safe(done.server).plain)
 
         return refresh(sources, progress)
-
-
-def _unknown(server: str, sources: Sequence[McpSource]) -> str:
-    near = ", ".join(nearest(server, [source.server for source in sources])) or "none"
-    return f"no MCP server {server!r} is configured; nearest: {near}"

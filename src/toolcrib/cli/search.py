@@ -38,6 +38,9 @@ def show_answer(answer: Answer) -> None:
     screen = console()
     if answer.hits:
         screen.print(_hits(answer))
+    for hit in answer:
+        if hit.often_with:
+            screen.print(safe(f"Often with {hit.name}: {', '.join(hit.often_with)}"))
     for name, nearest in answer.missing.items():
         screen.print(safe(f"Not here: {name}. Nearest: {', '.join(nearest) or 'nothing alike'}"))
     if answer.note:

@@ -39,6 +39,8 @@ def show_explanation(why: Explanation) -> None:
         screen.print(_wordings(why.wordings))
     best = f"; the best is {why.best[0]} with {why.best[1]:.4f}" if why.best else ""
     screen.print(safe(f"Fused: rank {why.rank or '-'}, score {why.score:.4f}{best}."))
+    if why.learned:
+        screen.print(safe(f"Learned from use: the score is {why.learned:.1%} higher for it."))
     screen.print(safe(f"State: {why.state}. Hidden by: {why.hidden or 'no filter'}."))
     screen.print(safe(f"The cut leaves {why.cut_at}, the limit {why.limit}."))
 

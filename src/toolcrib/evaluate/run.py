@@ -14,7 +14,9 @@ from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import Entry
 from toolcrib.search.pipeline import Search
+from toolcrib.search.tongues import spoken_alone
 from toolcrib.store.sqlite import SqliteStore
+from toolcrib.text.glossary import load_glossary
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,14 @@ def searching(suite: Suite, settings: Settings) -> Generator[Search]:
         catalog.rebuild(entries.values(), "")
         with catalog.view() as view:
             rules = replace(rules_of(settings), cut="none")
-            yield Search(view, entries, rules, vectors=catalog.with_vectors)
+            yield Search(
+                view,
+                entries,
+                rules,
+                vectors=catalog.with_vectors,
+                glossary=load_glossary(settings.search.glossaries),
+                alone=spoken_alone(entries.values()),
+            )
 
 
 def run(

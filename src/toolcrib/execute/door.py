@@ -8,7 +8,7 @@ a call that is refused is an outcome whose error says why, and that nothing was 
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from toolcrib.execute.approval import Approval, Approver, Rule
@@ -68,10 +68,20 @@ class _Admitted:
 
 
 class Door:
-    """Lets calls through to the tools of a pool. `tickets` are for the operator's side alone."""
+    """Lets calls through to the tools of a pool. `tickets` are for the operator's side alone.
 
-    def __init__(self, pool: Pool, policy: Policy | None = None) -> None:
+    `heard` is told of every call to a tool of the pool that went well: who called, and what.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        policy: Policy | None = None,
+        *,
+        heard: Callable[[Caller, str], None] = lambda _caller, _tool: None,
+    ) -> None:
         self._pool = pool
+        self._heard = heard
         self._policy = policy or Policy()
         self.tickets = Tickets()
         self._approval = Approval(self._policy.rules, self.tickets)
@@ -98,6 +108,8 @@ class Door:
         limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         running = _running(limit_s, progress)
         outcome = await dispatch(admitted.call, admitted.tool, admitted.source, running)
+        if outcome.ok and self._has(admitted.tool):
+            self._heard(caller, admitted.tool.name)
         return replace(self._given(outcome, caller), repaired=admitted.repaired)
 
     def question(self, call: Call, caller: Caller) -> ApprovalRequest | None:
@@ -118,6 +130,11 @@ class Door:
         except Refused as refused:
             return Outcome(error=refused.error)
 
+    def _has(self, tool: ToolInfo) -> bool:
+        """Whether this very tool is in the pool: one of the request may have the same name."""
+        entry = self._pool.entries.get(tool.name)
+        return entry is not None and entry.capability is tool
+
     def _given(self, outcome: Outcome, caller: Caller) -> Outcome:
         try:
             return self._results.capped(outcome, caller)
@@ -130,7 +147,8 @@ class Door:
         await self._approval.grant(tool, asked.request, approver)
         checked = self._arguments.check(tool, asked.request.arguments)
         source = _still(entry, tool, asked.pool)
-        return _Admitted(Call(entry.bare, checked.arguments), tool, source, checked.repaired)
+        sent = Call(entry.bare, checked.arguments, pin=tool.pin)
+        return _Admitted(sent, tool, source, checked.repaired)
 
     def _asked(self, call: Call, caller: Caller) -> _Asked:
         entry, pool = resolve(call.name, self._pool, caller)

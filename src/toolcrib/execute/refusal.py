@@ -13,6 +13,7 @@ Code = Literal[
     "other_platform",
     "needs_login",
     "changed",
+    "unreviewed",
     "definition_changed",
     "not_allowed",
     "approval_needed",

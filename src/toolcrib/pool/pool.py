@@ -10,16 +10,20 @@ from toolcrib.model import Capability, Entry, State
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
 from toolcrib.pool.names import Origin, name_all
 from toolcrib.pool.pins import pin
-from toolcrib.pool.states import REMEDIES, state
+from toolcrib.pool.states import remedy, state
 from toolcrib.sources.protocol import Source
 from toolcrib.text.nearest import nearest
 
 
 class Listed(NamedTuple):
-    """A capability as its source gave it, with its pin, and its state."""
+    """A capability as its source gave it, with its pin, a hash of all its fields, and its state.
+
+    A pin that the source made says nothing of fields that are ours: the permission, the hint.
+    """
 
     given: Capability
     pinned: Capability
+    content: str
     state: State
 
 
@@ -35,11 +39,12 @@ class Pool:
         self._by_bare: Mapping[str, Sequence[str]] = {}
         self._sources: Mapping[str, Source] = {}
         self._listed: dict[int, tuple[Source, Listing]] = {}
+        self._contents: Mapping[str, str] = {}
         self._fingerprint = 0
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same names and pins, whatever order they came in; else another."""
+        """The same for the same names and fields, whatever order they came in; else another."""
         return f"{self._fingerprint:x}"
 
     def add(self, *sources: Source) -> tuple[str, ...]:
@@ -100,14 +105,15 @@ class Pool:
         return self._sources[name]
 
     def _merge(self) -> ToolsUpdated:
-        before, named = self.entries, self._named()
-        self.entries = {name: entry for name, (entry, _) in named.items()}
+        before, contents, named = self.entries, self._contents, self._named()
+        self.entries = {name: self._entry(name, one) for name, (one, _) in named.items()}
         self._sources = {name: source for name, (_, source) in named.items()}
+        self._contents = {name: one.content for name, (one, _) in named.items()}
         self._by_bare = _by_bare(self.entries.values())
         news = _difference(before, self.entries)
         if news:
-            old = (before[entry.name] for entry in (*news.changed, *news.removed))
-            new = (*news.added, *news.changed)
+            old = ((each.name, contents[each.name]) for each in (*news.changed, *news.removed))
+            new = ((each.name, self._contents[each.name]) for each in (*news.added, *news.changed))
             self._fingerprint += sum(map(_print, new)) - sum(map(_print, old))
             self.events.publish(TOOLS_UPDATED, news)
         return news
@@ -117,24 +123,23 @@ class Pool:
         _, known = self._listed.get(id(source), (source, {}))
         self._listed[id(source)] = source, _listing(source, known)
 
-    def _named(self) -> dict[str, tuple[Entry, Source]]:
+    def _named(self) -> dict[str, tuple[Listed, Source]]:
         """Every listed capability under its name; of two with one origin the first listed."""
         by_origin: dict[Origin, tuple[Listed, Source]] = {}
         for source, listing in reversed(self._listed.values()):
             by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
         names = name_all(list(by_origin))
-        return {
-            names[origin]: (self._entry(names[origin], listed), source)
-            for origin, (listed, source) in by_origin.items()
-        }
+        return {names[origin]: found for origin, found in by_origin.items()}
 
     def _entry(self, name: str, listed: Listed) -> Entry:
         """The entry of a listed capability: the one that was there, if nothing has changed."""
         old = self.entries.get(name)
-        if old and old.capability.pin == listed.pinned.pin and old.state == listed.state:
+        now = listed.content, listed.pinned.pin, listed.state
+        if old and (self._contents[name], old.capability.pin, old.state) == now:
             return old
         capability = replace(listed.pinned, name=name)
-        return Entry(name, listed.given.name, capability, listed.state, REMEDIES[listed.state])
+        todo = remedy(listed.state, capability.source_id)
+        return Entry(name, listed.given.name, capability, listed.state, todo)
 
 
 def _listing(source: Source, known: Listing) -> Listing:
@@ -149,12 +154,13 @@ def _listed(given: Capability, known: Listed | None, at_source: State) -> Listed
     now = state(given, at_source)
     if known and (known.given is given or known.given == given):
         return known._replace(state=now)
-    return Listed(given, replace(given, pin=pin(given)), now)
+    content = pin(given)
+    return Listed(given, given if given.pin else replace(given, pin=content), content, now)
 
 
-def _print(entry: Entry) -> int:
-    """A number of an entry; a fingerprint is the sum of them."""
-    return int.from_bytes(sha256(f"{entry.name} {entry.capability.pin}".encode()).digest())
+def _print(named: tuple[str, str]) -> int:
+    """A number of a name and what is under it; a fingerprint is the sum of them."""
+    return int.from_bytes(sha256(" ".join(named).encode()).digest())
 
 
 def _by_bare(entries: Iterable[Entry]) -> dict[str, list[str]]:

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import islice
 
 from toolcrib.model import Answer, Capability, Entry, Hit, Match, Query, Ranking, ToolInfo
 from toolcrib.search.parse import LONGEST_QUERY, Browse, Free, Pattern, Required, Select, parse
@@ -14,6 +16,7 @@ from toolcrib.text.words import fold
 ONE_LINE = 160
 MOST_NEAREST = 5
 MOST_NAMESPACES = 20
+MOST_OFTEN_WITH = 3
 
 
 def answer(query: Query, search: Search) -> Answer:
@@ -127,10 +130,16 @@ def _names(search: Search) -> list[str]:
 
 def _hits(query: Query, search: Search, ranking: Ranking) -> tuple[Hit, ...]:
     tongue = language(query.text[:LONGEST_QUERY])
-    return tuple(
+    hits = (
         _hit(search.entries[match.id], match.score, tongue, full=place < search.rules.schemas)
         for place, match in enumerate(ranking)
     )
+    return tuple(replace(hit, often_with=_often_with(hit.name, search)) for hit in hits)
+
+
+def _often_with(name: str, search: Search) -> tuple[str, ...]:
+    seen = filter(search.sees, search.often_with(name))
+    return tuple(islice(seen, MOST_OFTEN_WITH))
 
 
 def _hit(entry: Entry, score: float, tongue: str, *, full: bool) -> Hit:

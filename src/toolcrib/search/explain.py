@@ -34,7 +34,8 @@ class Explanation:
 
     `hidden` is the filter that keeps it from this caller, or "". `rank` and `score` are those of
     the fused ranking, `cut_at` how many the cut left, `limit` how many an answer holds, and
-    `best` the winner with its score. `summary` says it in a sentence.
+    `best` the winner with its score. `learned` is the share by which earlier use raised the score.
+    `summary` says it in a sentence.
     """
 
     query: str
@@ -48,6 +49,7 @@ class Explanation:
     limit: int
     best: tuple[str, float] | None
     summary: str
+    learned: float = 0.0
 
 
 def explain(query: Query, entry: Entry, verdict: Verdict, search: Search) -> Explanation:
@@ -79,6 +81,7 @@ def explain(query: Query, entry: Entry, verdict: Verdict, search: Search) -> Exp
         limit=limit,
         best=(best.id, best.score) if best else None,
         summary=f"hidden from this caller: {verdict}" if verdict else _summary(trace, name, limit),
+        learned=trace.learned.get(name, 0.0) if rank else 0.0,
     )
 
 

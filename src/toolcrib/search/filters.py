@@ -10,6 +10,7 @@ from toolcrib.model import Entry, Kind, State
 Verdict = Literal[
     "",
     "disabled",
+    "unreviewed",
     "other platform",
     "internal",
     "not searchable",
@@ -22,6 +23,7 @@ Verdict = Literal[
 
 _UNUSABLE: Mapping[State, Verdict] = {
     "disabled": "disabled",
+    "unreviewed": "unreviewed",
     "other_platform": "other platform",
 }
 

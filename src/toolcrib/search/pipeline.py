@@ -1,21 +1,29 @@
 """From a free text to one ranking, keeping every step on the way for whoever asks why."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from toolcrib.index.protocol import Arm, View
 from toolcrib.model import Entry, Ranking, Variant
 from toolcrib.search.cut import autocut, top_band
 from toolcrib.search.fuse import fuse_arms, fuse_variants
 from toolcrib.search.intent import intent
+from toolcrib.search.learned import raised
 from toolcrib.search.names import VERBATIM, is_identifier, named
 from toolcrib.search.parse import unwrapped
 from toolcrib.search.rewrite import variants
 from toolcrib.search.rules import Rules
+from toolcrib.search.tongues import say
+from toolcrib.text.glossary import Glossary, Lexicon
+from toolcrib.text.language import Language, language
 
 INTENT_DEPTH = 10
 
 Vectors = Callable[[Sequence[Variant]], Sequence[Variant]]
+
+
+def _nothing(_name: str) -> Sequence[str]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +38,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The steps, the ranking they fused to, and what the cut left of it."""
+    """The steps, the ranking they fused to, and what the cut left of it.
+
+    `learned` is by what share use has raised which scores.
+    """
 
     steps: tuple[Step, ...]
     ranking: Ranking
     kept: Ranking
+    learned: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +54,10 @@ class Search:
     """One search: what it looks in, what it may not see and the rules it goes by.
 
     `vectors` gives variants their vectors, all at once; without an embedder it gives them back.
+    `alone` is the share of entries that are described in one language and in no other, by
+    language: a query in another language is translated for them.
+    `learned` is the share by which earlier use of this query raises which scores, `often_with`
+    tells what is used with a capability.
     """
 
     view: View
@@ -49,16 +65,22 @@ class Search:
     rules: Rules
     hidden: Collection[str] = frozenset()
     vectors: Vectors = tuple
+    glossary: Glossary = field(default_factory=Glossary)
+    alone: Mapping[Language, float] = field(default_factory=dict[Language, float])
+    learned: Mapping[str, float] = field(default_factory=dict[str, float])
+    often_with: Callable[[str], Sequence[str]] = _nothing
 
     def trace(self, text: str, *, depth: int | None) -> Trace:
         """Rewrite, look up, fuse, cut. `depth` is how far down each arm looks; None: to the end."""
         names = self._names(text)
-        wordings = self.vectors(variants(text, self.rules.weights))
+        wordings = self.vectors(variants(text, self.rules.weights, self._foreign(text)))
         steps = tuple(self._step(wording, names, depth) for wording in wordings)
         pairs = [(step.variant.weight, step.fused) for step in steps]
         fused = fuse_variants(pairs, k=self.rules.k)
-        ranking = [match for match in fused if self.sees(match.id)]
-        return Trace(steps, ranking, self._outright(text, names, ranking) or self.cut(ranking))
+        learned: Mapping[str, float] = {} if names else self.learned  # a name means its tool
+        ranking = [match for match in raised(fused, learned) if self.sees(match.id)]
+        kept = self._outright(text, names, ranking) or self.cut(ranking)
+        return Trace(steps, ranking, kept, learned)
 
     def sees(self, id: str) -> bool:
         """Whether the caller gets to see this one."""
@@ -88,6 +110,17 @@ class Search:
             return []
         verbatim = VERBATIM * self.rules.exact_name_bonus
         return [match for match in ranking if names.get(match.id, 0.0) >= verbatim > 0]
+
+    def _foreign(self, text: str) -> Sequence[tuple[Lexicon, float]]:
+        """Into which languages the text is to be translated, and how much each counts."""
+        if not self.rules.weights.translated:
+            return ()
+        own = language(text)
+        return [
+            (self.glossary.lexicon(own, tongue), part)
+            for tongue, share in self.alone.items()
+            if tongue != own and (part := say(share))
+        ]
 
     def _names(self, text: str) -> Mapping[str, float]:
         """The bonus of whatever the text names and the caller may see."""

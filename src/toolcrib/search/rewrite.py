@@ -3,16 +3,21 @@
 能不能帮我读文件                    as written · 读文件
 Can you show me the open issues?   as written · show open issues
 search the web and save a file     as written · search web save file · search web · save file
+读文件, among tools in English       as written · read file
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import chain
 
 from toolcrib.model import Variant
 from toolcrib.search.intent import starts_with_verb
+from toolcrib.text.glossary import Lexicon
+from toolcrib.text.language import NAMES
 from toolcrib.text.stopwords import CHINESE_ENDINGS, CHINESE_OPENINGS
+from toolcrib.text.traditional import simplified
 from toolcrib.text.words import roots, telling, terms, words
 
 MOST_TERMS = 256
@@ -34,16 +39,22 @@ class VariantWeights:
     as_written: float = 0.7
     plain: float = 1.0
     intent: float = 0.05
+    translated: float = 2.0
 
 
-def variants(text: str, weights: VariantWeights) -> tuple[Variant, ...]:
+def variants(
+    text: str, weights: VariantWeights, foreign: Iterable[tuple[Lexicon, float]] = ()
+) -> tuple[Variant, ...]:
     """The wordings of a free text: at least one, no two looked up alike, the one as written first.
 
-    As written, terms are spelt as in the text; the other wordings go by their roots.
+    As written, terms are spelt as in the text; the other wordings go by their roots. Each
+    lexicon in `foreign` adds the text in its language, as far as it knows the words, with that
+    share of the weight.
     """
     wordings = [_wording(text, weights.as_written, "as written", terms)]
     wordings.append(_wording(plain(text), weights.plain, "plain words", roots))
     wordings += [_wording(part, weights.intent, "one intent", roots) for part in intents(text)]
+    wordings += [each for each in map(partial(_translated, text, weights), foreign) if each]
     distinct = {(wording.words, wording.terms): wording for wording in reversed(wordings)}
     return tuple(wording for wording in reversed(distinct.values()) if wording.weight)
 
@@ -51,8 +62,7 @@ def variants(text: str, weights: VariantWeights) -> tuple[Variant, ...]:
 @lru_cache(maxsize=256)
 def plain(text: str) -> str:
     """A request without what it is wrapped in: questions, politeness, particles, stop words."""
-    inner = text if text.isascii() else "".join(map(_unwrapped, _SPACES.split(text)))
-    return " ".join(telling(words(inner)))
+    return " ".join(telling(words(_inner(text))))
 
 
 def intents(text: str) -> Sequence[str]:
@@ -67,6 +77,13 @@ def _requests(clause: str) -> Sequence[str]:
     sides = _AND.split(clause)
     joined = all(starts_with_verb(plain(side).split()) for side in sides)
     return sides if joined else [clause]
+
+
+def _inner(text: str) -> str:
+    """The text without what wraps its Chinese clauses."""
+    if text.isascii():
+        return text
+    return "".join(map(_unwrapped, _SPACES.split(simplified(text))))
 
 
 def _unwrapped(clause: str) -> str:
@@ -87,3 +104,20 @@ def _wording(
         terms=tuple(to_terms(some)[:MOST_TERMS]),
         origin=origin,
     )
+
+
+def _translated(
+    text: str, weights: VariantWeights, foreign: tuple[Lexicon, float]
+) -> Variant | None:
+    """The text in the lexicon's language, looked up by every meaning; None if it knows no word.
+
+    It reads, and is compared with labels, by the most usual meaning of each term.
+    """
+    lexicon, share = foreign
+    glosses = lexicon.glosses(_inner(text))
+    if not glosses:
+        return None
+    usual = " ".join(meanings[0] for meanings in glosses)
+    every = telling(words(" ".join(chain.from_iterable(glosses))))
+    wording = _wording(usual, weights.translated * share, f"in {NAMES[lexicon.target]}", roots)
+    return replace(wording, terms=tuple(roots(every)[:MOST_TERMS]))

@@ -21,13 +21,17 @@ _ANYTHING = TypeAdapter(object)
 
 
 class BuiltinSource:
-    """Holds functions, by name, in the order in which they were added."""
+    """Holds functions, by name, in the order in which they were added.
+
+    `links` says of each declared link, from a tool to a name, where it was declared.
+    """
 
     kind: SourceKind = "builtin"
     problems: tuple[str, ...] = ()
 
     def __init__(self, id: str | None = None) -> None:
         self.id = id
+        self.links: dict[tuple[str, str], str] = {}
         self._functions: dict[str, Function] = {}
 
     def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:

@@ -39,10 +39,16 @@ def declare(
     file = parse_yaml(read_text(path), path)
     here = _PLATFORMS.get(platform, platform)
     known = [info.name for info in source.capabilities()]
+    entries = tool_entries(file)
     ready = [
         _ready(file, name, known, entry.function, entry.facts(here))
-        for name, entry in tool_entries(file).items()
+        for name, entry in entries.items()
     ]
+    source.links |= {
+        (name, link): file.where((name, "often_with", number))
+        for name, entry in entries.items()
+        for number, link in enumerate(entry.often_with)
+    }
     return tuple(apply(source) for apply in ready)
 
 

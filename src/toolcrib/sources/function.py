@@ -32,6 +32,7 @@ class ToolFacts(TypedDict, total=False):
     display: Mapping[str, str]
     desc: Mapping[str, str]
     search_hint: str
+    often_with: Sequence[str]
     defer: Defer
     required: bool
 
@@ -93,4 +94,6 @@ def with_facts(info: ToolInfo, **facts: Unpack[ToolFacts]) -> ToolInfo:
     """Return the same tool with these facts in place of its own."""
     tags = tuple(facts.get("tags", info.tags))
     platforms = tuple(facts.get("platforms", info.platforms))
-    return replace(info, **{**facts, "tags": tags, "platforms": platforms})
+    often_with = tuple(facts.get("often_with", info.often_with))
+    lists = {"tags": tags, "platforms": platforms, "often_with": often_with}
+    return replace(info, **{**facts, **lists})

@@ -2,8 +2,10 @@
 
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import get_ident
 
 _TEMPORARY = ".tmp"
 
@@ -32,19 +34,32 @@ def write_bytes(path: Path, content: bytes) -> None:
     Raises `OSError`, and then the old one stays. The name of the temporary file ends in our
     process id, by which `sweep` knows it.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{_TEMPORARY}")
+    with _written(path, content) as temporary:
+        temporary.replace(path)
+    _sync_folder(path.parent)
+
+
+def create_bytes(path: Path, content: bytes) -> None:
+    """The same where there is no file yet; one that is there stays, whoever made it, and when."""
+    with _written(path, content) as temporary, suppress(FileExistsError):
+        path.hardlink_to(temporary)
+    _sync_folder(path.parent)
+
+
+@contextmanager
+def _written(path: Path, content: bytes) -> Generator[Path]:
+    """A temporary file beside the path with all of the content, gone afterwards."""
+    temporary = path.with_name(f".{path.name}.{get_ident()}.{os.getpid()}{_TEMPORARY}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
     try:
         with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError:
+        yield temporary
+    finally:
         with suppress(OSError):
             temporary.unlink()
-        raise
-    _sync_folder(path.parent)
 
 
 def sweep(folder: Path) -> None:

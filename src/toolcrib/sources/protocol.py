@@ -42,9 +42,20 @@ class Source(Protocol):
     async def call(self, call: Call, running: Running) -> Outcome:
         """Run the tool of the source's own name `call.name`, and be done by the deadline.
 
+        A source that pins its tools does not run one that has another pin than `call.pin`.
+
         Raises `UnknownTool` and `BadArguments` before anything runs; whatever goes wrong after
         that is an `Outcome` with an error, not an exception. Cancelling it cancels the tool.
         """
+        ...
+
+
+@runtime_checkable
+class Sleeper(Protocol):
+    """A source behind which something may have to be started before a call."""
+
+    def warm_up(self) -> None:
+        """Start it in the background, for a call that may come. Returns at once, never raises."""
         ...
 
 

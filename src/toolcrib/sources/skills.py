@@ -2,12 +2,25 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Annotated, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from toolcrib.model import SkillInfo
 from toolcrib.sources.files import FileSource, find_files
 from toolcrib.sources.front_matter import Tags, Text, read_front_matter
+
+
+def _texts(value: object) -> object:
+    """The names in a list or in a text with commas; `tools` may be another program's key."""
+    listed = value.split(",") if isinstance(value, str) else value
+    if not isinstance(listed, list):
+        return ()
+    texts = (each.strip() for each in cast("list[object]", listed) if isinstance(each, str))
+    return tuple(filter(None, texts))
+
+
+_Names = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 
 
 class _Metadata(BaseModel):
@@ -19,6 +32,7 @@ class _Head(BaseModel):
     name: Text
     description: Text
     tags: Tags = ()
+    tools: _Names = ()
     metadata: _Metadata = _Metadata()
 
 
@@ -39,6 +53,7 @@ def read_skill(path: Path) -> SkillInfo:
         permission_kind="read",
         category=head.metadata.category,
         tags=head.tags or head.metadata.tags,
+        often_with=head.tools,
         body=body,
         path=str(path),
     )

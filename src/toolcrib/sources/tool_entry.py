@@ -34,6 +34,7 @@ class ToolEntry(BaseModel):
     permission_kind: PermissionKind = "write"
     defer: Defer = "automatic"
     search_hint: str = ""
+    often_with: list[str] = []
 
     def facts(self, platform: str) -> ToolFacts:
         """What this entry says, and nothing of what it leaves out."""

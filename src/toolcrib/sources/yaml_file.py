@@ -32,11 +32,15 @@ class YamlFile:
 
     def error(self, place: Place, message: str) -> DeclarationError:
         """The error to raise about the part at `place`, or else about what is around it."""
+        return DeclarationError(f"{self.where(place)} {message}")
+
+    def where(self, place: Place) -> str:
+        """The file, the line and the key of the part at `place`, as a message begins with them."""
         known = place
         while known not in self.lines:
             known = known[:-1]
         key = f" {'.'.join(map(str, place))}:" if place else ""
-        return DeclarationError(f"{self.path}:{self.lines[known]}:{key} {message}")
+        return f"{self.path}:{self.lines[known]}:{key}"
 
 
 def parse_yaml(text: str, path: Path, *, first_line: int = 1) -> YamlFile:

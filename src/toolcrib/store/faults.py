@@ -30,9 +30,9 @@ def explain(path: Path | str, error: Exception) -> str:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a damaged catalog to `<name>.corrupt-<n>` and say so in the log. Returns the new path.
+    """Rename a damaged file to `<name>.corrupt-<n>` and say so in the log. Returns the new path.
 
-    Its contents can be made again, so a fresh one takes its place; nothing is deleted. A process
+    A fresh one takes its place; nothing is deleted. A process
     that still has the old one open keeps it under its new name: SQLite notices the move.
     """
     aside = _free_name(path)
@@ -40,7 +40,7 @@ def set_aside(path: Path) -> Path:
         file = Path(f"{path}{suffix}")
         if file.exists():
             file.rename(f"{aside}{suffix}")
-    message = "%s is damaged: kept aside as %s, and a fresh catalog takes its place"
+    message = "%s is damaged: kept aside as %s, and a fresh one takes its place"
     logging.getLogger(__name__).warning(message, path, aside)
     return aside
 

@@ -1,8 +1,10 @@
-"""The tables of the catalog file, version by version.
+"""The tables of a file of ours, version by version; those of the catalog file are here.
 
 A file says in `user_version` how many of the steps it has behind it, and in `application_id` that
 it is ours. The tables of an index generation are not here: their engine makes and drops them.
 """
+
+from collections.abc import Sequence
 
 import apsw
 
@@ -23,31 +25,47 @@ MIGRATIONS = (
     );
     INSERT INTO pointer VALUES (0, 0, 0, '');
     """,
+    """
+    CREATE TABLE use_key (key BLOB NOT NULL);
+    INSERT INTO use_key VALUES (randomblob(16));
+    CREATE TABLE use_pair (
+        id INTEGER PRIMARY KEY, before TEXT NOT NULL, after TEXT NOT NULL, count INTEGER NOT NULL,
+        UNIQUE (before, after)
+    );
+    CREATE TABLE use_lesson (
+        profile BLOB, word BLOB, tool TEXT, uses INTEGER NOT NULL, weight REAL NOT NULL,
+        day INTEGER NOT NULL, PRIMARY KEY (profile, word, tool)
+    ) WITHOUT ROWID;
+    """,
 )
 
 
-def migrate(db: apsw.Connection) -> None:
-    """Bring the file up to date, each step in a transaction of its own.
+def migrate(
+    db: apsw.Connection, steps: Sequence[str] | None = None, application: int = APPLICATION
+) -> None:
+    """Bring the file up to date, each step in a transaction of its own; None: the catalog's steps.
 
     Raises `StoreError` for a file of a newer Toolcrib and for another program's database, and
     leaves both as they are.
     """
-    _refuse_foreign(db)
-    while (done := _version(db)) < len(MIGRATIONS):
+    steps = MIGRATIONS if steps is None else steps
+    _refuse_foreign(db, application)
+    while (done := _version(db)) < len(steps):
         with transaction(db):
             if _version(db) == done:  # nobody else took this step while we waited
-                db.execute(MIGRATIONS[done])
+                db.execute(steps[done])
                 db.pragma("user_version", done + 1)
-    if done > len(MIGRATIONS):
+    if done > len(steps):
         raise StoreError(
             f"{db.filename} was written by a newer Toolcrib (version {done} of the file, "
-            f"{len(MIGRATIONS)} is known here); upgrade toolcrib, or name another file"
+            f"{len(steps)} is known here); upgrade toolcrib, or name another file"
         )
 
 
-def _refuse_foreign(db: apsw.Connection) -> None:
-    ours = db.pragma("application_id") == APPLICATION
-    if not ours and db.execute("SELECT EXISTS (SELECT 1 FROM sqlite_schema)").get:
+def _refuse_foreign(db: apsw.Connection, application: int) -> None:
+    made = db.execute("SELECT EXISTS (SELECT 1 FROM sqlite_schema)").get
+    # Only then: another process may be making it now, tables and id in one transaction.
+    if made and db.pragma("application_id") != application:
         raise StoreError(f"{db.filename} is another program's database; name another file")
 
 

@@ -6,6 +6,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.store.uses import Used
+
 
 class VectorCache(Protocol):
     """Where vectors last: by the model that made them and the hash of what they say.
@@ -24,7 +26,29 @@ class VectorCache(Protocol):
         ...
 
 
-class Store(VectorCache, Protocol):
+class UseStore(Protocol):
+    """Where use lasts: counts of pairs, and lessons; see `store.uses` for what they are.
+
+    Everything here raises `StoreError` when the place behind it cannot be read or written.
+    """
+
+    def used(self) -> Used:
+        """All that is kept."""
+        ...
+
+    def keep_used(self, more: Used, *, half_life_days: float) -> None:
+        """Add pairs to the counts and lessons to their likes, all of them or none.
+
+        Bounded: of too many the rarest and the lightest go.
+        """
+        ...
+
+    def forget_used(self, tool: str = "") -> int:
+        """Erase what is kept about a tool, or about all of them. How many things that were."""
+        ...
+
+
+class Store(VectorCache, UseStore, Protocol):
     """Where things last. Safe to share between threads; whatever is kept is kept whole."""
 
     def close(self) -> None:

@@ -1,10 +1,9 @@
 """The catalog file: SQLite by way of apsw, which brings a current one and loads extensions.
 
-What it holds (the index, cached vectors) can be made again, so a damaged file is set aside and a
-fresh one takes its place. What cannot be made again does not belong in it.
+What it holds (the index, cached vectors) can be made again, or grows again with use, so a damaged
+file is set aside and a fresh one takes its place. What must not be lost does not belong in it.
 """
 
-import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.errors import StoreError
-from toolcrib.store import embeddings
+from toolcrib.store import embeddings, uses
 from toolcrib.store.connections import Connections, FileConnections, MemoryConnection
 from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
+from toolcrib.store.private import make_private
+from toolcrib.store.uses import Used
 
 
 class SqliteStore:
@@ -72,6 +73,21 @@ class SqliteStore:
         with self.write() as db:
             embeddings.keep(db, model, vectors)
 
+    def used(self) -> Used:
+        """As the protocol says."""
+        with self.read() as db:
+            return uses.read(db)
+
+    def keep_used(self, more: Used, *, half_life_days: float) -> None:
+        """As the protocol says."""
+        with self.write() as db:
+            uses.add(db, more, half_life_days)
+
+    def forget_used(self, tool: str = "") -> int:
+        """As the protocol says."""
+        with self.write() as db:
+            return uses.forget(db, tool)
+
     def close(self) -> None:
         """As the protocol says. A file without other users is then one file, without a WAL."""
         self._connections.close()
@@ -100,17 +116,10 @@ class SqliteStore:
 
 
 def _opened(path: Path) -> FileConnections:
-    _make(path)
+    make_private(path)
     try:
         return FileConnections(path)
     except DAMAGE:
         set_aside(path)
-    _make(path)
+    make_private(path)
     return FileConnections(path)
-
-
-def _make(path: Path) -> None:
-    for folder in reversed(path.parents):
-        folder.mkdir(mode=0o700, exist_ok=True)
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

@@ -1,9 +1,11 @@
 """Which language a text is in, as far as search needs to know."""
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
 Language = Literal["zh", "en"]
+NAMES: Mapping[Language, str] = {"zh": "Chinese", "en": "English"}
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")

@@ -33,3 +33,11 @@ def nearest(
     )
     ranked = sorted(found, key=lambda entry: (-entry[1], entry[0]))
     return tuple(near for near, _, _ in ranked[:limit])
+
+
+def likeness(one: str, other: str, *, at_least: float = 0) -> float:
+    """How much two texts are alike, letter by letter, in per cent; 0 where it is below `at_least`.
+
+    A bound saves most of the work where texts are unlike.
+    """
+    return fuzz.ratio(one, other, score_cutoff=at_least)

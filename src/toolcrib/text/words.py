@@ -12,7 +12,7 @@ index stores: the word as it is, and beside it its *root*, with a dot behind it:
 Both are kept because both tell: "deployments" finds "deploy" by its root, and list_deployments
 before deploy_model by its spelling. A run in a script without spaces has its pairs of neighbouring
 characters for terms and its characters, but for particles, for roots. Everything is NFKC, lower
-case, without accents.
+case, without accents, and in simplified characters.
 """
 
 import re
@@ -23,6 +23,7 @@ from functools import cache, lru_cache
 import Stemmer
 
 from toolcrib.text.stopwords import CHINESE_PARTICLES, ENGLISH
+from toolcrib.text.traditional import simplified
 
 # Han with its extensions, kana, hangul, Thai: no spaces, or none that help.
 UNSPACED = (
@@ -69,12 +70,12 @@ def fold(name: str) -> str:
 
 def is_unspaced(word: str) -> bool:
     """Whether a word is a run of a script written without spaces."""
-    return _UNSPACED_RUN.fullmatch(word) is not None
+    return not word.isascii() and _UNSPACED_RUN.fullmatch(word) is not None
 
 
 def _normal(text: str) -> str:
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        text = simplified(unicodedata.normalize("NFKC", text))
     return _CONTRACTION.sub("", text)
 
 

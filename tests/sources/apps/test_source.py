@@ -263,3 +263,16 @@ def test_a_killed_launcher_takes_the_app_along(folder, command):
     until(lambda: process.status is not None)
     apps.close()
     until(lambda: not children())
+
+
+def test_a_tool_is_pinned_whole_and_cleaned_of_what_is_hidden(folder, command):
+    hidden = ADD | {"name": "hidden", "description": "Put\u200b it"}
+    apps, source = known(folder, command, ADD, hidden)
+    plain, flagged = source.capabilities()
+    assert len(plain.pin) == 64
+    assert plain.pin != flagged.pin
+    assert (flagged.description, flagged.flags) == ("Put it", ("zero-width",))
+    apps.close()
+    other, again = known(folder, [*command, "--other"], ADD)
+    assert again.capabilities()[0].pin != plain.pin
+    other.close()

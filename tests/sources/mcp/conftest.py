@@ -13,8 +13,11 @@ from toolcrib.model import Call, Json, Outcome, Running
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.fingerprint import config_hash
+from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp.trust import Trust
+from toolcrib.store.decisions import Decisions
 
 
 class Shop:
@@ -23,11 +26,14 @@ class Shop:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.room = EngineRoom()
+        self.decisions = Decisions(folder.with_name("decisions.db"), bytes(32))
         self._before = below(os.getpid())  # of tests before: what they stopped may still be ending
 
     def source(self, config: ServerConfig) -> McpSource:
         cache = MCPToolsCache(self.folder)
-        return McpSource(config, config_hash(config.transport, bytes(32)), cache, self.room)
+        hashed = config_hash(config.transport, bytes(32))
+        memory = Memory(config.id, hashed, cache, Trust(config, self.decisions))
+        return McpSource(config, memory, self.room)
 
     def listed(self, config: ServerConfig) -> McpSource:
         """A source whose server was started once, and is asleep."""
@@ -51,6 +57,7 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
     shop = Shop(tmp_path / "mcp")
     yield shop
     shop.room.close()
+    shop.decisions.close()
     assert left_of(shop.processes()) == {}
     assert zombies() == []
 

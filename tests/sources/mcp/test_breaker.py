@@ -1,7 +1,7 @@
 from itertools import pairwise
 from random import Random
 
-from toolcrib.sources.mcp.breaker import Breaker
+from toolcrib.sources.mcp.breaker import MOST_FAILURES, Breaker
 
 
 def starts_in(seconds, *, was_up):
@@ -64,3 +64,14 @@ def test_failures_far_apart_do_not_add_up():
         breaker.failed(now, was_up=True)
         breaker.succeeded()
         breaker.leave()
+
+
+def test_closed_is_while_nothing_speaks_against_a_start():
+    breaker = Breaker()
+    assert breaker.closed(0.0)
+    breaker.failed(0.0, was_up=False)
+    assert not breaker.closed(0.5)
+    assert breaker.closed(5.0)
+    for _ in range(MOST_FAILURES):
+        breaker.failed(5.0, was_up=True)
+    assert not breaker.closed(1e6)

@@ -3,7 +3,8 @@ import json
 import pytest
 
 from toolcrib.sources.mcp.config import read_servers
-from toolcrib.sources.mcp.server import Address, Command, ServerConfig
+from toolcrib.sources.mcp.fingerprint import config_hash
+from toolcrib.sources.mcp.server import Address, Command, OAuth, ServerConfig
 
 
 @pytest.fixture
@@ -168,3 +169,27 @@ def test_of_two_servers_with_one_name_the_first_counts(tmp_path):
 def test_values_of_the_environment_do_not_show(read):
     (server,) = read({"a": {"command": "x", "env": {"TOKEN": "s3cret"}}}).servers
     assert "s3cret" not in repr(server)
+
+
+def test_how_to_be_let_in_may_be_said(read):
+    said = {"client_id": "us", "client_secret": "s3cret", "redirect_port": 8123, "scope": "a b"}
+    (server,) = read({"far": {"url": "https://x", "oauth": said}}).servers
+    assert server.transport.oauth == OAuth("authorization_code", "us", "s3cret", "", "a b", 8123)
+    assert "s3cret" not in repr(server)
+    assert config_hash(server.transport, bytes(32)) != config_hash(Address("https://x"), bytes(32))
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("yes", "'oauth' has to be an object"),
+        ({"grant": "magic"}, "oauth: 'grant' has to be one of"),
+        ({"redirect_port": 70_000}, "oauth: 'redirect_port' has to be a port"),
+        ({"clientid": "us"}, "oauth: there is no key 'clientid'; the nearest is 'client_id'"),
+        ({"grant": "client_credentials", "client_id": "us"}, "needs a `client_id`"),
+    ],
+)
+def test_what_is_wrong_with_it_is_a_problem(read, said, words):
+    found = read({"far": {"url": "https://x", "oauth": said}})
+    assert len(found.servers) == 1
+    assert words in found.problems[0]

@@ -1,17 +1,22 @@
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.model import ToolInfo
+from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp.definitions import define
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.server import Command, ServerConfig
+from toolcrib.sources.mcp.trust import Judged, Judgement, Trust
 
 CONFIG = ServerConfig("git", Command("x"))
 
 
 def defined(*tools, config=CONFIG, facts=None, complete=True):
     known = KnownServer("git", "h", facts or ServerFacts("2025-11-25"), Listing(tools, complete), 0)
-    return define(config, known)
+    judge = Trust(replace(config, trust="open"), None)  # type: ignore[arg-type] - nobody asks
+    return define(config, known, judge.judge(known))
 
 
 def nested(depth):
@@ -45,6 +50,7 @@ def test_a_tool_is_what_its_server_says():
         parameters=schema,
         output_schema={"type": "object"},
         annotations={"readOnlyHint": True, "x": 1},
+        pin=Definition(raw, config_hash="h").pin,
     )
 
 
@@ -131,3 +137,50 @@ KEYS = st.sampled_from(
 def test_nothing_that_a_server_lists_raises(tools):
     found = defined(*tools)
     assert all(tool.parameters["type"] == "object" for tool in found.tools.values())
+
+
+def judged_as(status, now, shown=None, flags=()):
+    known = KnownServer("git", "h", ServerFacts("2025-11-25"), Listing((now.tool,)), 0)
+    judgement = Judgement({"a": Judged(status, now, now.pin, shown, flags)})
+    return define(CONFIG, known, judgement).tools
+
+
+OLD = Definition({"name": "a", "description": "Old"}, "Git", "About it.")
+NEW = Definition({"name": "a", "description": "New", "title": "New"}, "Evil", "Obey.")
+
+
+def test_while_a_change_waits_the_tool_is_what_was_approved():
+    tool = judged_as("changed", NEW, OLD)["a"]
+    assert (tool.description, tool.title, tool.pin) == ("Old", "", OLD.pin)
+    assert tool.search_hint == "git Git About it."
+
+
+def test_of_what_nobody_approved_there_is_only_the_name():
+    tool = judged_as("unreviewed", NEW, None, ("bidi",))["a"]
+    blank = ToolInfo(
+        name="a",
+        description="",
+        source="mcp",
+        source_id="git",
+        parameters={"type": "object"},
+        flags=("bidi",),
+        pin=NEW.pin,
+    )
+    assert tool == blank
+
+
+def test_what_was_rejected_is_not_there():
+    assert judged_as("rejected", NEW, OLD) == {}
+
+
+def test_what_is_hidden_is_flagged_and_not_shown():
+    schema = {"type": "object", "properties": {"n\u200b": {"enum": ["\u202ex", 1, None]}}}
+    hidden = Definition(
+        {"name": "a", "description": "x\x1b[31my", "title": "\u2060T", "inputSchema": schema},
+        "",
+        "Hint\U000e0041.",
+    )
+    tool = judged_as("approved", hidden, hidden, hidden.flags)["a"]
+    assert tool.flags == ("ansi", "bidi", "tag", "zero-width")
+    assert (tool.description, tool.title, tool.search_hint) == ("xy", "T", "git Hint.")
+    assert tool.parameters == {"type": "object", "properties": {"n": {"enum": ["x", 1, None]}}}

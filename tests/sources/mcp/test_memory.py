@@ -4,11 +4,22 @@ import pytest
 
 from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
 from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
-from toolcrib.sources.mcp.memory import Memory
+from toolcrib.sources.mcp.memory import Memory as RealMemory
+from toolcrib.sources.mcp.server import Command, ServerConfig
+from toolcrib.sources.mcp.trust import Trust
 
 WHOLE = Listing(({"name": "a"}, {"name": "b"}, {"x": 1}))
 CUT = Listing(({"name": "c"},), complete=False)
 HELLO = Greeting(ServerFacts("2025-11-25"), WHOLE)
+
+
+def Memory(server, config_hash, cache):  # noqa: N802 - as the one that is tested
+    trust = Trust(ServerConfig(server, Command("x"), trust="open"), None)  # type: ignore[arg-type] - nobody asks
+    return RealMemory(server, config_hash, cache, trust)
+
+
+def names(memory):
+    return set(memory.judgement.tools)
 
 
 @pytest.fixture
@@ -18,7 +29,7 @@ def cache(tmp_path):
 
 def test_nothing_is_known_at_first(cache):
     memory = Memory("git", "h", cache)
-    assert (memory.known, memory.facts, memory.names) == (None, None, frozenset())
+    assert (memory.known, memory.facts, names(memory)) == (None, None, set())
     assert not memory.keep_listing(WHOLE)
 
 
@@ -28,7 +39,7 @@ def test_what_is_kept_is_there_the_next_time(cache):
     assert memory.known is not None
     assert (memory.known.listing, memory.known.start_s) == (WHOLE, 0.5)
     assert memory.facts == HELLO.facts
-    assert memory.names == {"a", "b"}
+    assert names(memory) == {"a", "b"}
 
 
 def test_a_listing_is_news_only_if_it_is_another(cache):
@@ -36,16 +47,16 @@ def test_a_listing_is_news_only_if_it_is_another(cache):
     memory.keep(HELLO, 0.5)
     assert not memory.keep_listing(WHOLE)
     assert memory.keep_listing(Listing(({"name": "z"},)))
-    assert Memory("git", "h", cache).names == {"z"}
+    assert names(Memory("git", "h", cache)) == {"z"}
 
 
 def test_a_list_that_was_cut_replaces_none_that_was_whole(cache):
     memory = Memory("git", "h", cache)
     memory.keep(replace(HELLO, listing=CUT), 0.5)
-    assert memory.names == {"c"}
+    assert names(memory) == {"c"}
     memory.keep(HELLO, 0.5)
     memory.keep(replace(HELLO, listing=CUT), 0.5)
-    assert memory.names == {"a", "b"}
+    assert names(memory) == {"a", "b"}
     assert "without end" in memory.problem
 
 
@@ -62,5 +73,5 @@ def test_a_folder_that_cannot_be_written_is_a_problem_and_no_loss(tmp_path):
     (tmp_path / "file").write_text("")
     memory = Memory("git", "h", MCPToolsCache(tmp_path / "file" / "mcp"))
     memory.keep(HELLO, 0.5)
-    assert memory.names == {"a", "b"}
+    assert names(memory) == {"a", "b"}
     assert "cannot be written" in memory.problem

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import sqlite3
 import subprocess
 import sys
 import time
@@ -79,6 +80,19 @@ def test_a_changed_list_reaches_search_by_itself(write):
         wait_for(lambda: "mcp_fake_seen_2" in crib.entries())
         assert any("mcp_fake_seen_2" in {entry.name for entry in one.added} for one in news)
         assert crib.search("mcp_fake_seen_2")[0].name == "mcp_fake_seen_2"
+
+
+def test_decisions_that_cannot_be_read_are_a_problem_and_no_server_is_used(write):
+    file = write()
+    learn(file)
+    path = settings_for(file).state_folder / "decisions.db"
+    path.unlink()
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE precious (n)")
+    db.close()
+    with Crib.from_settings(settings_for(file)) as crib:
+        assert not crib.entries()
+        assert "decisions.db is another program's database" in crib.problems[0]
 
 
 def test_a_crib_that_is_closed_calls_nobody(write):

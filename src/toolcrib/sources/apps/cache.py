@@ -61,6 +61,13 @@ class SDKToolsCache:
             message = f"{self._folder}: cannot be written ({error.strerror}); free space, or rights"
             raise SourceError(message) from error
 
+    def forget(self, app: str) -> None:
+        """Let go of an app. Raises `SourceError`."""
+        try:
+            self.path(app).unlink(missing_ok=True)
+        except OSError as error:
+            raise SourceError(f"{self.path(app)} cannot be removed: {error.strerror}") from error
+
     def _read(self, path: Path) -> KnownApp | str:
         try:
             return self._of(path, _parsed(read_bytes(path, MOST_BYTES)))

@@ -27,7 +27,10 @@ from toolcrib.sources.apps.tools import MOST_TOOLS, tool_of
 from toolcrib.sources.apps.waking import Waker
 from toolcrib.sources.background_loop import BackgroundLoop
 from toolcrib.sources.deadline import left_s
+from toolcrib.sources.definition import Definition
+from toolcrib.sources.scanned import cleaned
 from toolcrib.sources.threads import in_thread
+from toolcrib.text.canonical import digest
 from toolcrib.text.nearest import nearest
 
 REGISTER_S = 5.0
@@ -182,12 +185,17 @@ class AppSource:
         self.known = replace(self.known, tools=tuple(good))
 
     def _one(self, raw: JsonObject, others: Mapping[str, ToolInfo]) -> ToolInfo:
-        tool = tool_of(raw, self.id, trusted=self._trusted)
+        tool = self._pinned(raw, tool_of(raw, self.id, trusted=self._trusted))
         if tool.name in others:
             raise DeclarationError(f"there are two tools {tool.name!r}; rename one")
         if len(others) >= MOST_TOOLS:
             raise DeclarationError(f"tool {tool.name!r}: an app has at most {MOST_TOOLS} tools")
         return tool
+
+    def _pinned(self, raw: JsonObject, tool: ToolInfo) -> ToolInfo:
+        """The tool with a pin of all that the app says of it, and with nothing hidden in it."""
+        definition = Definition(raw, config_hash=digest(self.launch))
+        return cleaned(tool, definition.pin, definition.flags)
 
     def _keep(self) -> None:
         """Remember what is known now. Not to be able to is a problem, no more."""

@@ -38,6 +38,10 @@ class Breaker:
         self._on_trial = True
         return 0.0
 
+    def closed(self, now: float) -> bool:
+        """Whether nothing speaks against a start that nobody has asked for."""
+        return not self._times_open and now >= self._not_before
+
     def leave(self) -> None:
         """Whoever was let in is done, with or without a verdict."""
         self._on_trial = False

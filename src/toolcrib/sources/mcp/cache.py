@@ -74,6 +74,12 @@ class MCPToolsCache:
             message = f"{self._folder}: cannot be written ({error.strerror}); free space, or rights"
             raise SourceError(message) from error
 
+    def forget(self, server: str) -> None:
+        """Let go of what is known of a server that is configured no more."""
+        for path in (self.path(server), self._failure(server)):
+            with suppress(OSError):
+                path.unlink()
+
     def read_failure(self, server: str) -> Failure | None:
         """How the last start of the server failed; None if it went well, or nobody tried."""
         try:

@@ -13,16 +13,26 @@ from typing import TypeGuard, cast, get_args
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Defer, Json, JsonObject, PermissionKind
 from toolcrib.sources.mcp.fields import Fields
-from toolcrib.sources.mcp.server import Address, Command, ServerConfig, Transport, Trust
+from toolcrib.sources.mcp.server import (
+    Address,
+    Command,
+    Grant,
+    OAuth,
+    ServerConfig,
+    Transport,
+    Trust,
+)
 from toolcrib.sources.text_file import read_text
 
 LONGEST_ID = 128
+LAST_PORT = 65_535
 TABLES = ("mcpServers", "servers")  # `servers` is VS Code's word
 KEYS = frozenset(
     {"type", "command", "args", "env", "cwd", "url", "headers", "disabled"}
     | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "call_timeout_s", "env_from"}
-    | {"permission", "defer", "always_load", "trust"}
+    | {"permission", "defer", "always_load", "trust", "oauth"}
 )
+OAUTH_KEYS = frozenset({"grant", "client_id", "client_secret", "issuer", "scope", "redirect_port"})
 # What other clients keep beside these and what means nothing here.
 OTHERS = frozenset(
     {"alwaysAllow", "autoApprove", "description", "dev", "gallery", "icon", "name", "timeout"}
@@ -69,6 +79,11 @@ def _read_file(path: Path) -> Servers:
     table = next((top[name] for name in TABLES if name in top), None) if _is_object(top) else None
     if not _is_object(table):
         raise ConfigError(f"{path}:1: has no object `mcpServers`; it lists the servers by name")
+    return read_table(path, table)
+
+
+def read_table(path: Path, table: JsonObject) -> Servers:
+    """The servers of a table that stands, or is going to stand, in this file."""
     problems: list[str] = []
     servers = tuple(_servers(path, table, problems))
     return Servers(servers, tuple(problems))
@@ -125,7 +140,33 @@ def _address(fields: Fields, url: str) -> Address | None:
     if not url.startswith(("http://", "https://", "${")):
         fields.problem("its `url` has to begin with http:// or https://")
         return None
-    return Address(url, fields.text_map("headers"))
+    return Address(url, fields.text_map("headers"), _oauth(fields))
+
+
+def _oauth(fields: Fields) -> OAuth | None:
+    """How to be let in; None, and perhaps a problem, where nothing usable says so."""
+    inner = fields.inner("oauth")
+    if inner is None:
+        return None
+    oauth = OAuth(
+        grant=inner.choice("grant", Grant, "authorization_code"),
+        client_id=inner.text("client_id"),
+        client_secret=inner.text("client_secret"),
+        issuer=inner.text("issuer"),
+        scope=inner.text("scope"),
+        redirect_port=inner.custom("redirect_port", _port, 0, "a port, 1 to 65535"),
+    )
+    inner.report_unknown(OAUTH_KEYS, ())
+    if oauth.grant == "client_credentials" and not (
+        oauth.client_id and oauth.client_secret and oauth.issuer.startswith(("http://", "https://"))
+    ):
+        inner.problem("client_credentials needs a `client_id`, a `client_secret`, an `issuer`")
+        return None
+    return oauth
+
+
+def _port(value: Json) -> int | None:
+    return value if isinstance(value, int) and 0 < value <= LAST_PORT else None
 
 
 def _command(fields: Fields, command: str, folder: Path) -> Command:

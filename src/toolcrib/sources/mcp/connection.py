@@ -17,7 +17,8 @@ from toolcrib.sources.mcp.bounded import clean
 from toolcrib.sources.mcp.era import Mode
 from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
 from toolcrib.sources.mcp.listing import list_tools
-from toolcrib.sources.mcp.reach import reach
+from toolcrib.sources.mcp.logins import LoginFile
+from toolcrib.sources.mcp.reach import ByAddress, reach
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.results import failure, outcome
 from toolcrib.sources.mcp.server import ServerConfig
@@ -35,10 +36,15 @@ T = TypeVar("T")
 class Connection:
     """A connection that is up, until `lost` is set or `close` was called."""
 
-    def __init__(self, config: ServerConfig, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: ServerConfig,
+        changed: Callable[[], None],
+        logins: LoginFile | None = None,
+    ) -> None:
         self._config = config
         self._tap = Tap(changed)
-        self._reach = reach(config.transport)
+        self._reach = reach(config, logins)
         self._leaving = asyncio.Event()
         self._client: sdk.Client | None = None
         self._owner: asyncio.Task[None] | None = None
@@ -62,6 +68,11 @@ class Connection:
         if ready.done():
             return ready.result()
         raise self._failed(owner)
+
+    @property
+    def pid(self) -> int | None:
+        """The process of a server that is ours; None if there is none."""
+        return self._reach.pid
 
     @property
     def lost(self) -> bool:
@@ -91,11 +102,9 @@ class Connection:
         try:
             return outcome(await self._within(deadline, call), self._config.id)
         except Exception as error:  # noqa: BLE001 - whatever it is, the call was sent
-            if self._reach.expired:
-                self._tap.ended.set()
-                gone = "has ended our session; call again"
-                return refusal("session_expired", "call", gone, server=self._config.id)
-            return failure(_first(error), self._config.id, await self._last_words())
+            return self._turned_away(_first(error)) or failure(
+                _first(error), self._config.id, await self._last_words()
+            )
 
     async def close(self) -> None:
         """End it, with its process and all that it started. Bounded by what a process may take."""
@@ -155,6 +164,22 @@ class Connection:
         if task.cancelled():
             raise ConnectionResetError("it was stopped meanwhile")
         return task.result()
+
+    def _turned_away(self, error: BaseException) -> Outcome | None:
+        """The refusal of a call that the server did not let in, and the end of the connection.
+
+        One that it did not answer is none of those, whatever it said to others meanwhile.
+        """
+        server, reach = self._config.id, self._reach
+        if isinstance(reach, ByAddress) and reach.needs_login and isinstance(error, sdk.MCPError):
+            self._tap.ended.set()
+            words = reach.login_words
+            return refusal("needs_login", "call", words, server=server, retryable=False)
+        if reach.expired:
+            self._tap.ended.set()
+            gone = "has ended our session; call again"
+            return refusal("session_expired", "call", gone, server=server)
+        return None
 
     async def _last_words(self) -> str:
         """What there is to say of a server that is gone: its exit status, the end of its stderr."""

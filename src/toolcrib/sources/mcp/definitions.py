@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeGuard
 
 from toolcrib.model import Defer, Json, JsonObject, ToolInfo
+from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp.bounded import TooLarge, bounded, clean
 from toolcrib.sources.mcp.known import KnownServer
+from toolcrib.sources.mcp.named import named
 from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.sources.mcp.trust import Judged, Judgement
 from toolcrib.sources.permissions import permission_from
+from toolcrib.sources.scanned import cleaned
 
-LONGEST_NAME = 128
 LONGEST_DESCRIPTION = 16 * 1024
 LONGEST_TITLE = 256
 LONGEST_HINT = 512
@@ -26,34 +28,55 @@ class Defined:
     problems: tuple[str, ...]
 
 
-def define(config: ServerConfig, known: KnownServer) -> Defined:
-    """Every tool of a listing that has a name, each name once."""
+def define(config: ServerConfig, known: KnownServer, judgement: Judgement) -> Defined:
+    """Every tool of a listing that has a name, but for those that were rejected.
+
+    A tool is what was approved of it, whatever it says now; of one that nobody has approved there
+    is no more than the name.
+    """
     tools: dict[str, ToolInfo] = {}
-    problems: list[str] = []
-    about = _about(config, known)
-    for raw in known.listing.tools:
-        name = raw.get("name")
-        if not _is_name(name):
-            problems.append(f"MCP server {config.id!r}: a tool without a usable name is left out")
-        elif name in tools:
-            problems.append(f"MCP server {config.id!r}: {name!r} is listed twice; the first counts")
+    problems = [f"MCP server {config.id!r}: {each}" for each in named(known.listing).problems]
+    for name, judged in judgement.tools.items():
+        if judged.status == "rejected":
+            continue
+        if judged.shown is None:
+            tools[name] = _withheld(config, name, judged)
         else:
-            reader = _Reader(config, name, raw, about)
-            tools[name] = reader.tool()
+            reader = _Reader(config, name, judged.shown)
+            tools[name] = cleaned(reader.tool(), *_pin_and_flags(judged, judged.shown))
             problems += reader.problems
-    if not known.listing.complete:
-        problems.append(f"MCP server {config.id!r}: its list was cut after {len(tools)} tools")
     return Defined(tools, tuple(problems))
 
 
-class _Reader:
-    """One raw tool and what is wrong with it."""
+def _pin_and_flags(judged: Judged, shown: Definition) -> tuple[str, tuple[str, ...]]:
+    """Those of what is shown; known already, if it is what is listed now."""
+    if shown is judged.now:
+        return judged.pin, judged.flags
+    return shown.pin, shown.flags
 
-    def __init__(self, config: ServerConfig, name: str, raw: JsonObject, about: str) -> None:
+
+def _withheld(config: ServerConfig, name: str, judged: Judged) -> ToolInfo:
+    return ToolInfo(
+        name=name,
+        description="",
+        source="mcp",
+        source_id=config.prefix or config.id,
+        permission_kind=permission_from({}, trusted=False, override=config.permission_of(name)),
+        enabled=not config.disabled,
+        parameters=ANY_OBJECT,
+        flags=judged.flags,
+        pin=judged.pin,
+    )
+
+
+class _Reader:
+    """One definition and what is wrong with it."""
+
+    def __init__(self, config: ServerConfig, name: str, definition: Definition) -> None:
         self._config = config
         self._name = name
-        self._raw = raw
-        self._about = about
+        self._definition = definition
+        self._raw = definition.tool
         self.problems: list[str] = []
 
     def tool(self) -> ToolInfo:
@@ -71,12 +94,19 @@ class _Reader:
             ),
             enabled=not config.disabled,
             title=_text(self._raw.get("title") or annotations.get("title"), LONGEST_TITLE),
-            search_hint=_text(self._meta("anthropic/searchHint"), LONGEST_HINT) or self._about,
+            search_hint=_text(self._meta("anthropic/searchHint"), LONGEST_HINT) or self._about(),
             parameters=self._parameters(),
             output_schema=self._object("outputSchema"),
             annotations=annotations,
             defer=self._defer(),
         )
+
+    def _about(self) -> str:
+        """A hint for a tool that has none: what its server is called and says it is for."""
+        said = self._definition
+        first = said.instructions.strip().partition("\n")[0]
+        words = dict.fromkeys((self._config.id, said.title, clean(first, LONGEST_ABOUT)))
+        return clean(" ".join(filter(None, words)), LONGEST_HINT)
 
     def _defer(self) -> Defer:
         """The operator's word for this tool, then for the server; then the server's own."""
@@ -114,16 +144,5 @@ class _Reader:
         self.problems.append(f"MCP server {self._config.id!r}: tool {self._name!r}: {message}")
 
 
-def _about(config: ServerConfig, known: KnownServer) -> str:
-    """A hint for tools that have none: what their server is called and what it says it is for."""
-    first = known.facts.instructions.strip().partition("\n")[0]
-    words = dict.fromkeys((config.id, known.facts.title, clean(first, LONGEST_ABOUT)))
-    return clean(" ".join(filter(None, words)), LONGEST_HINT)
-
-
 def _text(value: Json, most: int) -> str:
     return clean(value, most) if isinstance(value, str) else ""
-
-
-def _is_name(value: Json) -> TypeGuard[str]:
-    return isinstance(value, str) and 0 < len(value) <= LONGEST_NAME and value.isprintable()

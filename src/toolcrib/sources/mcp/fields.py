@@ -44,6 +44,15 @@ class Fields:
         """What `read` makes of the value; None from it means that the value does not fit."""
         return self._read(key, read, default, wanted)
 
+    def inner(self, key: str) -> "Fields | None":
+        """The keys of an object within, whose problems are ours too; None if there is none."""
+        values = self._read(key, _object, None, "an object")
+        if values is None:
+            return None
+        inner = Fields(f"{self._where}: {key}", values)
+        inner.problems = self.problems
+        return inner
+
     def report_unknown(self, known: Collection[str], ignored: Collection[str]) -> None:
         """Say which keys mean nothing here, each with the nearest that does."""
         for key in self._values:
@@ -66,6 +75,10 @@ class Fields:
 
 def _text(value: Json) -> str | None:
     return value if isinstance(value, str) and "\0" not in value else None
+
+
+def _object(value: Json) -> Mapping[str, Json] | None:
+    return value if isinstance(value, Mapping) else None
 
 
 def _flag(value: Json) -> bool | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from toolcrib.errors import SourceError
 from toolcrib.sources.mcp.server import Address, Command, Transport
 from toolcrib.sources.mcp.variables import references
-from toolcrib.sources.private_file import make_folder, read_bytes, write_bytes
+from toolcrib.sources.private_file import create_bytes, make_folder, read_bytes
 
 KEY_BYTES = 32
 
@@ -22,7 +22,7 @@ def install_key(path: Path) -> bytes:
     try:
         if not path.exists():
             make_folder(path.parent)
-            write_bytes(path, os.urandom(KEY_BYTES))
+            create_bytes(path, os.urandom(KEY_BYTES))
         key = read_bytes(path, KEY_BYTES)
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror or error}; make it readable for you") from error
@@ -51,9 +51,12 @@ def _command(transport: Command) -> dict[str, object]:
 
 
 def _address(transport: Address) -> dict[str, object]:
+    oauth = transport.oauth
+    client = {"oauth": [oauth.grant, oauth.client_id, oauth.issuer]} if oauth else {}
     return {
         "transport": "http",
         "url": transport.url,
         "headers": sorted(transport.headers),
         "references": references(transport.headers.values()),
+        **client,
     }

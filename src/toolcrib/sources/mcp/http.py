@@ -2,10 +2,14 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.lines import LONGEST_LINE
 from toolcrib.sources.mcp.reply_id import reply_id
+
+if TYPE_CHECKING:
+    from toolcrib.sources.mcp.authorizer import Authorizer
 
 CONNECT_S = 10.0
 HTTP_OK = 200
@@ -21,20 +25,19 @@ class HttpTransport:
     `needs_login` once the server has asked who we are, `expired` once it knows our session no more.
     """
 
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, url: str, headers: Mapping[str, str], authorizer: "Authorizer | None" = None
+    ) -> None:
         self._url = url
-        self._headers = {**headers, "accept-encoding": "identity"}
-        self.needs_login = self.expired = False
+        self._headers = headers
+        self._authorizer = authorizer
+        self._asked = self.expired = False
 
     @asynccontextmanager
     async def streams(self) -> AsyncGenerator[sdk.TransportStreams]:
         """What the SDK's transport gives. Redirects stay within the origin."""
-        client = sdk.httpx2.AsyncClient(
-            headers=self._headers,
-            timeout=sdk.httpx2.Timeout(None, connect=CONNECT_S),
-            transport=_Bounded(sdk.httpx2.AsyncHTTPTransport()),
-            event_hooks={"response": [self._look]},
-        )
+        client = http_client(self._headers, self._authorizer)
+        client.event_hooks = {"response": [self._look]}
         async with (
             client,
             sdk.streamable_http_client(
@@ -43,10 +46,27 @@ class HttpTransport:
         ):
             yield streams
 
+    @property
+    def needs_login(self) -> bool:
+        """With an authorizer, a refusal counts only when it has done what it can."""
+        return self._authorizer.refused if self._authorizer else self._asked
+
     async def _look(self, response: "sdk.httpx2.Response") -> None:
         status, session = response.status_code, SESSION in response.request.headers
-        self.needs_login |= status == HTTP_UNAUTHORIZED
+        self._asked |= status == HTTP_UNAUTHORIZED
         self.expired |= status == HTTP_NOT_FOUND and session
+
+
+def http_client(
+    headers: Mapping[str, str], authorizer: "Authorizer | None" = None
+) -> "sdk.httpx2.AsyncClient":
+    """A client that takes in no more than it should."""
+    return sdk.httpx2.AsyncClient(
+        headers={**headers, "accept-encoding": "identity"},
+        auth=authorizer,
+        timeout=sdk.httpx2.Timeout(None, connect=CONNECT_S),
+        transport=_Bounded(sdk.httpx2.AsyncHTTPTransport()),
+    )
 
 
 class _Bounded(sdk.httpx2.AsyncBaseTransport):

@@ -12,11 +12,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from toolcrib.errors import ConfigError
-from toolcrib.model import JsonObject, Outcome, Running
+from toolcrib.model import Call, Outcome, Running
 from toolcrib.sources.mcp.breaker import MOST_FAILURES, Breaker
 from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.era import modes
 from toolcrib.sources.mcp.known import Greeting
+from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.server import ServerConfig
@@ -30,8 +31,10 @@ MOST_WAITING = 64
 LIST_S = 15.0
 FRESH_S = 1.0
 RARELY_S = 60.0
+NEEDS_LOGIN = "needs_login"
+REVIEW_S = 2.0
 # A start that failed in one of these ways fails in the other era just the same.
-_FINAL = frozenset({"not_started", "needs_login", "start_timeout", "not_configured"})
+_FINAL = frozenset({"not_started", NEEDS_LOGIN, "start_timeout", "not_configured"})
 
 
 class Keeper:
@@ -42,8 +45,10 @@ class Keeper:
         config: ServerConfig,
         memory: Memory,
         starts: asyncio.Semaphore,
+        logins: LoginFile | None = None,
     ) -> None:
         self.config = config
+        self._logins = logins
         self.memory = memory
         self.up = False
         self.told: Callable[[], None] | None = None
@@ -56,42 +61,82 @@ class Keeper:
         self._users = self._timeouts = 0
         self._idle: asyncio.TimerHandle | None = None
         self._stale = self._freshening = self._closed = False
+        self._listing = asyncio.Lock()
+        self._heeding: asyncio.Task[None] | None = None
+        self._listed_at = 0.0
 
-    async def call(self, name: str, arguments: JsonObject, running: Running) -> Outcome:
+    async def call(self, call: Call, running: Running) -> Outcome:
         """Call a tool, starting the server if need be. Whatever goes wrong is an outcome."""
         wait = self._breaker.admit(time.monotonic())
         if wait:
             message = f"failed a moment ago; call again in {math.ceil(wait)} s"
             return self._refusal("unavailable", message)
         try:
-            return self._judged(await self._served(name, arguments, running))
+            return self._judged(await self._served(call, running))
         except StartFailed as error:
             return self._refusal(error.code, str(error), retryable=error.retryable)
         finally:
             self._breaker.leave()
 
-    async def _served(self, name: str, arguments: JsonObject, running: Running) -> Outcome:
+    async def _served(self, call: Call, running: Running) -> Outcome:
         """Raises `StartFailed` for what was not sent."""
-        connection = await self._entered(name, running.deadline)
+        connection = await self._entered(call, running.deadline)
         try:
             deadline = min(running.deadline, time.monotonic() + self.config.call_timeout_s)
-            return await connection.call(name, arguments, deadline, running.progress)
+            return await connection.call(call.name, call.arguments, deadline, running.progress)
         finally:
             self._exit()
 
-    async def _entered(self, name: str, deadline: float) -> "Connection":
+    async def _entered(self, call: Call, deadline: float) -> "Connection":
         """The connection, with a place on it that is ours until `_exit`. Raises `StartFailed`."""
         try:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
                 connection = await self._awake()
-                if name not in self.memory.names:
-                    gone = f"{name!r} is no longer among its tools; search again"
-                    raise StartFailed("unknown_tool", gone, retryable=False)
                 await self._enter()
+                await self._allowed(call, connection)
         except TimeoutError as error:
             code = "busy" if self.up else "start_timeout"
             raise StartFailed(code, "was not ready in time; call again in a moment") from error
         return connection
+
+    async def _allowed(self, call: Call, connection: "Connection") -> None:
+        """See that the tool, as the server lists it now, may be called, and is the one meant.
+
+        Raises `StartFailed`, and then the place on the connection is given back.
+        """
+        try:
+            if self._stale and time.monotonic() - self._listed_at >= FRESH_S:
+                self._stale = False
+                await self._relist(connection)
+            self._check(call)
+        except BaseException:
+            self._exit()
+            raise
+
+    def _check(self, call: Call) -> None:
+        judged = self.memory.judgement.tools.get(call.name)
+        if judged is None:
+            gone = f"{call.name!r} is no longer among its tools; search again"
+            raise StartFailed("unknown_tool", gone, retryable=False)
+        if judged.status != "approved":
+            told = f"{call.name!r} is not as it was approved; `toolcrib review {self.config.id}`"
+            raise StartFailed("definition_changed", told, retryable=False)
+        if call.pin not in ("", judged.pin):
+            told = f"{call.name!r} is defined otherwise than when it was shown; search again"
+            raise StartFailed("definition_changed", told, retryable=False)
+
+    @property
+    def pid(self) -> int | None:
+        """The process of the server while it runs here."""
+        connection = self._connection
+        return connection.pid if connection else None
+
+    async def warm_up(self) -> None:
+        """Start the server for a call that may come; not one that fails of late."""
+        if self.up or self._starting or not self._breaker.closed(time.monotonic()):
+            return
+        with suppress(StartFailed):  # the call will say so, if it comes
+            await self._awake()
 
     async def refresh(self) -> None:
         """List the tools anew, starting the server if need be. Raises `StartFailed`."""
@@ -104,6 +149,8 @@ class Keeper:
     async def close(self) -> None:
         """Stop the server for good."""
         self._closed = True
+        if self._heeding:
+            self._heeding.cancel()
         if self._starting:
             self._starting.cancel()
             await asyncio.wait({self._starting})
@@ -140,12 +187,14 @@ class Keeper:
             try:
                 connection, greeting = await self._reach(began + self.config.start_timeout_s)
             except StartFailed as error:
-                self._breaker.failed(time.monotonic(), was_up=False)
+                if error.code != NEEDS_LOGIN:  # who says no is in good health
+                    self._breaker.failed(time.monotonic(), was_up=False)
                 self.memory.note(Failure(error.code, str(error), time.time()))
                 self._tell()
                 raise
             self.memory.note(None)
-            await asyncio.to_thread(self.memory.keep, greeting, time.monotonic() - began)
+            self._listed_at = time.monotonic()
+            await asyncio.to_thread(self.memory.keep, greeting, self._listed_at - began)
         self._connection = connection
         self._set_up(up=True)
         self._spawn(self._watch(connection))
@@ -175,7 +224,7 @@ class Keeper:
         from toolcrib.sources.mcp.connection import Connection  # noqa: PLC0415 - loads the SDK
 
         try:
-            return Connection(self.config, self._changed)
+            return Connection(self.config, self._changed, self._logins)
         except ConfigError as error:
             raise StartFailed("not_configured", str(error), retryable=False) from error
 
@@ -227,7 +276,10 @@ class Keeper:
     def _judged(self, outcome: Outcome) -> Outcome:
         """The outcome, once we have drawn our conclusions: a server that hangs is let go."""
         code = outcome.error.code if outcome.error else ""
-        if code == "deadline":
+        if code == NEEDS_LOGIN and outcome.error:
+            self.memory.note(Failure(code, outcome.error.message, time.time()))
+            self._tell()
+        elif code == "deadline":
             self._timeouts += 1
             if self._timeouts >= MOST_FAILURES:
                 self._breaker.failed(time.monotonic(), was_up=True)
@@ -249,8 +301,8 @@ class Keeper:
         try:
             while self._stale and connection is self._connection:
                 await _sleep_or(pause, connection)
-                self._stale = False
-                if connection is self._connection:
+                if self._stale and connection is self._connection:
+                    self._stale = False
                     new = await self._relist(connection)
                     pause = FRESH_S if new else min(2 * pause, RARELY_S)
         finally:
@@ -258,14 +310,31 @@ class Keeper:
 
     async def _relist(self, connection: "Connection") -> bool:
         """List again; whether that brought something new. What fails leaves what was known."""
-        try:
-            listing = await connection.list_tools(time.monotonic() + LIST_S)
-        except Exception:  # noqa: BLE001 - the next call will say what is wrong with it
-            return False
-        new = await asyncio.to_thread(self.memory.keep_listing, listing)
+        async with self._listing:
+            try:
+                listing = await connection.list_tools(time.monotonic() + LIST_S)
+            except Exception:  # noqa: BLE001 - the next call will say what is wrong with it
+                return False
+            self._listed_at = time.monotonic()
+            new = await asyncio.to_thread(self.memory.keep_listing, listing)
         if new:
             self._tell()
         return new
+
+    async def heed(self) -> None:
+        """While tools wait for a decision, hear of it soon, whichever process it is made in."""
+        if self._heeding is None and not self._closed:
+            self._heeding = asyncio.create_task(self._heed())
+
+    async def _heed(self) -> None:
+        last = self.memory.judgement
+        while last.held():
+            await asyncio.sleep(REVIEW_S)
+            now = await asyncio.to_thread(lambda: self.memory.judgement)
+            if now is not last:
+                last = now
+                self._tell()
+        self._heeding = None
 
     def _set_up(self, *, up: bool) -> None:
         self.up = up
@@ -275,6 +344,8 @@ class Keeper:
         """Say that something is otherwise; elsewhere, for whoever listens may take their time."""
         if self.told and not self._closed:
             asyncio.get_running_loop().run_in_executor(None, self.told)
+            if self.memory.judgement.held():
+                self._spawn(self.heed())
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work)

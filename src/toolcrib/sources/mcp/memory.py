@@ -6,6 +6,7 @@ from dataclasses import replace
 from toolcrib.errors import SourceError
 from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
 from toolcrib.sources.mcp.known import Greeting, KnownServer, Listing, ServerFacts
+from toolcrib.sources.mcp.trust import Judgement, Trust
 
 
 class Memory:
@@ -14,18 +15,29 @@ class Memory:
     `problem` says what is wrong with what is known, and is empty if nothing is.
     """
 
-    def __init__(self, server: str, config_hash: str, cache: MCPToolsCache) -> None:
+    def __init__(self, server: str, config_hash: str, cache: MCPToolsCache, trust: Trust) -> None:
         self._server = server
         self._hash = config_hash
         self._cache = cache
+        self.trust = trust
+        self._judged: tuple[KnownServer | None, object, Judgement] = None, None, Judgement()
         self.known, self.problem = cache.read(server, config_hash)
         self.failure = cache.read_failure(server)
-        self.names = _names(self.known)
 
     @property
     def facts(self) -> ServerFacts | None:
         """What the server said of itself; None if it was never reached as it is configured."""
         return self.known.facts if self.known else None
+
+    @property
+    def judgement(self) -> Judgement:
+        """What is known, held against what was decided by now: the same object while both stay."""
+        known, version = self.known, self.trust.version()
+        last, at, judgement = self._judged
+        if known is not None and (known is not last or version != at):
+            judgement = self.trust.judge(known)
+            self._judged = known, version, judgement
+        return judgement
 
     def keep(self, greeting: Greeting, start_s: float) -> None:
         """Remember what a server said as it started; a list that was cut replaces no whole one."""
@@ -56,13 +68,9 @@ class Memory:
         return self.known.listing
 
     def _write(self, known: KnownServer) -> None:
-        self.known, self.names = known, _names(known)
+        self.known = known
+        _ = self.judgement  # made here, in a thread that may take its time
         try:
             self._cache.write(known)
         except SourceError as error:
             self.problem = str(error)
-
-
-def _names(known: KnownServer | None) -> frozenset[str]:
-    names = (tool.get("name") for tool in known.listing.tools) if known else ()
-    return frozenset(name for name in names if isinstance(name, str))

@@ -1,20 +1,25 @@
 """How a server is reached: as a process of ours, or at an address elsewhere."""
 
 import os
-from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.environment import environment, secrets
 from toolcrib.sources.mcp.http import HttpTransport
-from toolcrib.sources.mcp.server import Command, Transport
-from toolcrib.sources.mcp.shown import shown_end
+from toolcrib.sources.mcp.logins import LoginFile
+from toolcrib.sources.mcp.server import Address, Command, ServerConfig
+from toolcrib.sources.mcp.shown import shown, shown_end
 from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.stdio import StdioTransport
 from toolcrib.sources.mcp.variables import filled, filled_all
 
+if TYPE_CHECKING:
+    from toolcrib.sources.mcp.authorizer import Authorizer
+
 LONGEST_TAIL = 1_500
+LONGEST_REASON = 300
 _ENDED_BY_US = 128
 
 
@@ -31,6 +36,11 @@ class ByCommand:
 
     def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:
         return self._transport.streams()
+
+    @property
+    def pid(self) -> int | None:
+        """The process that leads the server's session; None if none runs."""
+        return self._transport.process.pid if self._transport.process else None
 
     def tail(self) -> str:
         process = self._transport.process
@@ -53,8 +63,13 @@ class ByCommand:
 class ByAddress:
     """A server elsewhere."""
 
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        self._transport = HttpTransport(url, headers)
+    pid = None
+
+    def __init__(self, server: str, address: Address, logins: LoginFile | None) -> None:
+        self._server = server
+        self._address = address
+        self._authorizer = _authorizer(address, logins) if logins else None
+        self._transport = HttpTransport(address.url, address.headers, self._authorizer)
 
     def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:
         return self._transport.streams()
@@ -64,21 +79,54 @@ class ByAddress:
         """Whether the server has let our session go, and with it whatever is sent there."""
         return self._transport.expired
 
+    @property
+    def needs_login(self) -> bool:
+        """Whether it does not let us in as we are."""
+        return self._transport.needs_login
+
     def tail(self) -> str:
         return ""
 
     def explained(self, error: BaseException | None) -> StartFailed:
-        if self._transport.needs_login:
-            return StartFailed("needs_login", "wants to know who you are", retryable=False)
+        if self.needs_login:
+            return StartFailed("needs_login", self.login_words, retryable=False)
         return StartFailed("start_failed", f"cannot be reached: {error or 'it hung up'}")
+
+    @property
+    def login_words(self) -> str:
+        """What to do when it does not let us in."""
+        if self._address.brings_its_own:
+            return "refuses the `Authorization` header that is configured for it; correct that"
+        oauth, error = self._address.oauth, self._authorizer and self._authorizer.error
+        if oauth and oauth.grant == "client_credentials":
+            reason = shown(str(error or "no reason given"), LONGEST_REASON)
+            return f"refuses the client that is configured for it ({reason}); correct `oauth`"
+        return f"wants a login; run `toolcrib login {self._server}`"
 
 
 Reach: TypeAlias = ByCommand | ByAddress
 
 
-def reach(transport: Transport) -> Reach:
+def reach(config: ServerConfig, logins: LoginFile | None) -> Reach:
     """The way to a server. Raises `ConfigError` where a variable that it needs is not set."""
+    transport = config.transport
     if isinstance(transport, Command):
         return ByCommand(transport)
-    url, headers = filled(transport.url, os.environ), filled_all(transport.headers, os.environ)
-    return ByAddress(url, headers)
+    return ByAddress(config.id, filled_address(transport), logins)
+
+
+def filled_address(address: Address) -> Address:
+    """The address with its references replaced. Raises `ConfigError`."""
+    oauth = address.oauth
+    if oauth:
+        oauth = replace(oauth, client_secret=filled(oauth.client_secret, os.environ))
+    headers = filled_all(address.headers, os.environ)
+    return Address(filled(address.url, os.environ), headers, oauth)
+
+
+def _authorizer(address: Address, logins: LoginFile) -> "Authorizer | None":
+    if address.brings_its_own:
+        return None
+    from toolcrib.sources.mcp.oauth import quiet  # noqa: PLC0415 - for servers elsewhere alone
+
+    return quiet(logins, address)

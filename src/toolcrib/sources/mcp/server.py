@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from toolcrib.model import Defer, PermissionKind
 
 Trust = Literal["pinned", "strict", "open"]
+Grant = Literal["authorization_code", "client_credentials"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,34 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
+class OAuth:
+    """How to be let in, where that is not left to the server.
+
+    Without a `client_id` we register ourselves. With `client_credentials` a program logs in by
+    its own secret, which goes to the authorization server `issuer` and to no other. `client_secret`
+    may refer to a variable of ours (`${SECRET}`). `redirect_port` 0 is any.
+    """
+
+    grant: Grant = "authorization_code"
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    issuer: str = ""
+    scope: str = ""
+    redirect_port: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Address:
     """Where a server that runs elsewhere is reached, by streamable HTTP."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    oauth: OAuth | None = None
+
+    @property
+    def brings_its_own(self) -> bool:
+        """Whether the operator has configured who we are: then there is no login."""
+        return any(name.lower() == "authorization" for name in self.headers)
 
 
 Transport: TypeAlias = Command | Address

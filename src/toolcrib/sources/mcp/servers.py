@@ -4,36 +4,77 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.errors import SourceError
+from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.sources.mcp.cache import MCPToolsCache
-from toolcrib.sources.mcp.config import read_servers
+from toolcrib.sources.mcp.config import Servers, read_servers
 from toolcrib.sources.mcp.engine_room import EngineRoom
-from toolcrib.sources.mcp.fingerprint import config_hash, install_key
+from toolcrib.sources.mcp.fingerprint import config_hash
+from toolcrib.sources.mcp.logins import LoginFile
+from toolcrib.sources.mcp.memory import Memory
+from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp.state import open_state
+from toolcrib.sources.mcp.trust import Trust
+from toolcrib.store.decisions import Decisions
+from toolcrib.text.nearest import nearest
+
+KNOWN = "mcp"
+LOGINS = "logins"
 
 
 @dataclass(frozen=True, slots=True)
 class McpServers:
-    """The sources, what is wrong with the rest, and what stops all servers that were started."""
+    """The sources, what is wrong with the rest, and what stops all servers that were started.
+
+    `decisions` is what was decided about their tools; None where there are no sources.
+    """
 
     sources: tuple[McpSource, ...]
     problems: tuple[str, ...]
     close: Callable[[], None]
+    decisions: Decisions | None = None
 
 
 def mcp_servers(files: Sequence[Path], state_folder: Path) -> McpServers:
     """A source for every server in the files. Starts none, and loads no SDK."""
+    return opened(read_servers(files), state_folder)
+
+
+def opened(found: Servers, state_folder: Path) -> McpServers:
+    """The same, for servers that were read already."""
     room = EngineRoom()
-    found = read_servers(files)
     if not found.servers:
         return McpServers((), found.problems, room.close)
     try:
-        key = install_key(state_folder / "install.key")
-    except SourceError as error:
+        state = open_state(state_folder)
+    except ToolcribError as error:
         return McpServers((), (*found.problems, str(error)), room.close)
-    cache = MCPToolsCache(state_folder / "mcp")
-    sources = (
-        McpSource(config, config_hash(config.transport, key), cache, room)
-        for config in found.servers
-    )
-    return McpServers(tuple(sources), found.problems, room.close)
+    cache, logins = MCPToolsCache(state_folder / KNOWN), state_folder / LOGINS
+    decisions = state.decisions
+
+    def close() -> None:
+        room.close()
+        decisions.close()
+
+    def source(config: ServerConfig) -> McpSource:
+        hashed, trust = config_hash(config.transport, state.key), Trust(config, decisions)
+        memory = Memory(config.id, hashed, cache, trust)
+        return McpSource(config, memory, room, LoginFile(logins, config.id))
+
+    sources = tuple(map(source, found.servers))
+    return McpServers(sources, (*found.problems, *state.problems), close, decisions)
+
+
+def one_server(name: str, sources: Sequence[McpSource]) -> McpSource:
+    """The source of this name, or of this prefix. Raises `ConfigError` with the nearest names."""
+    for source in sources:
+        if name in (source.server, source.id):
+            return source
+    near = ", ".join(nearest(name, [source.server for source in sources])) or "none"
+    raise ConfigError(f"no MCP server {name!r} is configured; nearest: {near}")
+
+
+def forget_server(server: str, state_folder: Path) -> None:
+    """Let go of all that is remembered of a server. Raises `SourceError`."""
+    MCPToolsCache(state_folder / KNOWN).forget(server)
+    LoginFile(state_folder / LOGINS, server).forget()

@@ -4,34 +4,43 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from toolcrib.errors import UnknownTool
+from toolcrib.errors import SourceError, UnknownTool
 from toolcrib.model import Call, Outcome, Running, SourceKind, State, ToolInfo
-from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
+from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.definitions import Defined, define
 from toolcrib.sources.mcp.engine_room import EngineRoom
-from toolcrib.sources.mcp.keeper import Keeper
-from toolcrib.sources.mcp.known import KnownServer
+from toolcrib.sources.mcp.footprint import resident_bytes
+from toolcrib.sources.mcp.keeper import NEEDS_LOGIN, Keeper
+from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
+from toolcrib.sources.mcp.trust import Judgement
 
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """What there is to say of one server. Times are in seconds, `seen` since the epoch."""
+    """What there is to say of one server. Times are in seconds, `seen` since the epoch.
+
+    `memory_bytes` is what its processes take now; None if none runs here, or nobody can tell.
+    """
 
     server: str
     transport: Literal["stdio", "http"]
     state: State
     tools: int
+    waiting: int
+    flagged: int
     protocol: str
     start_s: float
     seen: float
     failure: Failure | None
+    memory_bytes: int | None = None
 
 
 class Refreshed(NamedTuple):
@@ -52,33 +61,42 @@ class McpSource:
     kind: SourceKind = "mcp"
 
     def __init__(
-        self, config: ServerConfig, config_hash: str, cache: MCPToolsCache, room: EngineRoom
+        self,
+        config: ServerConfig,
+        memory: Memory,
+        room: EngineRoom,
+        logins: LoginFile | None = None,
     ) -> None:
         self.id: str | None = config.prefix or config.id
         self.server = config.id
-        self._config = config
+        self.config = config
         self._room = room
-        self._memory = Memory(config.id, config_hash, cache)
-        self._keeper = Keeper(config, self._memory, room.starts)
-        self._defined: tuple[KnownServer | None, Defined] = (None, Defined({}, ()))
+        self.filed_under = memory.trust.source
+        self._memory = memory
+        self._logins = logins
+        self._keeper = Keeper(config, self._memory, room.starts, logins)
+        self._defined: tuple[Judgement | None, Defined] = (None, Defined({}, ()))
         room.closing.append(self._keeper.close)
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What was wrong with the last listing, and that there is none yet."""
         said = self._memory.problem
-        if self._memory.known is None and not self._config.disabled and not said:
+        if self._memory.known is None and not self.config.disabled and not said:
             said = f"MCP server {self.server!r} is not known yet; run `toolcrib refresh`"
-        return (*filter(None, [said]), *self._look().problems)
+        return (*filter(None, [said, self._wait()]), *self._look().problems)
 
     def capabilities(self) -> Sequence[ToolInfo]:
         """What the server listed when it was last reached, in its order. Starts nothing."""
         return tuple(self._look().tools.values())
 
     def state(self, name: str) -> State:
-        """Ready while the server is up, else asleep; or that it wants a login."""
+        """Ready while the server is up, else asleep; or that it wants a login, or a review."""
         self._check(name)
-        return self._state()
+        judged = self.judgement.tools.get(name)
+        if judged is None or judged.status == "rejected":
+            return "unreviewed"  # it was listed a moment ago, and is no longer
+        return self._state() if judged.status == "approved" else judged.status
 
     async def call(self, call: Call, running: Running) -> Outcome:
         """Call a tool, starting the server if need be. Raises `UnknownTool`."""
@@ -91,30 +109,60 @@ class McpSource:
 
         there = Running(running.deadline, told)
         try:
-            return await self._room.run(self._keeper.call(call.name, call.arguments, there))
+            return await self._room.run(self._keeper.call(call, there))
         except RuntimeError as error:
             return refusal("closed", "start", str(error), server=self.server, retryable=False)
+
+    @property
+    def judgement(self) -> Judgement:
+        """What the server listed last, held against what was decided by now."""
+        return self._memory.judgement
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call this, from a thread of ours, when the list or the state may be another."""
         self._keeper.told = changed
+        if self.judgement.held():
+            self._room.submit(self._keeper.heed())
 
     def refresh(self) -> "Future[Refreshed]":
         """Start the server once, if it is not up, and list its tools anew."""
         return self._room.submit(self._refreshed())
 
+    def warm_up(self) -> None:
+        """Start the server in the background, unless something speaks against it."""
+        with suppress(RuntimeError):  # closed meanwhile: there is nothing to warm up for
+            self._room.submit(self._keeper.warm_up())
+
+    def log_in(self, show: Callable[[str], None], patience_s: float) -> "Future[None]":
+        """Get tokens for the server, by a person at a browser; `show` hears where to send them.
+
+        Its result raises `SourceError` and `ConfigError`. For the operator's command alone.
+        """
+        return self._room.submit(self._logged_in(show, patience_s))
+
+    def forget_login(self) -> bool:
+        """Remove the tokens of the server; whether there were any. Raises `SourceError`."""
+        forgot = self._logins is not None and self._logins.forget()
+        if forgot:
+            self._memory.note(Failure(NEEDS_LOGIN, "its login was forgotten", time.time()))
+        return forgot
+
     def status(self) -> ServerStatus:
         """What is known of the server, without starting it."""
-        known, stdio = self._memory.known, isinstance(self._config.transport, Command)
+        known, stdio = self._memory.known, isinstance(self.config.transport, Command)
+        pid = self._keeper.pid
         return ServerStatus(
             server=self.server,
             transport="stdio" if stdio else "http",
-            state="disabled" if self._config.disabled else self._state(),
+            state="disabled" if self.config.disabled else self._state(),
             tools=len(self._look().tools),
+            waiting=len(self.judgement.waiting()),
+            flagged=sum(bool(one.flags) for one in self.judgement.tools.values()),
             protocol=known.facts.version if known else "",
             start_s=known.start_s if known else 0.0,
             seen=known.fetched if known else 0.0,
             failure=self._memory.failure,
+            memory_bytes=resident_bytes(pid) if pid else None,
         )
 
     async def _refreshed(self) -> Refreshed:
@@ -127,19 +175,41 @@ class McpSource:
             )
         return Refreshed(self.server, len(self._look().tools), time.monotonic() - began)
 
+    async def _logged_in(self, show: Callable[[str], None], patience_s: float) -> None:
+        transport = self.config.transport
+        if isinstance(transport, Command) or self._logins is None:
+            raise SourceError(f"{self.server!r} is a command, and needs no login: see its `env`")
+        if transport.brings_its_own:
+            raise SourceError(f"{self.server!r} has an `Authorization` header: correct that")
+        from toolcrib.sources.mcp.login import log_in  # noqa: PLC0415 - loads the SDK
+        from toolcrib.sources.mcp.reach import filled_address  # noqa: PLC0415 - the same
+
+        await log_in(self.server, filled_address(transport), self._logins, show, patience_s)
+
     def _state(self) -> State:
         if self._keeper.up:
             return "ready"
         failure = self._memory.failure
-        return "needs_login" if failure and failure.code == "needs_login" else "asleep"
+        if failure is None or failure.code != NEEDS_LOGIN:
+            return "asleep"
+        since = self._logins.written if self._logins else 0.0
+        return "asleep" if since > failure.at else "needs_login"
 
     def _look(self) -> Defined:
         """The tools as they are known now, read once for each listing."""
-        known, (seen, defined) = self._memory.known, self._defined
-        if known is not seen and known is not None:
-            defined = define(self._config, known)
-            self._defined = known, defined
+        judgement, known, (seen, defined) = self.judgement, self._memory.known, self._defined
+        if judgement is not seen and known is not None:
+            defined = define(self.config, known, judgement)
+            self._defined = judgement, defined
         return defined
+
+    def _wait(self) -> str:
+        """That tools wait for the operator, or why they all do."""
+        if self.judgement.problem:
+            return f"MCP server {self.server!r}: nothing is approved: {self.judgement.problem}"
+        waiting = len(self.judgement.waiting())
+        told = f"MCP server {self.server!r}: waiting for review: {waiting}"
+        return f"{told}; run `toolcrib review {self.server}`" if waiting else ""
 
     def _check(self, name: str) -> None:
         if name not in self._look().tools:

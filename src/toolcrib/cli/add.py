@@ -1,0 +1,110 @@
+"""The command `toolcrib add`."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
+from toolcrib.config import Settings, own_servers_file
+from toolcrib.errors import ConfigError
+from toolcrib.model import Json
+from toolcrib.sources.mcp.config import read_servers
+from toolcrib.sources.mcp.own_servers import put_server
+from toolcrib.sources.mcp.servers import mcp_servers
+from toolcrib.sources.mcp.source import Refreshed
+
+NAME = "add"
+
+
+def run(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="What to call the server.")],
+    command: Annotated[
+        list[str] | None, typer.Argument(help="The command and its arguments, after `--`.")
+    ] = None,
+    url: Annotated[str, typer.Option(help="The address of a server that runs elsewhere.")] = "",
+    header: Annotated[
+        list[str] | None, typer.Option(help="`Name: value` to send to it; may be repeated.")
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(help="`KEY` hands on your variable, `KEY=VALUE` sets one; may be repeated."),
+    ] = None,
+    no_start: Annotated[
+        bool, typer.Option("--no-start", help="Only write it down; list its tools later.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add an MCP server to your servers, and list its tools.
+
+    It is written to `servers.json` in the configuration folder, which every command reads. Refer to
+    secrets rather than write them down: `--env TOKEN`, or `--header 'X-Key: ${KEY}'`.
+    Exit code 1: it is added, and could not be started.
+    """
+    opening: Opening = context.obj
+    settings, file = opening.settings(), own_servers_file()
+    _refuse_second(name, settings)
+    put_server(file, name, _entry(url, command or [], header or [], env or []))
+    done = None if no_start else _listed(file, name, settings)
+    if as_json:
+        print_json({"server": name, "file": str(file), "listed": done and done._asdict()})
+    else:
+        _tell(name, file, done)
+    if done and done.error:
+        raise typer.Exit(1)
+
+
+def _refuse_second(name: str, settings: Settings) -> None:
+    for file in settings.mcp_config:
+        if any(name in (each.id, each.prefix) for each in read_servers([file]).servers):
+            todo = f"`toolcrib remove {name}` first, or take another name"
+            raise ConfigError(f"there is a server {name!r} already, in {file}; {todo}")
+
+
+def _entry(
+    url: str, command: list[str], headers: Iterable[str], env: Iterable[str]
+) -> Mapping[str, Json]:
+    if bool(url) == bool(command):
+        raise ConfigError("say how to reach it: `-- COMMAND ARGS...`, or `--url URL`")
+    if url:
+        named = dict(_header(each) for each in headers)
+        return {"type": "http", "url": url} | ({"headers": named} if named else {})
+    given = {key: value for key, sign, value in (each.partition("=") for each in env) if sign}
+    handed_on: list[Json] = [each for each in env if "=" not in each]
+    for key in (key for key, value in given.items() if not value.startswith("${")):
+        warn(f"the value of {key} is written down; `--env {key}` hands on your variable instead")
+    return (
+        {"command": command[0], "args": [*command[1:]]}
+        | ({"env": given} if given else {})
+        | ({"env_from": handed_on} if handed_on else {})
+    )
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition(":")
+    if not sign or not name.strip():
+        raise ConfigError(f"a header is `Name: value`, not {text!r}")
+    return name.strip(), value.strip()
+
+
+def _listed(file: Path, name: str, settings: Settings) -> Refreshed:
+    servers = mcp_servers([file], settings.state_folder)
+    try:
+        source = next(each for each in servers.sources if each.server == name)
+        return source.refresh().result()
+    finally:
+        servers.close()
+
+
+def _tell(name: str, file: Path, done: Refreshed | None) -> None:
+    screen = console()
+    screen.print(safe(f"{name} is added to {file}."), soft_wrap=True)
+    if done is None:
+        screen.print(safe(f"List its tools with `toolcrib refresh {name}`."))
+    elif done.error:
+        warn(f"its tools could not be listed: it {done.error}")
+    else:
+        screen.print(safe(f"It has {done.tools} tools: `toolcrib search` finds them."))

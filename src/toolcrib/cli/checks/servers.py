@@ -1,0 +1,69 @@
+"""Whether each MCP server could be started, and how it went the last time."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from toolcrib.cli.checks.finding import Finding, Patient
+from toolcrib.errors import ConfigError
+from toolcrib.sources.mcp.environment import environment
+from toolcrib.sources.mcp.refresh import refresh
+from toolcrib.sources.mcp.server import Command
+from toolcrib.sources.mcp.source import McpSource
+
+AREA = "servers"
+
+
+def check_servers(patient: Patient) -> Iterator[Finding]:
+    """One finding a server: the first thing that is wrong with it."""
+    sources = patient.servers.sources
+    if patient.start:
+        refresh([source for source in sources if not source.config.disabled])
+    for source in sources:
+        yield _of(source) or _by_state(source)
+    if not sources:
+        yield Finding(AREA, "ok", "no MCP server is configured")
+
+
+def _of(source: McpSource) -> Finding | None:
+    """What keeps the server from starting, as far as can be seen without starting it."""
+    command = source.config.transport
+    if source.config.disabled or not isinstance(command, Command):
+        return None
+    try:
+        path = environment(command).get("PATH", os.defpath)
+    except ConfigError as error:
+        return _problem(source, str(error), "set it, or take it out of the server's entry")
+    place = str(Path(command.cwd or ".", command.command))
+    if not shutil.which(place if os.sep in command.command else command.command, path=path):
+        found = f"its command {command.command!r} is not there"
+        return _problem(source, found, "install it, or correct `command`")
+    return None
+
+
+def _by_state(source: McpSource) -> Finding:
+    status, server = source.status(), source.server
+    if status.state == "disabled":
+        return Finding(AREA, "ok", f"{server}: switched off")
+    if status.state == "needs_login":
+        return _problem(source, "it wants a login", f"toolcrib login {server}")
+    if status.failure:
+        return _problem(
+            source,
+            f"its last start failed: it {status.failure.message}",
+            f"toolcrib refresh {server}",
+        )
+    if not status.seen:
+        return _warning(source, "its tools were never listed", f"toolcrib refresh {server}")
+    for said in source.problems:
+        return _warning(source, said, "tell whoever makes the server")
+    return Finding(AREA, "ok", f"{server}: {status.tools} tools, {status.state}")
+
+
+def _problem(source: McpSource, words: str, remedy: str) -> Finding:
+    return Finding(AREA, "problem", f"{source.server}: {words}", remedy)
+
+
+def _warning(source: McpSource, words: str, remedy: str) -> Finding:
+    return Finding(AREA, "warning", f"{source.server}: {words}", remedy)

@@ -1,0 +1,81 @@
+"""The command `toolcrib doctor`."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import typer
+
+from toolcrib.cli.checks.apps import check_apps
+from toolcrib.cli.checks.files import check_files
+from toolcrib.cli.checks.finding import Check, Finding, Patient
+from toolcrib.cli.checks.machine import check_machine
+from toolcrib.cli.checks.servers import check_servers
+from toolcrib.cli.checks.sources import check_sources
+from toolcrib.cli.checks.store import check_embedder, check_index, check_store
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, safe
+from toolcrib.crib import Crib
+from toolcrib.errors import ConfigError
+from toolcrib.sources.mcp.servers import mcp_servers
+
+NAME = "doctor"
+STYLES = {"ok": "green", "warning": "yellow", "problem": "red"}
+
+CHECKS: tuple[Check, ...] = (
+    check_sources,
+    check_servers,
+    check_store,
+    check_index,
+    check_embedder,
+    check_apps,
+    check_files,
+    check_machine,
+)
+
+
+def run(
+    context: typer.Context,
+    start: Annotated[
+        bool, typer.Option("--start", help="Start every MCP server once, to see that it does.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look at everything that may keep Toolcrib from working, and say what to do about it.
+
+    Looks at the settings, servers, store, index, apps, private files and versions. Changes nothing,
+    and starts no server unless told to. Exit code 1: there are problems; warnings are none.
+    """
+    opening: Opening = context.obj
+    findings = list(_examined(opening, start=start))
+    print_json(findings) if as_json else _show(findings)
+    if any(each.level == "problem" for each in findings):
+        raise typer.Exit(1)
+
+
+def _examined(opening: Opening, *, start: bool) -> Iterator[Finding]:
+    try:
+        settings = opening.settings()
+    except ConfigError as error:
+        yield Finding("config", "problem", str(error), "correct it; the rest is looked at then")
+        yield from check_machine()
+        return
+    servers = mcp_servers(settings.mcp_config, settings.state_folder)
+    try:
+        with Crib.from_settings(settings) as crib:
+            patient = Patient(settings, crib, servers, start)
+            for check in CHECKS:
+                yield from check(patient)
+    finally:
+        servers.close()
+
+
+def _show(findings: Sequence[Finding]) -> None:
+    screen = console()
+    for each in findings:
+        screen.print(f"{each.level:8}", style=STYLES[each.level], end="")
+        screen.print(safe(f"{each.area}: {each.message}"), soft_wrap=True)
+        if each.remedy:
+            screen.print(safe(f"{'':8}→ {each.remedy}"), soft_wrap=True)
+    wrong = sum(each.level == "problem" for each in findings)
+    doubtful = sum(each.level == "warning" for each in findings)
+    screen.print(safe(f"{wrong} problems, {doubtful} warnings."))

@@ -1,0 +1,94 @@
+"""The command `toolcrib hints`."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.crib import Crib
+from toolcrib.errors import UnknownTool
+from toolcrib.store.uses import Used
+from toolcrib.uses.hints import Hints
+
+NAME = "hints"
+MOST_SHOWN = 20
+
+
+def run(
+    context: typer.Context,
+    tool: Annotated[
+        str, typer.Argument(help="The tool; without one, all that is kept about use.")
+    ] = "",
+    forget: Annotated[
+        bool,
+        typer.Option("--forget", help="Erase what is kept about it, or about all of them."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a tool is used with: declared links, and what was called before and after it.
+
+    Without a tool, everything that is kept about use: the counts of pairs and, where
+    `search.learn` is on, how many words led to which tool. With `--json` that is the whole of it.
+    """
+    opening: Opening = context.obj
+    with opening.crib() as crib:
+        if forget:
+            _forget(crib, tool, as_json=as_json)
+        elif tool:
+            found = crib.hints(tool)
+            print_json(found) if as_json else _show(found)
+        else:
+            kept = crib.uses.kept()
+            print_json(_exported(kept)) if as_json else _show_all(kept)
+
+
+def _forget(crib: Crib, tool: str, *, as_json: bool) -> None:
+    """Also of a tool that is not here any more."""
+    try:
+        name = crib.get(tool).name if tool else ""
+    except UnknownTool:
+        name = tool
+    erased = crib.uses.forget(name)
+    if as_json:
+        print_json({"tool": name, "erased": erased})
+    else:
+        console().print(safe(f"Erased: {erased} pairs and words about {name or 'all tools'}."))
+
+
+def _show(hints: Hints) -> None:
+    rows = list(_rows(hints))
+    screen = console()
+    screen.print(safe(f"{hints.name}: often with {', '.join(hints.often_with) or 'nothing yet'}."))
+    if rows:
+        screen.print(table("", ["", "name", ">times"], rows))
+    if hints.lessons:
+        screen.print(safe(f"{hints.lessons} words of queries led to it."))
+
+
+def _rows(hints: Hints) -> Iterator[tuple[str, str, str | int]]:
+    yield from (("declared", name, "-") for name in hints.links)
+    yield from (("after it", name, count) for name, count in hints.followers.items())
+    yield from (("before it", name, count) for name, count in hints.predecessors.items())
+
+
+def _show_all(kept: Used) -> None:
+    screen = console()
+    if not (kept.pairs or kept.lessons):
+        screen.print("Nothing is kept about use.")
+        return
+    rows = [(*pair, count) for pair, count in list(kept.pairs.items())[:MOST_SHOWN]]
+    screen.print(table("", ["tool", "then", ">times"], rows))
+    more = len(kept.pairs) - len(rows)
+    rest = f" ({more} more with --json)" if more > 0 else ""
+    screen.print(safe(f"{len(kept.pairs)} pairs{rest}, {len(kept.lessons)} learned words."))
+
+
+def _exported(kept: Used) -> object:
+    pairs = [{**pair._asdict(), "count": count} for pair, count in kept.pairs.items()]
+    lessons = [
+        {"profile": key.profile.hex(), "word": key.word.hex(), "tool": key.tool} | lesson._asdict()
+        for key, lesson in kept.lessons.items()
+    ]
+    return {"pairs": pairs, "lessons": lessons}

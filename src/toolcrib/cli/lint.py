@@ -1,0 +1,67 @@
+"""The command `toolcrib lint`."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, counts, print_json, safe, table
+from toolcrib.errors import SourceError
+from toolcrib.lint.lint import Finding, by_source, lint
+from toolcrib.model import Entry
+from toolcrib.pool.pool import Pool
+from toolcrib.sources.builtin import BuiltinSource
+from toolcrib.sources.declared import declare
+
+NAME = "lint"
+
+
+def run(
+    context: typer.Context,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="tools.yaml files to look at; without one, the whole catalog."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 if there is an error or a warning.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find tools that searchers will miss or confuse, and say what to put right.
+
+    Empty, doubled and overlong descriptions, near-identical neighbours, parameters without a word
+    about them, names that could be anything. The rules are described in docs/guide/lint.md.
+    """
+    findings = lint(_declared(files) if files else _catalog(context.obj))
+    print_json(findings) if as_json else _show(findings)
+    if strict and any(finding.severity != "note" for finding in findings):
+        raise typer.Exit(1)
+
+
+def _catalog(opening: Opening) -> Iterable[Entry]:
+    with opening.crib() as crib:
+        return crib.entries().values()
+
+
+def _declared(files: Sequence[Path]) -> Iterable[Entry]:
+    """The tools of these files. Raises `DeclarationError`."""
+    pool = Pool()
+    for path in files:
+        source = BuiltinSource()
+        declare(source, path)
+        if problems := pool.add(source):
+            raise SourceError("; ".join(problems))
+    return pool.entries.values()
+
+
+def _show(findings: Sequence[Finding]) -> None:
+    screen = console()
+    for source, some in by_source(findings).items():
+        rows = [(each.severity, each.name, each.rule, each.message) for each in some]
+        screen.print(safe(f"\n{source}"), style="bold")
+        screen.print(table("", ["severity", "name", "rule", "what to put right"], rows))
+    found = counts(Counter(each.severity for each in findings))
+    screen.print(safe(f"{len(findings)} findings: {found}." if findings else "Nothing to say."))

@@ -1,0 +1,45 @@
+"""The command `toolcrib remove`."""
+
+from typing import Annotated
+
+import typer
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, safe
+from toolcrib.config import Settings, own_servers_file
+from toolcrib.errors import ConfigError
+from toolcrib.sources.mcp.config import read_servers
+from toolcrib.sources.mcp.own_servers import drop_server
+from toolcrib.sources.mcp.servers import forget_server
+from toolcrib.text.nearest import nearest
+
+NAME = "remove"
+
+
+def run(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The server, as it was called.")],
+    as_json: AsJson = False,
+) -> None:
+    """Remove a server that was added, with what is known of it and its login."""
+    opening: Opening = context.obj
+    settings, file = opening.settings(), own_servers_file()
+    if not drop_server(file, name):
+        raise ConfigError(_not_there(name, settings))
+    forget_server(name, settings.state_folder)
+    if as_json:
+        print_json({"server": name, "file": str(file)})
+    else:
+        console().print(safe(f"{name} is removed from {file}."), soft_wrap=True)
+
+
+def _not_there(name: str, settings: Settings) -> str:
+    """Why it cannot be removed: it stands elsewhere, or nowhere."""
+    names: list[str] = []
+    for file in settings.mcp_config:
+        ids = [each.id for each in read_servers([file]).servers]
+        if name in ids and file != own_servers_file():
+            return f"server {name!r} stands in {file}, which is not ours: remove it there"
+        names += ids if file == own_servers_file() else []
+    near = ", ".join(nearest(name, names)) or "none"
+    return f"no server {name!r} was added; nearest: {near}"

@@ -1,0 +1,149 @@
+"""The command `toolcrib review`."""
+
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, NamedTuple
+
+import typer
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, safe
+from toolcrib.errors import ConfigError
+from toolcrib.review.changes import Change
+from toolcrib.review.desk import Desk, Item, called, waiting
+
+NAME = "review"
+PIN_SHOWN = 12
+
+
+class Decided(NamedTuple):
+    """What to approve and what to reject."""
+
+    approved: list[Item]
+    rejected: list[Item]
+
+
+def run(
+    context: typer.Context,
+    server: Annotated[str, typer.Argument(help="Only this server, by its name.")] = "",
+    approve: Annotated[
+        list[str] | None, typer.Option("--approve", help="Approve this tool; may be repeated.")
+    ] = None,
+    reject: Annotated[
+        list[str] | None, typer.Option("--reject", help="Reject this tool; may be repeated.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Approve all that wait.")] = False,
+    pin: Annotated[
+        str, typer.Option("--pin", help="Decide only if the tool's pin begins with this.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show the MCP tools that wait for review, and decide about them.
+
+    A tool waits when it is not what was approved, or when nobody has approved it yet. What is
+    shown is what its server listed last, beside what was approved, with hidden characters spelt
+    out. On a terminal, each is asked for. A rejected tool stays out until it changes again.
+    Exit code 1 if something still waits.
+    """
+    opening: Opening = context.obj
+    with _desk(opening) as desk:
+        items = desk.items(server)
+        decided = _decided(items, approve or (), reject or (), every=every)
+        _check_pin(pin, decided)
+        if not as_json:
+            _show([*decided.approved, *decided.rejected] or items)
+        if not any(decided) and not as_json and _at_terminal():
+            decided = _asked(waiting(items))
+        for item in decided.approved:
+            desk.approve(item)
+        for item in decided.rejected:
+            desk.reject(item)
+        settled, left = desk.settle(), waiting(desk.items(server))
+    _tell(decided, left, settled=settled, as_json=as_json)
+    if left:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _desk(opening: Opening) -> Generator[Desk]:
+    with opening.mcp() as servers:
+        if servers.decisions is None:
+            raise ConfigError("there are no MCP servers to review; name a file with --mcp-config")
+        yield Desk(servers.sources, servers.decisions)
+
+
+def _decided(
+    items: Sequence[Item], approve: Sequence[str], reject: Sequence[str], *, every: bool
+) -> Decided:
+    """Raises `AmbiguousName`, `UnknownTool`, and `ConfigError` for a tool that is both."""
+    rejected = [called(name, items) for name in reject]
+    approved = [called(name, items) for name in approve]
+    if both := [item.name for item in approved if item in rejected]:
+        raise ConfigError(f"{both[0]!r} cannot be approved and rejected; leave one out")
+    if every:
+        approved += [each for each in waiting(items) if each not in (*approved, *rejected)]
+    return Decided(approved, rejected)
+
+
+def _check_pin(pin: str, decided: Decided) -> None:
+    for item in (*decided.approved, *decided.rejected):
+        if not item.pin.startswith(pin):
+            shown = item.pin[:PIN_SHOWN]
+            raise ConfigError(f"the pin of {item.name!r} is {shown}, not {pin}; look at it again")
+
+
+def _at_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+def _asked(items: Sequence[Item]) -> Decided:
+    """Ask the person at the terminal about each."""
+    decided = Decided([], [])
+    for item in items:
+        question = f"{item.name}: [a]pprove, [r]eject, [s]kip or [q]uit?"
+        match typer.prompt(safe(question).plain, default="s")[:1].lower():
+            case "a":
+                decided.approved.append(item)
+            case "r":
+                decided.rejected.append(item)
+            case "q":
+                break
+            case _:
+                continue
+    return decided
+
+
+def _show(items: Sequence[Item]) -> None:
+    screen = console()
+    for item in items:
+        head = f"{item.name} ({item.server}, {item.status}, pin {item.pin[:PIN_SHOWN]})"
+        screen.print(safe(head), style="bold")
+        if item.flags:
+            screen.print(safe(f"  hidden in it: {', '.join(item.flags)}"), style="red")
+        for change in item.changes:
+            screen.print(safe(f"  {change.field}"))
+            for line, style in _lines(change):
+                screen.print(safe(f"    {line}"), style=style, soft_wrap=True)
+
+
+def _lines(change: Change) -> Generator[tuple[str, str]]:
+    for mark, text, style in (("-", change.old, "red"), ("+", change.new, "green")):
+        for line in text.splitlines() if text is not None else ():
+            yield f"{mark} {line}", style
+
+
+def _tell(decided: Decided, left: Sequence[Item], *, settled: bool, as_json: bool) -> None:
+    names = {
+        "approved": [item.name for item in decided.approved],
+        "rejected": [item.name for item in decided.rejected],
+    }
+    if as_json:
+        print_json({**names, "waiting": left})
+        return
+    for word, some in names.items():
+        if some:
+            console().print(safe(f"{word}: {', '.join(some)}"))
+    if settled:
+        console().print("New tools are trusted at first sight again.")
+    console().print(safe(f"Waiting for review: {len(left) or 'nothing'}."))

@@ -1,0 +1,77 @@
+"""What is different between two definitions, field by field, for a person to read."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from toolcrib.model import Json, JsonObject
+from toolcrib.sources.definition import Definition
+from toolcrib.text.canonical import canonical
+from toolcrib.text.hidden import show_hidden
+
+_Path: TypeAlias = tuple[str | int, ...]
+
+OTHER_CONFIGURATION = "the server's command, address or variables are others now"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One field. None stands for a field that is not there; hidden characters are spelt out."""
+
+    field: str
+    old: str | None
+    new: str | None
+
+
+def changes(old: Definition | None, new: Definition) -> tuple[Change, ...]:
+    """All fields that differ, in the order of the new definition; all there are without an old."""
+    before, after = (dict(_leaves(_root(one))) if one else {} for one in (old, new))
+    found = [
+        _change(path, before.get(path), after.get(path))
+        for path in dict.fromkeys((*after, *before))
+        if before.get(path) != after.get(path)
+    ]
+    if old and old.config_hash != new.config_hash:
+        found.append(Change("configuration", "as it was approved", OTHER_CONFIGURATION))
+    return tuple(found)
+
+
+def _root(definition: Definition) -> JsonObject:
+    said = {"title": definition.title, "instructions": definition.instructions}
+    server = {field: text for field, text in said.items() if text}
+    return {"tool": definition.tool, "server": server} if server else {"tool": definition.tool}
+
+
+def _leaves(value: Json, path: _Path = ()) -> Iterator[tuple[_Path, str]]:
+    """What is in a value, as JSON, by where it is; a list of plain values is one leaf."""
+    if isinstance(value, Mapping) and value:
+        for key, each in value.items():
+            yield from _leaves(each, (*path, key))
+    elif isinstance(value, list) and any(isinstance(each, Mapping | list) for each in value):
+        for number, each in enumerate(value):
+            yield from _leaves(each, (*path, number))
+    else:
+        yield path, canonical(value)
+
+
+def _change(path: _Path, old: str | None, new: str | None) -> Change:
+    """The change in plain words; as JSON, where those would be the same for both."""
+    plain = [None if leaf is None else _plain(leaf) for leaf in (old, new)]
+    return Change(_field(path), *(plain if plain[0] != plain[1] else (old, new)))
+
+
+def _plain(leaf: str) -> str:
+    value: Json = json.loads(leaf)
+    return show_hidden(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _field(path: _Path) -> str:
+    """A path as one writes it; a name that could be taken for a path is quoted."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{_part(part)}" for part in path)
+    return "".join(parts).removeprefix(".")
+
+
+def _part(name: str) -> str:
+    plain = show_hidden(name) == name and name and not set(name) & set('.[]"\\')
+    return name if plain else json.dumps(name)

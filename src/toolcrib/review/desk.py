@@ -1,0 +1,109 @@
+"""The desk at which the operator decides about tools. What is decided on is what is seen here."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
+from toolcrib.pool.names import Origin
+from toolcrib.review.changes import Change, changes
+from toolcrib.sources.definition import Definition
+from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp.trust import Status
+from toolcrib.store.decisions import Decisions
+from toolcrib.store.verdicts import approve, reject, trust_first_sight
+from toolcrib.text.nearest import nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A tool that is not approved as its server lists it now.
+
+    `name` is the name models would see, `tool` the server's own. `changes` are against what was
+    approved before, or all there is.
+    """
+
+    name: str
+    server: str
+    tool: str
+    status: Status
+    pin: str
+    flags: tuple[str, ...]
+    changes: tuple[Change, ...]
+
+
+class Desk:
+    """Over what is known of some servers; starts none."""
+
+    def __init__(self, sources: Sequence[McpSource], decisions: Decisions) -> None:
+        self._sources = sources
+        self._decisions = decisions
+
+    def items(self, server: str = "") -> tuple[Item, ...]:
+        """What waits, and what was rejected; of one server, or of all.
+
+        Raises `ConfigError` for a server that is not configured.
+        """
+        sources = [source for source in self._sources if server in ("", source.server)]
+        if server and not sources:
+            near = ", ".join(nearest(server, [each.server for each in self._sources])) or "none"
+            raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
+        return tuple(item for source in sources for item in _items(source))
+
+    def approve(self, item: Item) -> None:
+        """Let it be shown and called as it was seen. Raises `ConfigError` and `StoreError`."""
+        source, definition = self._seen(item)
+        approve(self._decisions, source, item.tool, item.pin, definition.written())
+
+    def reject(self, item: Item) -> None:
+        """Leave the tool out until it changes again. Raises `ConfigError` and `StoreError`."""
+        source, definition = self._seen(item)
+        reject(self._decisions, source, item.tool, item.pin, definition.written())
+
+    def settle(self) -> bool:
+        """Once nothing waits, trust new tools at first sight again; whether that is new."""
+        if self._decisions.trusts_first_sight or waiting(self.items()):
+            return False
+        trust_first_sight(self._decisions)
+        return True
+
+    def _seen(self, item: Item) -> tuple[str, Definition]:
+        source = next(each for each in self._sources if each.server == item.server)
+        judged = source.judgement.tools.get(item.tool)
+        if judged is None or judged.pin != item.pin:
+            raise ConfigError(f"{item.name!r} has changed meanwhile; run `toolcrib review` again")
+        return source.filed_under, judged.now
+
+
+def waiting(items: Sequence[Item]) -> list[Item]:
+    """Those that nobody has decided on."""
+    return [item for item in items if item.status != "rejected"]
+
+
+def called(name: str, items: Sequence[Item]) -> Item:
+    """The item of a name, the one models would see or the server's own.
+
+    Raises `AmbiguousName` with the candidates, or `UnknownTool` with the nearest names.
+    """
+    found = [item for item in items if item.name == name]
+    found = found or [item for item in items if item.tool == name]
+    if len(found) > 1:
+        names = ", ".join(item.name for item in found)
+        raise AmbiguousName(f"{name!r} fits several: {names}; use one of these names")
+    if not found:
+        near = ", ".join(nearest(name, [item.name for item in items])) or "none"
+        raise UnknownTool(f"no tool {name!r} waits for review. Nearest: {near}")
+    return found[0]
+
+
+def _items(source: McpSource) -> Iterator[Item]:
+    for tool, judged in source.judgement.tools.items():
+        if judged.status != "approved":
+            yield Item(
+                name=Origin("mcp", source.id or "", tool).wanted(),
+                server=source.server,
+                tool=tool,
+                status=judged.status,
+                pin=judged.pin,
+                flags=judged.flags,
+                changes=changes(judged.shown, judged.now),
+            )

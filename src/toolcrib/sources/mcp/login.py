@@ -1,0 +1,96 @@
+"""Logs in to a server: a person says yes in a browser, and we keep what we are given.
+
+Only an operator's command comes here; nothing that a model can reach does.
+"""
+
+import asyncio
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+from mcp.client.auth import AuthorizationCodeResult
+
+from toolcrib.errors import SourceError
+from toolcrib.sources.mcp.authorizer import Authorizer, InTheClear
+from toolcrib.sources.mcp.clear_text import in_the_clear
+from toolcrib.sources.mcp.http import http_client
+from toolcrib.sources.mcp.logins import LoginFile
+from toolcrib.sources.mcp.oauth import asking
+from toolcrib.sources.mcp.server import Address
+from toolcrib.sources.mcp.shown import shown
+from toolcrib.sources.mcp.way_back import Denied, WayBack
+
+LONGEST_REASON = 300
+_KNOCK = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+_HEADERS = {
+    "accept": "application/json, text/event-stream",
+    "mcp-protocol-version": "2025-11-25",  # from 2025-06-18 on, tokens are bound to one server
+}
+
+
+async def log_in(
+    server: str, address: Address, file: LoginFile, show: Callable[[str], None], patience_s: float
+) -> None:
+    """Get tokens for the server and keep them; at once if it lets us in as we are.
+
+    `show` is given the address that a person has to open. Raises `SourceError`.
+    """
+    if in_the_clear(address.url):
+        raise SourceError(f"{server!r} is not reached by https: a token would be sent in the clear")
+    port = address.oauth.redirect_port if address.oauth else 0
+    way = await WayBack.open(port or _last_port(file, address.url))
+    try:
+        authorizer = _authorizer(address, file, way, show)
+        async with asyncio.timeout(patience_s), http_client(address.headers, authorizer) as client:
+            await client.post(address.url, json=_KNOCK, headers=_HEADERS)
+    except TimeoutError as error:
+        raise SourceError(f"nobody has logged in to {server!r} in time; try again") from error
+    except Exception as error:
+        raise SourceError(f"{server!r} cannot be reached: {_said(error)}") from error
+    finally:
+        await way.close()
+    if authorizer.error:
+        raise SourceError(_failed(server, authorizer.error)) from authorizer.error
+    if authorizer.refused:
+        raise SourceError(f"{server!r} does not let us in, although the login went well")
+
+
+def _authorizer(
+    address: Address, file: LoginFile, way: WayBack, show: Callable[[str], None]
+) -> Authorizer:
+    async def send(page: str) -> None:
+        if in_the_clear(page):
+            host = urlsplit(page).hostname
+            raise InTheClear(f"the login page at {host} has to use https")
+        way.expect(parse_qs(urlsplit(page).query).get("state", [""])[0])
+        show(page)
+
+    async def wait() -> AuthorizationCodeResult:
+        given = await way.answer()
+        return AuthorizationCodeResult(
+            code=given.get("code", ""), state=given.get("state"), iss=given.get("iss")
+        )
+
+    return asking(file, address, way.url, show=send, wait=wait)
+
+
+def _last_port(file: LoginFile, url: str) -> int:
+    """The port of the last login, for which the client is registered; 0 if there was none."""
+    login = file.read(url)
+    ways = login.client.get("redirect_uris") if login else None
+    first = ways[0] if isinstance(ways, list) and ways else ""
+    try:
+        return urlsplit(str(first)).port or 0
+    except ValueError:
+        return 0
+
+
+def _failed(server: str, error: Exception) -> str:
+    if isinstance(error, SourceError):
+        return str(error)
+    if isinstance(error, Denied):
+        return f"the login to {server!r} was denied: {_said(error)}; try again, or ask who may"
+    return f"the login to {server!r} failed: {_said(error)}"
+
+
+def _said(error: Exception) -> str:
+    return shown(str(error) or type(error).__name__, LONGEST_REASON)

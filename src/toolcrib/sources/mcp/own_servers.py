@@ -1,0 +1,68 @@
+"""The servers file that is ours to write: one entry put in or taken out, the rest left as it is."""
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+from toolcrib.errors import ConfigError
+from toolcrib.model import JsonObject
+from toolcrib.sources.mcp.config import TABLES, read_table
+from toolcrib.sources.private_file import make_folder, write_bytes
+from toolcrib.sources.text_file import read_text
+
+
+def put_server(path: Path, name: str, entry: JsonObject) -> None:
+    """Write a server down, in a file that is made if need be.
+
+    Raises `ConfigError` for an entry that means nothing, and `DeclarationError` for a file that
+    cannot be read; then nothing is written.
+    """
+    problems = read_table(path, {name: entry}).problems
+    if problems:
+        raise ConfigError(problems[0])
+    top = _read(path)
+    _table(path, top)[name] = entry
+    _write(path, top)
+
+
+def drop_server(path: Path, name: str) -> bool:
+    """Take a server out; whether it was there. Raises `ConfigError`, `DeclarationError`."""
+    top = _read(path)
+    table = _table(path, top)
+    if name not in table:
+        return False
+    del table[name]
+    _write(path, top)
+    return True
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    try:
+        top: Any = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: not JSON: {error}; correct it, or move it away") from error
+    if not isinstance(top, dict):
+        raise ConfigError(f"{path}: is no object with `mcpServers`; correct it, or move it away")
+    return cast("dict[str, Any]", top)
+
+
+def _table(path: Path, top: dict[str, Any]) -> dict[str, Any]:
+    name = next((name for name in TABLES if name in top), TABLES[0])
+    table = top.setdefault(name, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: {name!r} is no object; correct it, or move the file away")
+    return cast("dict[str, Any]", table)
+
+
+def _write(path: Path, top: dict[str, Any]) -> None:
+    """In one step, through a link to where the file really is."""
+    try:
+        place = path.resolve()
+        make_folder(place.parent)
+        write_bytes(place, (json.dumps(top, indent=2, ensure_ascii=False) + "\n").encode())
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: cannot be written: {error.strerror}; mend its rights"
+        ) from error

@@ -1,0 +1,128 @@
+"""What a server lists, held against what was decided about it.
+
+    pinned   what is seen for the first time is approved for that, unless something is hidden in it;
+             whatever differs from what was approved waits for the operator
+    strict   what is seen for the first time waits as well
+    open     nothing waits
+
+Nothing here overrules a decision: that is the operator's side alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from toolcrib.errors import StoreError
+from toolcrib.model import JsonObject
+from toolcrib.sources.definition import Definition, read_definition
+from toolcrib.sources.mcp.known import KnownServer
+from toolcrib.sources.mcp.named import named
+from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.store.decisions import Decided, Decisions
+
+Status = Literal["approved", "changed", "unreviewed", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One tool: `now` as it is listed, `shown` as it was approved, if it ever was.
+
+    Only what is `approved` may be called; of what is `unreviewed` or `rejected` no word may reach
+    a model. `flags` are the tricks by which something is hidden in `now`.
+    """
+
+    status: Status
+    now: Definition
+    pin: str
+    shown: Definition | None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The tools of a server by their own names. `problem`: why nothing of it is approved."""
+
+    tools: Mapping[str, Judged] = field(default_factory=dict[str, Judged])
+    problem: str = ""
+
+    def held(self) -> bool:
+        """Whether a decision could let more through."""
+        return any(one.status != "approved" for one in self.tools.values())
+
+    def waiting(self) -> list[str]:
+        """The names of those that the operator has to decide on."""
+        return [name for name, one in self.tools.items() if one.status in ("changed", "unreviewed")]
+
+
+class Trust:
+    """The judge of one server. `source` is what its decisions are filed under."""
+
+    def __init__(self, config: ServerConfig, decisions: Decisions) -> None:
+        self.source = f"mcp:{config.id}"
+        self._policy = config.trust
+        self._decisions = decisions
+
+    def version(self) -> object:
+        """Another one whenever a judgement may have become another."""
+        try:
+            return None if self._policy == "open" else self._decisions.version()
+        except StoreError:
+            return None
+
+    def judge(self, known: KnownServer) -> Judgement:
+        """Judge all tools of a listing; where decisions cannot be had, nothing is approved."""
+        listed = {name: _listed(raw, known) for name, raw in named(known.listing).tools.items()}
+        if self._policy == "open":
+            return Judgement({name: _approved(one) for name, one in listed.items()})
+        try:
+            decided = self._decided(listed)
+        except StoreError as error:
+            return Judgement({name: _judged(one, None) for name, one in listed.items()}, str(error))
+        return Judgement({name: _judged(one, decided.get(name)) for name, one in listed.items()})
+
+    def _decided(self, listed: Mapping[str, "_Listed"]) -> Mapping[str, Decided]:
+        """What is decided about these; what is seen for the first time may be approved for it."""
+        decided = self._decisions.of(self.source)
+        new = {name: one for name, one in listed.items() if name not in decided and not one.flags}
+        if not new or self._policy == "strict" or not self._decisions.trusts_first_sight:
+            return decided
+        seen = {name: (one.pin, one.now.written()) for name, one in new.items()}
+        self._decisions.trust(self.source, seen)
+        return self._decisions.of(self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    now: Definition
+    pin: str
+    flags: tuple[str, ...]
+
+
+def _listed(raw: JsonObject, known: KnownServer) -> _Listed:
+    facts = known.facts
+    now = Definition(raw, facts.title, facts.instructions, known.config_hash)
+    return _Listed(now, now.pin, now.flags)
+
+
+def _approved(one: _Listed) -> Judged:
+    return Judged("approved", one.now, one.pin, one.now, one.flags)
+
+
+def _judged(one: _Listed, decided: Decided | None) -> Judged:
+    if decided is None or decided.doubtful:
+        return Judged("unreviewed", one.now, one.pin, None, one.flags)
+    approved, rejected = decided.approved, decided.rejected
+    if approved and approved.pin == one.pin:
+        return _approved(one)
+    shown = _shown(approved.definition) if approved else None
+    if rejected and rejected.pin == one.pin:
+        return Judged("rejected", one.now, one.pin, shown, one.flags)
+    status = "changed" if shown else "unreviewed"
+    return Judged(status, one.now, one.pin, shown, one.flags)
+
+
+def _shown(definition: str) -> Definition | None:
+    try:
+        return read_definition(definition)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,54 @@
+"""Looks through all texts of a definition for what is hidden in them, and takes it out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from toolcrib.model import Json, JsonObject, ToolInfo
+from toolcrib.text.hidden import find_hidden, without_hidden
+
+
+def flags_of(*values: Json) -> tuple[str, ...]:
+    """The tricks that are used anywhere in these values, names of keys included."""
+    found = (finding for text in _texts(values) for finding in find_hidden(text))
+    return tuple(sorted({finding.trick for finding in found}))
+
+
+def cleaned(tool: ToolInfo, pin: str, flags: tuple[str, ...]) -> ToolInfo:
+    """The tool with this pin and these flags, and nothing hidden in what a model is shown."""
+    if not flags:
+        return replace(tool, pin=pin)
+    return replace(
+        tool,
+        description=without_hidden(tool.description),
+        title=without_hidden(tool.title),
+        search_hint=without_hidden(tool.search_hint),
+        parameters=_clean_object(tool.parameters),
+        output_schema=tool.output_schema and _clean_object(tool.output_schema),
+        annotations=_clean_object(tool.annotations),
+        flags=flags,
+        pin=pin,
+    )
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield key
+            yield from _texts(each)
+    elif isinstance(value, Sequence):
+        for each in value:
+            yield from _texts(each)
+
+
+def _clean_object(value: JsonObject) -> JsonObject:
+    return {without_hidden(key): _clean(each) for key, each in value.items()}
+
+
+def _clean(value: Json) -> Json:
+    if isinstance(value, str):
+        return without_hidden(value)
+    if isinstance(value, Mapping):
+        return _clean_object(value)
+    return [_clean(each) for each in value] if isinstance(value, Sequence) else value

@@ -1,0 +1,133 @@
+"""What a text in one language is called in another, term by term."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from toolcrib.text.glossary_file import Line, parse_glossary, read_glossary
+from toolcrib.text.language import Language
+from toolcrib.text.words import is_unspaced, roots, words
+
+OURS = "en-zh.txt"
+MOST_MEANINGS = 4
+AFTER_MORE = 1000
+"""The rank that our meanings begin at, behind those of anybody's own file."""
+
+
+class Token(NamedTuple):
+    """What terms are compared by, and the word it is of: a root, or a character by itself."""
+
+    key: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The terms of one language and their meanings in another.
+
+    A key is a term in tokens with spaces between: the roots of its words, or the characters of a
+    run without spaces. `longest` is how many tokens the longest term has.
+    """
+
+    target: Language
+    meanings: Mapping[str, tuple[str, ...]]
+    longest: int
+
+    def glosses(self, text: str) -> Sequence[tuple[str, ...]]:
+        """The meanings of each known term in order, of the longest one that ends at each place.
+
+        From the end, because Chinese goes wrong less often so: 并发送 is 并 and 发送, not 并发 and
+        送. A word that is written like those of the target is its own meaning; a number is none.
+        """
+        tokens = _tokens(text)
+        found: list[tuple[str, ...]] = []
+        end = len(tokens)
+        while end:
+            length, meanings = self._longest(tokens[max(end - self.longest, 0) : end])
+            if meanings:
+                found.append(meanings)
+            end -= length
+        return found[::-1]
+
+    def _longest(self, tokens: Sequence[Token]) -> tuple[int, tuple[str, ...]]:
+        """The meanings of the longest term that these tokens end with, and how many it takes."""
+        for start in range(len(tokens)):
+            key = " ".join([token.key for token in tokens[start:]])
+            if meanings := self.meanings.get(key):
+                return len(tokens) - start, meanings
+        word = tokens[-1].word
+        kept = is_unspaced(word) == (self.target == "zh") and not word.isdigit()
+        return 1, (word,) if kept else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Glossary:
+    """Ours, and what `more` says over it: its meanings come first."""
+
+    more: tuple[Line, ...] = ()
+
+    def lexicon(self, source: Language, target: Language) -> Lexicon:
+        """The lexicon from one language into another, made when it is first asked for."""
+        return _lexicon(self, source, target)
+
+
+def load_glossary(paths: Iterable[Path]) -> Glossary:
+    """Ours with these files over it, the first one on top. Raises `ConfigError`."""
+    return Glossary(tuple(chain.from_iterable(map(read_glossary, paths))))
+
+
+@cache
+def our_glossary() -> tuple[Line, ...]:
+    """The entries that come with Toolcrib."""
+    file = resources.files("toolcrib.text") / "glossaries" / OURS
+    return tuple(parse_glossary(file.read_text(encoding="utf-8"), OURS))
+
+
+@lru_cache(maxsize=16)
+def _lexicon(glossary: Glossary, source: Language, target: Language) -> Lexicon:
+    found: dict[str, dict[str, int]] = {}
+    for least, lines in ((0, glossary.more), (AFTER_MORE, our_glossary())):
+        for line in lines:
+            left, right = line.sides
+            if line.languages == (source, target):
+                _put(found, left, right, least)
+            elif line.languages == (target, source):
+                _put(found, right, left, least)
+    return Lexicon(
+        target,
+        {
+            key: tuple(sorted(ranks, key=ranks.__getitem__)[:MOST_MEANINGS])
+            for key, ranks in found.items()
+        },
+        max((key.count(" ") + 1 for key in found), default=0),
+    )
+
+
+def _put(
+    found: dict[str, dict[str, int]], here: tuple[str, ...], there: tuple[str, ...], least: int
+) -> None:
+    """Rank what terms mean: the earlier both stand on their sides, the more usual it is."""
+    for place, term in enumerate(here, least):
+        ranks = found.setdefault(_key(term), {})
+        for rank, meaning in enumerate(there, place):
+            ranks[meaning] = min(rank, ranks.get(meaning, rank))
+
+
+def _key(term: str) -> str:
+    return " ".join([key for word in words(term) for key in _keys(word)])
+
+
+def _keys(word: str) -> Sequence[str]:
+    return word if is_unspaced(word) else roots([word])
+
+
+def _tokens(text: str) -> Sequence[Token]:
+    return [
+        Token(key, key if is_unspaced(word) else word)
+        for word in words(text)
+        for key in _keys(word)
+    ]

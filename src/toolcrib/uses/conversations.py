@@ -1,0 +1,90 @@
+"""Who calls what after what: the last few calls and searches of each conversation.
+
+A conversation is what one caller does without a pause of more than ten minutes. All bounds are
+here: how far back a call reaches, how often one conversation may say the same thing, and how many
+conversations are remembered at a time.
+"""
+
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from toolcrib.store.uses import LessonKey, Pair
+
+PAUSE_S = 600.0
+CALLS_BACK = 3
+SEARCHES_BACK = 3
+MOST_TOLD = 5
+"""How often one conversation counts for one pair: a loop does not drown the others."""
+MOST_PAIRS_TOLD = 500
+MOST_CONVERSATIONS = 1_000
+
+
+class Searched(NamedTuple):
+    """A search that may lead to a call: who asked it, its words, and what it found."""
+
+    profile: bytes
+    words: tuple[bytes, ...]
+    found: frozenset[str]
+
+
+def _calls() -> deque[str]:
+    return deque(maxlen=CALLS_BACK)
+
+
+def _searches() -> deque[Searched]:
+    return deque(maxlen=SEARCHES_BACK)
+
+
+@dataclass(slots=True)
+class Conversation:
+    """What one conversation did of late, and what it has told already."""
+
+    last_s: float
+    calls: deque[str] = field(default_factory=_calls)
+    searches: deque[Searched] = field(default_factory=_searches)
+    pairs: Counter[Pair] = field(default_factory=Counter[Pair])
+    lessons: set[LessonKey] = field(default_factory=set[LessonKey])
+
+    def called(self, tool: str) -> list[Pair]:
+        """The pairs that this call makes with the few before it."""
+        made = [Pair(before, tool) for before in dict.fromkeys(self.calls) if before != tool]
+        told = [pair for pair in made if self._may_tell(pair)]
+        self.pairs.update(told)
+        self.calls.append(tool)
+        return told
+
+    def taught(self, tool: str) -> Iterator[LessonKey]:
+        """The words of the last search that found this tool, each once a conversation."""
+        led = next((each for each in reversed(self.searches) if tool in each.found), None)
+        if led:
+            keys = {LessonKey(led.profile, word, tool) for word in led.words} - self.lessons
+            self.lessons |= keys
+            yield from keys
+
+    def _may_tell(self, pair: Pair) -> bool:
+        told = self.pairs.get(pair, 0)
+        return told < MOST_TOLD and (told > 0 or len(self.pairs) < MOST_PAIRS_TOLD)
+
+
+class Conversations:
+    """The conversations that go on, by caller; of too many the one that was silent longest goes."""
+
+    def __init__(self) -> None:
+        self._by_caller: OrderedDict[str, Conversation] = OrderedDict()
+
+    def of(self, caller: str, now_s: float) -> Conversation:
+        """The conversation of a caller, a new one after a pause."""
+        known = self._by_caller.get(caller)
+        if known is None or now_s - known.last_s > PAUSE_S:
+            known = self._by_caller[caller] = Conversation(now_s)
+        known.last_s = now_s
+        self._by_caller.move_to_end(caller)
+        if len(self._by_caller) > MOST_CONVERSATIONS:
+            self._by_caller.popitem(last=False)
+        return known
+
+    def clear(self) -> None:
+        """Forget them all."""
+        self._by_caller.clear()

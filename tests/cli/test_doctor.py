@@ -1,0 +1,134 @@
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.sources.mcp.faking import FAKE
+from toolcrib.cli.doctor import CHECKS
+from toolcrib.config import Settings, own_servers_file
+
+
+def findings(run: Run, *arguments: str) -> list[Any]:
+    return run(*arguments, "--json").json
+
+
+def of(area: str, found: list[Any]) -> list[Any]:
+    return [each for each in found if each["area"] == area]
+
+
+def levels(found: list[Any]) -> set[str]:
+    return {each["level"] for each in found}
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Any:
+    """Writes down servers; returns the options that name them."""
+
+    def servers(**table: Any) -> tuple[str, str]:
+        file = tmp_path / "mcp.json"
+        file.write_text(json.dumps({"mcpServers": table}))
+        return "--mcp-config", str(file)
+
+    return servers
+
+
+def test_a_fresh_home_is_in_order(run: Run):
+    ran = run("doctor")
+    assert ran.code == 0
+    assert ran.out.endswith("0 problems, 0 warnings.\n")
+    found = findings(run, "doctor")
+    assert levels(found) == {"ok"}
+    areas = {"config", "servers", "store", "index", "apps", "files", "machine"}
+    assert {each["area"] for each in found} == areas
+    assert len(found) >= len(CHECKS)
+    assert not Path(Settings().store_path).exists()
+
+
+def test_settings_that_cannot_be_used_are_a_problem(run: Run, tmp_path: Path):
+    config = tmp_path / "settings.toml"
+    config.write_text("limit = 3")
+    ran = run("--config", str(config), "doctor", "--json")
+    assert ran.code == 1
+    assert (ran.json[0]["level"], "'limit'" in ran.json[0]["message"]) == ("problem", True)
+
+
+def test_a_key_or_a_file_that_means_nothing_is_a_problem(run: Run, servers: Any, tmp_path: Path):
+    named = servers(a={"command": sys.executable, "argz": []})
+    gone = ("--mcp-config", str(tmp_path / "gone.json"))
+    ran = run(*named, *gone, "doctor", "--json")
+    assert ran.code == 1
+    said = [each["message"] for each in of("config", ran.json)]
+    assert any("'argz'" in each for each in said)
+    assert any("gone.json" in each for each in said)
+
+
+def test_each_server_gets_the_first_thing_that_is_wrong_with_it(run: Run, servers: Any):
+    named = servers(
+        never={"command": sys.executable},
+        gone={"command": "there-is-no-such-command"},
+        unset={"command": sys.executable, "env_from": ["SURELY_NOT_SET"]},
+        off={"command": "there-is-no-such-command", "disabled": True},
+    )
+    ran = run(*named, "doctor", "--json")
+    by_server = {each["message"].split(":")[0]: each for each in of("servers", ran.json)}
+    assert [each["level"] for each in by_server.values()] == ["warning", "problem", "problem", "ok"]
+    assert by_server["never"]["remedy"] == "toolcrib refresh never"
+    assert "SURELY_NOT_SET" in by_server["unset"]["message"]
+    assert all(each["remedy"] for each in by_server.values() if each["level"] != "ok")
+
+
+def test_start_tries_them_and_the_last_failure_is_told(run: Run, servers: Any):
+    good = {"command": sys.executable, "args": ["-S", str(FAKE)]}
+    bad = {"command": sys.executable, "args": ["-S", str(FAKE), "exit-at-once"]}
+    named = servers(good=good, bad=bad)
+    ran = run(*named, "doctor", "--start", "--json")
+    found = {each["message"].split(":")[0]: each for each in of("servers", ran.json)}
+    assert ran.code == 1
+    assert found["good"]["level"] in ("ok", "warning")
+    assert "no licence found" in found["bad"]["message"]
+    assert "no licence found" in json.dumps(findings(run, *named, "doctor"))
+
+
+def test_a_server_that_wants_a_login_says_how(run: Run, servers: Any):
+    named = servers(far={"url": "http://127.0.0.1:1/mcp"})
+    run(*named, "refresh")
+    (failure,) = (Settings().state_folder / "mcp").glob("*.failure")
+    failure.write_text(json.dumps({"code": "needs_login", "message": "x", "at": 9e9}))
+    (found,) = of("servers", findings(run, *named, "doctor"))
+    assert (found["level"], found["remedy"]) == ("problem", "toolcrib login far")
+
+
+def test_a_damaged_store_is_a_problem_and_left_alone(run: Run):
+    path = Path(Settings().store_path)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no database" * 1000)
+    (found, _) = of("store", findings(run, "doctor"))
+    assert found["level"] == "problem"
+    assert "toolcrib index" in found["remedy"]
+    assert path.read_bytes() == b"no database" * 1000
+
+
+def test_an_index_of_another_pool_is_a_warning(run: Run, config: str):
+    run("index")
+    assert levels(findings(run, "doctor")) == {"ok"}
+    settings = Path(config).with_name("other.toml")
+    settings.write_text(f"store = {json.dumps(Settings().store_path)}\nbuiltin_tools = false\n")
+    found = of("index", findings(run, "--config", str(settings), "doctor"))
+    assert (found[0]["level"], found[0]["remedy"]) == ("warning", "toolcrib index")
+
+
+def test_an_embedder_that_cannot_be_had_is_a_problem(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TOOLCRIB_EMBED__EMBEDDER", "model2vec")
+    monkeypatch.setenv("TOOLCRIB_EMBED__MODEL", "there-is-no-such-folder")
+    assert "problem" in levels(of("index", findings(run, "doctor")))
+
+
+def test_a_private_file_that_is_open_to_others_is_a_problem(run: Run):
+    run("add", "a", "--no-start", "--", sys.executable)
+    assert levels(of("files", findings(run, "doctor"))) == {"ok"}
+    own_servers_file().chmod(0o644)
+    found = of("files", findings(run, "doctor"))[0]
+    assert found["remedy"] == f"chmod 600 {own_servers_file()}"

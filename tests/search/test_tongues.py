@@ -1,0 +1,29 @@
+import pytest
+
+from tests.workshop import mcp, pooled
+from toolcrib.model import ToolInfo
+from toolcrib.search.tongues import LEAST_SHARE, say, spoken_alone
+
+ENGLISH = ToolInfo(name="read", description="Read a file")
+CHINESE = ToolInfo(name="du", description="读取一个文件")
+BOTH = ToolInfo(name="both", description="Read a file", desc={"zh-CN": "读取一个文件"})
+
+
+def test_the_shares_are_of_all_entries():
+    some = pooled(ENGLISH, CHINESE, BOTH, mcp("a", "b", "Write – with a dash"))
+    assert spoken_alone(some.values()) == {"en": 0.5, "zh": 0.25}
+
+
+def test_what_is_described_in_both_is_alone_in_neither():
+    assert spoken_alone(pooled(BOTH).values()) == {}
+
+
+def test_nothing_speaks_nothing():
+    assert spoken_alone([]) == {}
+
+
+@pytest.mark.parametrize(
+    ("share", "part"), [(1.0, 1.0), (0.5, 0.125), (0.0, 0.0), (LEAST_SHARE / 2, 0.0)]
+)
+def test_a_translation_counts_by_how_many_need_it(share: float, part: float):
+    assert say(share) == part

@@ -1,0 +1,21 @@
+import pytest
+
+from toolcrib.sources.mcp.clear_text import in_the_clear
+
+
+@pytest.mark.parametrize(
+    ("url", "clear"),
+    [
+        ("https://a.example/x", False),
+        ("http://127.0.0.1:80/", False),
+        ("http://[::1]:80/", False),
+        ("http://localhost/", False),
+        ("http://a.example/", True),
+        ("http://localhost.example/", True),
+        ("http://127.0.0.1@a.example/", True),
+        ("file:///etc/passwd", True),
+        ("javascript:alert(1)", True),
+    ],
+)
+def test_only_https_and_this_machine_are_private(url: str, clear: bool):
+    assert in_the_clear(url) == clear

@@ -1,0 +1,37 @@
+from dataclasses import replace
+
+import pytest
+
+from toolcrib.sources.definition import Definition, read_definition
+
+ONE = Definition({"name": "a", "icons": [{"src": "x"}]}, "Title", "Instructions", "hash")
+
+
+@pytest.mark.parametrize("field", ["tool", "title", "instructions", "config_hash"])
+def test_every_field_is_pinned(field):
+    other = {"name": "a", "icons": []} if field == "tool" else "other"
+    assert replace(ONE, **{field: other}).pin != ONE.pin
+
+
+def test_what_is_moved_from_field_to_field_is_another():
+    assert replace(ONE, title="", instructions="TitleInstructions").pin != ONE.pin
+
+
+def test_the_order_of_keys_is_not_pinned():
+    assert replace(ONE, tool={"icons": [{"src": "x"}], "name": "a"}).pin == ONE.pin
+
+
+def test_a_definition_can_be_written_and_read():
+    assert read_definition(ONE.written()) == ONE
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format":2,"tool":{}}', "null"])
+def test_what_is_none_is_refused(text):
+    with pytest.raises(ValueError, match=r"Expecting value|not a definition"):
+        read_definition(text)
+
+
+def test_what_is_hidden_anywhere_is_flagged():
+    assert ONE.flags == ()
+    assert replace(ONE, instructions="\u200b").flags == ("zero-width",)
+    assert replace(ONE, tool={"a": [{"b\u202e": 1}]}).flags == ("bidi",)

@@ -1,0 +1,128 @@
+"""A crib with MCP servers: added in one line, refreshed, warmed up."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.sources.mcp.faking import FAKE, nothing_left, text
+from toolcrib import Crib, Settings
+from toolcrib.config import McpSettings
+from toolcrib.errors import ConfigError, NameTaken
+
+COMMAND = [sys.executable, "-S", str(FAKE)]
+ENTRY = {"command": COMMAND[0], "args": COMMAND[1:]}
+
+
+@pytest.fixture
+def crib() -> Iterator[Crib]:
+    with nothing_left(), Crib(Settings(store=":memory:", mcp=McpSettings(warm_up=True))) as crib:
+        yield crib
+
+
+def soon(check: Callable[[], bool]) -> bool:
+    """Whether it comes true before long."""
+    until = time.monotonic() + 20
+    while not check() and time.monotonic() < until:
+        time.sleep(0.02)
+    return check()
+
+
+def test_a_server_is_one_line_and_its_tools_are_found_once_it_was_listed(crib: Crib):
+    crib.add_mcp("fake", command=COMMAND, permission={"*": "read"})
+    assert "refresh" in crib.problems[0]
+    assert not crib.search("echo")
+    (done,) = asyncio.run(crib.refresh())
+    assert (done.server, done.tools, done.error) == ("fake", 12, "")
+    assert crib.search("select:echo")[0].name == "mcp_fake_echo"
+    assert text(asyncio.run(crib.call("echo", {"text": "hi"}))) == "hi"
+    with Crib() as another:
+        another.add_mcp("fake", command=COMMAND[0], args=COMMAND[1:])
+        assert another.get("mcp_fake_echo").state == "asleep"
+
+
+def test_files_and_mappings_are_taken_whole(crib: Crib, tmp_path: Path):
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"a": ENTRY}}))
+    crib.add_mcp(file)
+    crib.add_mcp({"mcpServers": {"b": ENTRY, "c": ENTRY}})
+    crib.add_mcp({"d": ENTRY})
+    done = asyncio.run(crib.refresh("a", "d"))
+    assert [(each.server, each.error) for each in done] == [("a", ""), ("d", "")]
+    with pytest.raises(ConfigError, match="nearest: a"):
+        asyncio.run(crib.refresh("aa"))
+
+
+def test_one_that_fails_costs_no_other(crib: Crib):
+    crib.add_mcp("good", command=COMMAND)
+    crib.add_mcp("bad", command="there-is-no-such-command")
+    good, bad = asyncio.run(crib.refresh())
+    assert good.tools == 12
+    assert "cannot be started" in bad.error
+
+
+def test_what_is_wrong_with_an_entry_is_raised(crib: Crib):
+    with pytest.raises(ConfigError, match="`command`"):
+        crib.add_mcp("a")
+    with pytest.raises(ConfigError, match="nearest is 'args'"):
+        crib.add_mcp({"a": {"command": "x", "argz": []}})
+    with pytest.raises(ConfigError, match="come with its name"):
+        crib.add_mcp({"a": {"command": "x"}}, url="http://x")
+    crib.add_mcp("a", url="http://x")
+    with pytest.raises(NameTaken, match="'a'"):
+        crib.add_mcp("a", command="x")
+
+
+def asleep() -> None:
+    """See to it that the server `fake` is known and no more."""
+    with Crib() as crib:
+        crib.add_mcp("fake", command=COMMAND)
+        asyncio.run(crib.refresh())
+
+
+def test_a_search_starts_the_server_of_its_best_hit(crib: Crib):
+    asleep()
+    crib.add_mcp("fake", command=COMMAND)
+    assert crib.search("select:echo")[0].state == "asleep"
+    assert soon(lambda: crib.get("echo").state == "ready")
+
+
+def test_a_search_starts_nothing_unless_it_is_told_to():
+    asleep()
+    with Crib() as crib:
+        crib.add_mcp("fake", command=COMMAND)
+        assert crib.search("select:echo")[0].state == "asleep"
+        (source,) = crib._servers.values()
+        assert source._keeper._starting is None
+        assert source._room._background._thread is None
+
+
+def test_a_server_that_fails_is_not_warmed_up_again_and_again(crib: Crib):
+    asleep()
+    crib.add_mcp("fake", command=COMMAND)
+    (source,) = crib._servers.values()
+    tried: list[float] = []
+
+    async def start() -> None:
+        tried.append(time.monotonic())
+        raise AssertionError
+
+    source._keeper._breaker.failed(time.monotonic(), was_up=False)
+    source._keeper._awake = start  # pyright: ignore[reportAttributeAccessIssue]
+    for _ in range(3):
+        assert crib.search("select:echo")
+    asyncio.run(asyncio.sleep(0.2))
+    assert not tried
+
+
+def test_the_memory_of_a_server_that_runs_is_told(crib: Crib):
+    crib.add_mcp("fake", command=COMMAND)
+    (source,) = crib._servers.values()
+    assert source.status().memory_bytes is None
+    asyncio.run(crib.refresh())
+    if Path("/proc").is_dir():
+        assert (source.status().memory_bytes or 0) > 1_000_000
