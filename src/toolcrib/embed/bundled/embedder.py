@@ -31,7 +31,7 @@ class BundledEmbedder:
     """
 
     def __init__(self, dimensions: int | None = None) -> None:
-        self._dimensions = dimensions or SIZES[1]
+        self._dimensions = dimensions or SIZES[0]
         self.model = f"{VERSION} ({self._dimensions})"
         self._loading = Lock()
 
