@@ -128,18 +128,14 @@ def _in_order(results: Iterable[Measured]) -> list[Measured]:
     return [each for _, each in sorted(done.items())]
 
 
-def _tried(
-    bench_set: BenchSet, *, engine: Engine, embedder: Embedder, arms: bool
-) -> Measured:
+def _tried(bench_set: BenchSet, *, engine: Engine, embedder: Embedder, arms: bool) -> Measured:
     try:
         return measure(bench_set, engine=engine, embedder=embedder, arms=arms)
     except EvalError as error:
         return Unusable(bench_set.name, str(error))
 
 
-def measure(
-    bench_set: BenchSet, *, engine: Engine, embedder: Embedder, arms: bool
-) -> list[Row]:
+def measure(bench_set: BenchSet, *, engine: Engine, embedder: Embedder, arms: bool) -> list[Row]:
     """The row of a set, then those of its parts."""
     suite = bench_set.load()
     rank = _rank_arms if arms else _rank

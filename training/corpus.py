@@ -1,9 +1,9 @@
 """All that the model learns from, gathered into one folder of plain files.
 
-    pairs.tsv    language, English, the other text
-    queries.tsv  source, number of the tool, query
-    tools.tsv    number, name, description, parameter names
-    pieces.txt   the vocabulary, simplified.tsv the table of characters
+pairs.tsv    language, English, the other text
+queries.tsv  source, number of the tool, query
+tools.tsv    number, name, description, parameter names
+pieces.txt   the vocabulary, simplified.tsv the table of characters
 """
 
 import json

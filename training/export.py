@@ -1,8 +1,8 @@
 """A trained model as the files that the package ships.
 
-    pieces.txt      the vocabulary, one piece a line
-    simplified.txt  traditional characters, each followed by its simplified form
-    weights.npz     8 bits a number, and the size of a step for every row; the rest 16 bits
+pieces.txt      the vocabulary, one piece a line
+simplified.txt  traditional characters, each followed by its simplified form
+weights.npz     8 bits a number, and the size of a step for every row; the rest 16 bits
 """
 
 from collections.abc import Mapping

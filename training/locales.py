@@ -20,7 +20,7 @@ _SPELLINGS: Mapping[str, str] = {
     "pt": r"pt|pt[-_]?br|ptb|pt[-_]?pt",
     "it": r"it|it[-_]?it|italian",
 }
-_WHOLE = {language: re.compile(rf"(?:{spelling})$", re.I) for language, spelling in _SPELLINGS.items()}
+_WHOLE = {tag: re.compile(rf"(?:{each})$", re.IGNORECASE) for tag, each in _SPELLINGS.items()}
 _STEM = re.compile(r"^(?P<before>|.*?[._-])(?P<tag>[a-zA-Z]{2}(?:[-_][a-zA-Z]{2,4}){0,2})$")
 _HASH = re.compile(r"[-.](?=[0-9a-zA-Z]*[0-9])[0-9a-zA-Z]{5,}$")
 """What a bundler appends to the names of files."""

@@ -63,7 +63,12 @@ def table(encoder: nn.Module, sets: Sequence[DevSet], size: int, device: str) ->
     for each in sets:
         documents = _encoded(encoder, each.tools, size, device)
         queries = _encoded(encoder, each.queries, size, device)
-        best = torch.cat([(some @ documents.T).topk(min(TOP, len(documents))).indices for some in queries.split(512)])
+        best = torch.cat(
+            [
+                (some @ documents.T).topk(min(TOP, len(documents))).indices
+                for some in queries.split(512)
+            ]
+        )
         splits: dict[str, list[float]] = {}
         firsts: list[float] = []
         for places, query in zip(best.tolist(), each.asked, strict=True):
@@ -74,7 +79,9 @@ def table(encoder: nn.Module, sets: Sequence[DevSet], size: int, device: str) ->
         means.append(100 * float(np.mean(every)))
         found[each.name] = round(means[-1], 1)
         if 1 < len(splits) <= 4:
-            found |= {f"{each.name}/{s}": round(100 * float(np.mean(v)), 1) for s, v in splits.items()}
+            found |= {
+                f"{each.name}/{s}": round(100 * float(np.mean(v)), 1) for s, v in splits.items()
+            }
         if each.name == "azure_mcp_2025":
             found["azure_mcp_2025@1"] = round(100 * float(np.mean(firsts)), 1)
     return {"mean": round(float(np.mean(means)), 2) if means else 0.0, **found}

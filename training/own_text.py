@@ -81,7 +81,9 @@ def _glossary(file: Path) -> tuple[tuple[Action, ...], tuple[tuple[str, str], ..
         left, sign, right = line.partition(" | ")
         if not sign or line.startswith("#") or not section:
             continue
-        english, chinese = (tuple(term.strip() for term in side.split(",")) for side in (left, right))
+        english, chinese = (
+            tuple(term.strip() for term in side.split(",")) for side in (left, right)
+        )
         if section == "[verbs]":
             verbs.append(Action(english, chinese))
         else:
@@ -93,4 +95,3 @@ def _rows(name: str) -> tuple[tuple[str, str], ...]:
     lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
     rows = (line.split(" = ") for line in lines if line and not line.startswith("#"))
     return tuple((left.strip(), right.strip()) for left, right in rows)
-

@@ -33,11 +33,10 @@ def pairs(folder: Path, package: str) -> Iterator[Pair]:
 
 def write(found: Iterable[Pair], file: Path) -> int:
     """Write pairs as JSON lines; how many there were."""
-    count = 0
+    rows = [json.dumps(pair, ensure_ascii=False) + "\n" for pair in found]
     with file.open("w", encoding="utf-8") as out:
-        for count, pair in enumerate(found, 1):
-            out.write(json.dumps(pair, ensure_ascii=False) + "\n")
-    return count
+        out.writelines(rows)
+    return len(rows)
 
 
 def load(file: Path) -> Iterator[Pair]:

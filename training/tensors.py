@@ -76,7 +76,10 @@ def lessons(pairs: Iterable[Sequence[str]], plain: Sequence[str]) -> list[Lesson
     """What stage A learns: pairs, pairs put together, names beside Chinese, and plain English."""
     chance = random.Random(SEED)
     rows = [tuple(pair) for pair in pairs]
-    found = [Lesson(other, en, en, "zh" if lang.startswith("zh") else "other") for lang, en, other in rows]
+    found = [
+        Lesson(other, en, en, "zh" if lang.startswith("zh") else "other")
+        for lang, en, other in rows
+    ]
     chinese = [(en, other) for lang, en, other in rows if lang.startswith("zh") and len(other) < 40]
     found += [_together(chance, chinese) for _ in range(len(chinese) // 2)]
     short = [(en, other) for en, other in chinese if len(en.split()) <= 4 and en.isascii()]
@@ -105,5 +108,7 @@ def _cut(text: str) -> list[int]:
 
 def doc_texts(tool: Mapping[str, str] | Sequence[str]) -> tuple[str, str, str]:
     """A tool as text in three ways: as usual, with its parameters, without its name."""
-    name, description, parameters = tuple(tool)[:3] if not isinstance(tool, Mapping) else ("", "", "")
+    name, description, parameters = (
+        tuple(tool)[:3] if not isinstance(tool, Mapping) else ("", "", "")
+    )
     return f"{name}\n{description}", f"{name}\n{description}\n{parameters}", description or name

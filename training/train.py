@@ -112,7 +112,9 @@ def autocast(device: str) -> torch.autocast:
 class Lessons:
     """Stage A: batches of texts of about one length, kinds in their shares."""
 
-    def __init__(self, folder: Path, teacher: Teacher, device: str, *, words: bool, part: float) -> None:
+    def __init__(
+        self, folder: Path, teacher: Teacher, device: str, *, words: bool, part: float
+    ) -> None:
         pairs = lines(folder / "pairs.tsv")
         tools = lines(folder / "tools.tsv")
         asked = [row[2] for row in lines(folder / "queries.tsv") if row[2].isascii()]
@@ -185,7 +187,10 @@ class Questions:
     def batch(self, size: int, chance: np.random.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Queries; documents, first the right ones; where a document is the right one too."""
         total = sum(SHARES_B[source] for source in self.of)
-        parts = {s: chance.choice(found, max(1, int(size * SHARES_B[s] / total))) for s, found in self.of.items()}
+        parts = {
+            s: chance.choice(found, max(1, int(size * SHARES_B[s] / total)))
+            for s, found in self.of.items()
+        }
         asked = np.concatenate(list(parts.values()))
         nameless = np.concatenate([np.full(len(p), s == "mcp_name") for s, p in parts.items()])
         right = self.tool[asked]
@@ -204,7 +209,9 @@ class Questions:
         return same | (anchors[: len(right)] @ anchors.T > TOO_NEAR)
 
     def _documents(self, places: np.ndarray, way: np.ndarray) -> Tensor:
-        width = max(int(self.documents[w].lengths[places[way == w]].max(initial=1)) for w in range(3))
+        width = max(
+            int(self.documents[w].lengths[places[way == w]].max(initial=1)) for w in range(3)
+        )
         at = torch.from_numpy(places).to(self.device)
         chosen = torch.from_numpy(way).to(self.device)
         stacked = torch.stack([each.rows[at, :width] for each in self.documents])
@@ -255,7 +262,9 @@ def contrast(encoder: nn.Module, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor
         b = functional.normalize(documents[:, :size], dim=-1)
         scores = (a @ b.T / TAU).masked_fill(others, -1e4)
         back = scores[:, :count].T
-        losses.append(functional.cross_entropy(scores, right) + 0.3 * functional.cross_entropy(back, right))
+        losses.append(
+            functional.cross_entropy(scores, right) + 0.3 * functional.cross_entropy(back, right)
+        )
     return torch.stack(losses).mean()
 
 
@@ -383,13 +392,15 @@ class Run:
 
         def loss() -> Tensor:
             asked = contrast(self.encoder, self.questions.batch(args.batch_b, self.chance))
-            return asked + args.keep * distil(self.encoder, self.lessons.batch(args.batch_b, self.chance))
+            return asked + args.keep * distil(
+                self.encoder, self.lessons.batch(args.batch_b, self.chance)
+            )
 
         def after(step: int) -> None:
             if step % 400 == 399:
                 self.questions.find_near(self.encoder)
             share = min(0.995, (step + 1) / (step + 10))
-            torch._foreach_lerp_([p.data for p in slow], [p.data for p in fast], 1 - share)  # noqa: SLF001
+            torch._foreach_lerp_([p.data for p in slow], [p.data for p in fast], 1 - share)
 
         self.questions.find_near(self.encoder)
         self._learn("B", pace, optimizer(self.encoder, 2.0), loss, after)
@@ -402,7 +413,7 @@ class Run:
         if mean > self.best and self.args.save:
             self.best = mean
             self.say(f"best so far: {stage}")
-            self.save(encoder)
+            save(encoder, Path(self.args.out), self.args.name)
 
     def _learn(
         self,
@@ -424,7 +435,8 @@ class Run:
             after(pace.step)
             pace.step += 1
             if pace.step % 250 == 0 or pace.step == 5:
-                self.say(f"{stage} {pace.step} ({pace.done:.0%}) loss {value.item():.3f} {pace.milliseconds:.0f} ms a step")
+                speed = f"{pace.milliseconds:.0f} ms a step"
+                self.say(f"{stage} {pace.step} ({pace.done:.0%}) loss {value.item():.3f} {speed}")
 
     def _report(self, stage: str, encoder: Encoder) -> float:
         """Say how good it is; the mean over the development sets."""
@@ -433,18 +445,18 @@ class Run:
             self.say(f"{stage} {size}: {json.dumps(table)}")
         return tables[384]["mean"]
 
-    def save(self, encoder: Encoder) -> None:
-        """In files of less than 16 MiB each."""
-        out = Path(self.args.out)
-        out.mkdir(parents=True, exist_ok=True)
-        state = {n: t.detach().to(torch.float16).cpu().numpy() for n, t in encoder.state_dict().items()}
-        words = state.pop("words.weight")
-        half = len(words) // 2
-        np.save(out / f"{self.args.name}-words-0.npy", words[:half])
-        np.save(out / f"{self.args.name}-words-1.npy", words[half:])
-        early = {n: a for n, a in state.items() if n.split(".")[1] in {"0", "1", "2"}}
-        np.savez(out / f"{self.args.name}-early.npz", **early)
-        np.savez(out / f"{self.args.name}-late.npz", **{n: a for n, a in state.items() if n not in early})
+
+def save(encoder: Encoder, out: Path, name: str) -> None:
+    """In files of less than 16 MiB each."""
+    out.mkdir(parents=True, exist_ok=True)
+    state = {n: t.detach().to(torch.float16).cpu().numpy() for n, t in encoder.state_dict().items()}
+    words = state.pop("words.weight")
+    half = len(words) // 2
+    np.save(out / f"{name}-words-0.npy", words[:half])
+    np.save(out / f"{name}-words-1.npy", words[half:])
+    early = {n: a for n, a in state.items() if n.split(".")[1] in {"0", "1", "2"}}
+    np.savez(out / f"{name}-early.npz", **early)
+    np.savez(out / f"{name}-late.npz", **{n: a for n, a in state.items() if n not in early})
 
 
 def arguments() -> argparse.Namespace:

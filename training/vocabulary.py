@@ -26,11 +26,16 @@ _HANGUL = re.compile(r"[\uac00-\ud7af]+")
 
 
 def choose(
-    english: Sequence[str], pairs: Sequence[Pair], bert: Sequence[str], simplified: Mapping[str, str]
+    english: Sequence[str],
+    pairs: Sequence[Pair],
+    bert: Sequence[str],
+    simplified: Mapping[str, str],
 ) -> list[str]:
     """All pieces in order: special ones, English, Chinese, Japanese, Korean, Russian, the rest."""
     texts = _by_language(pairs)
-    chinese = [text.translate(str.maketrans(dict(simplified))) for text in texts["zh"] + texts["zht"]]
+    chinese = [
+        text.translate(str.maketrans(dict(simplified))) for text in texts["zh"] + texts["zht"]
+    ]
     parts = [
         SPECIAL,
         _english(english + [p.english for p in pairs], bert),

@@ -456,9 +456,7 @@ class Crib:
                 return stored if stored and stored.has(self.pool.fingerprint) else self._in_memory()
 
     def _in_memory(self) -> Catalog:
-        return Catalog(
-            MemoryEngine(self._weights), self._cached_embedder, later=self._embeds_later
-        )
+        return Catalog(MemoryEngine(self._weights), self._cached_embedder, later=self._embeds_later)
 
     def _stored(self) -> Catalog:
         engine = SqliteEngine(self._store, self._weights)

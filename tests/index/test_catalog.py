@@ -14,7 +14,7 @@ from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.model import Entry, ToolInfo, Variant
 
 LONG_S = 30
-ASKED = [Variant("anything", 1.0, "as written", ())]
+ASKED = [Variant("anything")]
 
 
 class Patient:
@@ -92,7 +92,9 @@ def test_known_vectors_need_no_wait(catalog, embedder):
 def test_who_listens_to_the_embedding_waits_for_it(catalog, embedder):
     embedder.go.set()
     heard = []
-    catalog.rebuild(entries("a", "b"), "1", embedding=lambda done, every: heard.append((done, every)))
+    catalog.rebuild(
+        entries("a", "b"), "1", embedding=lambda done, every: heard.append((done, every))
+    )
     assert heard[-1] == (2, 2)
     assert catalog.has("1")
 

@@ -1,4 +1,5 @@
-from threading import Event, active_count, enumerate as threads
+from threading import Event, active_count
+from threading import enumerate as threads
 
 from toolcrib.index.worker import Worker
 

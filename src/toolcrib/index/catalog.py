@@ -111,8 +111,7 @@ class Catalog:
         try:
             if self._later and embedding is None:
                 return _with(documents, self._embedder.known(texts))
-            told = embedding or (lambda _done, _all: None)
-            vectors = self._embedder.embed(texts, progress=told)
+            vectors = self._embedder.embed(texts, progress=embedding or _unheard)
         except EmbedError as error:
             _log.warning("indexed without vectors: %s", error)
             return documents
@@ -143,14 +142,16 @@ class Catalog:
             if not wanted:
                 self._give()
                 return False
-        assert self._embedder  # nothing waits without one
-        some = sorted(wanted)[:AT_ONCE]
         try:
-            self._made |= zip(some, self._embedder.embed(some), strict=True)
+            self._make(sorted(wanted)[:AT_ONCE])
         except (EmbedError, StoreError) as error:
             _log.warning("searching by words alone: %s", error)
             return False
         return True
+
+    def _make(self, texts: Sequence[str]) -> None:
+        if self._embedder:
+            self._made |= zip(texts, self._embedder.embed(texts), strict=True)
 
     def _give(self) -> None:
         """Index what waited, with its vectors."""
@@ -172,3 +173,7 @@ def _with(
 ) -> list[Document]:
     """The documents with the vectors of their texts, where there are any."""
     return [replace(each, vector=vectors.get(each.text)) for each in documents]
+
+
+def _unheard(_done: int, _all: int) -> None:
+    """Progress that nobody listens to."""

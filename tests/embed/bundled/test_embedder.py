@@ -37,9 +37,13 @@ def test_vectors_are_those_of_the_reference(embedder):
     np.testing.assert_allclose(rows[:, : len(expected[0])], expected, atol=2e-3)
 
 
-@pytest.mark.parametrize("wanted", ["读取文件", "讀取檔案", "Datei lesen", "open and read a document"])
+@pytest.mark.parametrize(
+    "wanted", ["读取文件", "讀取檔案", "Datei lesen", "open and read a document"]
+)
 def test_meaning_crosses_languages(embedder, wanted):
-    tools = embedder.embed(["read_file Read the contents of a file", "get_weather Weather in a city"])
+    tools = embedder.embed(
+        ["read_file Read the contents of a file", "get_weather Weather in a city"]
+    )
     near, far = tools @ embedder.embed([wanted])[0]
     assert near > far + 0.1
 
@@ -61,7 +65,7 @@ def test_what_says_nothing_is_a_row_of_zeros(embedder):
 
 def test_the_model_is_read_once_and_when_it_is_needed(monkeypatch):
     read: list[object] = []
-    monkeypatch.setattr(bundled, "load_tokenizer", lambda folder: read.append(folder))
+    monkeypatch.setattr(bundled, "load_tokenizer", read.append)
     lazy = BundledEmbedder()
     assert lazy.embed([]).shape == (0, 384)
     assert not read

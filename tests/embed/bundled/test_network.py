@@ -8,7 +8,12 @@ WIDTH, INNER = 24, 48
 
 def stored(seed: int = 3, layers: int = 2, pieces: int = 9, positions: int = 6):
     chance = np.random.default_rng(seed)
-    shapes = {"qkv": (3 * WIDTH, WIDTH), "out": (WIDTH, WIDTH), "up": (INNER, WIDTH), "down": (WIDTH, INNER)}
+    shapes = {
+        "qkv": (3 * WIDTH, WIDTH),
+        "out": (WIDTH, WIDTH),
+        "up": (INNER, WIDTH),
+        "down": (WIDTH, INNER),
+    }
     arrays = {}
 
     def put(name: str, shape: tuple[int, int]) -> None:

@@ -2,7 +2,22 @@ import pytest
 
 from toolcrib.embed.bundled.tokenizer import Tokenizer, folded
 
-PIECES = ["[PAD]", "[CLS]", "read", "file", "##s", "天气", "天", "气", "预报", "文件", "c", "+", "un", "##able"]
+PIECES = [
+    "[PAD]",
+    "[CLS]",
+    "read",
+    "file",
+    "##s",
+    "天气",
+    "天",
+    "气",
+    "预报",
+    "文件",
+    "c",
+    "+",
+    "un",
+    "##able",
+]
 SIMPLIFIED = {"氣": "气", "預": "预", "報": "报"}
 
 

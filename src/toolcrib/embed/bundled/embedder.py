@@ -41,7 +41,10 @@ class BundledEmbedder:
         if not texts:
             return out
         tokenizer, network = self._model
-        numbers = [tokenizer.numbers(t[:MOST_CHARACTERS], most=network.longest - 1) for t in map(readable, texts)]
+        numbers = [
+            tokenizer.numbers(t[:MOST_CHARACTERS], most=network.longest - 1)
+            for t in map(readable, texts)
+        ]
         for places in _batches([len(each) for each in numbers]):
             out[places] = self._shortened(network(_padded([numbers[place] for place in places])))
         return out

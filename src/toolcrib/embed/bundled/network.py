@@ -92,7 +92,9 @@ class Network:
         real = numbers != PADDING
         x = self._words[numbers].astype(np.float32) * self._steps[numbers][..., None]
         x = self._norm(x + self._positions[: numbers.shape[1]])
-        hidden = None if real.all() else np.where(real, 0, -1e9).astype(np.float32)[:, None, None, :]
+        hidden = (
+            None if real.all() else np.where(real, 0, -1e9).astype(np.float32)[:, None, None, :]
+        )
         for layer in self._layers:
             x = layer(x, hidden)
         mean = np.einsum("bld,bl->bd", x, real.astype(np.float32))
@@ -114,7 +116,7 @@ def attention(qkv: Floats, hidden: Floats | None) -> Floats:
 
 
 def gelu(x: Floats) -> Floats:
-    """x · Φ(x) by its usual approximation with tanh. Writes into what it gets."""
+    """X · Φ(x) by its usual approximation with tanh. Writes into what it gets."""
     inner = x * x
     inner *= CUBE
     inner += LINEAR
