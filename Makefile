@@ -31,9 +31,10 @@ format: $(VENV)/.dev ## Repair what the linter can repair, then format
 ifdef BENCH_DIR
 bench: export TOOLCRIB_BENCH_DIR := $(BENCH_DIR)
 endif
-bench: $(VENV)/.bench ## Measure latency and quality (BENCH_DIR=..., else TOOLCRIB_BENCH_DIR)
+bench: $(VENV)/.bench ## Measure latency, quality and tokens (BENCH_DIR=..., else TOOLCRIB_BENCH_DIR)
 	$(BIN)/python -m benchmarks.search_latency
 	$(BIN)/python -m benchmarks.quality
+	$(BIN)/python -m benchmarks.tokens
 
 extras: $(VENV)/.extras $(VENV)/.bench ## Test what needs optional packages (installs PyTorch)
 	$(BIN)/python -m pytest tests/embed tests/contracts/test_embedder.py tests/benchmarks $(ARGS)

@@ -315,3 +315,46 @@ def test_rules_of_approval_are_tables(file: Path):
 def test_a_rule_that_cannot_be_kept_is_refused(rule: str, file: Path):
     write(file, f"[approval]\nrules = [{rule}]")
     assert "approval.rules.0" in refusal({}, file)
+
+
+@pytest.mark.parametrize(
+    ("environ", "mode"),
+    [
+        ({}, "on"),
+        ({"ENABLE_TOOL_SEARCH": "auto:5"}, "auto:5"),
+        ({"ENABLE_TOOL_SEARCH": "false"}, "false"),
+        ({"ENABLE_TOOL_SEARCH": ""}, "on"),
+        (
+            {"ENABLE_TOOL_SEARCH": "false", "TOOLCRIB_TOOL_SEARCH": "conversation:20"},
+            "conversation:20",
+        ),
+        ({"ENABLE_TOOL_SEARCH": "auto", "TOOLCRIB_TOOL_SEARCH": ""}, "auto"),
+    ],
+)
+def test_the_mode_of_tool_search_has_two_variables(environ: dict[str, str], mode: str):
+    assert load_settings(environ).tool_search == mode
+
+
+def test_the_environment_wins_over_the_file_in_the_mode_of_tool_search(tmp_path: Path):
+    file = tmp_path / "settings.toml"
+    file.write_text('tool_search = "off"\n', encoding="utf-8")
+    assert load_settings({}, file).tool_search == "off"
+    assert load_settings({"ENABLE_TOOL_SEARCH": "true"}, file).tool_search == "true"
+
+
+@pytest.mark.parametrize("variable", ["ENABLE_TOOL_SEARCH", "TOOLCRIB_TOOL_SEARCH"])
+def test_a_mode_that_is_none_is_auto_and_the_log_says_so(
+    variable: str, caplog: pytest.LogCaptureFixture
+):
+    assert load_settings({variable: "sometimes"}).tool_search == "auto"
+    [record] = caplog.records
+    assert record.levelname == "WARNING"
+    assert variable in record.getMessage()
+    assert "'sometimes'" in record.getMessage()
+
+
+def test_a_mode_that_is_none_in_a_file_is_refused(tmp_path: Path):
+    file = tmp_path / "settings.toml"
+    file.write_text('tool_search = "sometimes"\n', encoding="utf-8")
+    assert "tool_search" in refusal({}, file)
+    assert "auto:N" in refusal({}, file)

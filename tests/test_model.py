@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError, fields
 import pytest
 
 from toolcrib import model
-from toolcrib.model import AgentInfo, Answer, Capability, Hit, SkillInfo, ToolInfo
+from toolcrib.model import AgentInfo, Answer, Call, Capability, Hit, SearchMode, SkillInfo, ToolInfo
 
 TOOL_FIELDS = """
     name description parameters source source_id permission_kind category tags searchable platforms
@@ -90,3 +90,34 @@ def test_an_answer_without_hits_is_false():
 def test_a_match_is_a_pair_of_id_and_score():
     id, score = model.Match("read_file", 0.5)
     assert (id, score) == ("read_file", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("on", SearchMode("on")),
+        (" TRUE ", SearchMode("on")),
+        ("off", SearchMode("off")),
+        ("false", SearchMode("off")),
+        ("auto", SearchMode("auto", 10)),
+        ("Auto:0", SearchMode("auto", 0)),
+        ("auto:100", SearchMode("auto", 100)),
+        ("conversation:25", SearchMode("conversation", 25)),
+        ("conversation", SearchMode("conversation", 10)),
+    ],
+)
+def test_a_mode_is_read_as_it_is_written(text: str, mode: SearchMode):
+    assert SearchMode.read(text) == mode
+
+
+@pytest.mark.parametrize(
+    "text", ["", "yes", "auto:", "auto:101", "auto:-1", "on:5", "auto:5%", "auto:٣"]
+)
+def test_what_is_no_mode_is_refused_with_those_there_are(text: str):
+    with pytest.raises(ValueError, match="conversation:N or off"):
+        SearchMode.read(text)
+
+
+def test_a_call_takes_arguments_as_they_come():
+    assert Call.of("f", {"a": 1}, "p") == Call("f", {"a": 1}, pin="p")
+    assert Call.of("f", '{"a": 1}') == Call("f", text='{"a": 1}')

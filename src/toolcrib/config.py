@@ -5,10 +5,12 @@
 The file is the one named by TOOLCRIB_CONFIG, else `config.toml` in the user's configuration
 folder. None is read from the working directory: settings name code to import, and a cloned
 repository must not get to choose that. A section's key is written with two underscores in the
-environment: TOOLCRIB_SEARCH__LIMIT=8.
+environment: TOOLCRIB_SEARCH__LIMIT=8. ENABLE_TOOL_SEARCH, which other programs read too, stands in
+for TOOLCRIB_TOOL_SEARCH where that is not set.
 """
 
 import json
+import logging
 import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -24,16 +26,21 @@ from pydantic import (
     PositiveFloat,
     PositiveInt,
     SecretStr,
+    field_validator,
 )
 from pydantic import ValidationError as PydanticError
 
 from toolcrib.errors import ConfigError
-from toolcrib.model import PermissionKind
+from toolcrib.model import PermissionKind, SearchMode
 
 PREFIX = "TOOLCRIB_"
 CONFIG = "TOOLCRIB_CONFIG"
+TOOL_SEARCH = "TOOLCRIB_TOOL_SEARCH"
+SHARED_TOOL_SEARCH = "ENABLE_TOOL_SEARCH"
 # Variables that are ours and no settings.
 NOT_SETTINGS = frozenset({CONFIG, "TOOLCRIB_APPS_FILE", "TOOLCRIB_BENCH_DIR"})
+
+_log = logging.getLogger(__name__)
 
 
 class _Section(BaseModel):
@@ -221,6 +228,39 @@ class McpSettings(_Section):
     )
 
 
+class SessionSettings(_Section):
+    """What one conversation sees. When tools wait for a search at all says `tool_search`."""
+
+    threshold: int = Field(
+        default=15, ge=0, description="Below so many tools none waits, but those that always do."
+    )
+    never_defer: tuple[str, ...] = Field(
+        default=(), description="Names or patterns of tools that are always shown whole."
+    )
+    style: Literal["hidden", "stub"] = Field(
+        default="hidden",
+        description="A deferred tool: not listed, or listed by name and description alone.",
+    )
+    auto_reveal: bool = Field(
+        default=False,
+        description="Whether a deferred tool may be called unrevealed, if its arguments fit.",
+    )
+    reveal_tokens: PositiveInt = Field(
+        default=800,
+        description="What a query may add to the tools of a session, in tokens, beside its best"
+        " hit and what it selects by name.",
+    )
+    context_window: PositiveInt = Field(
+        default=200_000, description="Tokens of the model's window, unless the session says."
+    )
+    summary_tokens: PositiveInt = Field(
+        default=200, description="Largest summary of what is deferred, in tokens."
+    )
+    answer_tokens: PositiveInt = Field(
+        default=1_500, description="Largest answer of the search tool, in tokens."
+    )
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -249,6 +289,11 @@ class Settings(_Section):
         description="Files with `mcpServers`, as MCP clients keep them. Beside them, `servers.json`"
         " in the configuration folder is read, which `toolcrib add` writes.",
     )
+    tool_search: str = Field(
+        default="on",
+        description="When tools wait for a search: `on`, `auto:N` (their definitions take N % of"
+        " the window), `conversation:N` (the conversation does), `off`.",
+    )
     search: SearchSettings = Field(default_factory=SearchSettings, description="")
     weights: WeightSettings = Field(default_factory=WeightSettings, description="")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="")
@@ -256,6 +301,13 @@ class Settings(_Section):
     approval: ApprovalSettings = Field(default_factory=ApprovalSettings, description="")
     mcp: McpSettings = Field(default_factory=McpSettings, description="")
     apps: AppSettings = Field(default_factory=AppSettings, description="")
+    session: SessionSettings = Field(default_factory=SessionSettings, description="")
+
+    @field_validator("tool_search")
+    @classmethod
+    def _is_mode(cls, text: str) -> str:
+        SearchMode.read(text)
+        return text
 
     @property
     def store_path(self) -> str:
@@ -360,14 +412,31 @@ def _nearest(key: str) -> str:
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """TOOLCRIB_SEARCH__LIMIT=8 as {"search": {"limit": "8"}}; lists are separated by commas."""
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = _tool_search(environ)
     for variable, text in sorted(environ.items()):
-        if variable.startswith(PREFIX) and variable not in NOT_SETTINGS:
+        if variable.startswith(PREFIX) and variable not in {*NOT_SETTINGS, TOOL_SEARCH}:
             section, _, key = variable.removeprefix(PREFIX).lower().rpartition("__")
             value = {key: _listed(section, key, text)}
             _check_keys({section: value} if section else value, Settings, f"{variable}: ")
             values = _merged(values, {section: value} if section else value)
     return values
+
+
+def _tool_search(environ: Mapping[str, str]) -> dict[str, Any]:
+    """The mode that the environment says. One that is none is `auto`, and the log says so.
+
+    No error: the variable may be there for another program, with words of its own.
+    """
+    variable = TOOL_SEARCH if environ.get(TOOL_SEARCH) else SHARED_TOOL_SEARCH
+    text = environ.get(variable)
+    if not text:
+        return {}
+    try:
+        SearchMode.read(text)
+    except ValueError as error:
+        _log.warning("%s: %s; `auto` is taken", variable, error)
+        return {"tool_search": "auto"}
+    return {"tool_search": text}
 
 
 def _listed(section: str, key: str, text: str) -> object:

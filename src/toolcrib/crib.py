@@ -6,6 +6,7 @@ crib.search("what I need")
 crib.explain("what I need", "my_function")
 await crib.call("my_function", {"its": "arguments"})
 crib.add_mcp("time", command=["uvx", "mcp-server-time"])
+crib.session("thread-1").active_tools()
 """
 
 import asyncio
@@ -16,35 +17,57 @@ from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Self, TypeAlias, Unpack
+from typing import Self, Unpack
 
+from toolcrib.by_settings import (
+    app_rules_of,
+    deferral_of,
+    embedder_of,
+    habits_of,
+    policy_of,
+    rules_of,
+    weights_of,
+)
 from toolcrib.config import Settings
 from toolcrib.embed.cached import CachedEmbedder
-from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import NameTaken, ToolcribError, UnknownTool
-from toolcrib.execute.approval import Approver, Rule
+from toolcrib.execute.approval import Approver
 from toolcrib.execute.caller import Caller
-from toolcrib.execute.door import Door, Policy
+from toolcrib.execute.door import Door
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Progress, View
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.index.weights import FieldWeights
-from toolcrib.model import Answer, Call, Entry, Json, JsonObject, Kind, Outcome, Query, ToolInfo
+from toolcrib.model import (
+    Answer,
+    Call,
+    Entry,
+    Json,
+    JsonObject,
+    Kind,
+    Outcome,
+    Query,
+    ToolInfo,
+)
 from toolcrib.model import Progress as CallProgress
+from toolcrib.pool.entry_memory import OfEntries
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.pool.pool import Pool
 from toolcrib.search.answer import answer
 from toolcrib.search.explain import Explanation, explain
 from toolcrib.search.filters import Scope, hidden, verdict
 from toolcrib.search.pipeline import Search
-from toolcrib.search.rewrite import VariantWeights
 from toolcrib.search.rules import Rules
 from toolcrib.search.tongues import spoken_alone
+from toolcrib.session.accounting import Prices
+from toolcrib.session.host import Host
+from toolcrib.session.policy import Deferral, Plan, make_plan
+from toolcrib.session.reveals import RequestReveals
+from toolcrib.session.session import Session
 from toolcrib.sources.apps.apps import Apps
-from toolcrib.sources.apps.rules import AppRules, Patience
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.configured import configured
 from toolcrib.sources.function import ToolFacts
@@ -53,20 +76,18 @@ from toolcrib.sources.mcp.added import added_servers
 from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource, Refreshed
 from toolcrib.sources.protocol import Sleeper, Source, Watched
+from toolcrib.store.reveals import KeptReveals
 from toolcrib.store.sqlite import SqliteStore
 from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
+from toolcrib.text.tokens import token_counter
 from toolcrib.uses.advice import Advice
 from toolcrib.uses.hints import Hints
 from toolcrib.uses.links import astray
 from toolcrib.uses.uses import Uses
 
-MOST_SCOPES = 256
-
 HOST = Caller("host")
 """Who calls when nobody else is named: the program that holds the crib."""
-
-_Remembered: TypeAlias = dict[tuple[Scope, frozenset[Kind]], frozenset[str]]
 
 
 class Crib:
@@ -96,8 +117,10 @@ class Crib:
         self._closing: list[Callable[[], None]] = []
         self._servers: dict[str, McpSource] = {}
         self._stale: dict[str, Entry | None] = {}
-        self._hidden: tuple[Mapping[str, Entry], _Remembered] = ({}, {})
-        self._alone: tuple[Mapping[str, Entry], Mapping[Language, float]] = ({}, {})
+        self._hidden = OfEntries[tuple[Scope, frozenset[Kind]], frozenset[str]]()
+        self._plans = OfEntries[tuple[Scope, Deferral, bool], Plan]()
+        self._prices = Prices(token_counter)
+        self._alone = OfEntries[None, Mapping[Language, float]]()
         self._glossary = load_glossary(self.settings.search.glossaries)
         self.pool.events.subscribe(TOOLS_UPDATED, self._note)
 
@@ -230,11 +253,37 @@ class Crib:
         definition which was shown, if it has to be that one. `approver` is asked where the rules
         say so; without one the operator finds a ticket at `tickets`.
         """
-        text = isinstance(arguments, str)
-        call = Call(name, text=arguments, pin=pin) if text else Call(name, arguments, pin=pin)
         self._look_again(self._gathered(), name)
+        call = Call.of(name, arguments, pin)
         return await self._door.execute(
             call, self._known(caller), timeout_s=timeout_s, approver=approver, progress=progress
+        )
+
+    def session(
+        self,
+        id: str | None = None,
+        *,
+        caller: Caller = HOST,
+        mode: str | None = None,
+        context_window: int | None = None,
+        bound: Iterable[str] = (),
+    ) -> Session:
+        """What one conversation of this caller sees; its reveals last as long as its id is used.
+
+        Without an id it is for one request alone, and shared with nobody. `mode` and
+        `context_window` None mean the settings. `bound` are the names of tools that the caller has
+        got already: they are neither listed nor found. Raises `ConfigError` for a mode that is
+        none, and `StoreError`.
+        """
+        scope = replace(caller.scope, bound=caller.scope.bound.union(bound))
+        deferral = deferral_of(self.settings, mode, context_window)
+        known = self._known(replace(caller, scope=scope))
+        return Session(
+            self._host(known),
+            partial(self._plan, known.scope, deferral),
+            RequestReveals() if id is None else KeptReveals(self._store, caller.id, id),
+            self._prices,
+            habits_of(self.settings, deferral),
         )
 
     def question(
@@ -396,11 +445,7 @@ class Crib:
 
     def _spoken_alone(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
         """Who needs a translation, remembered as long as the entries are these."""
-        made_from, alone = self._alone
-        if made_from is not entries:
-            alone = spoken_alone(entries.values())
-            self._alone = entries, alone
-        return alone
+        return self._alone.get(entries, None, lambda: spoken_alone(entries.values()))
 
     def _heard(self, caller: Caller, tool: str) -> None:
         self._uses.called(caller.id, tool)
@@ -413,17 +458,39 @@ class Crib:
         with self._changing:
             return self._store
 
+    def _host(self, caller: Caller) -> Host:
+        """What a session of this caller reaches of the crib."""
+        return Host(
+            search=partial(self.search, caller=caller),
+            call=partial(self.call, caller=caller),
+            means=partial(self._means, caller),
+            check=self._door.check,
+            aside=asyncio.to_thread,
+        )
+
+    def _means(self, caller: Caller, name: str) -> Entry | None:
+        self._gathered()
+        return self._door.means(name, caller)
+
+    def _plan(self, scope: Scope, deferral: Deferral, used: int) -> Plan:
+        """What this caller's sessions defer, remembered as long as the entries are these."""
+        entries = self.entries()
+        key = scope, deferral, deferral.is_late(used)
+        return self._plans.get(
+            entries,
+            key,
+            lambda: make_plan(
+                entries.values(), scope, deferral, is_late=key[2], price=self._prices.of
+            ),
+        )
+
     def _hidden_from(
         self, caller: Scope, kinds: frozenset[Kind], entries: Mapping[str, Entry]
     ) -> frozenset[str]:
         """What this caller does not get to see, remembered as long as the entries are these."""
-        made_from, remembered = self._hidden
-        if made_from is not entries or len(remembered) >= MOST_SCOPES:
-            remembered = {}
-            self._hidden = entries, remembered
-        if (caller, kinds) not in remembered:
-            remembered[caller, kinds] = hidden(entries.values(), caller, kinds)
-        return remembered[caller, kinds]
+        return self._hidden.get(
+            entries, (caller, kinds), lambda: hidden(entries.values(), caller, kinds)
+        )
 
     def _scope(self, scope: Scope | None) -> Scope:
         """Who asks, with what is hidden from everyone."""
@@ -485,61 +552,3 @@ class Crib:
     @cached_property
     def _rules(self) -> Rules:
         return rules_of(self.settings)
-
-
-def rules_of(settings: Settings) -> Rules:
-    """The rules of search that the settings make."""
-    said = settings.search
-    weights = VariantWeights(
-        as_written=said.weight_as_written,
-        plain=said.weight_plain,
-        intent=said.weight_intent,
-        translated=said.weight_translated,
-    )
-    return Rules(
-        limit=said.limit,
-        most=said.most,
-        schemas=said.schemas,
-        depth=said.depth,
-        k=said.k,
-        exact_name_bonus=said.exact_name_bonus,
-        intent_boost=said.intent_boost,
-        weights=weights,
-        cut=said.cut,
-        cut_ratio=said.cut_ratio,
-        band_share=said.band_share,
-    )
-
-
-def policy_of(settings: Settings) -> Policy:
-    """The rules of calling that the settings make."""
-    said = settings.approval.rules
-    rules = tuple(Rule(rule.verdict, rule.pattern, rule.kind) for rule in said)
-    return Policy(rules, settings.call.timeout_s, settings.call.result_bytes)
-
-
-def app_rules_of(settings: Settings) -> AppRules:
-    """The rules about apps that the settings make."""
-    said = settings.apps
-    patience = Patience(said.start_timeout_s, said.idle_timeout_s)
-    return AppRules(said.launch, frozenset(said.trusted), patience)
-
-
-def weights_of(settings: Settings) -> FieldWeights:
-    """The weights of fields that the settings make."""
-    return FieldWeights(**settings.weights.model_dump())
-
-
-def embedder_of(settings: Settings) -> Embedder | None:
-    """The embedder that the settings name, without a cache. Raises `ConfigError`, `EmbedError`."""
-    said = settings.embed
-    return make_embedder(
-        embedder=said.embedder,
-        model=said.model,
-        url=said.url,
-        api_key=said.api_key.get_secret_value() if said.api_key else None,
-        timeout_s=said.timeout_s,
-        batch=said.batch,
-        retries=said.retries,
-        dimensions=said.dimensions,
-    )

@@ -2,10 +2,11 @@
 
 A `Capability` is what can be searched. It is a tool (`ToolInfo`), a skill (`SkillInfo`)
 or an agent (`AgentInfo`); `kind` says which. The rest is what a search takes and gives
-(`Query`, `Variant`, `Match`, `Hit`, `Answer`) and what a call takes and gives
-(`Call`, `Outcome`).
+(`Query`, `Variant`, `Match`, `Hit`, `Answer`), what a call takes and gives (`Call`, `Outcome`),
+and when a session defers tools (`SearchMode`).
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, overload
@@ -196,6 +197,44 @@ class Answer(Sequence[Hit]):
         return iter(self.hits)
 
 
+_MODE = re.compile(r"(auto|conversation)(?::([0-9]{1,3}))?")
+_SWITCHES: Mapping[str, Literal["on", "off"]] = {
+    "on": "on",
+    "true": "on",
+    "off": "off",
+    "false": "off",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchMode:
+    """When the tools of a session wait for a search.
+
+    on                 always
+    auto:N             when their definitions take N % of the context window, or more
+    conversation:N     once the conversation has used N % of the context window
+    off                never
+
+    Without a number N is 10. `true` and `false` say on and off.
+    """
+
+    kind: Literal["on", "auto", "conversation", "off"] = "on"
+    percent: int = 10
+
+    @classmethod
+    def read(cls, text: str) -> "SearchMode":
+        """The mode that a text says. Raises `ValueError` with the words there are."""
+        said = text.strip().lower()
+        if said in _SWITCHES:
+            return cls(_SWITCHES[said])
+        match = _MODE.fullmatch(said)
+        percent = int(match[2] or 10) if match else 101
+        if not match or percent > 100:  # noqa: PLR2004 - per cent
+            words = "on, auto, auto:N, conversation:N or off, with N from 0 to 100"
+            raise ValueError(f"{text!r} is no mode of tool search; say {words}")
+        return cls("auto" if match[1] == "auto" else "conversation", percent)
+
+
 Phase = Literal["resolve", "state", "rights", "approval", "arguments", "start", "call", "result"]
 Effect = Literal["not_sent", "failed", "unknown"]
 Progress: TypeAlias = Callable[[float, float | None, str], None]
@@ -215,6 +254,13 @@ class Call:
     arguments: JsonObject = field(default_factory=dict[str, Json])
     text: str = ""
     pin: str = ""
+
+    @classmethod
+    def of(cls, name: str, arguments: JsonObject | str, pin: str = "") -> "Call":
+        """A call with arguments as they come: an object, or JSON text."""
+        if isinstance(arguments, str):
+            return cls(name, text=arguments, pin=pin)
+        return cls(name, arguments, pin=pin)
 
 
 def _tell_nobody(_done: float, _all: float | None, _message: str) -> None:

@@ -19,7 +19,8 @@ def run_main(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> int | str | No
 
 
 def test_the_commands_are_those_of_the_design():
-    finding, servers = "search why list show call hints index", "servers add remove refresh login"
+    finding = "search why list tokens show call hints index"
+    servers = "servers add remove refresh login"
     assert f"{finding} {servers} review doctor apps lint eval tour".split() == NAMES
 
 

@@ -137,3 +137,36 @@ def test_a_closed_store_says_so(store: Store):
         store.used()
     with pytest.raises(StoreError, match="open it again"):
         store.forget_used()
+
+
+def test_reveals_have_the_order_of_their_first_reveal(store: Store):
+    assert store.reveals("ann", "1") == ()
+    assert store.add_reveals("ann", "1", ["b", "a", "b"]) == ("b", "a")
+    assert store.add_reveals("ann", "1", ["a", "c"]) == ("c",)
+    store.keep_reveals("ann", "1", {"c", "b"})
+    assert store.reveals("ann", "1") == ("b", "c")
+
+
+def test_neither_sessions_nor_callers_share_reveals(store: Store):
+    store.add_reveals("ann", "1", ["a"])
+    store.add_reveals("ann", "2", ["b"])
+    store.add_reveals("bob", "1", ["c"])
+    seen = [store.reveals(*each) for each in (("ann", "1"), ("ann", "2"), ("bob", "1"))]
+    assert seen == [("a",), ("b",), ("c",)]
+    store.keep_reveals("ann", "1", [])
+    assert store.reveals("bob", "1") == ("c",)
+
+
+def test_threads_add_reveals_at_once(store: Store):
+    def add(letter: str) -> None:
+        for number in range(10):
+            store.add_reveals("ann", "1", [f"{letter}{number}", "same"])
+
+    threads = [Thread(target=add, args=[letter]) for letter in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    names = store.reveals("ann", "1")
+    assert len(names) == len(set(names)) == 41
+    assert [name for name in names if name.startswith("a")] == [f"a{n}" for n in range(10)]

@@ -7,9 +7,11 @@ from tests.execute.counting import ANN, Shop, offered
 from tests.workshop import ListedSource, mcp
 from toolcrib.execute.approval import Rule
 from toolcrib.execute.caller import Caller
+from toolcrib.execute.chain import per_request_tools
 from toolcrib.execute.door import Door, Policy
+from toolcrib.execute.refusal import Refused
 from toolcrib.execute.tickets import ApprovalRequest
-from toolcrib.model import Call, CallError, Outcome, SkillInfo, State
+from toolcrib.model import Call, CallError, Outcome, SkillInfo, State, ToolInfo
 from toolcrib.pool.pool import Pool
 from toolcrib.search.filters import Scope
 
@@ -243,3 +245,27 @@ def test_a_source_hears_which_definition_was_admitted():
     asyncio.run(shop.door.execute(Call("look"), ANN))
     (reached,) = shop.reached
     assert reached.pin == shop.pool.entries["mcp_shop_look"].capability.pin != ""
+
+
+def test_arguments_can_be_checked_without_a_call():
+    shop = Shop(offered(schema=NAMED))
+    tool = shop.pool.entries["mcp_shop_look"].capability
+    assert isinstance(tool, ToolInfo)
+    assert shop.door.check(tool, {"n": 1}) == shop.door.check(tool, '{"n": 1}') == {"n": 1}
+    with pytest.raises(Refused) as refused:
+        shop.door.check(tool, {"n": "x"})
+    assert refused.value.error.code == "bad_arguments"
+    assert not shop.reached
+
+
+def test_what_a_name_means_is_told_without_a_call():
+    shop = Shop()
+    assert shop.door.means("look", ANN) is shop.pool.entries["mcp_shop_look"]
+    assert shop.door.means("lokk", ANN) is None
+
+    def look() -> str:
+        """Look here."""
+        return "here"
+
+    with per_request_tools(look):
+        assert shop.door.means("look", ANN) is None

@@ -1,5 +1,5 @@
+from toolcrib.by_settings import rules_of, weights_of
 from toolcrib.config import Settings
-from toolcrib.crib import rules_of, weights_of
 from toolcrib.index.weights import FieldWeights
 from toolcrib.search.rules import Rules
 

@@ -23,6 +23,7 @@ from toolcrib.cli import (
     search,
     servers,
     show,
+    tokens,
     tour,
     why,
 )
@@ -44,6 +45,7 @@ COMMANDS: tuple[Command, ...] = (
     search,
     why,
     list_,
+    tokens,
     show,
     call,
     hints,

@@ -4,8 +4,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from toolcrib.by_settings import embedder_of, rules_of, weights_of
 from toolcrib.config import Settings
-from toolcrib.crib import embedder_of, rules_of, weights_of
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.evaluate.cases import Case, Suite
 from toolcrib.evaluate.measures import Scores, score

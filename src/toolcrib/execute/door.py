@@ -20,7 +20,7 @@ from toolcrib.execute.gates import changed, check_rights, check_state, take_in
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.results import Results
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
-from toolcrib.model import Call, CallError, Entry, Outcome, Progress, Running, ToolInfo
+from toolcrib.model import Call, CallError, Entry, JsonObject, Outcome, Progress, Running, ToolInfo
 from toolcrib.pool.pool import Pool
 from toolcrib.sources.protocol import Source
 
@@ -122,6 +122,22 @@ class Door:
         except Exception:  # noqa: BLE001 - the call comes to the same gates, and says what is wrong
             return None
         return asked.request if self._approval.asks(asked.tool) else None
+
+    def check(self, tool: ToolInfo, arguments: JsonObject | str) -> JsonObject:
+        """The arguments as this tool would be sent them. Sends nothing. Raises `Refused`."""
+        given = take_in(Call.of(tool.name, arguments), tool)
+        return self._arguments.check(tool, given).arguments
+
+    def means(self, name: str, caller: Caller) -> Entry | None:
+        """The entry of the pool that a call of this name would reach.
+
+        None if it would reach none, or a tool of the request alone.
+        """
+        try:
+            entry, pool = resolve(name, self._pool, caller)
+        except Refused:
+            return None
+        return entry if pool is self._pool else None
 
     def rest(self, handle: str, caller: Caller, offset: int) -> Outcome:
         """What of a large result begins at this character; see `Outcome.handle`."""

@@ -15,6 +15,7 @@ Code = Literal[
     "changed",
     "unreviewed",
     "definition_changed",
+    "not_revealed",
     "not_allowed",
     "approval_needed",
     "approval_denied",

@@ -37,6 +37,12 @@ MIGRATIONS = (
         day INTEGER NOT NULL, PRIMARY KEY (profile, word, tool)
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE reveals (
+        caller TEXT, session TEXT, names TEXT NOT NULL, used INTEGER NOT NULL UNIQUE,
+        PRIMARY KEY (caller, session)
+    ) WITHOUT ROWID;
+    """,
 )
 
 

@@ -1,6 +1,6 @@
 """What every store promises: what must last longer than a process."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -48,7 +48,27 @@ class UseStore(Protocol):
         ...
 
 
-class Store(VectorCache, UseStore, Protocol):
+class RevealStore(Protocol):
+    """Where the reveals of conversations last: by caller and session, so that no two share any.
+
+    Of 4,096 sessions; beyond that the one that was used longest ago is forgotten.
+    Everything here raises `StoreError` when the place behind it cannot be read or written.
+    """
+
+    def reveals(self, caller: str, session: str) -> tuple[str, ...]:
+        """The names that a session has revealed, in the order of their first reveal."""
+        ...
+
+    def add_reveals(self, caller: str, session: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Put names behind the others, each once; returns those that are new."""
+        ...
+
+    def keep_reveals(self, caller: str, session: str, names: Collection[str]) -> None:
+        """Forget all names but these; those that stay keep their order."""
+        ...
+
+
+class Store(VectorCache, UseStore, RevealStore, Protocol):
     """Where things last. Safe to share between threads; whatever is kept is kept whole."""
 
     def close(self) -> None:

@@ -1,10 +1,11 @@
 """The catalog file: SQLite by way of apsw, which brings a current one and loads extensions.
 
-What it holds (the index, cached vectors) can be made again, or grows again with use, so a damaged
-file is set aside and a fresh one takes its place. What must not be lost does not belong in it.
+What it holds (the index, cached vectors, reveals) can be made again, or grows again with use, so a
+damaged file is set aside and a fresh one takes its place. What must not be lost does not belong in
+it.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.errors import StoreError
-from toolcrib.store import embeddings, uses
+from toolcrib.store import embeddings, reveals, uses
 from toolcrib.store.connections import Connections, FileConnections, MemoryConnection
 from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
 from toolcrib.store.private import make_private
@@ -87,6 +88,32 @@ class SqliteStore:
         """As the protocol says."""
         with self.write() as db:
             return uses.forget(db, tool)
+
+    def reveals(self, caller: str, session: str) -> tuple[str, ...]:
+        """As the protocol says."""
+        with self.read() as db:
+            row = reveals.read(db, caller, session)
+        if not row.is_fresh:
+            with self.write() as db:
+                reveals.write(db, caller, session, reveals.read(db, caller, session).names)
+        return row.names
+
+    def add_reveals(self, caller: str, session: str, names: Sequence[str]) -> tuple[str, ...]:
+        """As the protocol says."""
+        with self.write() as db:
+            known = reveals.read(db, caller, session).names
+            new = tuple(name for name in dict.fromkeys(names) if name not in known)
+            reveals.write(db, caller, session, (*known, *new))
+        return new
+
+    def keep_reveals(self, caller: str, session: str, names: Collection[str]) -> None:
+        """As the protocol says."""
+        with self.write() as db:
+            known = reveals.read(db, caller, session).names
+            if kept := [name for name in known if name in names]:
+                reveals.write(db, caller, session, kept)
+            else:
+                reveals.forget(db, caller, session)
 
     def close(self) -> None:
         """As the protocol says. A file without other users is then one file, without a WAL."""

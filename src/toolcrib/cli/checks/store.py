@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from toolcrib.by_settings import embedder_of
 from toolcrib.cli.checks.finding import Finding, Patient
-from toolcrib.crib import embedder_of
 from toolcrib.errors import ToolcribError
 from toolcrib.store.condition import condition
 

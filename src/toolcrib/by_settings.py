@@ -1,0 +1,103 @@
+"""What each stage is given of the settings, in its own words."""
+
+from toolcrib.config import Settings
+from toolcrib.embed.choose import make_embedder
+from toolcrib.embed.protocol import Embedder
+from toolcrib.errors import ConfigError
+from toolcrib.execute.approval import Rule
+from toolcrib.execute.door import Policy
+from toolcrib.index.weights import FieldWeights
+from toolcrib.model import SearchMode
+from toolcrib.search.rewrite import VariantWeights
+from toolcrib.search.rules import Rules
+from toolcrib.session.policy import Deferral
+from toolcrib.session.session import Habits
+from toolcrib.sources.apps.rules import AppRules, Patience
+
+
+def rules_of(settings: Settings) -> Rules:
+    """The rules of search that the settings make."""
+    said = settings.search
+    weights = VariantWeights(
+        as_written=said.weight_as_written,
+        plain=said.weight_plain,
+        intent=said.weight_intent,
+        translated=said.weight_translated,
+    )
+    return Rules(
+        limit=said.limit,
+        most=said.most,
+        schemas=said.schemas,
+        depth=said.depth,
+        k=said.k,
+        exact_name_bonus=said.exact_name_bonus,
+        intent_boost=said.intent_boost,
+        weights=weights,
+        cut=said.cut,
+        cut_ratio=said.cut_ratio,
+        band_share=said.band_share,
+    )
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The rules of calling that the settings make."""
+    said = settings.approval.rules
+    rules = tuple(Rule(rule.verdict, rule.pattern, rule.kind) for rule in said)
+    return Policy(rules, settings.call.timeout_s, settings.call.result_bytes)
+
+
+def deferral_of(settings: Settings, mode: str | None, context_window: int | None) -> Deferral:
+    """When a session defers, by the settings and by what it says itself. Raises `ConfigError`."""
+    said = settings.session
+    try:
+        read = SearchMode.read(mode or settings.tool_search)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    return Deferral(
+        mode=read,
+        threshold=said.threshold,
+        never_defer=frozenset(said.never_defer),
+        style=said.style,
+        context_window=context_window or said.context_window,
+    )
+
+
+def habits_of(settings: Settings, deferral: Deferral) -> Habits:
+    """How a session behaves, by the settings."""
+    said = settings.session
+    return Habits(
+        style=said.style,
+        auto_reveal=said.auto_reveal,
+        keep_called=deferral.mode.kind == "conversation",
+        most_revealed=settings.search.most,
+        reveal_tokens=said.reveal_tokens,
+        summary_tokens=said.summary_tokens,
+        answer_tokens=said.answer_tokens,
+    )
+
+
+def app_rules_of(settings: Settings) -> AppRules:
+    """The rules about apps that the settings make."""
+    said = settings.apps
+    patience = Patience(said.start_timeout_s, said.idle_timeout_s)
+    return AppRules(said.launch, frozenset(said.trusted), patience)
+
+
+def weights_of(settings: Settings) -> FieldWeights:
+    """The weights of fields that the settings make."""
+    return FieldWeights(**settings.weights.model_dump())
+
+
+def embedder_of(settings: Settings) -> Embedder | None:
+    """The embedder that the settings name, without a cache. Raises `ConfigError`, `EmbedError`."""
+    said = settings.embed
+    return make_embedder(
+        embedder=said.embedder,
+        model=said.model,
+        url=said.url,
+        api_key=said.api_key.get_secret_value() if said.api_key else None,
+        timeout_s=said.timeout_s,
+        batch=said.batch,
+        retries=said.retries,
+        dimensions=said.dimensions,
+    )

@@ -1,0 +1,126 @@
+"""What tools cost a model in tokens, and what deferring them saves."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from toolcrib.model import ToolInfo
+from toolcrib.text.tokens import TokenCounter
+
+MOST_REMEMBERED = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTokens:
+    """What the tools of one source cost: all of them whole, and those that are never deferred."""
+
+    source: str
+    tools: int
+    eager: int
+    core: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEstimate:
+    """What the tools of a session cost with every request.
+
+    `eager`: every definition whole. `deferred`: core tools, search tool, note and summary (and
+    stubs), before anything is revealed. `revealed`: the definitions that are revealed by now.
+    `saved` = eager - deferred - revealed, and `share` is its part of eager. `break_even`: after how
+    many reveals of average size eager would be no dearer; 0 where nothing is deferred. `how` tells
+    how every figure was obtained: `counted with ...` or `estimated`. `sources` has the dearest
+    first.
+    """
+
+    tools: int
+    eager: int
+    deferred: int
+    revealed: int
+    break_even: int
+    how: str
+    sources: tuple[SourceTokens, ...] = ()
+
+    @property
+    def saved(self) -> int:
+        """Tokens that each request is shorter than with every definition in it."""
+        return self.eager - self.deferred - self.revealed
+
+    @property
+    def share(self) -> float:
+        """What part of the eager price is saved, from 0 to 1; below 0 where deferring costs."""
+        return self.saved / self.eager if self.eager else 0.0
+
+
+def definition(tool: ToolInfo) -> str:
+    """A tool as a model is sent it: compact JSON of name, description and parameters."""
+    shown = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+    }
+    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+
+
+def break_even(eager: int, deferred: int, stubs: int, tools: int) -> int:
+    """After how many reveals of average size deferring so many tools costs more than not to.
+
+    `eager` is their price whole, `deferred` what is paid in its place before any reveal, of which
+    `stubs` is what the tools themselves still cost.
+    """
+    if not tools or eager <= stubs:
+        return 0
+    return max(0, (eager - deferred) * tools // (eager - stubs) + 1)
+
+
+class Prices:
+    """The price of each definition, remembered by its name and pin."""
+
+    def __init__(self, counter: Callable[[], TokenCounter]) -> None:
+        self._make = counter
+        self._known: dict[tuple[str, str], int] = {}
+        self._counter: TokenCounter | None = None
+
+    @property
+    def counter(self) -> TokenCounter:
+        """Who counts; made when it is first needed."""
+        if self._counter is None:
+            self._counter = self._make()
+        return self._counter
+
+    def of(self, tools: Iterable[ToolInfo]) -> int:
+        """What these definitions cost together."""
+        return sum(map(self._price, tools))
+
+    def _price(self, tool: ToolInfo) -> int:
+        key = tool.name, tool.pin
+        if not tool.pin:  # it has no identity but its text
+            return self.counter.count(definition(tool))
+        if key not in self._known:
+            if len(self._known) >= MOST_REMEMBERED:
+                self._known.clear()
+            self._known[key] = self.counter.count(definition(tool))
+        return self._known[key]
+
+    def by_source(
+        self, core: Iterable[ToolInfo], deferred: Iterable[ToolInfo]
+    ) -> tuple[SourceTokens, ...]:
+        """What each source costs, the dearest first."""
+        kept, waiting = _by_source(core), _by_source(deferred)
+        costs = [
+            SourceTokens(
+                source,
+                len(kept.get(source, [])) + len(waiting.get(source, [])),
+                self.of(kept.get(source, [])) + self.of(waiting.get(source, [])),
+                self.of(kept.get(source, [])),
+            )
+            for source in kept | waiting
+        ]
+        return tuple(sorted(costs, key=lambda each: (-each.eager, each.source)))
+
+
+def _by_source(tools: Iterable[ToolInfo]) -> dict[str, list[ToolInfo]]:
+    grouped: dict[str, list[ToolInfo]] = {}
+    for tool in tools:
+        source = ":".join(filter(None, (tool.source, tool.source_id)))
+        grouped.setdefault(source, []).append(tool)
+    return grouped

@@ -1,0 +1,45 @@
+"""What a session reaches, handed to it: the crib's side, bound to one caller."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolcrib.execute.approval import Approver
+from toolcrib.model import Answer, Entry, JsonObject, Kind, Outcome, Progress, ToolInfo
+
+
+class Search(Protocol):
+    """Searches in the caller's scope."""
+
+    def __call__(self, text: str, *, limit: int | None, kinds: frozenset[Kind]) -> Answer: ...
+
+
+class MakeCall(Protocol):
+    """Calls through the door, as the caller."""
+
+    async def __call__(
+        self,
+        name: str,
+        arguments: JsonObject | str,
+        *,
+        timeout_s: float | None,
+        approver: Approver | None,
+        progress: Progress | None,
+    ) -> Outcome: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """One caller's side of a crib.
+
+    `search`, `call`: as this caller. `means`: the entry of the
+    pool that a call of this name would reach; None if it would reach none, or a tool of the request
+    alone. `check`: the arguments as they would be sent; raises `Refused`. `aside`: does what may
+    take a while (an embedder may be asked) where no event loop waits for it.
+    """
+
+    search: Search
+    call: MakeCall
+    means: Callable[[str], Entry | None]
+    check: Callable[[ToolInfo, JsonObject | str], JsonObject]
+    aside: Callable[[Callable[[], Outcome]], Awaitable[Outcome]]

@@ -1,0 +1,41 @@
+"""What a conversation has revealed, in the order in which it was."""
+
+from collections.abc import Collection, Iterable
+from typing import Protocol
+
+
+class Reveals(Protocol):
+    """The names that one conversation has revealed. Safe to share between threads."""
+
+    def names(self) -> tuple[str, ...]:
+        """All of them, in the order of their first reveal."""
+        ...
+
+    def add(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Put these behind the others, each once; returns those that are new."""
+        ...
+
+    def keep(self, names: Collection[str]) -> None:
+        """Forget all but these; those that stay keep their order."""
+        ...
+
+
+class RequestReveals:
+    """The reveals of a session without an id: nobody else's, and gone with it."""
+
+    def __init__(self) -> None:
+        self._names: tuple[str, ...] = ()
+
+    def names(self) -> tuple[str, ...]:
+        """As the protocol says."""
+        return self._names
+
+    def add(self, names: Iterable[str]) -> tuple[str, ...]:
+        """As the protocol says."""
+        new = tuple(name for name in dict.fromkeys(names) if name not in self._names)
+        self._names += new
+        return new
+
+    def keep(self, names: Collection[str]) -> None:
+        """As the protocol says."""
+        self._names = tuple(name for name in self._names if name in names)

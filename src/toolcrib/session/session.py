@@ -1,0 +1,287 @@
+"""One conversation: what its model sees, finds and may call.
+
+    session = crib.session("thread-1")
+    tools = session.active_tools()          # core, search tool, what was revealed
+    outcome = await session.call(name, arguments)
+
+An adapter turns `active_tools()` into its provider's wire, hands every call of the model to `call`
+in the order in which the model made them, and asks for `active_tools()` again before each request.
+Order matters in a parallel batch: a call after a search in one batch finds revealed what that
+search found, and then its arguments decide; a call before it is refused.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from toolcrib.execute.approval import Approver
+from toolcrib.execute.refusal import Refused
+from toolcrib.execute.refusal import listed as in_words
+from toolcrib.model import JsonObject, Kind, Outcome, Progress, ToolInfo
+from toolcrib.session.accounting import Prices, TokenEstimate, break_even
+from toolcrib.session.choose import in_turn, to_reveal
+from toolcrib.session.found import Found
+from toolcrib.session.host import Host
+from toolcrib.session.policy import Plan
+from toolcrib.session.reveals import Reveals
+from toolcrib.session.search_tool import NAME, NAMES, SEARCH_TOOL, all_queries, read_ask
+from toolcrib.session.stub import Style, stubs
+from toolcrib.session.summary import note
+from toolcrib.text.nearest import nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How sessions behave, by the settings that docs/settings.md describes.
+
+    `keep_called`: what is called is revealed, even while all is shown; so that it stays in sight
+    when a growing conversation begins to defer.
+    """
+
+    style: Style = "hidden"
+    auto_reveal: bool = False
+    keep_called: bool = False
+    most_revealed: int = 8
+    reveal_tokens: int = 800
+    summary_tokens: int = 200
+    answer_tokens: int = 1_500
+
+
+class Session:
+    """What one conversation sees. Safe to share between threads; made by `Crib.session`.
+
+    Everything it gives depends on the catalog, on its caller and on its reveals alone. Raises
+    `StoreError` where its reveals cannot be read or kept.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        plan: Callable[[int], Plan],
+        reveals: Reveals,
+        prices: Prices,
+        habits: Habits | None = None,
+    ) -> None:
+        self._host = host
+        self._make_plan = plan
+        self._reveals = reveals
+        self._prices = prices
+        self._habits = habits or Habits()
+        self._used = 0
+
+    @property
+    def deferring(self) -> bool:
+        """Whether tools wait for a search. Then there is a search tool, and a note about it."""
+        return self._plan.deferring
+
+    @property
+    def search_tool(self) -> ToolInfo | None:
+        """The search tool; None where nothing is deferred."""
+        return self._plan.search_tool
+
+    def active_tools(self) -> tuple[ToolInfo, ...]:
+        """The tools to send with the next request.
+
+        Core, then the search tool, then what was revealed, in first-reveal order; with the style
+        `stub` then all other deferred ones, without parameters. While the catalog stays as it is, a
+        reveal changes nothing that stands before it.
+        """
+        revealed = self.revealed_tools()
+        names = {tool.name for tool in revealed}
+        waiting = (tool for tool in self._plan.deferred_tools if tool.name not in names)
+        return (*self.stable_tools(), *revealed, *self._stubs(waiting))
+
+    def stable_tools(self) -> tuple[ToolInfo, ...]:
+        """Core and search tool: the beginning of `active_tools` that no reveal changes.
+
+        What a provider should cache ends with the last of these.
+        """
+        plan = self._plan
+        return (*plan.core_tools, *([plan.search_tool] if plan.search_tool else []))
+
+    def core_tools(self) -> tuple[ToolInfo, ...]:
+        """What is always shown whole, by source and name; every tool where nothing is deferred."""
+        return self._plan.core_tools
+
+    def revealed_tools(self) -> tuple[ToolInfo, ...]:
+        """The deferred tools that this conversation has found, in first-reveal order.
+
+        One that is gone, or that the caller may not call any more, is not among them.
+        """
+        waiting = self._plan.deferred_by_name
+        return tuple(waiting[name] for name in self._reveals.names() if name in waiting)
+
+    def deferred_tools(self) -> tuple[ToolInfo, ...]:
+        """All that waits for a search, revealed by now or not, by source and name.
+
+        The same as long as the catalog is: for wires that take the whole catalog once.
+        """
+        return self._plan.deferred_tools
+
+    def search(
+        self,
+        query: str | None = None,
+        *,
+        queries: Sequence[str] = (),
+        limit: int | None = None,
+        kinds: Iterable[Kind] = (),
+    ) -> Found:
+        """Search as this session's caller, and reveal what is found: at most 8 tools in all.
+
+        `limit` is for each query. The best hit of a query and whatever it selects by name is
+        revealed; further hits as far as `session.reveal_tokens` go. Never what the caller may not
+        call, or what cannot be called now. An empty query browses, and reveals nothing.
+        """
+        asked, wanted = all_queries(query, queries), frozenset(kinds)
+        answers = tuple(self._host.search(each, limit=limit, kinds=wanted) for each in asked)
+        names = to_reveal(
+            answers,
+            self._plan.deferred_by_name,
+            self._reveals.names(),
+            most=self._habits.most_revealed,
+            tokens=self._habits.reveal_tokens,
+        )
+        new = self._reveals.add(names) if names else ()
+        active = {tool.name: tool for tool in (*self.core_tools(), *self.revealed_tools())}
+        hits = (active.get(hit.name) for hit in in_turn(answers))
+        return Found(answers, new, tuple(tool for tool in hits if tool))
+
+    async def call(
+        self,
+        name: str,
+        arguments: JsonObject | str = "{}",
+        *,
+        approver: Approver | None = None,
+        timeout_s: float | None = None,
+        progress: Progress | None = None,
+    ) -> Outcome:
+        """Call a tool as this session's caller. Never raises for what a model says.
+
+        `tool_search`, also as `search_capability`, searches: its content is `Found.text`, and its
+        structured content has the names under `tools` (callable now) and `revealed` (new). A
+        deferred tool that is not revealed is refused with `not_revealed`, unless the setting
+        `session.auto_reveal` is on and its arguments fit: then it is revealed and called. All else
+        goes to the door as it is.
+        """
+        if name in NAMES:
+            return await self._host.aside(lambda: self._searched(arguments))
+        try:
+            self._admit(name, arguments)
+        except Refused as refused:
+            return Outcome(error=refused.error)
+        return await self._host.call(
+            name, arguments, timeout_s=timeout_s, approver=approver, progress=progress
+        )
+
+    def see(self, names: Iterable[str]) -> None:
+        """Take for revealed what the caller's own conversation shows to be.
+
+        `names` in the order in which they appear: of the tools in results of the search tool (see
+        `found.revealed_in`), of tool references, of tools that were called. Names that are no
+        deferred tool of this caller have no effect. A session without an id that is shown its
+        conversation before each request keeps no state of its own.
+        """
+        waiting = self._plan.deferred_by_name
+        self._reveals.add(name for name in names if name in waiting)
+
+    def compacted(self, names: Collection[str]) -> None:
+        """Forget all reveals but those of these names, which are still in the conversation.
+
+        The conversation counts as short again; see `used`.
+        """
+        self._reveals.keep(names)
+        self._used = 0
+
+    def clear(self) -> None:
+        """Begin anew: nothing is revealed."""
+        self.compacted(())
+
+    def used(self, tokens: int) -> None:
+        """Tell how many tokens the conversation takes by now, for the mode `conversation:N`.
+
+        It only ever rises, until the conversation is compacted or cleared: tools that were deferred
+        do not come back because one request was shorter.
+        """
+        self._used = max(self._used, tokens)
+
+    def system_note(self) -> str:
+        """How to find tools, for the system prompt; "" where nothing is deferred."""
+        return note(self._habits.style) if self.deferring else ""
+
+    def deferred_summary(self) -> str:
+        """What is deferred, by source, within a budget; "" where nothing is, or all is listed.
+
+        The same bytes as long as the catalog is the same: it does not shrink when one is revealed.
+        """
+        if self._habits.style == "stub":
+            return ""
+        return self._plan.summary(self._habits.summary_tokens)
+
+    def token_estimate(self) -> TokenEstimate:
+        """What the tools of this session cost with each request, and what deferring them saves."""
+        plan, prices = self._plan, self._prices
+        listed = prices.of(self._stubs(plan.deferred_tools))
+        waiting = prices.of(plan.deferred_tools)
+        core = prices.of(plan.core_tools)
+        search = prices.of([plan.search_tool] if plan.search_tool else [])
+        told = sum(map(prices.counter.count, filter(None, self._told())))
+        revealed = self.revealed_tools()
+        return TokenEstimate(
+            tools=len(plan.core) + len(plan.deferred),
+            eager=core + waiting,
+            deferred=core + search + listed + told,
+            revealed=prices.of(revealed) - prices.of(self._stubs(revealed)),
+            break_even=break_even(waiting, search + listed + told, listed, len(plan.deferred)),
+            how=prices.counter.how,
+            sources=prices.by_source(plan.core_tools, plan.deferred_tools),
+        )
+
+    @property
+    def _plan(self) -> Plan:
+        return self._make_plan(self._used)
+
+    def _told(self) -> tuple[str, str]:
+        return self.system_note(), self.deferred_summary()
+
+    def _stubs(self, tools: Iterable[ToolInfo]) -> tuple[ToolInfo, ...]:
+        """These tools without their parameters; none where deferred tools are not listed."""
+        return stubs(tools) if self._habits.style == "stub" else ()
+
+    def _searched(self, arguments: JsonObject | str) -> Outcome:
+        try:
+            ask = read_ask(self._host.check(SEARCH_TOOL, arguments))
+        except Refused as refused:
+            return Outcome(error=refused.error)
+        found = self.search(queries=ask.queries, limit=ask.limit, kinds=ask.kinds)
+        names = [tool.name for tool in found.tools]
+        return Outcome(
+            content=found.text(self._habits.answer_tokens),
+            structured={"tools": names, "revealed": list(found.revealed)},
+        )
+
+    def _admit(self, name: str, arguments: JsonObject | str) -> None:
+        """Raises `Refused` for a deferred tool that is not revealed, and is not to be by itself."""
+        entry = self._host.means(name)
+        if entry is None:
+            return
+        tool = self._plan.deferred_by_name.get(entry.name)
+        if tool and entry.name not in self._reveals.names():
+            self._check_unrevealed(tool, arguments)
+        if tool or self._habits.keep_called:
+            self._reveals.add([entry.name])
+
+    def _check_unrevealed(self, tool: ToolInfo, arguments: JsonObject | str) -> None:
+        if not self._habits.auto_reveal:
+            raise self._unrevealed(tool)
+        try:
+            self._host.check(tool, arguments)
+        except Refused:
+            raise self._unrevealed(tool) from None
+
+    def _unrevealed(self, tool: ToolInfo) -> Refused:
+        others = [name for name in self._plan.deferred_by_name if name != tool.name]
+        message = (
+            f"{tool.name!r} is not loaded: search first. Call {NAME} with the query"
+            f" 'select:{tool.name}', then call it with the parameters that it has."
+            f" Nearest: {in_words(nearest(tool.name, others))}"
+        )
+        return Refused("not_revealed", "state", message)

@@ -1,0 +1,23 @@
+"""A tool that is listed without its parameters, and says how to get them."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Literal
+
+from toolcrib.model import JsonObject, ToolInfo
+from toolcrib.session.search_tool import NAME
+
+Style = Literal["hidden", "stub"]
+
+SCHEMA: JsonObject = {"type": "object", "description": f"Call {NAME} first."}
+
+
+def stubs(tools: Iterable[ToolInfo]) -> tuple[ToolInfo, ...]:
+    """These tools without their parameters."""
+    return tuple(replace(tool, parameters=SCHEMA, pin="") for tool in tools)
+
+
+def is_smaller_than_stub(tool: ToolInfo) -> bool:
+    """Whether its own parameters take no more room than a stub's: then a stub saves nothing."""
+    return len(json.dumps(tool.parameters)) <= len(json.dumps(SCHEMA))

@@ -1,0 +1,81 @@
+"""What a model is told about the tools that it is not shown.
+
+Both texts depend on the catalog alone: a reveal changes neither, so that a provider's cache holds.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from toolcrib.model import Entry
+from toolcrib.session.search_tool import NAME
+from toolcrib.session.stub import Style
+from toolcrib.text.tokens import most_tokens
+
+HEADER = f"Tools that wait to be found with `{NAME}`, by where they come from:"
+
+_NOTES: Mapping[Style, str] = {
+    "hidden": (
+        "You have more tools than are listed. Before you say that something cannot be done, call"
+        f" `{NAME}` with what you need. What it finds is listed from then on; call it by the name"
+        " that is given. Do not guess the name or the arguments of a tool that is not listed."
+    ),
+    "stub": (
+        f"Tools without parameters in this list wait to be loaded. Call `{NAME}` with"
+        " `select:NAME`, or with what you need, before you call one: it then has its parameters."
+    ),
+}
+_NAMES_A_GROUP = (1_000_000, 32, 16, 8, 4, 2, 0)
+
+
+def note(style: Style) -> str:
+    """How to get at deferred tools, for the system prompt."""
+    return _NOTES[style]
+
+
+def summary(entries: Sequence[Entry], budget: int) -> str:
+    """The deferred tools by source, within a budget of tokens; "" where there are none.
+
+    Every name if they fit, else as many of each source as do, else the sizes of the sources, the
+    largest first to stay.
+    """
+    if not entries:
+        return ""
+    groups = _grouped(entries)
+    for most in _NAMES_A_GROUP:
+        text = _written({group: _line(group, names, most) for group, names in groups.items()})
+        if most_tokens(text) <= budget:
+            return text
+    return _largest(groups, budget)
+
+
+def _grouped(entries: Sequence[Entry]) -> Mapping[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for entry in entries:
+        group = entry.capability.source_id or entry.capability.source
+        groups.setdefault(group, []).append(_plain(entry.bare))
+    return dict(sorted(groups.items()))
+
+
+def _line(group: str, names: Sequence[str], most: int) -> str:
+    shown = [*names[:most], *(["…"] if 0 < most < len(names) else [])]
+    return f"{group} ({len(names)})" + (f": {', '.join(shown)}" if shown else "")
+
+
+def _written(lines: Mapping[str, str], rest: str = "") -> str:
+    return "\n".join([HEADER, *(f"- {line}" for line in lines.values()), *([rest] if rest else [])])
+
+
+def _largest(groups: Mapping[str, list[str]], budget: int) -> str:
+    """The sizes of as many of the largest sources as fit; of the rest the sum, if nothing else."""
+    by_size = sorted(groups, key=lambda group: (-len(groups[group]), group))
+    size, text = len(by_size), ""
+    while size and (not text or most_tokens(text) > budget):
+        size = size * 4 // 5
+        lines = {group: _line(group, groups[group], 0) for group in sorted(by_size[:size])}
+        tools = sum(len(groups[group]) for group in by_size[size:])
+        text = _written(lines, f"- {len(by_size) - size} others ({tools})")
+    return text
+
+
+def _plain(name: str) -> str:
+    """A stranger's name on one line, and not without end."""
+    return " ".join(name.split())[:64]

@@ -1,0 +1,19 @@
+from tests.workshop import SEEN, pooled
+from toolcrib.pool.entry_memory import MOST, OfEntries
+
+
+def test_a_value_is_made_once_for_the_same_entries():
+    memory = OfEntries[str, list[int]]()
+    entries = pooled(*SEEN)
+    first = memory.get(entries, "a", lambda: [1])
+    assert memory.get(entries, "a", lambda: [2]) is first
+    assert memory.get(entries, "b", lambda: [3]) == [3]
+    assert memory.get(pooled(*SEEN), "a", lambda: [4]) == [4]
+
+
+def test_it_does_not_grow_without_end():
+    memory = OfEntries[int, int]()
+    entries = pooled(*SEEN)
+    for number in range(3 * MOST):
+        assert memory.get(entries, number, lambda: number) == number  # noqa: B023 - called at once
+        assert len(memory._known[1]) <= MOST

@@ -1,0 +1,163 @@
+"""One decision about deferral, in every mode."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.workshop import pooled
+from toolcrib.model import Defer, Entry, SearchMode, ToolInfo
+from toolcrib.search.filters import Scope
+from toolcrib.session.policy import Deferral, Plan, make_plan
+
+
+def tool(number: int, defer: Defer = "automatic", *, required: bool = False) -> ToolInfo:
+    return ToolInfo(name=f"t{number:03}", description="", defer=defer, required=required)
+
+
+def plan(
+    tools: Iterable[ToolInfo],
+    deferral: Deferral | None = None,
+    *,
+    scope: Scope | None = None,
+    is_late: bool = False,
+    price: int = 0,
+) -> Plan:
+    return make_plan(
+        pooled(*tools).values(),
+        scope or Scope(),
+        deferral or Deferral(),
+        is_late=is_late,
+        price=lambda _: price,
+    )
+
+
+def waiting(plan: Plan) -> list[str]:
+    return [entry.name for entry in plan.deferred]
+
+
+def shown(plan: Plan) -> list[str]:
+    return [entry.name for entry in plan.core]
+
+
+FIFTEEN = [tool(number) for number in range(15)]
+
+
+def test_from_the_threshold_on_tools_wait():
+    assert len(waiting(plan(FIFTEEN))) == 15
+    assert not plan(FIFTEEN[1:]).deferring
+    assert len(waiting(plan(FIFTEEN[:3], Deferral(threshold=3)))) == 3
+
+
+def test_always_waits_at_any_size_and_never_at_none():
+    few = [tool(1, "always"), tool(2), tool(3, "never")]
+    assert (waiting(plan(few)), shown(plan(few))) == (["t001"], ["t002", "t003"])
+    many = [*FIFTEEN, tool(20, "never"), tool(21, required=True)]
+    assert shown(plan(many)) == ["t020", "t021"]
+
+
+def test_never_defer_names_and_patterns():
+    deferral = Deferral(never_defer=frozenset({"t003", "t01*"}))
+    assert shown(plan(FIFTEEN, deferral)) == ["t003", "t010", "t011", "t012", "t013", "t014"]
+    always = [*FIFTEEN[1:], tool(0, "always")]
+    assert "t000" not in waiting(plan(always, Deferral(never_defer=frozenset({"t000"}))))
+
+
+def test_off_defers_nothing_and_has_no_search_tool():
+    off = plan([*FIFTEEN, tool(20, "always")], Deferral(SearchMode("off")))
+    assert not off.deferring
+    assert off.search_tool is None
+    assert len(off.core) == 16
+
+
+@pytest.mark.parametrize(("price", "deferring"), [(19_999, False), (20_000, True)])
+def test_auto_defers_by_the_share_of_the_window(price: int, deferring: bool):
+    assert plan(FIFTEEN, Deferral(SearchMode("auto", 10)), price=price).deferring is deferring
+
+
+def test_auto_defers_nothing_below_the_threshold():
+    assert not plan(FIFTEEN[1:], Deferral(SearchMode("auto", 10)), price=10**9).deferring
+
+
+def test_conversation_defers_once_it_is_late():
+    deferral = Deferral(SearchMode("conversation", 5), context_window=1_000)
+    assert [deferral.is_late(used) for used in (0, 49, 50)] == [False, False, True]
+    assert not Deferral(SearchMode("on")).is_late(10**9)
+    assert not plan(FIFTEEN, deferral).deferring
+    assert plan(FIFTEEN, deferral, is_late=True).deferring
+
+
+def test_what_the_caller_may_not_call_or_has_already_is_nowhere():
+    scope = Scope(
+        allowed=frozenset({"t00*"}), excluded=frozenset({"t001"}), bound=frozenset({"t002"})
+    )
+    made = plan([*FIFTEEN, tool(5, "never")][1:], scope=scope)
+    assert {"t001", "t002", "t010"}.isdisjoint(waiting(made) + shown(made))
+    assert "t003" in waiting(made) + shown(made)
+
+
+def test_nothing_allowed_is_nothing_shown():
+    assert plan(FIFTEEN, scope=Scope(allowed=frozenset())) == Plan((), ())
+
+
+def test_what_no_search_returns_never_waits():
+    hidden = [replace(each, searchable=False) for each in FIFTEEN]
+    assert plan(hidden) == Plan((), ())
+    kept = plan([*hidden, replace(tool(20, "never"), searchable=False)])
+    assert (shown(kept), waiting(kept)) == (["t020"], [])
+
+
+def test_a_definition_that_waits_for_review_is_not_shown():
+    entries = [replace(each, state="changed") for each in pooled(*FIFTEEN).values()]
+    made = make_plan(entries, Scope(), Deferral(), is_late=False, price=lambda _: 0)
+    assert made == Plan((), ())
+
+
+def test_the_names_of_the_search_tool_are_taken():
+    own = [ToolInfo(name=name, description="") for name in ("tool_search", "search_capability")]
+    assert {"tool_search", "search_capability"}.isdisjoint(waiting(plan([*FIFTEEN, *own])))
+
+
+DEFERS: st.SearchStrategy[Defer] = st.sampled_from(["never", "automatic", "always"])
+TOOLS = st.lists(st.tuples(DEFERS, st.booleans(), st.booleans()), max_size=40)
+MODES = st.sampled_from(["on", "auto", "auto:0", "auto:100", "conversation:50", "off"])
+
+
+@given(
+    drawn=TOOLS,
+    mode=MODES,
+    threshold=st.integers(0, 40),
+    is_late=st.booleans(),
+    price=st.integers(0, 300_000),
+    chance=st.randoms(),
+)
+def test_every_tool_is_in_one_place_and_the_order_of_listing_does_not_matter(
+    *,
+    drawn: Sequence[tuple[Defer, bool, bool]],
+    mode: str,
+    threshold: int,
+    is_late: bool,
+    price: int,
+    chance,
+):
+    tools = [
+        replace(tool(number, defer, required=required), searchable=searchable)
+        for number, (defer, required, searchable) in enumerate(drawn)
+    ]
+    entries: list[Entry] = list(pooled(*tools).values())
+    deferral = Deferral(SearchMode.read(mode), threshold)
+    made = make_plan(entries, Scope(), deferral, is_late=is_late, price=lambda _: price)
+    chance.shuffle(entries)
+    again = make_plan(entries, Scope(), deferral, is_late=is_late, price=lambda _: price)
+    assert made == again
+    places = shown(made) + waiting(made)
+    assert len(places) == len(set(places))
+    for each in tools:
+        kept = each.required or each.defer == "never"
+        assert (each.name in shown(made)) or not kept
+        assert (each.name in places) == (each.searchable or kept)
+        if each.defer == "always" and each.searchable and not kept:
+            assert (each.name in waiting(made)) == (mode != "off")
+    assert (made.search_tool is not None) == made.deferring == bool(waiting(made))
