@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench extras shape clean
+.PHONY: help run test soak check format bench extras shape clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -17,6 +17,9 @@ run: $(VENV)/.package ## Install Toolcrib into .venv and take the guided tour
 
 test: $(VENV)/.dev ## Run the tests, in random order, on every core (ARGS="-k cut" for some)
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(ARGS)
+
+soak: $(VENV)/.dev ## Run the tests of security and reliability at full size, one by one
+	TOOLCRIB_SOAK=1 $(BIN)/python -m pytest -m plan -o faulthandler_timeout=1800 --durations=15 $(ARGS)
 
 check: $(VENV)/.dev ## Lint, formatting, types, and the import rules of the tree
 	$(BIN)/ruff check
@@ -31,7 +34,8 @@ format: $(VENV)/.dev ## Repair what the linter can repair, then format
 ifdef BENCH_DIR
 bench: export TOOLCRIB_BENCH_DIR := $(BENCH_DIR)
 endif
-bench: $(VENV)/.bench ## Measure latency, quality and tokens (BENCH_DIR=..., else TOOLCRIB_BENCH_DIR)
+bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=..., else TOOLCRIB_BENCH_DIR)
+	$(BIN)/python -m benchmarks.call_overhead
 	$(BIN)/python -m benchmarks.search_latency
 	$(BIN)/python -m benchmarks.quality
 	$(BIN)/python -m benchmarks.tokens

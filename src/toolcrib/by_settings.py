@@ -1,10 +1,13 @@
 """What each stage is given of the settings, in its own words."""
 
+from functools import partial
+
 from toolcrib.config import Settings
 from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import ConfigError
 from toolcrib.execute.approval import Rule
+from toolcrib.execute.audit import Audit
 from toolcrib.execute.door import Policy
 from toolcrib.index.weights import FieldWeights
 from toolcrib.model import SearchMode
@@ -13,6 +16,7 @@ from toolcrib.search.rules import Rules
 from toolcrib.session.policy import Deferral
 from toolcrib.session.session import Habits
 from toolcrib.sources.apps.rules import AppRules, Patience
+from toolcrib.store.audit import AuditFile, Retention
 
 
 def rules_of(settings: Settings) -> Rules:
@@ -44,6 +48,12 @@ def policy_of(settings: Settings) -> Policy:
     said = settings.approval.rules
     rules = tuple(Rule(rule.verdict, rule.pattern, rule.kind) for rule in said)
     return Policy(rules, settings.call.timeout_s, settings.call.result_bytes)
+
+
+def audit_of(settings: Settings) -> Audit | None:
+    """The log of calls that the settings name. Nothing is written before the first call."""
+    path, said = settings.audit_path, settings.audit
+    return Audit(partial(AuditFile, path, Retention(said.rows, said.days))) if path else None
 
 
 def deferral_of(settings: Settings, mode: str | None, context_window: int | None) -> Deferral:

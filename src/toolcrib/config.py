@@ -198,6 +198,17 @@ class CallSettings(_Section):
     )
 
 
+class AuditSettings(_Section):
+    """The log of calls, beside the catalog file."""
+
+    enabled: bool = Field(
+        default=True,
+        description="Whether calls are logged: who, what, how it ended; never an argument.",
+    )
+    days: PositiveFloat = Field(default=30.0, description="How long a call stays in it.")
+    rows: PositiveInt = Field(default=100_000, description="How many calls it holds at most.")
+
+
 class AppSettings(_Section):
     """Programs that register their tools by themselves."""
 
@@ -300,6 +311,7 @@ class Settings(_Section):
     call: CallSettings = Field(default_factory=CallSettings, description="")
     approval: ApprovalSettings = Field(default_factory=ApprovalSettings, description="")
     mcp: McpSettings = Field(default_factory=McpSettings, description="")
+    audit: AuditSettings = Field(default_factory=AuditSettings, description="")
     apps: AppSettings = Field(default_factory=AppSettings, description="")
     session: SessionSettings = Field(default_factory=SessionSettings, description="")
 
@@ -313,6 +325,12 @@ class Settings(_Section):
     def store_path(self) -> str:
         """Where the catalog is: a path, or `:memory:`."""
         return self.store or str(Path(platformdirs.user_data_dir("toolcrib")) / "catalog.db")
+
+    @property
+    def audit_path(self) -> Path | None:
+        """Where calls are logged; None where nothing is to be left on disk."""
+        off = self.store_path == ":memory:" or not self.audit.enabled
+        return None if off else Path(self.store_path).with_name("audit.db")
 
     @property
     def state_folder(self) -> Path:

@@ -21,6 +21,7 @@ from typing import Self, Unpack
 
 from toolcrib.by_settings import (
     app_rules_of,
+    audit_of,
     deferral_of,
     embedder_of,
     habits_of,
@@ -104,13 +105,14 @@ class Crib:
         self.pool = Pool()
         self.problems: tuple[str, ...] = ()
         self._embedder = embedder
+        self._audit = audit_of(self.settings)
         self._uses = Uses(
             None if self.settings.store_path == ":memory:" else self._use_store,
             half_life_days=self.settings.search.learn_half_life_days,
         )
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
         self._advice = Advice(self._uses, self.pool, boost=learns)
-        self._door = Door(self.pool, policy_of(self.settings), heard=self._heard)
+        self._door = Door(self.pool, policy_of(self.settings), audit=self._audit, heard=self._heard)
         self._functions = BuiltinSource()
         self._changing = RLock()
         self._added = False
@@ -287,14 +289,14 @@ class Crib:
         )
 
     def question(
-        self, name: str, arguments: JsonObject, *, caller: Caller = HOST
+        self, name: str, arguments: JsonObject | str, *, caller: Caller = HOST
     ) -> ApprovalRequest | None:
         """What a person would be asked before this call is made; None if nobody would be.
 
         Sends nothing and asks nobody: for hosts that gather all questions before they call.
         """
         self._gathered()
-        return self._door.question(Call(name, arguments), self._known(caller))
+        return self._door.question(Call.of(name, arguments), self._known(caller))
 
     def rest(self, handle: str, *, caller: Caller = HOST, offset: int) -> Outcome:
         """What of a large result begins at this character; see `Outcome.handle`."""
@@ -365,6 +367,8 @@ class Crib:
             self._catalog.close()
         if "_store" in self.__dict__:
             self._store.close()
+        if self._audit:
+            self._audit.close()
 
     def __enter__(self) -> Self:
         return self
@@ -464,6 +468,7 @@ class Crib:
             search=partial(self.search, caller=caller),
             call=partial(self.call, caller=caller),
             means=partial(self._means, caller),
+            question=partial(self.question, caller=caller),
             check=self._door.check,
             aside=asyncio.to_thread,
         )

@@ -1,7 +1,9 @@
 """The node of seed 000 in a compiled graph: what search finds is called, and asked for."""
 
 import asyncio
+import gc
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -337,3 +339,19 @@ def test_a_cut_result_says_so(talk: Conversation, github: GitHub):
     [answer] = answers(talk.say(call(LOOK)))
     assert str(answer.content).endswith("[cut here: the result is larger]")
     assert answer.artifact["handle"]
+
+
+def test_the_thread_of_a_node_ends_with_it(crib: Crib):
+    def threads() -> set[threading.Thread]:
+        return {each for each in threading.enumerate() if each.name == "toolcrib-calls"}
+
+    before = threads()
+    conversation = Conversation(ApprovalToolNode([], crib), invoke)
+    conversation.say(call(LOOK))
+    started = threads() - before
+    assert started
+    del conversation
+    gc.collect()
+    for thread in started:
+        thread.join(5)
+    assert not threads() & started

@@ -1,4 +1,4 @@
-"""No way round the door. Plan: tests 41 to 46, scaled down to the routes that there are.
+"""No way round the door.
 
 A route is any way by which a call can come to a tool. Every route stands in `ROUTES`; a public way
 to call that has no row fails the last test.
@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.execute.counting import ANN, CountingSource, Shop, offered
+from tests.plan import amount
 from toolcrib.cli import app
 from toolcrib.config import ApprovalRule, ApprovalSettings, Settings
 from toolcrib.crib import Crib
@@ -230,6 +231,7 @@ REASONS = (
 )  # fmt: skip
 
 
+@pytest.mark.plan(41)
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("reason", REASONS)
 @pytest.mark.parametrize("kind", KINDS)
@@ -239,6 +241,7 @@ def test_no_route_leads_round_the_door(route: str, reason, kind: PermissionKind)
     assert [call for call in world.source.reached if call.name == "tool"] == []
 
 
+@pytest.mark.plan(41)
 @pytest.mark.parametrize("route", [name for name in ROUTES if name != "command_line"])
 def test_every_route_leads_to_the_tool_when_there_is_leave(route: str):
     world = World("dangerous", "allow")
@@ -246,6 +249,7 @@ def test_every_route_leads_to_the_tool_when_there_is_leave(route: str):
     assert [call for call in world.source.reached if call.name == "tool"]
 
 
+@pytest.mark.plan(41)
 def test_every_public_way_to_call_has_a_row():
     """Whatever awaits or takes a call or a handle is one of the routes above.
 
@@ -267,11 +271,12 @@ def test_every_public_way_to_call_has_a_row():
     assert calling == ["dispatch.py"]
 
 
+@pytest.mark.plan(42)
 def test_the_approval_of_one_hop_never_covers_the_next():
     """Chains of random tools, of which a random part is approved."""
     chance = random.Random(42)
     names = [f"t{n}" for n in range(6)]
-    for _ in range(200):
+    for _ in range(amount(42, "chains")):
         shop = Shop(*(offered(name, "dangerous") for name in names))
         approved = {name for name in names if chance.random() < 0.5}
         for name in approved:
@@ -298,12 +303,13 @@ def look_alikes(name: str, count: int):
         yield unicodedata.normalize("NFKC", other)
 
 
+@pytest.mark.plan(43)
 def test_only_the_exact_name_is_the_name():
     shop = Shop(offered("tool"), policy=Policy(rules=(Rule("allow"),)))
-    scope = Scope(allowed=frozenset({NAME}))
+    scope, count = Scope(allowed=frozenset({NAME})), amount(43, "look-alikes")
 
     async def calling() -> None:
-        for name in {*look_alikes(NAME, 300), *look_alikes("tool", 100)} - {NAME, "tool"}:
+        for name in {*look_alikes(NAME, count), *look_alikes("tool", count)} - {NAME, "tool"}:
             outcome = await shop.door.execute(Call(name), Caller("ann", scope))
             assert outcome.error, name
 
@@ -311,6 +317,7 @@ def test_only_the_exact_name_is_the_name():
     assert not shop.reached
 
 
+@pytest.mark.plan(44)
 def test_two_hundred_calls_at_once_spend_one_ticket_once():
     shop = Shop(offered("pay", "dangerous"))
 
@@ -324,6 +331,7 @@ def test_two_hundred_calls_at_once_spend_one_ticket_once():
     assert asyncio.run(calling()) == len(shop.reached) == 1
 
 
+@pytest.mark.plan(45)
 def test_what_a_model_can_reach_approves_nothing():
     """Every tool there is, called with the ticket in every argument, leaves it waiting."""
     crib = Crib.from_settings(Settings(store=":memory:", plugins=False))
@@ -339,6 +347,7 @@ def test_what_a_model_can_reach_approves_nothing():
     assert [each.id for each in crib.tickets.waiting()] == [ticket]
 
 
+@pytest.mark.plan(46)
 @pytest.mark.parametrize("gate", ["resolve", "check_state", "check_rights", "take_in"])
 @pytest.mark.parametrize("error", [OSError("gone"), RecursionError(), MemoryError(), KeyError("x")])
 def test_whatever_gate_fails_the_door_stays_shut(gate, error, monkeypatch: pytest.MonkeyPatch):

@@ -1,11 +1,13 @@
-"""Definitions of strangers, from the pool to the door. Plan: test 30, scaled down."""
+"""Definitions of strangers, from the pool to the door."""
 
 import asyncio
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.execute.counting import ANN, CountingSource
+from tests.plan import amount
 from toolcrib.execute.door import Door
 from toolcrib.model import Call, Outcome, ToolInfo
 from toolcrib.pool.names import LONGEST_NAME
@@ -29,7 +31,8 @@ TOOLS = st.builds(
 )
 
 
-@settings(max_examples=300)
+@pytest.mark.plan(30)
+@settings(max_examples=amount(30, "lists"))
 @given(st.lists(TOOLS, max_size=6, unique_by=lambda tool: tool.name), JSON)
 def test_whatever_is_listed_has_a_name_of_its_own_and_every_call_an_outcome(tools, value):
     pool = Pool()

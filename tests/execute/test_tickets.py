@@ -1,10 +1,11 @@
-"""Approvals that are given later. Plan: test 44."""
+"""Approvals that are given later."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
+from tests.plan import amount
 from toolcrib.execute import tickets as tickets_
 from toolcrib.execute.tickets import TICKET_S, ApprovalRequest, Tickets
 
@@ -34,9 +35,11 @@ def approved(tickets: Tickets, request: ApprovalRequest = REQUEST) -> str:
     return id
 
 
+@pytest.mark.plan(44)
 def test_a_call_that_was_approved_may_be_made_once(tickets: Tickets):
     approved(tickets)
-    assert [tickets.spend(REQUEST) for _ in range(1_000)] == [True] + [False] * 999
+    spent = [tickets.spend(REQUEST) for _ in range(amount(44, "replays"))]
+    assert spent == [True] + [False] * (len(spent) - 1)
 
 
 def test_a_ticket_that_nobody_approved_is_no_leave(tickets: Tickets):
@@ -45,6 +48,7 @@ def test_a_ticket_that_nobody_approved_is_no_leave(tickets: Tickets):
     assert [ticket.request for ticket in tickets.waiting()] == [REQUEST]
 
 
+@pytest.mark.plan(44)
 @pytest.mark.parametrize(
     "other",
     [
@@ -67,6 +71,7 @@ def test_the_order_of_the_arguments_is_no_edit(tickets: Tickets):
     assert tickets.spend(replace(REQUEST, arguments={"sum": 5, "to": "bob"}))
 
 
+@pytest.mark.plan(44)
 def test_a_ticket_expires_approved_or_not(tickets: Tickets, clock: Clock):
     id = tickets.ask(REQUEST).id
     clock.now = TICKET_S - 1
@@ -103,8 +108,9 @@ def test_a_rejected_ticket_is_gone(tickets: Tickets):
     assert not tickets.waiting()
 
 
+@pytest.mark.plan(44)
 def test_two_hundred_at_once_spend_one_ticket_once(tickets: Tickets):
-    for _ in range(20):
+    for _ in range(amount(44, "rounds")):
         approved(tickets)
         with ThreadPoolExecutor(20) as threads:
             spent = list(threads.map(lambda _: tickets.spend(REQUEST), range(200)))

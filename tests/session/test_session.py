@@ -174,6 +174,24 @@ def test_a_tool_of_the_request_alone_needs_no_search():
     assert code(outcome) == "approval_needed"
 
 
+def test_what_a_person_would_be_asked_is_known_beforehand():
+    session = crib_of().session("1")
+    assert session.question("write_file", {"path": "x"}) is None  # refused, so nobody is asked
+    session.search("select:write_file,read_file")
+    asked = session.question("write_file", '{"path": "x"}')
+    assert asked
+    assert (asked.name, asked.arguments) == ("write_file", {"path": "x"})
+    assert session.question("read_file", {"path": "x"}) is None
+    assert session.question("tool_search", {"query": "x"}) is None
+    assert session.question("no_such_tool") is None
+
+
+def test_a_question_reveals_nothing():
+    session = crib_of(auto_reveal=True).session("1")
+    assert session.question("write_file", {"path": "x"})
+    assert session.revealed_tools() == ()
+
+
 def test_auto_reveal_calls_what_fits_and_refuses_what_does_not():
     strict: JsonObject = {
         "type": "object",

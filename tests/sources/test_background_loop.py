@@ -1,9 +1,12 @@
 import asyncio
 import threading
+from contextvars import ContextVar
 
 import pytest
 
 from toolcrib.sources.background_loop import BackgroundLoop
+
+WORD: ContextVar[str] = ContextVar("word")
 
 
 async def here() -> str:
@@ -48,3 +51,34 @@ def test_cancelling_here_cancels_there():
     asyncio.run(cancelled())
     assert ended.wait(5)
     loop.close(nothing)
+
+
+def test_work_has_the_context_of_whoever_asks_and_what_it_raises_comes_back():
+    async def word() -> str:
+        return WORD.get()
+
+    loop = BackgroundLoop("toolcrib-calls")
+    with pytest.raises(LookupError):
+        loop.submit(word()).result()
+    WORD.set("here")
+    assert loop.submit(word()).result() == "here"
+    loop.close(nothing)
+
+
+def test_no_thread_starts_before_it_is_needed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(threading.Thread, "start", lambda _self: pytest.fail("started"))
+    BackgroundLoop("toolcrib-calls").end_soon()
+
+
+def test_it_can_be_told_to_end_from_its_own_thread():
+    loop = BackgroundLoop("toolcrib-calls")
+
+    async def end() -> threading.Thread:
+        loop.end_soon()
+        return threading.current_thread()
+
+    thread = loop.submit(end()).result()
+    thread.join(5)
+    assert not thread.is_alive()
+    with pytest.raises(RuntimeError):
+        loop.submit(nothing())

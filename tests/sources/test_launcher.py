@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.sources.mcp.faking import below, left_of
-from toolcrib.sources.mcp.process import LAUNCHER
+from toolcrib.sources.launched import LAUNCHER
 
 SLEEP = "import time; print('up', flush=True); time.sleep(60)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"

@@ -1,4 +1,4 @@
-"""The kind of a tool that somebody else describes. Plan: test 47."""
+"""The kind of a tool that somebody else describes."""
 
 from itertools import product
 from typing import get_args
@@ -11,7 +11,7 @@ from toolcrib.sources.permissions import permission_from
 HINTS = ("readOnlyHint", "destructiveHint", "openWorldHint", "idempotentHint")
 EVERY = [
     {hint: said for hint, said in zip(HINTS, saying, strict=True) if said != "unsaid"}
-    for saying in product((True, False, "unsaid", "true"), repeat=len(HINTS))
+    for saying in product((True, False, "unsaid", "true", 1), repeat=len(HINTS))
 ]
 
 
@@ -20,6 +20,7 @@ def test_what_is_not_known_is_write():
     assert permission_from({}, trusted=True, override=None) == "write"
 
 
+@pytest.mark.plan(47)
 def test_no_word_of_a_server_lowers_the_kind_unless_it_is_trusted():
     kinds = {permission_from(said, trusted=False, override=None) for said in EVERY}
     assert kinds == {"write", "network", "dangerous"}
@@ -41,6 +42,7 @@ def test_a_trusted_server_is_believed(said, kind: PermissionKind):
     assert permission_from(said, trusted=True, override=None) == kind
 
 
+@pytest.mark.plan(47)
 @pytest.mark.parametrize("override", get_args(PermissionKind))
 def test_the_operator_has_the_first_word(override: PermissionKind):
     kinds = {permission_from(said, trusted=False, override=override) for said in EVERY}

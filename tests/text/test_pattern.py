@@ -18,7 +18,9 @@ def test_a_pattern_is_found_anywhere_in_any_case(pattern: str, text: str, found:
     assert compile_pattern(pattern)(text) is found
 
 
-@pytest.mark.parametrize("pattern", ["(?=look)", "(back)\\1", "[open", "(open", "*", "a{9999999}"])
+@pytest.mark.parametrize(
+    "pattern", ["(?=look)", "(back)\\1", "[open", "(open", "*", "a{9999999}", "((.*)*){40}{50}"]
+)
 def test_what_could_be_slow_or_is_broken_is_refused_with_a_reason(pattern: str):
     with pytest.raises(BadPattern, match=r"\w+"):
         compile_pattern(pattern)
@@ -30,6 +32,7 @@ def test_a_long_pattern_is_refused():
         compile_pattern("a" * (LONGEST_PATTERN + 1))
 
 
+@pytest.mark.plan(28)
 @pytest.mark.parametrize(
     "pattern", ["(a+)+$", "(a|a)*$", "(.*a){12}$", "^(([a-z])+.)+[A-Z]([a-z])+$"]
 )

@@ -56,15 +56,19 @@ class Approval:
         self._rules = rules
         self._tickets = tickets
 
+    def verdict(self, tool: ToolInfo) -> Verdict:
+        """What the rules say of a tool."""
+        return decide(tool, self._rules)
+
     def asks(self, tool: ToolInfo) -> bool:
         """Whether a person's leave is needed, rather than given or refused by rule."""
-        return decide(tool, self._rules) == "ask"
+        return self.verdict(tool) == "ask"
 
     async def grant(
         self, tool: ToolInfo, request: ApprovalRequest, approver: Approver | None
     ) -> None:
         """Return if the call has leave. Raises `Refused` if it has not, or if nobody can tell."""
-        match decide(tool, self._rules):
+        match self.verdict(tool):
             case "allow":
                 return
             case "ask" if approver:

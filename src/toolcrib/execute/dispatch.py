@@ -27,14 +27,20 @@ _log = logging.getLogger(__name__)
 
 
 async def dispatch(call: Call, tool: ToolInfo, source: Source, running: Running) -> Outcome:
-    """Call it; once more if it is a `read` that failed and may be tried again in time.
+    """Call it; once more if it is a `read` that failed or was cut off, and there is time left.
 
-    Every other kind is sent at most once, and so is a call of which nobody knows what became.
+    Every other kind is sent at most once. The kind is the one that the approval went by: what an
+    untrusted server says of itself does not make a `read`, so that it cannot have itself repeated.
     """
     outcome = await _attempt(call, tool, source, running)
-    if tool.permission_kind == "read" and _may_repeat(outcome.error) and left_s(running):
+    if _may_repeat(tool, outcome.error) and left_s(running):
         outcome = await _attempt(call, tool, source, running)
     return _told(outcome, tool.source_id)
+
+
+def _may_repeat(tool: ToolInfo, error: CallError | None) -> bool:
+    """Whether to send it twice does no harm and may help. A `read` has no effect to be in doubt."""
+    return tool.permission_kind == "read" and error is not None and error.retryable
 
 
 def _told(outcome: Outcome, server: str | None) -> Outcome:
@@ -50,10 +56,6 @@ def _told(outcome: Outcome, server: str | None) -> Outcome:
         outcome,
         error=replace(outcome.error, message=message, server=outcome.error.server or server),
     )
-
-
-def _may_repeat(error: CallError | None) -> bool:
-    return error is not None and error.retryable and error.effect != "unknown"
 
 
 async def _attempt(call: Call, tool: ToolInfo, source: Source, running: Running) -> Outcome:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from toolcrib.execute.approval import Approval, Approver, Rule
 from toolcrib.execute.arguments import ArgumentCheck
+from toolcrib.execute.audit import Audit, Seen
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.chain import resolve
 from toolcrib.execute.dispatch import dispatch
@@ -71,6 +72,7 @@ class Door:
     """Lets calls through to the tools of a pool. `tickets` are for the operator's side alone.
 
     `heard` is told of every call to a tool of the pool that went well: who called, and what.
+    `audit` notes every call, however it ended.
     """
 
     def __init__(
@@ -78,9 +80,11 @@ class Door:
         pool: Pool,
         policy: Policy | None = None,
         *,
+        audit: Audit | None = None,
         heard: Callable[[Caller, str], None] = lambda _caller, _tool: None,
     ) -> None:
         self._pool = pool
+        self._audit = audit
         self._heard = heard
         self._policy = policy or Policy()
         self.tickets = Tickets()
@@ -98,19 +102,20 @@ class Door:
         progress: Progress | None = None,
     ) -> Outcome:
         """Make one call. The time begins when all gates are passed; None means the setting."""
+        seen = Seen(caller.id, call.name)
+        limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         try:
-            admitted = await self._admit(call, caller, approver)
+            admitted = await self._admit(call, caller, approver, seen)
         except Refused as refused:
-            return Outcome(error=refused.error)
+            outcome = Outcome(error=refused.error)
         except Exception:  # noqa: BLE001 - closed, whatever failed
             _log.exception("a gate failed, so %r is not called", call.name)
-            return Outcome(error=_GATE_FAILED)
-        limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
-        running = _running(limit_s, progress)
-        outcome = await dispatch(admitted.call, admitted.tool, admitted.source, running)
-        if outcome.ok and self._has(admitted.tool):
-            self._heard(caller, admitted.tool.name)
-        return replace(self._given(outcome, caller), repaired=admitted.repaired)
+            outcome = Outcome(error=_GATE_FAILED)
+        else:
+            outcome = await self._sent(admitted, caller, _running(limit_s, progress))
+        if self._audit:
+            self._audit.note(seen, outcome)
+        return outcome
 
     def question(self, call: Call, caller: Caller) -> ApprovalRequest | None:
         """What a person would be asked before this call is made. Sends nothing, asks nobody.
@@ -157,9 +162,18 @@ class Door:
         except (TypeError, ValueError, RecursionError):
             return Outcome(error=_NO_JSON)
 
-    async def _admit(self, call: Call, caller: Caller, approver: Approver | None) -> _Admitted:
+    async def _sent(self, admitted: _Admitted, caller: Caller, running: Running) -> Outcome:
+        outcome = await dispatch(admitted.call, admitted.tool, admitted.source, running)
+        if outcome.ok and self._has(admitted.tool):
+            self._heard(caller, admitted.tool.name)
+        return replace(self._given(outcome, caller), repaired=admitted.repaired)
+
+    async def _admit(
+        self, call: Call, caller: Caller, approver: Approver | None, seen: Seen
+    ) -> _Admitted:
         asked = self._asked(call, caller)
         entry, tool = asked.entry, asked.tool
+        seen.request, seen.verdict = asked.request, self._approval.verdict(tool)
         await self._approval.grant(tool, asked.request, approver)
         checked = self._arguments.check(tool, asked.request.arguments)
         source = _still(entry, tool, asked.pool)

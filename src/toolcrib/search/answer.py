@@ -101,14 +101,14 @@ def _pattern(query: Query, search: Search, pattern: str) -> Answer:
         return Answer(
             query.text, note=f"The pattern cannot be used: {error}. Use plain words instead."
         )
-    in_name = [Match(entry.name, 1.0) for entry in _visible(search) if fits(entry.name)]
+    named = {name for name in _names(search) if fits(name)}
     in_text = [
         Match(entry.name, 0.5)
         for entry in _visible(search)
-        if not fits(entry.name)
+        if entry.name not in named
         and fits(f"{entry.capability.title}\n{entry.capability.description}")
     ]
-    return _answer(query, search, in_name + in_text)
+    return _answer(query, search, [Match(name, 1.0) for name in sorted(named)] + in_text)
 
 
 def _nothing_fits(query: Query, search: Search) -> Answer:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from toolcrib.execute.approval import Approver
+from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Answer, Entry, JsonObject, Kind, Outcome, Progress, ToolInfo
 
 
@@ -34,12 +35,14 @@ class Host:
 
     `search`, `call`: as this caller. `means`: the entry of the
     pool that a call of this name would reach; None if it would reach none, or a tool of the request
-    alone. `check`: the arguments as they would be sent; raises `Refused`. `aside`: does what may
+    alone. `question`: what a person would be asked before this call; None if nobody would be.
+    `check`: the arguments as they would be sent; raises `Refused`. `aside`: does what may
     take a while (an embedder may be asked) where no event loop waits for it.
     """
 
     search: Search
     call: MakeCall
     means: Callable[[str], Entry | None]
+    question: Callable[[str, JsonObject | str], ApprovalRequest | None]
     check: Callable[[ToolInfo, JsonObject | str], JsonObject]
     aside: Callable[[Callable[[], Outcome]], Awaitable[Outcome]]

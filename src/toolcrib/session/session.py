@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from toolcrib.execute.approval import Approver
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.refusal import listed as in_words
+from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import JsonObject, Kind, Outcome, Progress, ToolInfo
 from toolcrib.session.accounting import Prices, TokenEstimate, break_even
 from toolcrib.session.choose import in_turn, to_reveal
@@ -172,6 +173,18 @@ class Session:
             name, arguments, timeout_s=timeout_s, approver=approver, progress=progress
         )
 
+    def question(self, name: str, arguments: JsonObject | str = "{}") -> ApprovalRequest | None:
+        """What a person would be asked before this call is made; None if nobody would be.
+
+        Sends nothing, asks nobody and reveals nothing. For frameworks that ask between the model's
+        call and ours: what `call` would refuse at once is not asked about.
+        """
+        try:
+            self._revealing(name, arguments)
+        except Refused:
+            return None
+        return None if name in NAMES else self._host.question(name, arguments)
+
     def see(self, names: Iterable[str]) -> None:
         """Take for revealed what the caller's own conversation shows to be.
 
@@ -259,15 +272,21 @@ class Session:
         )
 
     def _admit(self, name: str, arguments: JsonObject | str) -> None:
-        """Raises `Refused` for a deferred tool that is not revealed, and is not to be by itself."""
+        """Reveal what is called, where it is to be. Raises `Refused` as `_revealing` does."""
+        self._reveals.add(self._revealing(name, arguments))
+
+    def _revealing(self, name: str, arguments: JsonObject | str) -> tuple[str, ...]:
+        """The name that a call would reveal, if any.
+
+        Raises `Refused` for a deferred tool that is not revealed, and is not to be by itself.
+        """
         entry = self._host.means(name)
         if entry is None:
-            return
+            return ()
         tool = self._plan.deferred_by_name.get(entry.name)
         if tool and entry.name not in self._reveals.names():
             self._check_unrevealed(tool, arguments)
-        if tool or self._habits.keep_called:
-            self._reveals.add([entry.name])
+        return (entry.name,) if tool or self._habits.keep_called else ()
 
     def _check_unrevealed(self, tool: ToolInfo, arguments: JsonObject | str) -> None:
         if not self._habits.auto_reveal:

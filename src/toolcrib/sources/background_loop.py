@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextvars import Context
 from typing import TypeVar
 
 JOIN_S = 5.0
@@ -36,9 +37,7 @@ class BackgroundLoop:
 
     def close(self, last: Callable[[], Coroutine[object, object, None]]) -> None:
         """Run `last` there if anything ever ran there, cancel the rest, and end the thread."""
-        with self._lock:
-            loop, thread, self._closed = self._loop, self._thread, True
-            self._loop = self._thread = None
+        loop, thread = self._taken()
         if loop and thread:
             try:
                 asyncio.run_coroutine_threadsafe(last(), loop).result()
@@ -46,12 +45,26 @@ class BackgroundLoop:
                 loop.call_soon_threadsafe(loop.stop)
                 thread.join(JOIN_S)
 
+    def end_soon(self) -> None:
+        """Cancel what runs there and end the thread, without waiting: from any thread, also it."""
+        loop, _ = self._taken()
+        if loop:
+            loop.call_soon_threadsafe(loop.stop)
+
+    def _taken(self) -> tuple[asyncio.AbstractEventLoop | None, threading.Thread | None]:
+        """What there is to end, once: it is closed from now on."""
+        with self._lock:
+            loop, thread, self._closed = self._loop, self._thread, True
+            self._loop = self._thread = None
+            return loop, thread
+
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the connections are closed; make a new crib")
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
+                # Not in the context of whoever comes first: the loop would hold on to it.
+                self._loop = Context().run(asyncio.new_event_loop)
                 self._thread = threading.Thread(
                     target=_work, args=(self._loop,), name=self._name, daemon=True
                 )

@@ -44,8 +44,9 @@ class Source(Protocol):
 
         A source that pins its tools does not run one that has another pin than `call.pin`.
 
-        Raises `UnknownTool` and `BadArguments` before anything runs; whatever goes wrong after
-        that is an `Outcome` with an error, not an exception. Cancelling it cancels the tool.
+        Raises `UnknownTool`, and `BadArguments` where the source can tell, before anything runs;
+        whatever goes wrong after that is an `Outcome` with an error, not an exception. Cancelling
+        it cancels the tool.
         """
         ...
 

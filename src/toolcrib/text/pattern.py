@@ -4,7 +4,10 @@ from collections.abc import Callable
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
+from toolcrib.text.repeats import steps
+
 LONGEST_PATTERN = 200
+MOST_STEPS = 250
 
 
 class BadPattern(ValueError):
@@ -14,11 +17,14 @@ class BadPattern(ValueError):
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
     """A test for whether the pattern occurs anywhere in a text, whatever the case of its letters.
 
-    Look-around and back-references are refused: they are what makes patterns slow.
+    Look-around and back-references are refused: they are what makes patterns slow. So are many
+    repeats: the time is linear in the text, and in the pattern with its repeats written out.
     """
     if len(pattern) > LONGEST_PATTERN:
         message = f"the pattern has {len(pattern)} characters; {LONGEST_PATTERN} is the most"
         raise BadPattern(message)
+    if steps(pattern) > MOST_STEPS:
+        raise BadPattern(f"the pattern repeats too much: more than {MOST_STEPS} steps")
     try:
         schema = core_schema.str_schema(pattern=f"(?i){pattern}", regex_engine="rust-regex")
         return SchemaValidator(schema).isinstance_python

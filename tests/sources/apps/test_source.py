@@ -259,7 +259,7 @@ def test_a_killed_launcher_takes_the_app_along(folder, command):
     call(source, title="x")
     process = source._waker._process
     assert process
-    os.kill(process._popen.pid, signal.SIGKILL)
+    os.kill(process._launched.popen.pid, signal.SIGKILL)
     until(lambda: process.status is not None)
     apps.close()
     until(lambda: not children())

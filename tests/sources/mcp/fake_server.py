@@ -4,8 +4,9 @@
 
 Modes: modern; hang-spawn hang-discover hang-initialize hang-list hang-page silent-stdin;
 die-discover exit-at-once half-close; junk stderr malformed; endless-cursor same-cursor huge-list;
-storm loop; grandchild stubborn. What it lists is at `TOOLS`; `rug=FILE` names a JSON file with what
-it says of some of them instead, read at each listing; with `tells` it tells of each change.
+storm loop; grandchild stubborn; cut (one tool more). What it lists is at `TOOLS`; `rug=FILE` names
+a JSON file with what it says of some of them instead, read at each listing; with `tells` it tells
+of each change.
 """
 
 import json
@@ -49,6 +50,8 @@ def tools():
     found = [each | rug().get(each["name"], {}) for each in found]
     if "storm" in MODES or "loop" in MODES:
         found.append(tool(f"seen_{len(LISTED)}"))
+    if "cut" in MODES:
+        found.append(tool("cut", annotations={"readOnlyHint": True}))
     if "malformed" in MODES:
         found += [{"name": "bare"}, {"inputSchema": 3}, {"name": "odd", "inputSchema": {}}, 7]
     return found
@@ -126,6 +129,16 @@ def garbage(id, _given, _token):
     text(id, "again")
 
 
+def cut(id, given, _token):
+    """Leave a mark in a file for each time it is reached; die of the first ones, without a word."""
+    file = os.open(given["file"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.write(file, b"x")
+    if os.fstat(file).st_size <= given["deaths"]:
+        os._exit(3)
+    os.close(file)
+    text(id, "done")
+
+
 def broken(id, _given, _token):
     write(f'{{"jsonrpc": "2.0", "id": {id}, "result": {{"content": [}}\n')
 
@@ -147,7 +160,7 @@ TOOLS = {
 
 
 def call(id, params):
-    run = TOOLS.get(params["name"])
+    run = cut if params["name"] == "cut" else TOOLS.get(params["name"])
     if run is None:
         send(id=id, error={"code": -32602, "message": "no such tool"})
         return

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.plan import amount
 from toolcrib.errors import SourceError
 from toolcrib.sources.mcp.cache import MOST_BYTES, Failure, MCPToolsCache
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
@@ -47,6 +48,7 @@ def test_another_configuration_invalidates_without_a_warning(cache):
     assert cache.path("git").exists()
 
 
+@pytest.mark.plan(5)
 def test_a_link_or_a_pipe_is_not_followed(cache, tmp_path):
     cache.write(KNOWN)
     path = cache.path("git")
@@ -60,6 +62,7 @@ def test_a_link_or_a_pipe_is_not_followed(cache, tmp_path):
     assert "not a plain file" in found.problem
 
 
+@pytest.mark.plan(5)
 def test_an_oversized_file_is_set_aside_unread(cache):
     cache.write(KNOWN)
     path = cache.path("git")
@@ -102,14 +105,14 @@ def hostile(rng, good):
     )
 
 
+@pytest.mark.plan(5)
 def test_a_damaged_file_costs_one_warning_and_no_other_server(cache):
-    """Test 5 of the plan."""
     rng = random.Random(5)
     other = replace(KNOWN, server="other")
     cache.write(other)
     cache.write(KNOWN)
     path, good = cache.path("git"), cache.path("git").read_bytes()
-    for _ in range(2000):
+    for _ in range(amount(5, "files")):
         bad = hostile(rng, good)
         path.write_bytes(bad)
         found = cache.read("git", "hash")
@@ -160,10 +163,10 @@ for number in range(10**9):
 """
 
 
+@pytest.mark.plan(2)
 def test_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one(tmp_path):
-    """Test 2 of the plan, scaled down."""
     rng, folder = random.Random(2), tmp_path / "mcp"
-    for _ in range(25):
+    for _ in range(amount(2, "kills")):
         writer = subprocess.Popen(
             [sys.executable, "-c", WRITER, str(folder)], stdout=subprocess.PIPE
         )

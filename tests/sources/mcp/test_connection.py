@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from tests.plan import amount
 from tests.sources.mcp.faking import below, fake, left_of, nothing_left
 from toolcrib.sources.mcp.connection import Connection
 from toolcrib.sources.mcp.era import Mode, modes
@@ -95,12 +96,11 @@ def test_one_malformed_tool_does_not_cost_the_others():
     assert listing.complete
 
 
+@pytest.mark.plan(22)
 @pytest.mark.parametrize(
     ("mode", "most"), [("endless-cursor", 100), ("same-cursor", 2), ("huge-list", 5000)]
 )
 def test_a_list_without_end_is_cut(mode, most):
-    """Test 22 of the plan."""
-
     async def test(call):
         return call.greeting.listing, await call("echo", text="still there")
 
@@ -128,9 +128,8 @@ def test_a_failure_says_what_became_of_the_call():
     assert {error.server for error in found} == {"fake"}
 
 
+@pytest.mark.plan(23)
 def test_giant_output_is_refused_at_once():
-    """Test 23 of the plan, with 64 MB in place of 1 GB."""
-
     async def test(call):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         started = time.monotonic()
@@ -148,16 +147,17 @@ def test_giant_output_is_refused_at_once():
     assert grown < 64 * 1024
 
 
+@pytest.mark.plan(24)
 def test_garbage_reaches_nobody():
-    """Test 24 of the plan: wrong, late and doubled ids, lines that are no messages, a flood of
-    stderr and of progress."""
+    """Wrong, late and doubled ids, lines that are no messages, a flood of stderr and progress."""
+    notices = amount(24, "notices")
 
     async def test(call):
         heard = []
         texts = [(await call("garbage")).content[0]["text"] for _ in range(20)]
         echoes = await asyncio.gather(*(call("echo", text=str(n)) for n in range(100)))
         flood = await call(
-            "progress", steps=20_000, pause=0, told=lambda *a: heard.append(a), within=30
+            "progress", steps=notices, pause=0, told=lambda *a: heard.append(a), within=600
         )
         return texts, [one.content[0]["text"] for one in echoes], flood, heard
 
@@ -165,7 +165,7 @@ def test_garbage_reaches_nobody():
     assert set(texts) == {"right"}
     assert echoes == [str(number) for number in range(100)]
     assert flood.ok
-    assert 1 <= len(heard) < 400
+    assert 1 <= len(heard) < notices / 50
 
 
 def test_progress_is_relayed():
@@ -179,12 +179,11 @@ def test_progress_is_relayed():
     assert heard == [(0.0, 9.0, "on"), (1.0, 9.0, "on"), (2.0, 9.0, "on")]
 
 
+@pytest.mark.plan(19)
 @pytest.mark.parametrize(
     "hang", ["hang-spawn", "hang-list", "hang-page", "hang-discover hang-initialize"]
 )
 def test_a_hang_before_it_is_up_ends_at_the_deadline(hang):
-    """Test 19 of the plan, first half."""
-
     async def start():
         connection = Connection(fake(*hang.split()), nothing)
         started = time.monotonic()
@@ -200,6 +199,7 @@ def test_a_hang_before_it_is_up_ends_at_the_deadline(hang):
     assert 0.7 <= took < 5
 
 
+@pytest.mark.plan(19)
 @pytest.mark.parametrize(
     ("mode", "name", "arguments"),
     [
@@ -210,8 +210,6 @@ def test_a_hang_before_it_is_up_ends_at_the_deadline(hang):
     ],
 )
 def test_a_hang_in_a_call_ends_at_the_deadline(mode, name, arguments):
-    """Test 19 of the plan, second half."""
-
     async def test(call):
         started = time.monotonic()
         said = await call(name, within=0.7, **arguments)

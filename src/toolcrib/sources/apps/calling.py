@@ -23,6 +23,7 @@ LOST = CallError(
     "call",
     "the app was gone before it answered, so nobody knows whether the call took effect; "
     "look before you call again",
+    retryable=True,
     effect="unknown",
 )
 GONE = CallError(

@@ -1,27 +1,7 @@
-"""What is at our end of a process's pipes: its errors, of which the end is kept, and its input."""
+"""What is at our end of a process's input."""
 
 import asyncio
-from collections import deque
 from typing import cast
-
-
-class Tail(asyncio.Protocol):
-    """Keeps the end of what comes, and no more."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._chunks: deque[bytes] = deque()
-        self._length = 0
-
-    def data_received(self, data: bytes) -> None:
-        """One more chunk; the oldest go once the others suffice."""
-        self._chunks.append(data[-self._most :])
-        self._length += len(self._chunks[-1])
-        while self._length - len(self._chunks[0]) >= self._most:
-            self._length -= len(self._chunks.popleft())
-
-    def text(self) -> str:
-        return b"".join(self._chunks)[-self._most :].decode("utf-8", "replace")
 
 
 class Input(asyncio.BaseProtocol):

@@ -1,21 +1,14 @@
-"""One server process, behind the launcher: started, spoken to, and ended within bounds."""
+"""One server process: its three pipes, and its end within bounds."""
 
 import asyncio
-import os
-import shutil
-import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
 
-from toolcrib.sources.mcp.pipes import Input, Tail
+from toolcrib.sources.launched import Launched
+from toolcrib.sources.mcp.pipes import Input
+from toolcrib.sources.tail import Tail
 
-LAUNCHER = Path(__file__).parents[1] / "launcher.py"
 EXIT_S = 1.5  # to exit by itself once its input has ended
-END_S = 5.0  # for the launcher to end it, politely and then not
-POLL_S = 0.01
 STDERR_KEPT = 64 * 1024
 READ_AHEAD = 1024 * 1024
 
@@ -25,24 +18,9 @@ class Process:
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> None:
         """Start it. Raises `OSError`, also where there is no such command."""
-        watched, self._leash = os.pipe()
-        try:
-            self._popen = subprocess.Popen(  # noqa: S603 - what the operator configured, no shell
-                [*_launcher(), str(watched), "--", *_found(command, env, cwd)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                env=dict(env),
-                cwd=cwd,
-                pass_fds=(watched,),
-                start_new_session=True,
-            )
-        except BaseException:
-            os.close(self._leash)
-            raise
-        finally:
-            os.close(watched)
+        pipe = subprocess.PIPE
+        self._launched = Launched(command, env, cwd, stdin=pipe, stderr=pipe)
+        self._popen = self._launched.popen
         self._stderr = Tail(STDERR_KEPT)
         self._input: Input | None = None
         self._transports: list[asyncio.BaseTransport] = []
@@ -75,19 +53,12 @@ class Process:
     @property
     def status(self) -> int | None:
         """Its exit status; None while it runs."""
-        return self._popen.poll()
+        return self._launched.status
 
     async def stop(self) -> None:
-        """End it and all that it started, within `EXIT_S + END_S`. Leaves no zombie."""
+        """End it and all that it started, within bounds. Leaves no zombie."""
         self._end_input()
-        if not await self._exits(EXIT_S):
-            self._drop_leash()
-            if not await self._exits(END_S):
-                self._kill()
-                await self._exits(END_S)
-        elif self._popen.returncode < 0:
-            self._kill()  # somebody killed the launcher: what was below it is still there
-        self._drop_leash()
+        await self._launched.end(patience_s=EXIT_S)
         self._close_pipes()
 
     def _end_input(self) -> None:
@@ -104,34 +75,3 @@ class Process:
                 pipe.close()
         if self._input:
             self._input.abort()
-
-    async def _exits(self, patience: float) -> bool:
-        until = asyncio.get_running_loop().time() + patience
-        while self._popen.poll() is None:
-            if asyncio.get_running_loop().time() > until:
-                return False
-            await asyncio.sleep(POLL_S)
-        return True
-
-    def _kill(self) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._popen.pid, signal.SIGKILL)
-
-    def _drop_leash(self) -> None:
-        leash, self._leash = self._leash, -1
-        if leash >= 0:
-            os.close(leash)
-
-
-def _launcher() -> tuple[str, ...]:
-    return (sys.executable, "-I", "-S", str(LAUNCHER))
-
-
-def _found(command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> Sequence[str]:
-    """The command by its path, looked up as its own environment says."""
-    name = command[0]
-    placed = str(Path(cwd or ".", name)) if os.sep in name else name
-    path = shutil.which(placed, path=env.get("PATH", os.defpath))
-    if path is None:
-        raise FileNotFoundError(2, "there is no such command", name)
-    return (str(Path(path).absolute()), *command[1:])

@@ -1,0 +1,261 @@
+"""Anthropic Messages: tools wait behind `defer_loading`, and a search answers with references.
+
+    wire = AnthropicWire(session, model=model, endpoint=str(client.base_url))
+    reply = await client.messages.create(model=model, max_tokens=1024, **wire.request(messages))
+    messages.append({"role": "assistant", "content": reply.content})
+    results = await wire.results(reply)         # None once the model has made no call
+
+The provider leaves deferred tools out of the prompt, and out of what it caches, until a
+`tool_reference` names one. So only what was found is sent at all: behind the others, deferred, and
+referred to by the result of the search. What stands before it keeps its bytes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NotRequired, TypedDict, cast
+from weakref import finalize
+
+from anthropic.lib.tools import BetaFunctionToolResultType, ToolError
+from anthropic.types import (
+    Base64ImageSourceParam,
+    CacheControlEphemeralParam,
+    Message,
+    MessageParam,
+    ToolParam,
+    ToolResultBlockParam,
+    ToolUnionParam,
+)
+from anthropic.types.beta import BetaMessage
+from anthropic.types.tool_result_block_param import Content
+
+from toolcrib.adapters.anthropic.conversation import hosted_names, revealed, typed, with_known
+from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
+from toolcrib.adapters.auto import Auto, Choice, asked_for
+from toolcrib.adapters.auto_table import Mode
+from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
+from toolcrib.adapters.wire.plain import objects, plain, text_of
+from toolcrib.adapters.wire.proxy import PROXY_NOTE, proxy_tools, unwrapped
+from toolcrib.adapters.wire.schemas import object_schema
+from toolcrib.adapters.wire.told import Image, told_with_images
+from toolcrib.errors import ConfigError
+from toolcrib.execute.approval import Approver
+from toolcrib.model import JsonObject, Outcome, ToolInfo
+from toolcrib.session.session import Session
+from toolcrib.sources.background_loop import BackgroundLoop
+
+AnthropicMode = Literal["reference", "append", "proxy"]
+AnthropicSearch = Literal["ours", "bm25", "regex"]
+
+MOST_DEFERRED = 10_000
+
+
+class AnthropicRequest(TypedDict):
+    """What a wire says of a request: pass it on to `messages.create` with `**`."""
+
+    messages: list[MessageParam]
+    tools: list[ToolUnionParam]
+    extra_headers: NotRequired[dict[str, str]]
+
+
+class AnthropicWire:
+    """One conversation of a session on the Messages API.
+
+    `mode` None chooses by model and endpoint, see `toolcrib.adapters.auto`; `search` other than
+    `ours` hands the ranking to the provider where its wire is spoken, and then all deferred tools
+    are sent with every request. `cache_control` is put on the last tool that is not deferred.
+    """
+
+    def __init__(  # noqa: PLR0913 - each by its name
+        self,
+        session: Session,
+        *,
+        model: str,
+        endpoint: str,
+        mode: AnthropicMode | None = None,
+        search: AnthropicSearch = "ours",
+        cache_control: CacheControlEphemeralParam | None = None,
+        approver: Approver | None = None,
+        auto: Auto | None = None,
+    ) -> None:
+        self._session = session
+        self._model = model
+        self._endpoint = endpoint
+        self._mode: AnthropicMode | None = mode
+        self._search = search
+        self._cache_control = cache_control
+        self._approver = approver
+        self._auto = auto or Auto()
+        self._loop = BackgroundLoop("toolcrib-calls")
+        finalize(self, self._loop.end_soon)
+
+    @property
+    def choice(self) -> Choice:
+        """The mode that is spoken, and why."""
+        chosen = self._auto.choose("anthropic", self._model, self._endpoint)
+        return chosen if self._mode is None else asked_for(self._mode, chosen)
+
+    def system_note(self) -> str:
+        """How to find tools, for the system prompt; "" where nothing is deferred, or hosted."""
+        if not self._session.deferring or self._hosted:
+            return ""
+        return PROXY_NOTE if self.choice.mode == "proxy" else self._session.system_note()
+
+    def request(self, messages: Iterable[MessageParam]) -> AnthropicRequest:
+        """The conversation and the tools, as they are to be sent.
+
+        What the conversation shows to be revealed is taken for revealed. The messages are handed
+        on as they are, but for references that would be refused. Raises `ConfigError` where more
+        tools are to be sent than the provider takes.
+        """
+        asked = list(messages)
+        self.see(asked)
+        choice = self.choice
+        tools = self._tools(choice.mode, set(revealed(asked)))
+        names = {str(tool.get("name")) for tool in tools if choice.mode == "reference"}
+        request = AnthropicRequest(messages=with_known(asked, names), tools=tools)
+        if choice.betas:
+            request["extra_headers"] = {"anthropic-beta": ",".join(choice.betas)}
+        return request
+
+    async def results(self, reply: Message | BetaMessage | JsonObject) -> MessageParam | None:
+        """The message that answers a reply; None where the model has called nothing.
+
+        A search is answered with references to what it found, and in words where that is nothing.
+        What the provider has searched itself is noted first.
+        """
+        blocks = objects(cast("JsonObject", plain(reply)).get("content"))
+        self._session.see(hosted_names(blocks))
+        calls = [unwrapped(call) for call in map(_call, typed(blocks, "tool_use"))]
+        outcomes = await make_calls(self._session, calls, self._approver)
+        content = [self._result(*each) for each in zip(calls, outcomes, strict=True)]
+        return {"role": "user", "content": content} if content else None
+
+    def see(self, messages: Iterable[MessageParam]) -> None:
+        """Take for revealed what these messages show to be; `request` does so by itself."""
+        self._session.see(revealed(messages))
+
+    def compacted(self, messages: Iterable[MessageParam]) -> None:
+        """Forget what is revealed and not in these messages any more."""
+        self._session.compacted(frozenset(revealed(messages)))
+
+    def refused(self, error: Exception) -> bool:
+        """Whether the endpoint has refused the native wire; then the next request is without it.
+
+        Ask again with `request(messages)` if so, and let any other error be raised.
+        """
+        return self._mode is None and self._auto.refuse(self._endpoint, self.choice.mode, error)
+
+    def runner_tools(self) -> list[AsyncRunnerTool]:
+        """The tools for `AsyncAnthropic().beta.messages.tool_runner`; all that wait are in it.
+
+        Raises `ConfigError` where those are more than the provider takes.
+        """
+        return [AsyncRunnerTool(param, self._run) for param in self._all_tools()]
+
+    def blocking_runner_tools(self) -> list[RunnerTool]:
+        """The tools for `Anthropic().beta.messages.tool_runner`, as `runner_tools`."""
+        return [RunnerTool(param, self._run, self._loop) for param in self._all_tools()]
+
+    async def _run(self, name: str, arguments: object) -> BetaFunctionToolResultType:
+        call = unwrapped(ToolCall("", name, cast("JsonObject", arguments)))
+        [outcome] = await make_calls(self._session, [call], self._approver)
+        content = cast("BetaFunctionToolResultType", self._content(call, outcome))
+        if outcome.error:
+            raise ToolError(content)
+        return content
+
+    def _content(self, call: ToolCall, outcome: Outcome) -> str | list[Content]:
+        """What the model reads of an outcome: references for a search that found, else the rest."""
+        found = found_tools(self._session, outcome) if call.is_search else []
+        if found and self.choice.mode == "reference":
+            return [{"type": "tool_reference", "tool_name": tool.name} for tool in found]
+        said = told_with_images(outcome)
+        return said if isinstance(said, str) else [_block(part) for part in said]
+
+    def _result(self, call: ToolCall, outcome: Outcome) -> ToolResultBlockParam:
+        result = ToolResultBlockParam(
+            type="tool_result",
+            tool_use_id=call.id,
+            content=self._content(call, outcome),
+        )
+        if outcome.error:
+            result["is_error"] = True
+        return result
+
+    @property
+    def _hosted(self) -> bool:
+        return self._search != "ours" and self.choice.mode == "reference"
+
+    def _tools(self, mode: Mode, referred: set[str]) -> list[ToolUnionParam]:
+        session = self._session
+        if mode == "proxy":
+            return self._listed(proxy_tools(session))
+        if mode != "reference":
+            return self._listed(session.active_tools())
+        if self._hosted and session.deferring:
+            return self._with_deferred(_HOSTED[self._search])
+        # What is revealed but not referred to, after a summary say, is shown at once: the model
+        # would not see it otherwise.
+        revealed = session.revealed_tools()
+        shown = [tool for tool in revealed if tool.name not in referred]
+        waiting = (tool for tool in revealed if tool.name in referred)
+        at_once = self._listed((*session.stable_tools(), *shown))
+        return [*at_once, *(_param(tool, deferred=True) for tool in waiting)]
+
+    def _listed(self, tools: Sequence[ToolInfo]) -> list[ToolUnionParam]:
+        return self._marked([_param(tool) for tool in tools])
+
+    def _all_tools(self) -> list[ToolUnionParam]:
+        """What a runner is given once, for as long as it runs."""
+        search = self._session.search_tool
+        if self.choice.mode != "reference" or not search:
+            return self._listed(proxy_tools(self._session))
+        return self._with_deferred(_param(search))
+
+    def _with_deferred(self, search: ToolUnionParam) -> list[ToolUnionParam]:
+        deferred = self._session.deferred_tools()
+        if len(deferred) > MOST_DEFERRED:
+            message = (
+                f"{len(deferred)} deferred tools, and the provider takes at most {MOST_DEFERRED}:"
+                " search with search='ours' and a loop of your own, which send only what is found"
+            )
+            raise ConfigError(message)
+        core = [_param(tool) for tool in self._session.core_tools()]
+        at_once = self._marked([*core, search])
+        return [*at_once, *(_param(tool, deferred=True) for tool in deferred)]
+
+    def _marked(self, tools: Sequence[ToolUnionParam]) -> list[ToolUnionParam]:
+        """The tools with the cache's mark on the last; a deferred one may not bear it."""
+        if not self._cache_control or not tools:
+            return list(tools)
+        last = cast("ToolUnionParam", {**tools[-1], "cache_control": self._cache_control})
+        return [*tools[:-1], last]
+
+
+_HOSTED: Mapping[str, ToolUnionParam] = {
+    "bm25": {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"},
+    "regex": {"type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex"},
+}
+
+
+def _param(tool: ToolInfo, *, deferred: bool = False) -> ToolParam:
+    param = ToolParam(
+        name=tool.name,
+        description=tool.description,
+        input_schema=cast("dict[str, object]", object_schema(tool.parameters)),
+    )
+    if deferred:
+        param["defer_loading"] = True
+    return param
+
+
+def _block(part: str | Image) -> Content:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    media_type = cast("Literal['image/png']", part.media_type)  # the provider checks
+    source = Base64ImageSourceParam(type="base64", media_type=media_type, data=part.data)
+    return {"type": "image", "source": source}
+
+
+def _call(block: JsonObject) -> ToolCall:
+    arguments = cast("JsonObject", block.get("input") or {})
+    return ToolCall(text_of(block.get("id")), text_of(block.get("name")), arguments)

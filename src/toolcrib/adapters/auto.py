@@ -1,0 +1,112 @@
+"""Which wire to speak: by provider, model and endpoint, and by what was refused before.
+
+    auto = Auto()
+    print(auto.choose("anthropic", "claude-opus-5-5", "https://api.anthropic.com"))
+
+An endpoint that is not known never gets a native wire: gateways drop or refuse what they have not
+heard of, and the model would be left without its tools.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from threading import Lock
+from typing import get_args
+from urllib.parse import urlsplit
+
+from toolcrib.adapters.auto_table import (
+    AS_OF,
+    NATIVE,
+    OUR_FAULT,
+    REFUSED,
+    Mode,
+    Native,
+    Place,
+    Provider,
+    undated,
+)
+from toolcrib.text.nearest import nearest
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+REFUSALS = frozenset({400, 404, 422})
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A mode and why it is that one. `betas` are the beta headers that it needs there."""
+
+    mode: Mode
+    why: str
+    betas: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.mode}: {self.why}"
+
+
+def asked_for(mode: Mode, chosen: Choice) -> Choice:
+    """The mode that a caller wants, whatever would have been chosen."""
+    betas = chosen.betas if mode == chosen.mode else ()
+    return Choice(mode, "it was asked for", betas)
+
+
+class Auto:
+    """Chooses, and remembers for each endpoint what it has refused. Safe to share between threads.
+
+    Share one between the conversations of a program, and each endpoint refuses only once.
+    """
+
+    def __init__(self) -> None:
+        self._refused: set[tuple[str, Mode]] = set()
+        self._changing = Lock()
+
+    def choose(
+        self, provider: Provider, model: str, endpoint: str, among: Collection[Mode] = MODES
+    ) -> Choice:
+        """The best mode that this model has at this endpoint, and why.
+
+        `among` are the modes that whoever asks can speak; `append` is always one.
+        """
+        host = _host(endpoint)
+        reasons: list[str] = []
+        for native in (each for each in NATIVE[provider] if each.mode in among):
+            if (host, native.mode) in self._refused:
+                reasons.append(f"{host} has refused {native.mode}")
+                continue
+            place = next((each for each in native.places if each.hosts.fullmatch(host)), None)
+            if place and undated(model) in native.models:
+                return _chosen(native, place, model, host, reasons)
+            reasons.append(_missing(native, place, model, host))
+        return Choice("append", "; ".join(reasons) or f"{provider} has no native wire")
+
+    def refuse(self, endpoint: str, mode: Mode, error: Exception) -> bool:
+        """Whether the error is this endpoint's refusal of the mode; then it is remembered."""
+        words = " ".join(_said(error)).lower()
+        refused = (
+            getattr(error, "status_code", getattr(error, "code", None)) in REFUSALS
+            and any(word in words for word in REFUSED[mode])
+            and not any(word in words for word in OUR_FAULT)
+        )
+        if refused:
+            with self._changing:
+                self._refused |= {(_host(endpoint), mode)}
+        return refused
+
+
+def _chosen(native: Native, place: Place, model: str, host: str, reasons: list[str]) -> Choice:
+    why = f"{model} at {host} has it, by the table of {AS_OF}"
+    return Choice(native.mode, "; ".join([*reasons, why]), place.betas)
+
+
+def _missing(native: Native, place: Place | None, model: str, host: str) -> str:
+    if not place:
+        return f"{host} is not known to speak {native.mode}"
+    near = nearest(undated(model), sorted(native.models))
+    return f"{model} is not listed with {native.mode} (nearest: {', '.join(near) or 'none'})"
+
+
+def _host(endpoint: str) -> str:
+    return urlsplit(endpoint if "//" in endpoint else f"//{endpoint}").hostname or endpoint
+
+
+def _said(error: Exception) -> Iterator[str]:
+    yield str(error)
+    yield str(getattr(error, "body", ""))

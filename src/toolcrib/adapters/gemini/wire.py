@@ -1,0 +1,135 @@
+"""Gemini: revealed tools join the function declarations, or are called through the proxy tool.
+
+    wire = GeminiWire(session)
+    reply = await client.aio.models.generate_content(model=model, **wire.request(contents))
+    contents.append(reply.candidates[0].content)
+    results = await wire.results(reply)         # None once the model has made no call
+
+There is no deferral on this wire. The tools of a conversation with an explicit cache lie in that
+cache and cannot change: there the proxy tool is spoken, and `cached_tools` go into the cache.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias, TypedDict
+
+from google.genai import types
+
+from toolcrib.adapters.gemini.schema import gemini_schema
+from toolcrib.adapters.wire.calls import ToolCall, make_calls
+from toolcrib.adapters.wire.plain import objects, text_of
+from toolcrib.adapters.wire.proxy import PROXY_NOTE, proxy_tools, unwrapped
+from toolcrib.adapters.wire.told import told
+from toolcrib.execute.approval import Approver
+from toolcrib.model import Json, JsonObject, Outcome, ToolInfo
+from toolcrib.session.found import revealed_in
+from toolcrib.session.search_tool import NAMES
+from toolcrib.session.session import Session
+
+GeminiMode = Literal["append", "proxy"]
+Said: TypeAlias = types.Content | types.ContentDict
+
+
+class GeminiRequest(TypedDict):
+    """What a wire says of a request: pass it on to `generate_content` with `**`."""
+
+    contents: list[Said]
+    config: types.GenerateContentConfig
+
+
+class GeminiWire:
+    """One conversation of a session on Gemini.
+
+    `config` is what else is asked of the model. `mode` None means `append`, and `proxy` where the
+    config names a cache.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        mode: GeminiMode | None = None,
+        config: types.GenerateContentConfig | None = None,
+        approver: Approver | None = None,
+    ) -> None:
+        self._session = session
+        self._config = config or types.GenerateContentConfig()
+        self._mode: GeminiMode = mode or ("proxy" if self._config.cached_content else "append")
+        self._approver = approver
+
+    def system_note(self) -> str:
+        """How to find tools, for the system prompt; "" where nothing is deferred."""
+        note = self._session.system_note()
+        return PROXY_NOTE if note and self._mode == "proxy" else note
+
+    def request(self, contents: Iterable[Said]) -> GeminiRequest:
+        """The conversation as it is, and the config with the tools.
+
+        What the conversation shows to be revealed is taken for revealed.
+        """
+        asked = list(contents)
+        self.see(asked)
+        if self._config.cached_content:
+            return {"contents": asked, "config": self._config}
+        proxy = self._mode == "proxy"
+        tools = proxy_tools(self._session) if proxy else self._session.active_tools()
+        own = list(self._config.tools or [])
+        with_tools = {"tools": [*own, *_declared(tools)]}
+        return {"contents": asked, "config": self._config.model_copy(update=with_tools)}
+
+    def cached_tools(self) -> list[types.Tool]:
+        """The tools to make an explicit cache with."""
+        return _declared(proxy_tools(self._session))
+
+    async def results(self, reply: types.GenerateContentResponse) -> types.Content | None:
+        """What answers a reply, one part a call, in order; None if it has no calls."""
+        asked = reply.function_calls or []
+        calls = [unwrapped(_call(call)) for call in asked]
+        outcomes = await make_calls(self._session, calls, self._approver)
+        parts = [_part(*each) for each in zip(asked, outcomes, strict=True)]
+        return types.Content(role="user", parts=parts) if parts else None
+
+    def see(self, contents: Iterable[Said]) -> None:
+        """Take for revealed what these contents show to be; `request` does so by itself."""
+        self._session.see(_revealed(contents))
+
+    def compacted(self, contents: Iterable[Said]) -> None:
+        """Forget what is revealed and not in these contents any more."""
+        self._session.compacted(frozenset(_revealed(contents)))
+
+
+def _declared(tools: Iterable[ToolInfo]) -> list[types.Tool]:
+    """All in one tool, which is how Gemini wants functions; none if there are none."""
+    declared = [
+        types.FunctionDeclaration(
+            name=tool.name,
+            description=tool.description,
+            parameters_json_schema=gemini_schema(tool.parameters),
+        )
+        for tool in tools
+    ]
+    return [types.Tool(function_declarations=declared)] if declared else []
+
+
+def _call(call: types.FunctionCall) -> ToolCall:
+    return ToolCall(call.id or "", call.name or "", call.args or {})
+
+
+def _part(call: types.FunctionCall, outcome: Outcome) -> types.Part:
+    said = {"error" if outcome.error else "result": told(outcome)}
+    answer = types.FunctionResponse(id=call.id, name=call.name, response=said)
+    return types.Part(function_response=answer)
+
+
+def _revealed(contents: Iterable[Said]) -> Iterator[str]:
+    """The names that the searches of a conversation have revealed, in its order."""
+    for content in objects(list(contents)):
+        for part in objects(content.get("parts")):
+            answer = _member(part, "functionResponse", "function_response")
+            if answer.get("name") in NAMES:
+                yield from revealed_in(text_of(_member(answer, "response").get("result")))
+
+
+def _member(value: JsonObject, *names: str) -> JsonObject:
+    """An object in an object, under either of its names."""
+    found: list[Json] = [value[name] for name in names if name in value]
+    return found[0] if found and isinstance(found[0], dict) else {}

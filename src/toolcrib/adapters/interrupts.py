@@ -1,0 +1,132 @@
+"""Approval by interrupt: what the adapters of LangGraph and LangChain share.
+
+    questions → on record → one interrupt each → replies → leave for what was shown
+
+LangGraph runs an interrupted node again from its start, with the replies in the order of the
+interrupts. So all questions are asked before anything is called, and they are recorded in the
+checkpoint before the first is asked: a reply then belongs to what was shown, whatever has changed
+since, and in whichever process the graph goes on.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from secrets import token_hex
+from typing import Any, TypeAlias, TypeVar
+
+from langchain_core.messages import ToolMessage
+from langgraph.func import task  # pyright: ignore[reportMissingTypeStubs]
+from langgraph.types import interrupt
+
+from toolcrib.adapters.wire.told import told
+from toolcrib.execute.approval import Approver
+from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.model import JsonObject, Outcome
+
+T = TypeVar("T")
+
+Replies: TypeAlias = Sequence[tuple[JsonObject, bool]]
+"""Each question that was asked, and whether the reply to it was leave."""
+
+Asking: TypeAlias = Generator[Any, Any, Replies]
+"""Yields what has to be on record first, is sent the record, and returns the replies."""
+
+
+@task
+def approval_questions(questions: Sequence[JsonObject]) -> Sequence[JsonObject]:
+    """What is asked, as it was when it was first asked."""
+    return questions
+
+
+@task
+def approval_spent(run: str) -> str:
+    """The run of the node that the replies were spent on."""
+    return run
+
+
+def asking(questions: Sequence[JsonObject]) -> Asking:
+    """The replies to all questions of a node.
+
+    Once the calls may have begun, the replies are spent: a node that is run again after a failure
+    has none.
+    """
+    if not questions:
+        return ()
+    questions = yield approval_questions(questions)
+    replies = [(question, _is_leave(interrupt(question))) for question in questions]
+    this_run = token_hex(8)
+    first_run = yield approval_spent(this_run)
+    return replies if first_run == this_run else ()
+
+
+def finished(steps: Generator[Any, Any, T], run: Callable[[Any], Any]) -> T:
+    """What the steps return, for a node that is not async. `run` gives what each step wants."""
+    try:
+        wanted = next(steps)
+        while True:
+            wanted = steps.send(run(wanted))
+    except StopIteration as done:
+        return done.value
+
+
+async def afinished(steps: Generator[Any, Any, T]) -> T:
+    """What the steps return, for a node that is async: each step wants something to await."""
+    try:
+        wanted = next(steps)
+        while True:
+            wanted = steps.send(await wanted)
+    except StopIteration as done:
+        return done.value
+
+
+def on_record(record: Any) -> Any:  # noqa: ANN401 - a record of LangGraph is of any type
+    """The record that a node which is not async has asked for."""
+    return record.result()
+
+
+def question_of(id: str | None, request: ApprovalRequest) -> JsonObject:
+    """What the person is shown, and by which a reply is held to what was shown."""
+    return {
+        "tool": request.name,
+        "arguments": request.arguments,
+        "permission_kind": request.permission_kind,
+        "pin": request.pin,
+        "description": request.description,
+        "caller": request.caller,
+        "tool_call_id": id,
+    }
+
+
+def _is_leave(reply: object) -> bool:
+    match reply:
+        case True | {"approved": True}:
+            return True
+        case _:
+            return False
+
+
+def approver_of(id: str | None, replies: Replies) -> Approver:
+    """Answers from the replies: leave for the call that was shown, and for no other."""
+
+    async def reply_to(request: ApprovalRequest) -> bool:
+        asked = question_of(id, request)
+        said = [leave for question, leave in replies if question == asked]
+        if not said:
+            raise LookupError("this call was not asked about, or its approval is spent")
+        return all(said)
+
+    return reply_to
+
+
+def message_of(name: str, id: str | None, outcome: Outcome) -> ToolMessage:
+    """What the model reads; what only a program needs is the artifact."""
+    extras = {
+        "structured": outcome.structured,
+        "handle": outcome.handle,
+        "repaired": list(outcome.repaired),
+    }
+    return ToolMessage(
+        told(outcome),
+        name=name,
+        tool_call_id=id or "",
+        status="error" if outcome.error else "success",
+        artifact={key: value for key, value in extras.items() if value} or None,
+    )

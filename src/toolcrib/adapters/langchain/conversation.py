@@ -1,0 +1,73 @@
+"""What the messages of an agent show, and the forms in which they carry tools to a model."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolMessage
+
+from toolcrib.model import JsonObject
+from toolcrib.session.found import revealed_in
+from toolcrib.session.search_tool import NAMES
+
+
+def revealed(messages: Iterable[AnyMessage]) -> Iterator[str]:
+    """The names that searches have revealed, and those that were called, in order."""
+    for message in messages:
+        if isinstance(message, ToolMessage) and message.status != "error":
+            yield from found_in(message) if message.name in NAMES else [message.name or ""]
+
+
+def referred(messages: Iterable[AnyMessage]) -> Iterator[str]:
+    """The names that the results of searches have in these messages, in order."""
+    for message in messages:
+        yield from found_in(message)
+
+
+def found_in(message: AnyMessage) -> tuple[str, ...]:
+    """The names that a message reveals: one that answers a search."""
+    is_search = isinstance(message, ToolMessage) and message.name in NAMES
+    return revealed_in(message.text) if is_search else ()
+
+
+def used(messages: Iterable[AnyMessage]) -> int:
+    """The tokens that the conversation took at its longest, as far as the provider told."""
+    told = (message.usage_metadata for message in messages if isinstance(message, AIMessage))
+    return max((usage["total_tokens"] for usage in told if usage), default=0)
+
+
+def with_references(messages: Iterable[AnyMessage], known: Collection[str]) -> list[AnyMessage]:
+    """The messages with the results of searches as references, as Anthropic takes them."""
+    return [_with_references(message, known) for message in messages]
+
+
+def _with_references(message: AnyMessage, known: Collection[str]) -> AnyMessage:
+    names = [name for name in found_in(message) if name in known]
+    if not names:
+        return message
+    blocks = [{"type": "tool_reference", "tool_name": name} for name in names]
+    return message.model_copy(update={"content": blocks})
+
+
+def with_additions(
+    messages: Iterable[AnyMessage], definitions: Mapping[str, JsonObject]
+) -> list[AnyMessage]:
+    """The messages with each tool in an item of its own behind the search that found it first.
+
+    The item stands behind all results of that step: a result may not be parted from its call.
+    """
+    made: list[AnyMessage] = []
+    carried: set[str] = set()
+    due: list[JsonObject] = []
+    for message in messages:
+        if not isinstance(message, ToolMessage):
+            made += _addition(due)
+            due = []
+        made.append(message)
+        new = [name for name in found_in(message) if name in definitions and name not in carried]
+        carried |= set(new)
+        due += [definitions[name] for name in new]
+    return made + _addition(due)
+
+
+def _addition(definitions: list[JsonObject]) -> list[AnyMessage]:
+    item = {"type": "additional_tools", "role": "developer", "tools": definitions}
+    return [SystemMessage([item])] if definitions else []

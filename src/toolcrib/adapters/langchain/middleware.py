@@ -1,0 +1,177 @@
+"""LangChain: a middleware that gives an agent every tool of a crib, and shows it the few it needs.
+
+    agent = create_agent(model, tools=[], middleware=[ToolcribMiddleware(crib)])
+
+The messages of the agent are all there is to know: what was revealed is read from them before each
+request and each call. So a checkpoint brings it back, a summary forgets it, and no two threads
+share any.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, TypeAlias, cast
+from weakref import finalize
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
+from langchain_core.tools import BaseTool
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
+
+from toolcrib.adapters.auto import Auto, Choice
+from toolcrib.adapters.interrupts import (
+    afinished,
+    approver_of,
+    asking,
+    finished,
+    message_of,
+    on_record,
+    question_of,
+)
+from toolcrib.adapters.langchain.conversation import revealed, used
+from toolcrib.adapters.langchain.wires import APPEND, Spoken, shaped, spoken_by
+from toolcrib.crib import Crib
+from toolcrib.session.session import Session
+from toolcrib.sources.background_loop import BackgroundLoop
+
+Done: TypeAlias = "ToolMessage | Command[Any]"
+State: TypeAlias = AgentState[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request as it is sent, and the wire that was chosen for it."""
+
+    request: ModelRequest[Any]
+    spoken: Spoken | None
+    choice: Choice
+
+
+class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
+    """Shows core tools, search tool and what was found; calls them through the crib's door.
+
+    `sessions` is a crib, or a function that makes a session without an id for the context of a run:
+    for agents whose callers have different rights. The agent's own tools stand before all others,
+    and win where a name is the same. `note` adds to the system prompt how to find tools, and what
+    there is. Share one `auto` between agents, and an endpoint refuses only once.
+    """
+
+    def __init__(
+        self,
+        sessions: Crib | Callable[[Any], Session],
+        *,
+        note: bool = True,
+        auto: Auto | None = None,
+    ) -> None:
+        super().__init__()
+        self._make = _for_anyone(sessions) if isinstance(sessions, Crib) else sessions
+        self._note = note
+        self._auto = auto or Auto()
+        self._loop = BackgroundLoop("toolcrib-calls")
+        finalize(self, self._loop.end_soon)
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any]:
+        """Send what the conversation shows; without the native wire once that is refused."""
+        while True:
+            asked = self._asked(request)
+            try:
+                return handler(asked.request)
+            except Exception as error:
+                if not self._is_refused(asked, error):
+                    raise
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """As `wrap_model_call`."""
+        while True:
+            asked = self._asked(request)
+            try:
+                return await handler(asked.request)
+            except Exception as error:
+                if not self._is_refused(asked, error):
+                    raise
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Done]
+    ) -> Done:
+        """Call a tool of the crib; the graph is interrupted where a person has to be asked."""
+        if request.tool is not None:
+            return handler(request)
+        return finished(self._calling(request), self._run)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Done]]
+    ) -> Done:
+        """As `wrap_tool_call`."""
+        if request.tool is not None:
+            return await handler(request)
+        return await afinished(self._calling(request))
+
+    def _calling(self, request: ToolCallRequest) -> Generator[Any, Any, ToolMessage]:
+        name, arguments, id = itemgetter("name", "args", "id")(request.tool_call)
+        context = cast("Any", request).runtime.context  # theirs is typed in part alone
+        session = self._session(context, request.state["messages"])
+        question = session.question(name, arguments)
+        replies = yield from asking([question_of(id, question)] if question else [])
+        outcome = yield session.call(name, arguments, approver=approver_of(id, replies))
+        return message_of(name, id, outcome)
+
+    def _run(self, wanted: Any) -> Any:  # noqa: ANN401 - as generators are sent it
+        if isinstance(wanted, Coroutine):
+            return self._loop.submit(cast("Coroutine[Any, Any, Any]", wanted)).result()
+        return on_record(wanted)
+
+    def _asked(self, request: ModelRequest[Any]) -> _Asked:
+        session = self._session(request.runtime.context, request.state["messages"])
+        spoken = spoken_by(request.model)
+        choice = spoken.choose(self._auto) if spoken else APPEND
+        sent = shaped(choice.mode, session, request.messages)
+        own = {_name(tool) for tool in request.tools}
+        override = request.override(
+            tools=[*request.tools, *(tool for tool in sent.tools if _name(tool) not in own)],
+            messages=sent.messages,
+            system_message=self._prompt(session, request.system_message),
+        )
+        return _Asked(override, spoken, choice)
+
+    def _is_refused(self, asked: _Asked, error: Exception) -> bool:
+        spoken = asked.spoken
+        return bool(spoken and self._auto.refuse(spoken.endpoint, asked.choice.mode, error))
+
+    def _prompt(self, session: Session, given: SystemMessage | None) -> SystemMessage | None:
+        """The system message with the note behind it: the same bytes as long as the catalog is."""
+        told = "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+        if not self._note or not told:
+            return given
+        said = given.content if given else ""
+        if isinstance(said, str):
+            return SystemMessage(f"{said}\n\n{told}" if said else told)
+        return SystemMessage([*said, {"type": "text", "text": told}])
+
+    def _session(self, context: object, messages: Sequence[AnyMessage]) -> Session:
+        session = self._make(context)
+        session.used(used(messages))
+        session.see(revealed(messages))
+        return session
+
+
+def _name(tool: BaseTool | dict[str, Any]) -> str:
+    """The name of a tool, in whichever form it is handed to a chat model."""
+    match tool:
+        case {"function": {"name": str(name)}} | {"name": str(name)} | BaseTool(name=name):
+            return name
+        case _:
+            return ""
+
+
+def _for_anyone(crib: Crib) -> Callable[[Any], Session]:
+    """A session for each request, with the rights of the program itself."""
+    return lambda _context: crib.session()

@@ -1,0 +1,108 @@
+"""How the tools of a session reach each chat model of LangChain.
+
+    reference    ChatAnthropic: deferred in `tools`, referred to by the result of the search
+    inject       ChatOpenAI on the Responses API: an `additional_tools` item behind that result
+    append       every other: behind the others in `tools`
+
+The messages of an agent stay in plain words. What a wire wants otherwise is made for each request
+anew, and so a conversation can go on with another model, or after a wire was refused.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AnyMessage
+
+from toolcrib.adapters.auto import Auto, Choice
+from toolcrib.adapters.auto_table import Mode, Provider
+from toolcrib.adapters.langchain.conversation import referred, with_additions, with_references
+from toolcrib.adapters.wire.schemas import object_schema
+from toolcrib.model import ToolInfo
+from toolcrib.session.session import Session
+
+APPEND = Choice("append", "this chat model has no wire of its own here")
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Whom a chat model speaks to, and which of the modes we speak to it there."""
+
+    provider: Provider
+    model: str
+    endpoint: str
+    modes: frozenset[Mode]
+
+    def choose(self, auto: Auto) -> Choice:
+        """The best of these modes, and why; one that needs a beta header is not among them."""
+        choice = auto.choose(self.provider, self.model, self.endpoint, self.modes)
+        return APPEND if choice.betas else choice
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """Tools and messages as they are to be sent."""
+
+    tools: list[dict[str, Any]]
+    messages: list[AnyMessage]
+
+
+def spoken_by(model: object) -> Spoken | None:
+    """What is known of a chat model; None for one that gets its tools appended.
+
+    Told by what it has, not by its class: neither package has to be installed.
+    """
+    match model:
+        case object(anthropic_api_url=str(url), model=str(name)):
+            return Spoken("anthropic", name, url, frozenset({"reference"}))
+        case object(use_responses_api=True, use_previous_response_id=False, model_name=str(name)):
+            base = getattr(model, "openai_api_base", None) or "https://api.openai.com/v1"
+            return Spoken("openai_responses", name, base, frozenset({"inject"}))
+        case _:
+            return None
+
+
+def shaped(mode: Mode, session: Session, messages: Sequence[AnyMessage]) -> Shaped:
+    """What this session shows and what was said, in the form of one mode.
+
+    What is revealed but not found in these messages any more, after a summary say, is shown at
+    once in every mode: the model would not see it otherwise.
+    """
+    if mode == "append":
+        return Shaped([_function(tool) for tool in session.active_tools()], [*messages])
+    found = set(referred(messages))
+    waiting = {tool.name: tool for tool in session.revealed_tools() if tool.name in found}
+    at_once = [_function(tool) for tool in session.active_tools() if tool.name not in waiting]
+    if mode == "reference":
+        deferred = [_deferred(tool) for tool in waiting.values()]
+        return Shaped([*at_once, *deferred], with_references(messages, waiting))
+    definitions = {name: _flat_function(tool) for name, tool in waiting.items()}
+    return Shaped(at_once, with_additions(messages, definitions))
+
+
+def _function(tool: ToolInfo) -> dict[str, Any]:
+    """The form that every chat model of LangChain takes."""
+    return {"type": "function", "function": _definition(tool)}
+
+
+def _flat_function(tool: ToolInfo) -> dict[str, Any]:
+    return {"type": "function", **_definition(tool)}
+
+
+def _deferred(tool: ToolInfo) -> dict[str, Any]:
+    """The form of Anthropic, which LangChain hands on as it is."""
+    shown = _definition(tool)
+    return {
+        "name": shown["name"],
+        "description": shown["description"],
+        "input_schema": shown["parameters"],
+        "defer_loading": True,
+    }
+
+
+def _definition(tool: ToolInfo) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": object_schema(tool.parameters),
+    }

@@ -1,0 +1,139 @@
+"""OpenAI Agents SDK: the tools of a session, for the `tools` of an agent.
+
+    agent = Agent(name="helper", tools=[*own, *toolcrib_tools(crib.session("thread-1"))])
+
+The SDK asks before every turn which tools are enabled, and that is how a tool comes into sight:
+
+    enabled    every tool is there from the start, and enabled once a search has revealed it; any
+               model
+    hosted     deferred, in namespaces, and OpenAI's own search loads them; Responses API
+    proxy      search tool and `call_tool`: constant, for catalogs of any size; any model
+
+A list is for one conversation, since the session is: clone an agent that several share.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, cast
+
+from agents import FunctionTool, RunContextWrapper, Tool, ToolSearchTool, tool_namespace
+from agents.agent import AgentBase
+from agents.tool_context import ToolContext
+
+from toolcrib.adapters.openai_agents.conversation import revealed
+from toolcrib.adapters.wire.calls import ToolCall
+from toolcrib.adapters.wire.leave import leave_for
+from toolcrib.adapters.wire.namespaces import namespaces_of
+from toolcrib.adapters.wire.proxy import PROXY_NOTE, PROXY_TOOL, unwrapped
+from toolcrib.adapters.wire.schemas import object_schema
+from toolcrib.adapters.wire.told import told
+from toolcrib.model import JsonObject, ToolInfo
+from toolcrib.session.search_tool import SEARCH_TOOL
+from toolcrib.session.session import Session
+
+AgentsMode = Literal["enabled", "hosted", "proxy"]
+
+Context: TypeAlias = RunContextWrapper[Any]
+IsEnabled: TypeAlias = Callable[[Context, AgentBase[Any]], bool]
+
+
+def toolcrib_tools(session: Session, mode: AgentsMode = "enabled") -> list[Tool]:
+    """The tools of this session, as the catalog is now.
+
+    What is revealed lasts in the session; besides, what the input of a run shows to be revealed is
+    taken for it. Calls go through the door. Where that asks for approval, the run is interrupted,
+    and `state.approve(...)` is leave for that call.
+    """
+    core = [_tool(session, tool) for tool in session.core_tools()]
+    deferred = session.deferred_tools()
+    if not deferred:
+        return [*core]
+    if mode == "hosted":
+        return [*core, *_namespaces(session), ToolSearchTool()]
+    search = _tool(session, SEARCH_TOOL, is_enabled=_seeing(session))
+    if mode == "proxy":
+        return [*core, search, _tool(session, PROXY_TOOL, waits=True)]
+    waiting = (
+        _tool(session, tool, is_enabled=_revealed(session, tool.name), waits=True)
+        for tool in deferred
+    )
+    return [*core, search, *waiting]
+
+
+def toolcrib_note(session: Session, mode: AgentsMode = "enabled") -> str:
+    """How to find tools, for the instructions of an agent; "" where nothing is deferred.
+
+    The same bytes as long as the catalog is the same.
+    """
+    if mode == "hosted" or not session.deferring:
+        return ""
+    note = PROXY_NOTE if mode == "proxy" else session.system_note()
+    return "\n\n".join(filter(None, (note, session.deferred_summary())))
+
+
+def _namespaces(session: Session) -> list[FunctionTool]:
+    return [
+        tool
+        for each in namespaces_of(session.deferred_tools())
+        for tool in tool_namespace(
+            name=each.name,
+            description=each.description,
+            tools=[_tool(session, tool, waits=True, hosted=True) for tool in each.tools],
+        )
+    ]
+
+
+def _tool(
+    session: Session,
+    tool: ToolInfo,
+    *,
+    is_enabled: bool | IsEnabled = True,
+    waits: bool = False,
+    hosted: bool = False,
+) -> FunctionTool:
+    async def invoke(context: ToolContext[Any], arguments: str) -> str:
+        meant = asked(context.tool_call_id, arguments)
+        question = session.question(meant.name, meant.arguments)
+        leave = context.is_tool_approved(context.qualified_tool_name, context.tool_call_id)
+        approver = leave_for(question) if leave else None
+        return told(await session.call(meant.name, meant.arguments, approver=approver))
+
+    async def asks(_context: Context, arguments: dict[str, Any], id: str) -> bool:
+        meant = asked(id, cast("JsonObject", arguments))
+        return session.question(meant.name, meant.arguments) is not None
+
+    def asked(id: str, arguments: JsonObject | str) -> ToolCall:
+        if hosted:  # the provider has revealed it, or the model could not call it
+            session.see([tool.name])
+        return unwrapped(ToolCall(id, tool.name, arguments))
+
+    return FunctionTool(
+        name=tool.name,
+        description=tool.description,
+        params_json_schema=cast("dict[str, Any]", object_schema(tool.parameters)),
+        on_invoke_tool=invoke,
+        strict_json_schema=False,  # strictness would make every parameter a required one
+        is_enabled=is_enabled,
+        # With a function here the SDK takes arguments that it cannot read for a reason to ask.
+        needs_approval=asks if waits or session.question(tool.name) else False,
+        defer_loading=hosted,
+    )
+
+
+def _seeing(session: Session) -> IsEnabled:
+    """The search tool is always enabled; asked so, it looks at what the run was given.
+
+    It stands before the tools that wait, and the SDK asks in order.
+    """
+
+    def is_enabled(context: Context, _agent: AgentBase[Any]) -> bool:
+        session.see(revealed(context.turn_input))
+        return True
+
+    return is_enabled
+
+
+def _revealed(session: Session, name: str) -> IsEnabled:
+    def is_enabled(_context: Context, _agent: AgentBase[Any]) -> bool:
+        return any(tool.name == name for tool in session.revealed_tools())
+
+    return is_enabled

@@ -1,0 +1,135 @@
+"""OpenAI Chat Completions, and every gateway that speaks it: revealed tools join `tools`.
+
+    wire = ChatWire(session)
+    done = await client.chat.completions.create(model=model, **wire.request(messages))
+    messages.append(done.choices[0].message)
+    messages += await wire.results(done)        # nothing once the model has made no call
+
+There is no deferral on this wire. `append` puts what is found behind the other tools: the provider
+reads the list anew from there on. `proxy` keeps the list as it is, and the model calls what it has
+found through one tool: where the cache matters more than arguments that the provider checks.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, NotRequired, TypeAlias, TypedDict, cast
+
+from openai.types.chat import (
+    ChatCompletion,
+    ChatCompletionFunctionToolParam,
+    ChatCompletionMessage,
+    ChatCompletionMessageParam,
+    ChatCompletionToolMessageParam,
+)
+
+from toolcrib.adapters.wire.calls import ToolCall, make_calls
+from toolcrib.adapters.wire.plain import objects, plain, text_of
+from toolcrib.adapters.wire.proxy import PROXY_NOTE, proxy_tools, unwrapped
+from toolcrib.adapters.wire.schemas import object_schema
+from toolcrib.adapters.wire.told import told
+from toolcrib.execute.approval import Approver
+from toolcrib.model import JsonObject, Outcome, ToolInfo
+from toolcrib.session.found import revealed_in
+from toolcrib.session.search_tool import NAMES
+from toolcrib.session.session import Session
+
+ChatMode = Literal["append", "proxy"]
+ChatMessage: TypeAlias = ChatCompletionMessageParam | ChatCompletionMessage
+"""A message of a conversation: given, or as the model gave it."""
+
+
+class ChatRequest(TypedDict):
+    """What a wire says of a request: pass it on to `chat.completions.create` with `**`."""
+
+    messages: list[ChatCompletionMessageParam]
+    tools: NotRequired[list[ChatCompletionFunctionToolParam]]
+
+
+class ChatWire:
+    """One conversation of a session on Chat Completions."""
+
+    def __init__(
+        self, session: Session, *, mode: ChatMode = "append", approver: Approver | None = None
+    ) -> None:
+        self._session = session
+        self._mode: ChatMode = mode
+        self._approver = approver
+
+    def system_note(self) -> str:
+        """How to find tools, for the system prompt; "" where nothing is deferred."""
+        note = self._session.system_note()
+        return PROXY_NOTE if note and self._mode == "proxy" else note
+
+    def request(self, messages: Iterable[ChatMessage]) -> ChatRequest:
+        """The conversation as it is, and the tools; without any, the provider wants no list.
+
+        What the conversation shows to be revealed is taken for revealed.
+        """
+        asked = list(messages)
+        self.see(asked)
+        session = self._session
+        tools = proxy_tools(session) if self._mode == "proxy" else session.active_tools()
+        request = ChatRequest(messages=cast("list[ChatCompletionMessageParam]", asked))
+        if tools:
+            request["tools"] = [_param(tool) for tool in tools]
+        return request
+
+    async def results(
+        self, reply: ChatCompletion | JsonObject
+    ) -> list[ChatCompletionToolMessageParam]:
+        """The messages that answer a reply, one a call, in order; none if it has no calls."""
+        calls = [unwrapped(call) for call in _calls(cast("JsonObject", plain(reply)))]
+        outcomes = await make_calls(self._session, calls, self._approver)
+        return [_result(*each) for each in zip(calls, outcomes, strict=True)]
+
+    def see(self, messages: Iterable[ChatMessage]) -> None:
+        """Take for revealed what these messages show to be; `request` does so by itself."""
+        self._session.see(_revealed(messages))
+
+    def compacted(self, messages: Iterable[ChatMessage]) -> None:
+        """Forget what is revealed and not in these messages any more."""
+        self._session.compacted(frozenset(_revealed(messages)))
+
+
+def _param(tool: ToolInfo) -> ChatCompletionFunctionToolParam:
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": cast("dict[str, object]", object_schema(tool.parameters)),
+        },
+    }
+
+
+def _calls(reply: JsonObject) -> Iterator[ToolCall]:
+    for choice in objects(reply.get("choices"))[:1]:
+        yield from map(_call, _asked(choice.get("message")))
+
+
+def _asked(message: object) -> list[JsonObject]:
+    """The tool calls of an assistant's message."""
+    return objects(cast("JsonObject", plain(message)).get("tool_calls"))
+
+
+def _call(call: JsonObject) -> ToolCall:
+    function = cast("JsonObject", call.get("function") or {})
+    name, arguments = function.get("name"), function.get("arguments")
+    return ToolCall(text_of(call.get("id")), text_of(name), text_of(arguments) or "{}")
+
+
+def _result(call: ToolCall, outcome: Outcome) -> ChatCompletionToolMessageParam:
+    return {"role": "tool", "tool_call_id": call.id, "content": told(outcome)}
+
+
+def _revealed(messages: Iterable[ChatMessage]) -> Iterator[str]:
+    """The names that the searches of a conversation have revealed, in its order."""
+    searches: set[str] = set()
+    for message in objects(list(messages)):
+        searches |= {call.id for call in map(_call, _asked(message)) if call.name in NAMES}
+        if message.get("tool_call_id") in searches:
+            yield from revealed_in(_text(message.get("content")))
+
+
+def _text(content: object) -> str:
+    parts = "".join(text_of(part.get("text")) for part in objects(content))
+    return text_of(content) or parts

@@ -1,0 +1,209 @@
+"""OpenAI Responses: the model calls `tool_search`, and the definitions come with the answer.
+
+    wire = ResponsesWire(session, model=model, endpoint=str(client.base_url))
+    reply = await client.responses.create(model=model, **wire.request(items))
+    items += reply.output
+    items += await wire.results(reply)          # nothing once the model has made no call
+
+    output    `tool_search` that we answer; definitions come in its output, in namespaces
+    inject    a search function of ours; definitions come in an `additional_tools` item
+    append    a search function of ours; definitions join `tools`
+    proxy     a search function of ours; `call_tool` calls what it found
+
+With the first two `tools` never changes, and what is loaded stands where it was loaded: all that
+the provider has cached holds. Functions have the same names in namespaces as everywhere, so the
+name alone says which tool a call means.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NotRequired, TypeAlias, TypedDict, cast
+
+from openai.types.responses import (
+    Response,
+    ResponseInputItemParam,
+    ResponseOutputItem,
+    ToolParam,
+)
+
+from toolcrib.adapters.auto import Auto, Choice, asked_for
+from toolcrib.adapters.openai_responses.items import as_spoken, carried, revealed
+from toolcrib.adapters.openai_responses.tools import function, namespaces, search_tool
+from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
+from toolcrib.adapters.wire.plain import objects, plain, text_of
+from toolcrib.adapters.wire.proxy import PROXY_NOTE, proxy_tools, unwrapped
+from toolcrib.adapters.wire.told import Image, told, told_with_images
+from toolcrib.execute.approval import Approver
+from toolcrib.model import JsonObject, Outcome, ToolInfo
+from toolcrib.session.search_tool import NAME
+from toolcrib.session.session import Session
+
+ResponsesMode = Literal["output", "inject", "append", "proxy"]
+ResponsesSearch = Literal["ours", "hosted"]
+Item: TypeAlias = ResponseInputItemParam | ResponseOutputItem
+"""An item of a conversation: given, or as the model gave it."""
+
+
+class ResponsesRequest(TypedDict):
+    """What a wire says of a request: pass it on to `responses.create` with `**`."""
+
+    input: list[ResponseInputItemParam]
+    tools: NotRequired[list[ToolParam]]
+
+
+class ResponsesWire:
+    """One conversation of a session on the Responses API.
+
+    `mode` None chooses by model and endpoint, see `toolcrib.adapters.auto`; `search="hosted"`
+    hands the ranking to the provider where it has `tool_search`, and then all deferred tools are
+    sent with every request.
+    """
+
+    def __init__(  # noqa: PLR0913 - each by its name
+        self,
+        session: Session,
+        *,
+        model: str,
+        endpoint: str,
+        mode: ResponsesMode | None = None,
+        search: ResponsesSearch = "ours",
+        approver: Approver | None = None,
+        auto: Auto | None = None,
+    ) -> None:
+        self._session = session
+        self._model = model
+        self._endpoint = endpoint
+        self._mode: ResponsesMode | None = mode
+        self._search: ResponsesSearch = search
+        self._approver = approver
+        self._auto = auto or Auto()
+        self._carried: set[str] = set()
+
+    @property
+    def choice(self) -> Choice:
+        """The mode that is spoken, and why."""
+        chosen = self._auto.choose("openai_responses", self._model, self._endpoint)
+        return chosen if self._mode is None else asked_for(self._mode, chosen)
+
+    def system_note(self) -> str:
+        """How to find tools, for the instructions; "" where nothing is deferred, or hosted."""
+        if not self._session.deferring or self._hosted:
+            return ""
+        return PROXY_NOTE if self.choice.mode == "proxy" else self._session.system_note()
+
+    def request(self, items: Iterable[Item]) -> ResponsesRequest:
+        """The conversation and the tools, as they are to be sent.
+
+        What the conversation shows to be revealed is taken for revealed. The items are handed on
+        as they are, unless the conversation began on another wire.
+        """
+        asked = list(items)
+        self.see(asked)
+        mode = self.choice.mode
+        self._carried = set(carried(asked))
+        spoken = cast("list[ResponseInputItemParam]", as_spoken(asked, mode))
+        request = ResponsesRequest(input=spoken)
+        if tools := self._tools():
+            request["tools"] = tools
+        return request
+
+    async def results(self, reply: Response | JsonObject) -> list[ResponseInputItemParam]:
+        """The items that answer a reply, in the order of its calls; none if it has no calls.
+
+        What the provider has searched itself is noted first. Behind the answers comes what has no
+        place in them: definitions, and the way on where a search has found nothing.
+        """
+        output = objects(cast("JsonObject", plain(reply)).get("output"))
+        self._session.see(revealed(output))
+        calls = [unwrapped(call) for call in _calls(output)]
+        outcomes = await make_calls(self._session, calls, self._approver)
+        made = list(zip(calls, outcomes, strict=True))
+        native = self.choice.mode == "output"
+        answers = [
+            self._searched(*each) if native and each[0].is_search else _output(*each)
+            for each in made
+        ]
+        searches = [outcome for call, outcome in made if call.is_search]
+        return cast("list[ResponseInputItemParam]", [*answers, *self._behind(searches)])
+
+    def see(self, items: Iterable[Item]) -> None:
+        """Take for revealed what these items show to be; `request` does so by itself."""
+        self._session.see(revealed(items))
+
+    def compacted(self, items: Iterable[Item]) -> None:
+        """Forget what is revealed and not in these items any more."""
+        self._session.compacted(frozenset(revealed(items)))
+
+    def refused(self, error: Exception) -> bool:
+        """Whether the endpoint has refused the native wire; then the next request is without it.
+
+        Ask again with `request(items)` if so, and let any other error be raised.
+        """
+        return self._mode is None and self._auto.refuse(self._endpoint, self.choice.mode, error)
+
+    @property
+    def _hosted(self) -> bool:
+        return self._search == "hosted" and self.choice.mode == "output"
+
+    def _tools(self) -> list[ToolParam]:
+        session, mode = self._session, self.choice.mode
+        core = [function(tool) for tool in session.core_tools()]
+        search = session.search_tool
+        if mode == "append":
+            return [function(tool) for tool in session.active_tools()]
+        if mode == "proxy":
+            return [function(tool) for tool in proxy_tools(session)]
+        if not search:
+            return [*core]
+        if mode == "inject":
+            return [*core, function(search)]
+        if self._hosted:
+            return [*core, search_tool(search, "server"), *namespaces(session.deferred_tools())]
+        return [*core, search_tool(search, "client")]
+
+    def _searched(self, call: ToolCall, outcome: Outcome) -> JsonObject:
+        """The answer to a search: what it found and the conversation has not got yet."""
+        facts = {"execution": "client", "call_id": call.id, "status": "completed"}
+        loaded = namespaces(self._new(outcome))
+        return cast("JsonObject", {"type": "tool_search_output", **facts, "tools": loaded})
+
+    def _new(self, outcome: Outcome) -> list[ToolInfo]:
+        found = found_tools(self._session, outcome)
+        new = [tool for tool in found if tool.name not in self._carried]
+        self._carried |= {tool.name for tool in new}
+        return new
+
+    def _behind(self, searches: Sequence[Outcome]) -> Iterator[JsonObject]:
+        mode = self.choice.mode
+        for outcome in searches:
+            if mode == "inject" and (new := self._new(outcome)):
+                tools = [function(tool) for tool in new]
+                added = {"type": "additional_tools", "role": "developer", "tools": tools}
+                yield cast("JsonObject", added)
+            if mode == "output" and not found_tools(self._session, outcome):
+                # An output holds definitions alone. With no more rights than a user has.
+                text = f"{NAME} has found nothing to load. {told(outcome)}"
+                yield {"type": "message", "role": "user", "content": text}
+
+
+def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:
+    for item in output:
+        match item:
+            case {"type": "function_call", "call_id": str(id), "name": str(name)}:
+                yield ToolCall(id, name, text_of(item.get("arguments")) or "{}")
+            case {"type": "tool_search_call", "execution": "client", "call_id": str(id)}:
+                yield ToolCall(id, NAME, cast("JsonObject", item.get("arguments") or {}))
+            case _:
+                pass
+
+
+def _output(call: ToolCall, outcome: Outcome) -> JsonObject:
+    said = told_with_images(outcome)
+    output = said if isinstance(said, str) else [_part(part) for part in said]
+    return {"type": "function_call_output", "call_id": call.id, "output": output}
+
+
+def _part(part: str | Image) -> JsonObject:
+    if isinstance(part, str):
+        return {"type": "input_text", "text": part}
+    url = f"data:{part.media_type};base64,{part.data}"
+    return {"type": "input_image", "image_url": url, "detail": "auto"}

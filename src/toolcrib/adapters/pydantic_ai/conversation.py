@@ -1,0 +1,57 @@
+"""A session for a run of pydantic-ai: what its messages show is all there is to know."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ToolReturnPart,
+    post_compaction_window,
+)
+
+from toolcrib.crib import Crib
+from toolcrib.session.found import revealed_in
+from toolcrib.session.search_tool import NAMES
+from toolcrib.session.session import Session
+
+Sessions: TypeAlias = Crib | Callable[[Any], Session]
+"""A crib, or what makes a session without an id for the `deps` of a run."""
+
+
+def session_for(sessions: Sessions, deps: object) -> Session:
+    """A session that nothing is revealed in yet."""
+    return sessions.session() if isinstance(sessions, Crib) else sessions(deps)
+
+
+def session_in(sessions: Sessions, deps: object, messages: Sequence[ModelMessage]) -> Session:
+    """A session in which is revealed what the messages show, since they were last compacted."""
+    session = session_for(sessions, deps)
+    kept = post_compaction_window(messages)
+    session.used(_used(kept))
+    session.see(revealed(kept))
+    return session
+
+
+def revealed(messages: Iterable[ModelMessage]) -> Iterator[str]:
+    """The names that searches have revealed, and those that were called, in order."""
+    for part in _returns(messages):
+        if part.outcome == "success":
+            yield from (
+                revealed_in(part.model_response_str())
+                if part.tool_name in NAMES
+                else [part.tool_name]
+            )
+
+
+def _returns(messages: Iterable[ModelMessage]) -> Iterator[ToolReturnPart]:
+    for message in messages:
+        if isinstance(message, ModelRequest):
+            yield from (part for part in message.parts if isinstance(part, ToolReturnPart))
+
+
+def _used(messages: Iterable[ModelMessage]) -> int:
+    """The tokens that the conversation took at its longest, as far as the provider told."""
+    told = (message.usage for message in messages if isinstance(message, ModelResponse))
+    return max((usage.total_tokens for usage in told), default=0)

@@ -1,0 +1,157 @@
+"""pydantic-ai: every tool of a crib as one toolset, of which a model is shown the few it needs.
+
+    agent = Agent(model, toolsets=[ToolcribToolset(crib)])
+
+The toolset brings the search tool itself, and lists what was found behind it: on any model, with a
+catalog of any size. With `deferred=True` it lists all tools as deferred ones instead and leaves it
+to the `ToolSearch` capability when to show them, on the provider's own wire where that has one:
+
+    toolset = ToolcribToolset(crib, deferred=True)
+    search = ToolSearch(strategy=toolcrib_search(crib))
+    agent = Agent(model, toolsets=[toolset], capabilities=[search])
+"""
+
+from base64 import b64decode
+from collections.abc import Mapping
+from typing import Any, Generic, TypeAlias, cast
+
+from pydantic_ai import RunContext
+from pydantic_ai.exceptions import ApprovalRequired, ToolFailed
+from pydantic_ai.messages import BinaryContent, InstructionPart
+from pydantic_ai.tools import AgentDepsT, ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+from pydantic_core import SchemaValidator, core_schema
+
+from toolcrib.adapters.pydantic_ai.conversation import Sessions, session_for, session_in
+from toolcrib.adapters.wire.leave import leave_for
+from toolcrib.adapters.wire.schemas import object_schema
+from toolcrib.adapters.wire.told import Image, told, told_with_images
+from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.model import Outcome, ToolInfo
+from toolcrib.session.session import Session
+
+Result: TypeAlias = str | list[str | BinaryContent]
+
+# The door checks arguments against the tool's own schema, and repairs the usual slips first.
+ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
+
+
+class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
+    """The tools of a crib, called through its door.
+
+    `sessions` is a crib, or a function that makes a session without an id for the `deps` of a run:
+    for agents whose callers have different rights. `note` adds to the instructions how to find
+    tools, and what there is; with `deferred` the capability says so itself.
+    """
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        *,
+        deferred: bool = False,
+        note: bool = True,
+        id: str | None = "toolcrib",
+    ) -> None:
+        self._sessions = sessions
+        self._deferred = deferred
+        self._note = note and not deferred
+        self._id = id
+
+    @property
+    def id(self) -> str | None:
+        """By which durable execution knows this toolset."""
+        return self._id
+
+    async def get_instructions(self, ctx: RunContext[AgentDepsT]) -> InstructionPart | None:
+        """How to find tools: the same bytes as long as the catalog is the same."""
+        session = self._session(ctx)
+        text = "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+        return InstructionPart(text) if self._note and text else None
+
+    async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
+        """What the conversation shows; with `deferred` all there is, in an order that stays."""
+        session = self._session(ctx)
+        if not self._deferred:
+            return {tool.name: self._tool(tool, ctx) for tool in session.active_tools()}
+        core = {tool.name: self._tool(tool, ctx) for tool in session.core_tools()}
+        waiting = session.deferred_tools()
+        return core | {tool.name: self._tool(tool, ctx, deferred=True) for tool in waiting}
+
+    async def call_tool(
+        self,
+        name: str,
+        tool_args: dict[str, Any],
+        ctx: RunContext[AgentDepsT],
+        tool: ToolsetTool[AgentDepsT],  # noqa: ARG002 - the door resolves the name again
+    ) -> Result:
+        """What the model reads; images apart, for models that see them.
+
+        Raises `ToolFailed` with the error of a call that did not end well, and `ApprovalRequired`
+        where a person has to be asked, with what they are asked as its metadata.
+        """
+        session = self._session(ctx)
+        if self._deferred:  # the capability has admitted it
+            session.see([name])
+        question = session.question(name, tool_args)
+        if question:
+            _check_leave(question, ctx)
+        return _result(await session.call(name, tool_args, approver=leave_for(question)))
+
+    def _session(self, ctx: RunContext[AgentDepsT]) -> Session:
+        if self._deferred:
+            return session_for(self._sessions, ctx.deps)
+        return session_in(self._sessions, ctx.deps, ctx.messages)
+
+    def _tool(
+        self, tool: ToolInfo, ctx: RunContext[AgentDepsT], *, deferred: bool = False
+    ) -> ToolsetTool[AgentDepsT]:
+        definition = ToolDefinition(
+            name=tool.name,
+            description=tool.description,
+            parameters_json_schema=cast("dict[str, Any]", object_schema(tool.parameters)),
+            strict=False,
+            defer_loading=deferred,
+        )
+        return ToolsetTool(
+            toolset=self,
+            tool_def=definition,
+            max_retries=ctx.max_retries,
+            args_validator=ANY_OBJECT,
+        )
+
+
+def _check_leave(request: ApprovalRequest, ctx: RunContext[Any]) -> None:
+    """Return if this call was approved. Raises `ApprovalRequired`, and `ToolFailed`.
+
+    Where the program hands back the metadata of the question, the leave is for the definition that
+    was shown: a tool that is another by now is not called.
+    """
+    if not ctx.tool_call_approved:
+        raise ApprovalRequired(_question(request))
+    shown = ctx.tool_call_metadata
+    if isinstance(shown, Mapping) and cast("Mapping[str, Any]", shown).get("pin") != request.pin:
+        raise ToolFailed(f"{request.name!r} was approved as another tool than it is now")
+
+
+def _question(request: ApprovalRequest) -> dict[str, Any]:
+    """What the person is shown besides the call itself."""
+    return {
+        "tool": request.name,
+        "description": request.description,
+        "permission_kind": request.permission_kind,
+        "pin": request.pin,
+        "caller": request.caller,
+    }
+
+
+def _result(outcome: Outcome) -> Result:
+    if outcome.error:
+        raise ToolFailed(told(outcome))
+    shown = told_with_images(outcome)
+    if isinstance(shown, str):
+        return shown
+    return [part if isinstance(part, str) else _image(part) for part in shown]
+
+
+def _image(image: Image) -> BinaryContent:
+    return BinaryContent(b64decode(image.data), media_type=image.media_type)

@@ -1,0 +1,54 @@
+"""The calls of one reply, made through a session."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolcrib.execute.approval import Approver
+from toolcrib.model import JsonObject, Outcome, ToolInfo
+from toolcrib.session.search_tool import NAMES
+from toolcrib.session.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call as a model made it. `id` is the provider's, by which the result is known."""
+
+    id: str
+    name: str
+    arguments: JsonObject | str
+
+    @property
+    def is_search(self) -> bool:
+        """Whether it is a search for tools."""
+        return self.name in NAMES
+
+
+async def make_calls(
+    session: Session, calls: Sequence[ToolCall], approver: Approver | None
+) -> list[Outcome]:
+    """The outcome of each, in order. They run at once, but are admitted in the model's order.
+
+    So a call after a search finds revealed what that search found, and a call before it does not.
+    """
+    made: list[asyncio.Task[Outcome]] = []
+    try:
+        for each in calls:
+            called = session.call(each.name, each.arguments, approver=approver)
+            made.append(asyncio.create_task(called))
+            # A task runs up to its first wait, and then a call has been admitted or refused.
+            await (asyncio.wait([made[-1]]) if each.is_search else asyncio.sleep(0))
+        return list(await asyncio.gather(*made))
+    finally:
+        for task in made:
+            task.cancel()  # nothing, for those that are done
+
+
+def found_tools(session: Session, outcome: Outcome) -> list[ToolInfo]:
+    """The deferred tools that the outcome of a search made callable, best first."""
+    match outcome.structured:
+        case {"tools": [*names]}:
+            revealed = {tool.name: tool for tool in session.revealed_tools()}
+            return [revealed[name] for name in names if isinstance(name, str) and name in revealed]
+        case _:
+            return []

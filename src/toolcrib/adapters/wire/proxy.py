@@ -1,0 +1,64 @@
+"""The proxy tool: one tool of constant bytes that calls every tool a search has found."""
+
+from typing import Final
+
+from toolcrib.adapters.wire.calls import ToolCall
+from toolcrib.model import Json, JsonObject, ToolInfo
+from toolcrib.session.search_tool import NAME as SEARCH
+from toolcrib.session.session import Session
+from toolcrib.text.json_text import read_strictly
+
+NAME: Final = "call_tool"
+
+PROXY_TOOL: Final = ToolInfo(
+    name=NAME,
+    description=(
+        f"Call a tool that `{SEARCH}` has found, by the name that it gave, with arguments that fit"
+        " the parameters that it showed."
+    ),
+    pin=NAME,
+    parameters={
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": f"The name, as `{SEARCH}` gave it."},
+            "arguments": {"type": "object", "description": "The arguments of that tool."},
+        },
+        "required": ["name", "arguments"],
+        "additionalProperties": False,
+    },
+)
+"""The same for every session: its bytes are part of what a provider caches."""
+
+PROXY_NOTE: Final = (
+    "You have more tools than are listed. Before you say that something cannot be done, call"
+    f" `{SEARCH}` with what you need, then call what it finds with `{NAME}`. Do not guess the name"
+    " or the arguments of a tool that you have not been shown."
+)
+
+
+def proxy_tools(session: Session) -> tuple[ToolInfo, ...]:
+    """What a session shows behind the proxy tool: the same, whatever is revealed."""
+    return (*session.stable_tools(), *([PROXY_TOOL] if session.deferring else []))
+
+
+def unwrapped(call: ToolCall) -> ToolCall:
+    """The call that a call of the proxy tool stands for; any other as it is."""
+    if call.name != NAME:
+        return call
+    match _read(call.arguments):
+        case {"name": str(name), "arguments": dict() | str() as inner}:
+            return ToolCall(call.id, name, inner)
+        case {"name": str(name)}:
+            return ToolCall(call.id, name, {})
+        case _:
+            return call
+
+
+def _read(arguments: JsonObject | str) -> Json:
+    """What a provider hands over as text, read; None where it is no JSON."""
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        return read_strictly(arguments)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,62 @@
+"""An outcome in the words that a model reads."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from toolcrib.model import CallError, Json, Outcome
+from toolcrib.session.found import LOADED
+
+
+def told(outcome: Outcome) -> str:
+    """The error, or else the content: text as it is, also of a single text block, or as JSON."""
+    if outcome.error:
+        return told_error(outcome.error)
+    content = outcome.structured if outcome.content is None else outcome.content
+    match content:
+        case str(text) | [{"type": "text", "text": str(text)}]:
+            pass
+        case _:
+            text = json.dumps(content, ensure_ascii=False)
+    return f"{text}\n[cut here: the result is larger]" if outcome.handle else text
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image in a result: its media type and its bytes in base64."""
+
+    media_type: str
+    data: str
+
+
+def told_with_images(outcome: Outcome) -> str | list[str | Image]:
+    """What `told` says, and the images of a result apart, where the provider takes them."""
+    match outcome.content:
+        case [*blocks] if not outcome.error and any(map(_image, blocks)):
+            return [_image(block) or told(Outcome([block])) for block in blocks]
+        case _:
+            return told(outcome)
+
+
+def _image(block: Json) -> Image | None:
+    match block:
+        case {"type": "image", "mimeType": str(media_type), "data": str(data)}:
+            return Image(media_type, data)
+        case _:
+            return None
+
+
+def told_error(error: CallError) -> str:
+    """The error as JSON, with the schema where the arguments do not fit it."""
+    facts = {key: value for key, value in asdict(error).items() if value not in ("", None)}
+    return json.dumps({"error": facts}, ensure_ascii=False)
+
+
+def told_loaded(names: Iterable[str]) -> str:
+    """That these tools were found, in words that `revealed_in` reads back."""
+    return "\n".join([LOADED, *(f"- {name}(…)" for name in names)])
+
+
+def told_gone(names: Iterable[str]) -> str:
+    """That these tools were found once, and are no more."""
+    return f"Not available any more: {', '.join(names)}"

@@ -1,0 +1,110 @@
+"""Takes note of every call that came to the door, for the log of calls.
+
+The notes are written by a thread of its own, a moment later, so that no call waits for a disk. What
+is not written when the process is killed is lost: that is the last half second.
+"""
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Event, Lock, Thread
+
+from toolcrib.errors import StoreError
+from toolcrib.execute.strict_json import digest
+from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.model import Outcome
+from toolcrib.store.audit import AuditFile, AuditRow
+
+PAUSE_S = 0.5
+END_S = 5.0
+MOST_WAITING = 10_000
+LONGEST_NAME = 128
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the door has seen of a call so far. `request` is there once the tool is known."""
+
+    caller: str
+    name: str
+    at: float = field(default_factory=time.time)
+    began: float = field(default_factory=time.monotonic)
+    request: ApprovalRequest | None = None
+    verdict: str = ""
+
+
+class Audit:
+    """The notes of one door. The file is opened with the first of them, not before."""
+
+    def __init__(self, opening: Callable[[], AuditFile]) -> None:
+        self._opening = opening
+        self._waiting: deque[tuple[Seen, Outcome, float]] = deque(maxlen=MOST_WAITING)
+        self._woken, self._closing = Event(), Event()
+        self._starting = Lock()
+        self._thread: Thread | None = None
+
+    def note(self, seen: Seen, outcome: Outcome) -> None:
+        """Have it written. With too many waiting, the oldest are lost."""
+        self._waiting.append((seen, outcome, time.monotonic() - seen.began))
+        if self._thread is None:
+            self._start()
+        if not self._woken.is_set():
+            self._woken.set()
+
+    def close(self) -> None:
+        """Write what waits, and end the thread. What comes after that is not written."""
+        self._closing.set()
+        self._woken.set()
+        with self._starting:
+            if self._thread:
+                self._thread.join(END_S)
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None and not self._closing.is_set():
+                self._thread = Thread(target=self._work, name="toolcrib-audit", daemon=True)
+                self._thread.start()
+
+    def _work(self) -> None:
+        try:
+            file = self._opening()
+        except StoreError as error:
+            _log.warning("calls are not logged: %s", error)
+            return
+        try:
+            while not self._closing.is_set():
+                self._woken.wait()
+                self._closing.wait(PAUSE_S)
+                self._woken.clear()
+                self._write(file)
+            self._write(file)  # what came between the last look and the end
+        finally:
+            file.close()
+
+    def _write(self, file: AuditFile) -> None:
+        rows = [_row(*self._waiting.popleft()) for _ in range(len(self._waiting))]
+        if not rows:
+            return
+        try:
+            file.write(rows)
+        except StoreError as error:
+            _log.warning("%d calls are not logged: %s", len(rows), error)
+
+
+def _row(seen: Seen, outcome: Outcome, seconds: float) -> AuditRow:
+    request, error = seen.request, outcome.error
+    return AuditRow(
+        at=seen.at,
+        caller=seen.caller,
+        tool=request.name if request else ascii(seen.name[:LONGEST_NAME])[1:-1],
+        pin=request.pin if request else "",
+        arguments=digest(request.arguments) if request else "",
+        verdict=seen.verdict,
+        code=error.code if error else "",
+        effect=error.effect if error else "",
+        seconds=seconds,
+    )

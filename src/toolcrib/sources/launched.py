@@ -1,0 +1,96 @@
+"""A process behind the launcher: started without a shell, and ended with all that it started."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+LAUNCHER = Path(__file__).with_name("launcher.py")
+END_S = 5.0  # for the launcher to end it, politely and then not
+POLL_S = 0.01
+
+
+class Launched:
+    """A running process, whose end of the pipes is at `popen`. Whoever holds it ends it."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str | None,
+        *,
+        stdin: int = subprocess.DEVNULL,
+        stderr: int = subprocess.STDOUT,
+    ) -> None:
+        """Start it. Raises `OSError`, also where there is no such command."""
+        watched, self._leash = os.pipe()
+        try:
+            self.popen = subprocess.Popen(  # noqa: S603 - what the operator configured, no shell
+                [*_launcher(), str(watched), "--", *_found(command, env, cwd)],
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                bufsize=0,
+                env=dict(env),
+                cwd=cwd,
+                pass_fds=(watched,),
+                start_new_session=True,
+            )
+        except BaseException:
+            self._drop_leash()
+            raise
+        finally:
+            os.close(watched)
+
+    @property
+    def status(self) -> int | None:
+        """Its exit status; None while it runs."""
+        return self.popen.poll()
+
+    async def exits(self, within_s: float) -> bool:
+        """Whether it has exited by itself when the time is up, or before."""
+        until = asyncio.get_running_loop().time() + within_s
+        while self.status is None:
+            if asyncio.get_running_loop().time() > until:
+                return False
+            await asyncio.sleep(POLL_S)
+        return True
+
+    async def end(self, *, patience_s: float = 0.0) -> None:
+        """End it and all below it, unless it exits in that time. Leaves no zombie."""
+        if not await self.exits(patience_s):
+            self._drop_leash()
+            if not await self.exits(END_S):
+                self._kill()
+                await self.exits(END_S)
+        if (self.status or 0) < 0:
+            self._kill()  # somebody killed the launcher: what was below it may still be there
+        self._drop_leash()
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.popen.pid, signal.SIGKILL)
+
+    def _drop_leash(self) -> None:
+        leash, self._leash = self._leash, -1
+        if leash >= 0:
+            os.close(leash)
+
+
+def _launcher() -> tuple[str, ...]:
+    return (sys.executable, "-I", "-S", str(LAUNCHER))
+
+
+def _found(command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> Sequence[str]:
+    """The command by its path, looked up as its own environment and its own folder say."""
+    name = command[0]
+    placed = str(Path(cwd or ".", name)) if os.sep in name else name
+    path = shutil.which(placed, path=env.get("PATH", os.defpath))
+    if path is None:
+        raise FileNotFoundError(2, "there is no such command", name)
+    return (str(Path(path).absolute()), *command[1:])

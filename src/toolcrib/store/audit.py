@@ -1,0 +1,120 @@
+"""The log of calls: one row each, for the operator; bounded, and without any argument.
+
+Not part of the catalog, which can be made again: it has a file of its own beside it.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+import apsw
+
+from toolcrib.errors import StoreError
+from toolcrib.store.connections import BUSY_MS
+from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
+from toolcrib.store.private import make_private
+from toolcrib.store.transaction import transaction
+
+DAY_S = 24 * 60 * 60
+_TABLE = """
+    CREATE TABLE IF NOT EXISTS call (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, caller TEXT NOT NULL,
+        tool TEXT NOT NULL, pin TEXT NOT NULL, arguments TEXT NOT NULL, verdict TEXT NOT NULL,
+        code TEXT NOT NULL, effect TEXT NOT NULL, seconds REAL NOT NULL
+    )
+"""
+
+
+class AuditRow(NamedTuple):
+    """A call: when (seconds since the epoch), by whom, of what, and how it ended.
+
+    `arguments` is a hash of them. `pin`, `arguments` and `verdict` are empty for a call that was
+    refused before they were known; `code` and `effect` for one that went well.
+    """
+
+    at: float
+    caller: str
+    tool: str
+    pin: str
+    arguments: str
+    verdict: str
+    code: str
+    effect: str
+    seconds: float
+
+
+class Retention(NamedTuple):
+    """What stays: so many rows at most, and none older than this."""
+
+    rows: int = 100_000
+    days: float = 30.0
+
+
+class AuditFile:
+    """One file, for all threads of a process and any number of processes.
+
+    Everything here raises `StoreError` when the file cannot be read or written.
+    """
+
+    def __init__(
+        self, path: Path, retention: Retention | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        """Opened, and made if it is not there. One that is damaged is set aside."""
+        self._path = path
+        self._retention = retention or Retention()
+        self._clock = clock
+        self._turn = Lock()
+        with self._explained():
+            try:
+                self._db = _connected(path)
+            except DAMAGE:
+                set_aside(path)
+                self._db = _connected(path)
+
+    def write(self, rows: Iterable[AuditRow]) -> None:
+        """All of them, and let go of what is too old or too much; nothing when it raises."""
+        marks = ", ".join("?" * len(AuditRow._fields))
+        sql = f"INSERT INTO call ({', '.join(AuditRow._fields)}) VALUES ({marks})"  # noqa: S608 - our own names
+        with self._turn, self._explained(), transaction(self._db):
+            self._db.executemany(sql, rows)
+            oldest = self._clock() - self._retention.days * DAY_S
+            self._db.execute("DELETE FROM call WHERE at < ?", (oldest,))
+            last = "SELECT max(id) FROM call"
+            sql = f"DELETE FROM call WHERE id <= ({last}) - ?"  # noqa: S608 - no word of others
+            self._db.execute(sql, (self._retention.rows,))
+
+    def newest(self, limit: int) -> Sequence[AuditRow]:
+        """The last calls, the latest first."""
+        fields = ", ".join(AuditRow._fields)
+        sql = f"SELECT {fields} FROM call ORDER BY id DESC LIMIT ?"  # noqa: S608 - our own names
+        with self._turn, self._explained():
+            return [AuditRow(*row) for row in self._db.execute(sql, (limit,)).fetchall()]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._turn:
+            self._db.close()
+
+    @contextmanager
+    def _explained(self) -> Generator[None]:
+        try:
+            yield
+        except (*DAMAGE, *FAULTS, OSError) as error:
+            raise StoreError(explain(self._path, error)) from error
+
+
+def _connected(path: Path) -> apsw.Connection:
+    make_private(path)
+    db = apsw.Connection(str(path))
+    try:
+        db.set_busy_timeout(BUSY_MS)
+        db.pragma("journal_mode", "wal")
+        db.pragma("synchronous", "normal")
+        db.execute(_TABLE)
+    except BaseException:
+        db.close()
+        raise
+    return db

@@ -1,0 +1,90 @@
+"""OpenAI Chat Completions, as far as tools go: what it refuses, what its model sees and answers."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from toolcrib.model import Json, JsonObject
+from toolcrib.testing.functions import check_functions, openai_error
+from toolcrib.testing.script import Say, Step
+from toolcrib.testing.wire import call_of, objects, refuse, text_of
+
+MOST_TOOLS = 128
+
+
+class ChatWire:
+    """`POST /v1/chat/completions`, without streams."""
+
+    def is_for(self, path: str) -> bool:
+        """As the protocol says."""
+        return path.endswith("/chat/completions")
+
+    def sees(self, body: JsonObject) -> Mapping[str, str]:
+        """As the protocol says: whatever is in `tools`."""
+        functions = [_object(tool.get("function")) for tool in objects(body.get("tools"))]
+        refuse("[] is too short - 'tools'", when=body.get("tools") == [])
+        refuse(f"'tools': at most {MOST_TOOLS}", when=len(functions) > MOST_TOOLS)
+        check_functions(functions)
+        _check_turns(objects(body.get("messages")))
+        return {text_of(function.get("name")): "here" for function in functions}
+
+    def reply(self, body: JsonObject, steps: Sequence[Step], turn: int) -> JsonObject:
+        """As the protocol says."""
+        seen = self.sees(body)
+        said = "".join(step.text for step in steps if isinstance(step, Say))
+        calls: list[Json] = [
+            _call(step, seen, f"call_{turn}_{place}")
+            for place, step in enumerate(steps)
+            if not isinstance(step, Say)
+        ]
+        message = {"role": "assistant", "content": said or None, "refusal": None}
+        choice = {
+            "index": 0,
+            "finish_reason": "tool_calls" if calls else "stop",
+            "logprobs": None,
+            "message": message | ({"tool_calls": calls} if calls else {}),
+        }
+        return {
+            "id": f"chatcmpl-{turn}",
+            "object": "chat.completion",
+            "created": 0,
+            "model": body.get("model"),
+            "choices": [choice],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        }
+
+    def error(self, message: str) -> JsonObject:
+        """As the protocol says."""
+        return openai_error(message)
+
+
+def _call(step: Step, seen: Mapping[str, str], id: str) -> JsonObject:
+    assert not isinstance(step, Say)  # noqa: S101 - the caller has told them apart
+    call = call_of(step, seen)
+    function = {"name": call.name, "arguments": json.dumps(call.arguments)}
+    return {"id": id, "type": "function", "function": function}
+
+
+def _check_turns(messages: Sequence[JsonObject]) -> None:
+    """Every tool call has its message before anything else is said, and there is no other."""
+    waiting: set[str] = set()
+    for message in messages:
+        id = text_of(message.get("tool_call_id"))
+        if message.get("role") == "tool":
+            refuse(f"tool_call_id '{id}' answers no tool call", when=id not in waiting)
+            waiting.discard(id)
+            continue
+        _refuse_unanswered(waiting)
+        waiting = {text_of(call.get("id")) for call in objects(message.get("tool_calls"))}
+    _refuse_unanswered(waiting)
+
+
+def _refuse_unanswered(waiting: set[str]) -> None:
+    refuse(
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to"
+        f" each 'tool_call_id'. No response for: {', '.join(sorted(waiting))}",
+        when=bool(waiting),
+    )
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,160 @@
+"""OpenAI Responses, as far as tools go: what it refuses, what its model sees, what it answers.
+
+A tool that is loaded into a namespace is called with that namespace; one that an item adds alone
+has its own name for one.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from toolcrib.model import Json, JsonObject
+from toolcrib.session.search_tool import NAME
+from toolcrib.testing.functions import check_functions, openai_error
+from toolcrib.testing.script import Say, Search, Step
+from toolcrib.testing.wire import Refusal, call_of, objects, refuse, text_of
+
+CALLS = ("function_call", "tool_search_call")
+OUTPUTS = ("function_call_output", "tool_search_output")
+HERE, CLIENT, HOSTED = "here", "client", "hosted"
+
+
+class ResponsesWire:
+    """`POST /v1/responses`, without streams and without state on the server."""
+
+    def is_for(self, path: str) -> bool:
+        """As the protocol says."""
+        return path.endswith("/responses")
+
+    def sees(self, body: JsonObject) -> Mapping[str, str]:
+        """As the protocol says; the way is `here`, `client`, `hosted` or a namespace."""
+        refuse(
+            "the scripted model keeps nothing; send the whole input",
+            when=bool(body.get("previous_response_id") or body.get("conversation")),
+        )
+        tools, items = objects(body.get("tools")), objects(body.get("input"))
+        check_functions([each for each in tools if each.get("type") == "function"])
+        seen = dict(_listed(tools))
+        _check_outputs(items)
+        for item in items:
+            _check_namespace(item, seen)
+            seen |= _loaded(item)
+        return seen
+
+    def reply(self, body: JsonObject, steps: Sequence[Step], turn: int) -> JsonObject:
+        """As the protocol says."""
+        seen = dict(self.sees(body))
+        output: list[Json] = []
+        for place, step in enumerate(steps):
+            output += _items(step, seen, objects(body.get("tools")), f"{turn}_{place}")
+        return {
+            "id": f"resp_{turn}",
+            "object": "response",
+            "created_at": 0,
+            "status": "completed",
+            "model": body.get("model"),
+            "output": output,
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": body.get("tools", []),
+        }
+
+    def error(self, message: str) -> JsonObject:
+        """As the protocol says."""
+        return openai_error(message)
+
+
+def _listed(tools: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:
+    """What `tools` shows at once."""
+    for tool in tools:
+        name = text_of(tool.get("name"))
+        match tool.get("type"):
+            case "function" if not tool.get("defer_loading"):
+                yield name, HERE
+            case "tool_search":
+                yield NAME, CLIENT if tool.get("execution") == "client" else HOSTED
+            case "namespace":
+                members = objects(tool.get("tools"))
+                check_functions(members)
+                shown = (each for each in members if not each.get("defer_loading"))
+                yield from ((text_of(each.get("name")), name) for each in shown)
+            case _:
+                pass
+
+
+def _loaded(item: JsonObject) -> dict[str, str]:
+    """What an item makes callable from there on, and in which namespace."""
+    if item.get("type") not in {"tool_search_output", "additional_tools"}:
+        return {}
+    found: dict[str, str] = {}
+    for tool in objects(item.get("tools")):
+        name = text_of(tool.get("name"))
+        members = objects(tool.get("tools")) if tool.get("type") == "namespace" else [tool]
+        check_functions(members)
+        found |= {text_of(each.get("name")): name for each in members}
+    return found
+
+
+def _check_namespace(item: JsonObject, seen: Mapping[str, str]) -> None:
+    name = text_of(item.get("name"))
+    if item.get("type") != "function_call" or seen.get(name, HERE) == HERE:
+        return
+    refuse(
+        f"Missing namespace for function_call '{name}': it does not exist in the default namespace",
+        when=item.get("namespace") != seen[name],
+    )
+
+
+def _check_outputs(items: Sequence[JsonObject]) -> None:
+    """Every call has an output behind it, and there is no other output."""
+    waiting: set[str] = set()
+    for item in items:
+        id = text_of(item.get("call_id"))
+        if item.get("execution") == "server":
+            continue
+        if item.get("type") in CALLS:
+            waiting.add(id)
+        if item.get("type") in OUTPUTS:
+            refuse(f"No tool call found for output with call_id {id}.", when=id not in waiting)
+            waiting.discard(id)
+    refuse(f"No tool output found for call {', '.join(sorted(waiting))}.", when=bool(waiting))
+
+
+def _items(
+    step: Step, seen: dict[str, str], tools: Sequence[JsonObject], id: str
+) -> list[JsonObject]:
+    if isinstance(step, Say):
+        text: JsonObject = {"type": "output_text", "text": step.text, "annotations": []}
+        facts = {"id": f"msg_{id}", "role": "assistant", "status": "completed"}
+        return [{"type": "message", **facts, "content": [text]}]
+    if isinstance(step, Search) and seen.get(NAME) == HOSTED:
+        return _hosted(step, seen, tools, id)
+    call = call_of(step, seen)
+    facts = {"id": f"item_{id}", "call_id": f"call_{id}", "status": "completed"}
+    way = seen[call.name]
+    if way == CLIENT:
+        asked = {"execution": "client", "arguments": {**call.arguments}}
+        return [{"type": "tool_search_call", **facts, **asked}]
+    named = {"name": call.name, "arguments": json.dumps(call.arguments)}
+    namespace = {} if way == HERE else {"namespace": way}
+    return [{"type": "function_call", **facts, **named, **namespace}]
+
+
+def _hosted(
+    step: Search, seen: dict[str, str], tools: Sequence[JsonObject], id: str
+) -> list[JsonObject]:
+    """The provider searches: it loads whole definitions of what it finds."""
+    found = [_only(tool, step.finds) for tool in tools if tool.get("type") == "namespace"]
+    loaded = [tool for tool in found if tool["tools"]]
+    known = {text_of(each.get("name")) for tool in loaded for each in objects(tool["tools"])}
+    if missing := set(step.finds) - known:
+        raise Refusal(f"the scripted search cannot find {', '.join(sorted(missing))}: not sent")
+    facts = {"execution": "server", "call_id": None, "status": "completed"}
+    output: JsonObject = {"type": "tool_search_output", "id": f"out_{id}", **facts, "tools": loaded}
+    seen |= _loaded(output)
+    asked = {"paths": [tool["name"] for tool in loaded]}
+    return [{"type": "tool_search_call", "id": f"item_{id}", **facts, "arguments": asked}, output]
+
+
+def _only(namespace: JsonObject, names: Sequence[str]) -> dict[str, Json]:
+    members = [each for each in objects(namespace.get("tools")) if each.get("name") in names]
+    return {**namespace, "tools": members}

@@ -1,0 +1,77 @@
+"""What the scripted model knows of one provider's wire."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, cast
+
+from toolcrib.model import Json, JsonObject
+from toolcrib.session.search_tool import NAME
+from toolcrib.testing.script import CallTool, Search, Step
+
+PROXY = "call_tool"
+
+
+class Refusal(Exception):
+    """The provider would not take this request, or the script cannot be played here."""
+
+
+class Wire(Protocol):
+    """One provider: it checks a request as the provider would, and answers in its words."""
+
+    def is_for(self, path: str) -> bool:
+        """Whether requests to this path are this provider's."""
+        ...
+
+    def sees(self, body: JsonObject) -> Mapping[str, str]:
+        """The tools that the model can call, and how, as only the wire itself knows.
+
+        `hosted` is the provider's own search. Raises `Refusal`.
+        """
+        ...
+
+    def reply(self, body: JsonObject, steps: Sequence[Step], turn: int) -> JsonObject:
+        """The reply in which the model does these steps. Raises `Refusal`."""
+        ...
+
+    def error(self, message: str) -> JsonObject:
+        """A refusal, as this provider words it."""
+        ...
+
+
+def call_of(step: Search | CallTool, seen: Mapping[str, str]) -> CallTool:
+    """The call that a step comes to, with these tools in sight. Raises `Refusal`.
+
+    Where a tool is not listed but the proxy tool is, the model goes through that.
+    """
+    if isinstance(step, Search):
+        step = CallTool(NAME, {"query": step.query})
+    if step.name in seen:
+        return step
+    if PROXY in seen and step.name != NAME:
+        return CallTool(PROXY, {"name": step.name, "arguments": step.arguments})
+    raise Refusal(f"the scripted model cannot call {step.name!r}: it sees {', '.join(seen)}")
+
+
+def objects(value: Json) -> list[JsonObject]:
+    """The objects of a list, or of none."""
+    if not isinstance(value, list):
+        return []
+    return [cast("JsonObject", each) for each in value if isinstance(each, dict)]
+
+
+def text_of(value: Json) -> str:
+    """A text, or none."""
+    return value if isinstance(value, str) else ""
+
+
+def refuse(problem: str, *, when: bool) -> None:
+    """Raises `Refusal` when something holds."""
+    if when:
+        raise Refusal(problem)
+
+
+def once_each(names: Iterable[str], problem: str) -> None:
+    """Raises `Refusal` with the first name that comes twice."""
+    known: set[str] = set()
+    for name in names:
+        refuse(problem.format(name), when=name in known)
+        known.add(name)

@@ -1,0 +1,231 @@
+"""What holds on every wire: the real SDK, and the provider faked where its requests arrive."""
+
+import asyncio
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from tests.adapters.talks import (
+    AnthropicTalk,
+    ChatTalk,
+    GeminiTalk,
+    ResponsesTalk,
+    talking,
+)
+from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
+from toolcrib import Crib
+from toolcrib.model import Outcome
+from toolcrib.testing import CallTool, Say, Search
+
+OSLO = CallTool(FORECAST, {"city": "Oslo"})
+FIND = Search("weather forecast")
+PROXY = "call_tool"
+
+WIRES: dict[str, Any] = {
+    "anthropic": partial(talking, AnthropicTalk),
+    "anthropic append": partial(talking, AnthropicTalk, mode="append"),
+    "anthropic proxy": partial(talking, AnthropicTalk, mode="proxy"),
+    "responses": partial(talking, ResponsesTalk),
+    "responses inject": partial(talking, ResponsesTalk, mode="inject"),
+    "responses append": partial(talking, ResponsesTalk, mode="append"),
+    "responses proxy": partial(talking, ResponsesTalk, mode="proxy"),
+    "chat": partial(talking, ChatTalk),
+    "chat proxy": partial(talking, ChatTalk, mode="proxy"),
+    "gemini": partial(talking, GeminiTalk),
+    "gemini proxy": partial(talking, GeminiTalk, mode="proxy"),
+}
+CONSTANT = {"responses", "responses inject"} | {name for name in WIRES if "proxy" in name}
+"""The wires on which the tools of a request never change."""
+
+on_every_wire = pytest.mark.parametrize("name", WIRES)
+
+
+@pytest.fixture(scope="module")
+def shared() -> tuple[Crib, Weather]:
+    return weather_crib()
+
+
+@pytest.fixture
+def made(shared: tuple[Crib, Weather]) -> tuple[Crib, Weather]:
+    shared[1].reached.clear()
+    return shared
+
+
+@pytest.fixture
+def crib(made: tuple[Crib, Weather]) -> Crib:
+    return made[0]
+
+
+def shown(name: str) -> list[str]:
+    """What a model sees at first."""
+    return [NOW, "tool_search", *([PROXY] if "proxy" in name else [])]
+
+
+def callable_in(request: Any) -> bool:
+    return FORECAST in request.sees or PROXY in request.sees
+
+
+@on_every_wire
+def test_a_search_reveals_and_the_tool_is_called(made: tuple[Crib, Weather], name: str):
+    crib, source = made
+    with WIRES[name](crib, [FIND, OSLO, Say("Sunny."), Say("Yes.")]) as talk:
+        assert talk.ask("How is the weather in Oslo?") == "Sunny."
+        assert talk.ask("Sure?") == "Yes."
+        first, *_, last = talk.model.requests
+    assert list(first.sees) == shown(name)
+    assert b"turn_gear" not in first.body
+    assert callable_in(last)
+    assert b"sunny in Oslo" in last.body
+    assert [call.arguments for call in source.reached] == [{"city": "Oslo"}]
+
+
+@on_every_wire
+def test_what_was_sent_keeps_its_bytes_over_ten_turns(crib: Crib, name: str):
+    script = [Say("Hi."), FIND, OSLO, Say("Sunny."), Say("Still."), Search("rain radar map")]
+    script += [CallTool(RADAR, {"city": "Oslo"}), OSLO, Say("No."), Say("Bye.")]
+    with WIRES[name](crib, script) as talk:
+        for question in ("Hello", "Weather?", "Sure?", "Rain?", "Thanks"):
+            talk.ask(question)
+        requests, key = talk.model.requests, talk.key
+    assert len(requests) == 10
+    for earlier, later in pairwise(requests):
+        assert grows(raw(earlier.body, key), raw(later.body, key))
+    tools = [raw(each.body, "tools") for each in requests]
+    if name in CONSTANT:
+        assert set(tools) == {tools[0]}
+    elif name != "gemini":  # its list lies in an object
+        assert all(grows(*pair) for pair in pairwise(tools))
+    before = [talk.listed(each)[: len(shown(name))] for each in requests]
+    assert all(each == before[0] for each in before)
+
+
+@on_every_wire
+def test_two_conversations_do_not_see_each_others_reveals(crib: Crib, name: str):
+    talks, quiet = WIRES[name], [Say("Hi."), Say("Ho.")]
+    with talks(crib, [FIND, Say("Found.")], "a") as one, talks(crib, quiet, "b") as other:
+        other.ask("Hello")
+        one.ask("Weather?")
+        other.ask("And now?")
+        assert callable_in(one.model.requests[-1])
+        assert list(other.model.requests[-1].sees) == shown(name)
+        assert one.session.revealed_tools()
+        assert not other.session.revealed_tools()
+
+
+@on_every_wire
+def test_without_an_id_the_conversation_is_all_there_is_to_know(crib: Crib, name: str):
+    with WIRES[name](crib, [FIND, Say("Found.")]) as talk:
+        talk.ask("Weather?")
+    with WIRES[name](crib, [OSLO, Say("Sunny.")], None) as again:
+        again.history = talk.history
+        assert again.ask("In Oslo?") == "Sunny."
+
+
+@on_every_wire
+def test_after_compaction_only_what_is_still_said_is_revealed(crib: Crib, name: str):
+    script = [FIND, OSLO, Say("Sunny."), Say("Hm."), FIND, OSLO, Say("Sunny.")]
+    with WIRES[name](crib, script) as talk:
+        talk.ask("Weather?")
+        talk.history = [talk.user("It was sunny.")]
+        talk.wire.compacted(talk.history)
+        talk.ask("Go on")
+        assert list(talk.model.requests[-1].sees) == shown(name)
+        assert talk.ask("Once more") == "Sunny."
+
+
+@on_every_wire
+def test_a_summary_that_nobody_told_of_does_not_lose_the_tools(crib: Crib, name: str):
+    with WIRES[name](crib, [FIND, Say("Found."), FIND, OSLO, Say("Sunny.")]) as talk:
+        talk.ask("Weather?")
+        talk.history = [talk.user("A tool was found.")]
+        assert talk.ask("In Oslo?") == "Sunny."
+
+
+@on_every_wire
+def test_parallel_calls_are_answered_each(made: tuple[Crib, Weather], name: str):
+    crib, source = made
+    calls = [OSLO, CallTool(FORECAST, {"town": "Rome"}), CallTool(FORECAST, {"city": "Bonn"})]
+    with WIRES[name](crib, [[FIND, Search("rain radar")], calls, Say("Done.")]) as talk:
+        assert talk.ask("Weather?") == "Done."
+        body = talk.model.requests[-1].body.decode()
+    assert body.index("sunny in Oslo") < body.index("bad_arguments") < body.index("sunny in Bonn")
+    assert [call.arguments["city"] for call in source.reached] == ["Oslo", "Bonn"]
+
+
+@on_every_wire
+def test_where_nothing_is_found_the_model_reads_the_way_on(crib: Crib, name: str):
+    with WIRES[name](crib, [Search("select:get_forcast"), Say("Hm.")]) as talk:
+        talk.ask("Weather?")
+        assert f"nearest: {FORECAST}" in talk.model.requests[-1].body.decode()
+        assert list(talk.model.requests[-1].sees) == shown(name)
+
+
+@on_every_wire
+def test_where_nothing_is_deferred_there_is_no_search(name: str):
+    crib = Crib()
+    crib.add_source(Weather())
+    with WIRES[name](crib, [OSLO, Say("Sunny.")]) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        assert set(talk.model.requests[0].sees) == {NOW, FORECAST, RADAR}
+        assert talk.wire.system_note() == ""
+
+
+@on_every_wire
+def test_without_tools_none_are_sent(name: str):
+    with WIRES[name](Crib(), [Say("Hi.")]) as talk:
+        assert talk.ask("Hello") == "Hi."
+        assert talk.model.requests[0].json.get("tools", []) == []
+
+
+@on_every_wire
+def test_the_note_tells_how_to_call(crib: Crib, name: str):
+    with WIRES[name](crib, []) as talk:
+        assert ("call_tool" in talk.wire.system_note()) == ("proxy" in name)
+        assert "tool_search" in talk.wire.system_note()
+
+
+@on_every_wire
+def test_the_person_is_asked_where_the_rules_say_so(name: str):
+    asked: list[str] = []
+
+    async def ask(request: Any) -> bool:
+        asked.append(request.name)
+        return False
+
+    def erase(city: str) -> str:
+        """Erase a city from the map."""
+        return city
+
+    crib, _ = weather_crib()
+    crib.add(erase, permission_kind="dangerous")
+    script = [Search("erase a city"), CallTool("erase", {"city": "Oslo"}), Say("No.")]
+    with WIRES[name](crib, script, approver=ask) as talk:
+        assert talk.ask("Erase Oslo") == "No."
+        assert b"approval_denied" in talk.model.requests[-1].body
+    assert asked == ["erase"]
+
+
+@pytest.mark.parametrize(
+    ("name", "image"),
+    [
+        ("anthropic", {"type": "base64", "media_type": "image/png", "data": "AAAA"}),
+        ("responses", "data:image/png;base64,AAAA"),
+    ],
+)
+def test_images_are_images(name: str, image: Any):
+    crib, source = weather_crib()
+    picture: Any = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
+    source.answer = lambda _call: Outcome([{"type": "text", "text": "the map"}, picture])
+    with WIRES[name](crib, [FIND, OSLO, Say("I see.")]) as talk:
+        talk.ask("Weather?")
+        last = talk.model.requests[-1].json[talk.key][-1]
+    text, shown = last["output"] if name == "responses" else last["content"][0]["content"]
+    assert text["text"] == "the map"
+    assert image in (shown.get("image_url"), shown.get("source"))
+
+
+def test_results_can_be_had_outside_of_a_loop(crib: Crib):
+    with WIRES["chat"](crib, []) as talk:
+        assert asyncio.run(talk.wire.results({"choices": [{"message": {}}]})) == []

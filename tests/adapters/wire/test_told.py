@@ -1,0 +1,41 @@
+"""Outcomes in the words that a model reads."""
+
+from typing import Any
+
+import pytest
+
+from toolcrib.adapters.wire.told import Image, told, told_loaded, told_with_images
+from toolcrib.model import CallError, Outcome
+from toolcrib.session.found import revealed_in
+
+PICTURE: Any = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
+TEXT: Any = {"type": "text", "text": "a map"}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "text"),
+    [
+        (Outcome("sunny"), "sunny"),
+        (Outcome([TEXT]), "a map"),
+        (Outcome({"a": "é"}), '{"a": "é"}'),
+        (Outcome(None, structured=[1]), "[1]"),
+        (Outcome(None), "null"),
+        (Outcome("long", handle="1"), "long\n[cut here: the result is larger]"),
+    ],
+)
+def test_content_is_told_as_text(outcome: Outcome, text: str):
+    assert told(outcome) == text
+    assert told_with_images(outcome) == text
+
+
+def test_an_error_is_told_as_json():
+    error = CallError("boom", "call", "It broke.")
+    assert told(Outcome(error=error)).startswith('{"error": {"code": "boom"')
+
+
+def test_images_stand_apart():
+    assert told_with_images(Outcome([TEXT, PICTURE])) == ["a map", Image("image/png", "AAAA")]
+
+
+def test_what_is_told_to_be_loaded_is_read_back():
+    assert revealed_in(told_loaded(["a", "b"])) == ("a", "b")

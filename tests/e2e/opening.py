@@ -1,0 +1,26 @@
+"""Cribs over MCP servers, as a program would open them after `toolcrib refresh`."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from toolcrib import Crib, Settings
+from toolcrib.sources.mcp.refresh import refresh
+from toolcrib.sources.mcp.servers import mcp_servers
+
+ALLOW = {"rules": [{"verdict": "allow"}]}
+
+
+def crib_over(folder: Path, servers: Mapping[str, object], **settings: object) -> Crib:
+    """A crib over these servers, each of which was started once, listed, and stopped."""
+    config = folder / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": servers}))
+    given = {"store": ":memory:", "plugins": False, "mcp_config": [str(config)], **settings}
+    settings_ = Settings.model_validate(given)
+    listing = mcp_servers([config], settings_.state_folder)
+    try:
+        done = refresh(listing.sources)
+        assert [each.error for each in done if each.error] == []
+    finally:
+        listing.close()
+    return Crib.from_settings(settings_)

@@ -1,0 +1,38 @@
+"""The examples of providers and frameworks run as they stand, and show what they say."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "anthropic_messages",
+        "gemini",
+        "langchain_agent",
+        "openai_agents_sdk",
+        "openai_chat",
+        "openai_responses",
+        "pydantic_ai_agent",
+    ],
+)
+def test_an_example_runs_offline(name: str, tmp_path: Path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", EXAMPLES / f"{name}.py"],
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    *_, answer, first, second, third = done.stdout.splitlines()
+    assert answer == "It stays sunny in Oslo."
+    assert first.endswith("sees current_time, tool_search")
+    assert "get_forecast" in second
+    assert "get_forecast" in third

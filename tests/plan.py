@@ -1,0 +1,116 @@
+"""What the tests of security and reliability have to show, and how much of it they do.
+
+Each behaviour has a number, and a test that shows it has the mark `@pytest.mark.plan(number)`;
+`tests/test_plan.py` sees to it that neither is without the other. Amounts are pairs: what every run
+does, and what `make soak` does. There are gaps: the other numbers are of parts to come.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SOAK = bool(os.environ.get("TOOLCRIB_SOAK"))
+"""Whether the amounts are the full ones. Read once: the tests themselves see no such variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """A behaviour, and the amounts that show it, each in small and in full."""
+
+    behaviour: str
+    amounts: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+
+
+REQUIRED: Mapping[int, Required] = {
+    2: Required(
+        "A writer of a cache that is killed leaves the old file or the new one, and no other.",
+        {"kills": (25, 200)},
+    ),
+    5: Required(
+        "A damaged cache file costs one warning, and nothing of any other server.",
+        {"files": (2_000, 20_000)},
+    ),
+    16: Required(
+        "Servers that are killed at random cost their own calls, which end with a typed error in "
+        "time; the others answer, and no process or descriptor is left.",
+        {"servers": (12, 50), "seconds": (7, 60)},
+    ),
+    17: Required(
+        "Nothing that Toolcrib started outlives a Toolcrib that is killed.",
+        {"servers": (12, 50), "kills": (2, 10)},
+    ),
+    18: Required(
+        "A clean stop takes seconds, however stubborn the servers are, and leaves none.",
+        {"servers": (12, 50)},
+    ),
+    19: Required("A server that hangs, wherever it does, ends at the deadline of that phase."),
+    20: Required(
+        "A server that exits at once is started a few times and then left alone; its tools stay "
+        "in the search.",
+        {"seconds": (3, 60)},
+    ),
+    21: Required(
+        "However often a server says that its list has changed, it is listed once a second.",
+        {"seconds": (3, 30)},
+    ),
+    22: Required("A list without end is cut, and does not replace a good one."),
+    23: Required("Giant output is refused at once, and takes no memory to speak of."),
+    24: Required(
+        "What is no message, or not for us, reaches nobody; floods are thinned out.",
+        {"notices": (20_000, 1_000_000)},
+    ),
+    25: Required(
+        "A read whose answer was lost is sent once more; everything else never, and is unknown.",
+        {"calls": (1_000, 10_000), "deaths of a server": (1, 25)},
+    ),
+    28: Required(
+        "No pattern holds up a search: it is looked for in linear time, or refused.",
+        {"patterns": (60, 500), "tools": (500, 10_000)},
+    ),
+    29: Required(
+        "A schema is taken or refused at once, and nothing in it reaches out.",
+        {"schemas": (1_000, 5_000)},
+    ),
+    30: Required(
+        "Whatever a server lists has a legal name of its own, and every call of it an outcome.",
+        {"lists": (300, 5_000)},
+    ),
+    37: Required(
+        "A tool is called only as the very definition that was approved, whatever changes.",
+        {"runs": (20, 400)},
+    ),
+    38: Required(
+        "A tool that is replaced between being shown and being called is not called.",
+        {"swaps": (100, 1_000)},
+    ),
+    39: Required(
+        "Where several tools share a name, the name is nobody's, in whatever order they came.",
+        {"names": (100, 1_000)},
+    ),
+    41: Required("No route leads to a tool that may not be called, and every route has a row."),
+    42: Required(
+        "The approval of one call is none of the next.",
+        {"chains": (200, 1_000)},
+    ),
+    43: Required(
+        "Only the exact letters of a name are the name.",
+        {"look-alikes": (400, 25_000)},
+    ),
+    44: Required(
+        "An approval is for one caller, one definition and these arguments, once, for a while.",
+        {"replays": (1_000, 10_000), "rounds": (20, 200)},
+    ),
+    45: Required("Nothing that a model can reach approves anything."),
+    46: Required("Whatever gate fails, the door stays shut."),
+    47: Required("No word of a server lowers the kind of a tool, unless the operator trusts it."),
+    55: Required(
+        "A server sees its own part of the environment, and no other's; files are ours alone.",
+        {"servers": (10, 50)},
+    ),
+}
+
+
+def amount(number: int, of: str) -> int:
+    """How many of these the tests of a behaviour take in this run."""
+    small, full = REQUIRED[number].amounts[of]
+    return full if SOAK else small

@@ -1,0 +1,81 @@
+"""A process behind the launcher, and its end."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.sources.mcp.faking import below, left_of, zombies
+from toolcrib.sources.launched import Launched
+
+STUBBORN = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print(1, flush=True)
+time.sleep(60)
+"""
+
+
+def started(code: str) -> tuple[Launched, set[int]]:
+    """A program that has begun, and all its processes."""
+    before = below(os.getpid())
+    launched = Launched([sys.executable, "-S", "-c", code], {}, None)
+    assert launched.popen.stdout
+    launched.popen.stdout.read(1)
+    return launched, below(os.getpid()) - before
+
+
+def ended(launched: Launched, patience_s: float = 0.0) -> None:
+    asyncio.run(launched.end(patience_s=patience_s))
+    assert launched.popen.stdout
+    launched.popen.stdout.close()
+
+
+def test_it_is_ended_however_stubborn_it_is():
+    launched, pids = started(STUBBORN)
+    assert len(pids) == 2
+    ended(launched)
+    assert left_of(pids) == {}
+    assert zombies() == []
+
+
+def test_one_that_exits_by_itself_in_time_is_let_be():
+    launched, _ = started("print(1, flush=1); import sys; sys.exit(7)")
+    ended(launched, patience_s=10)
+    assert launched.status == 7
+
+
+def test_what_is_below_goes_too_when_somebody_killed_the_launcher():
+    launched, pids = started(STUBBORN)
+    os.kill(launched.popen.pid, signal.SIGKILL)
+    launched.popen.wait()
+    ended(launched)
+    assert left_of(pids) == {}
+
+
+def test_a_command_is_looked_up_in_its_own_folder_and_path(tmp_path: Path):
+    program = tmp_path / "hello"
+    program.write_text("#!/bin/sh\necho hello\n")
+    program.chmod(0o700)
+    in_folder, on_path = ("./hello", {}, str(tmp_path)), ("hello", {"PATH": str(tmp_path)}, None)
+    for command, env, cwd in (in_folder, on_path):
+        launched = Launched([command], env, cwd)
+        assert launched.popen.stdout
+        assert launched.popen.stdout.read() == b"hello\n"
+        ended(launched)
+
+
+def descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def test_what_is_not_there_leaves_no_descriptor_behind():
+    before = descriptors()
+    for _ in range(3):
+        with pytest.raises(FileNotFoundError, match="no such command"):
+            Launched(["no-such-command"], {}, None, stdin=subprocess.PIPE)
+    assert descriptors() == before
