@@ -24,7 +24,7 @@ from benchmarks.folder import BenchSet, NoBench, add_bench_dir, bench_dir, find_
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.one_arm import OneArm
 from benchmarks.plain_fts5 import PlainFts5
-from toolcrib.config import Settings
+from toolcrib.config import EmbedSettings, Settings
 from toolcrib.errors import EvalError
 from toolcrib.evaluate.cases import Case, Suite
 from toolcrib.evaluate.measures import Scores, score
@@ -36,6 +36,7 @@ DEPTH = 50
 
 NAME = "quality"
 Engine = Literal["memory", "sqlite"]
+Embedder = Literal["bundled", "none"]
 Ranked = Mapping[str, Sequence[str]]
 Rankings = Mapping[str, Ranked]
 """By system, the ranked ids of each query."""
@@ -96,6 +97,7 @@ def _parser() -> ArgumentParser:
     add_bench_dir(parser)
     parser.add_argument("--sets", type=_names, default=(), help="only these, with commas between")
     parser.add_argument("--engine", choices=["memory", "sqlite"], default="memory")
+    parser.add_argument("--embedder", choices=["bundled", "none"], default="bundled")
     parser.add_argument("--arms", action="store_true", help="R@5 of each arm alone instead")
     parser.add_argument("--workers", type=int, default=2, help="sets measured at a time")
     parser.add_argument("--markdown", type=Path, help="put the table into this page too")
@@ -108,7 +110,7 @@ def _names(said: str) -> tuple[str, ...]:
 
 def _measured(sets: Iterable[BenchSet], said: Namespace) -> list[Measured]:
     """What came of each set in the order of their names, the largest measured first."""
-    work = partial(_tried, engine=said.engine, arms=said.arms)
+    work = partial(_tried, engine=said.engine, embedder=said.embedder, arms=said.arms)
     by_size = sorted(sets, key=lambda each: each.queries.stat().st_size, reverse=True)
     if said.workers == 1:
         return _in_order(map(work, by_size))
@@ -126,18 +128,19 @@ def _in_order(results: Iterable[Measured]) -> list[Measured]:
     return [each for _, each in sorted(done.items())]
 
 
-def _tried(bench_set: BenchSet, *, engine: Engine, arms: bool) -> Measured:
+def _tried(bench_set: BenchSet, *, engine: Engine, embedder: Embedder, arms: bool) -> Measured:
     try:
-        return measure(bench_set, engine=engine, arms=arms)
+        return measure(bench_set, engine=engine, embedder=embedder, arms=arms)
     except EvalError as error:
         return Unusable(bench_set.name, str(error))
 
 
-def measure(bench_set: BenchSet, *, engine: Engine, arms: bool) -> list[Row]:
+def measure(bench_set: BenchSet, *, engine: Engine, embedder: Embedder, arms: bool) -> list[Row]:
     """The row of a set, then those of its parts."""
     suite = bench_set.load()
     rank = _rank_arms if arms else _rank
-    with searching(suite, Settings(store=":memory:", index=engine)) as search:
+    embed = EmbedSettings(embedder=embedder)
+    with searching(suite, Settings(store=":memory:", index=engine, embed=embed)) as search:
         rankings = rank(suite, search, "query")
         instructed = [case for case in suite.cases.values() if case.instruction]
         by_instruction = rank(_only(suite, instructed), search, "instruction")

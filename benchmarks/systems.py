@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal, Protocol
 
 from benchmarks.plain_fts5 import PlainFts5
-from toolcrib.config import Settings
+from toolcrib.config import EmbedSettings, Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import UnknownTool
 from toolcrib.evaluate.cases import Tool
@@ -20,6 +20,7 @@ from toolcrib.model import Call, Outcome, Running, SourceKind, State, ToolInfo
 
 LIMIT = 5
 NEWCOMERS = "newcomers"
+WORDS = EmbedSettings(embedder="none")
 
 
 class System(Protocol):
@@ -124,7 +125,7 @@ async def _open_crib(
     with TemporaryDirectory() as folder:
         file = Path(folder, "catalog.db")
         newcomers = Server(NEWCOMERS)
-        with Crib(Settings(store=str(file), index=engine)) as crib:
+        with Crib(Settings(store=str(file), index=engine, embed=WORDS)) as crib:
             crib.add_source(*servers(tools), newcomers)
             yield InCrib(crib, newcomers, file if engine == "sqlite" else None)
 

@@ -1,10 +1,18 @@
-"""What holds for every test: a home of its own, no settings from outside, no hurry."""
+"""What holds for every test: a home of its own, no settings from outside, no hurry, and words.
+
+The bundled model answers when it is ready, so a search just after a start may or may not have
+vectors. Tests are about words unless they name an embedder.
+"""
 
 import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from toolcrib.config import Settings
+from toolcrib.crib import embedder_of
+from toolcrib.embed.protocol import Embedder
 
 # A loaded machine is slow now and then; that is no finding.
 settings.register_profile("toolcrib", deadline=None)
@@ -25,3 +33,14 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("USERPROFILE", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings that name no embedder have none."""
+
+    def named(settings: Settings) -> Embedder | None:
+        return embedder_of(settings) if "embedder" in settings.embed.model_fields_set else None
+
+    for user in ("crib", "evaluate.run"):
+        monkeypatch.setattr(f"toolcrib.{user}.embedder_of", named)

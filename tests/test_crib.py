@@ -1,4 +1,5 @@
 import logging
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from tests.workshop import HIDDEN, HIDDEN_NAMES, SEEN, ListedSource
 from toolcrib import Crib, Scope, Settings, tool
-from toolcrib.config import SearchSettings
+from toolcrib.config import EmbedSettings, SearchSettings
 from toolcrib.errors import AmbiguousName, ConfigError, EmbedError, NameTaken, UnknownTool
 from toolcrib.index.document import Document
 from toolcrib.index.memory.engine import MemoryEngine
@@ -18,6 +19,7 @@ from toolcrib.model import ToolInfo
 from toolcrib.text.words import words
 
 DIMENSIONS = 64
+LONG_S = 60.0
 MEANINGS = {"lorry": "truck", "drive": "steer"}
 
 
@@ -529,3 +531,37 @@ def test_a_glossary_that_cannot_be_read_is_said_at_once(tmp_path: Path):
     settings = SearchSettings(glossaries=(tmp_path / "gone.txt",))
     with pytest.raises(ConfigError, match=r"gone\.txt"):
         Crib(Settings(store=":memory:", search=settings))
+
+
+# --- the model that comes with it
+
+
+def bundled(settings: Settings) -> Settings:
+    return of(settings, embed=EmbedSettings(embedder="bundled"))
+
+
+def test_words_answer_at_once_and_meaning_when_it_is_ready():
+    with Crib(bundled(Settings(store=":memory:"))) as crib:
+        crib.add(steer_truck)
+        crib.add(forecast)
+        assert crib.search("steer the truck")[0].name == "steer_truck"
+        assert crib.embedded(LONG_S)
+        assert crib.search("会不会下雨")[0].name == "forecast"
+
+
+def test_no_thread_outlives_the_crib(stored: Settings):
+    with Crib(bundled(stored)) as crib:
+        crib.add_source(ListedSource(*SEEN))
+        crib.search("file")
+    assert "toolcrib-vectors" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_what_was_embedded_once_is_there_at_the_next_start(stored: Settings):
+    for _ in range(2):
+        with Crib(bundled(stored)) as crib:
+            crib.add(forecast)
+            crib.search("weather")
+            assert crib.embedded(LONG_S)
+    with Crib(bundled(stored)) as crib:
+        crib.add(forecast)
+        assert crib.embedded(0)

@@ -138,12 +138,15 @@ class WeightSettings(_Section):
 class EmbedSettings(_Section):
     """Who turns text into vectors. With `none`, search works on two arms."""
 
-    embedder: Literal["none", "openai", "sentence-transformers", "model2vec", "fastembed"] = Field(
-        default="none",
-        description="`openai`: any endpoint that speaks its protocol. Others: optional extras.",
+    embedder: Literal[
+        "none", "bundled", "openai", "sentence-transformers", "model2vec", "fastembed"
+    ] = Field(
+        default="bundled",
+        description="`bundled`: the model that comes with Toolcrib, in the background. `openai`:"
+        " any endpoint that speaks its protocol. Others: optional extras.",
     )
     model: str = Field(
-        default="", description="The model's name, or its folder for the local ones."
+        default="", description="The model's name, or its folder; `bundled` needs none."
     )
     url: str = Field(
         default="https://api.openai.com/v1", description="Base address of the endpoint."
@@ -155,7 +158,7 @@ class EmbedSettings(_Section):
         default=None, description="The key itself, if it is in no variable."
     )
     dimensions: PositiveInt | None = Field(
-        default=None, description="Ask the endpoint for shorter vectors."
+        default=None, description="Shorter vectors; `bundled` can do with 256 or 128 of its 384."
     )
     batch: PositiveInt = Field(default=96, description="Texts sent to the endpoint at a time.")
     timeout_s: PositiveFloat = Field(

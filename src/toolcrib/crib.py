@@ -323,6 +323,13 @@ class Crib:
         """Whether search has a vector arm to look forward to."""
         return self._cached_embedder is not None
 
+    def embedded(self, timeout_s: float | None = None) -> bool:
+        """Wait until all that is indexed has its vectors; whether it has.
+
+        Nobody has to: searches work meanwhile, by words.
+        """
+        return self._indexed().embedded(timeout_s)
+
     def store_index(
         self,
         *,
@@ -356,6 +363,8 @@ class Crib:
         self._uses.close()
         if "_apps" in self.__dict__:
             self._apps.close()
+        if "_catalog" in self.__dict__:
+            self._catalog.close()
         if "_store" in self.__dict__:
             self._store.close()
         if self._audit:
@@ -519,10 +528,11 @@ class Crib:
                 return stored if stored and stored.has(self.pool.fingerprint) else self._in_memory()
 
     def _in_memory(self) -> Catalog:
-        return Catalog(MemoryEngine(self._weights), self._cached_embedder)
+        return Catalog(MemoryEngine(self._weights), self._cached_embedder, later=self._embeds_later)
 
     def _stored(self) -> Catalog:
-        return Catalog(SqliteEngine(self._store, self._weights), self._cached_embedder)
+        engine = SqliteEngine(self._store, self._weights)
+        return Catalog(engine, self._cached_embedder, later=self._embeds_later)
 
     @cached_property
     def _store(self) -> SqliteStore:
@@ -534,6 +544,11 @@ class Crib:
         embedder = self._embedder or embedder_of(self.settings)
         batch = self.settings.embed.batch
         return CachedEmbedder(embedder, self._store, chunk=batch) if embedder else None
+
+    @property
+    def _embeds_later(self) -> bool:
+        """The bundled model is there unasked: nobody should have to wait for it."""
+        return self._embedder is None and self.settings.embed.embedder == "bundled"
 
     @cached_property
     def _weights(self) -> FieldWeights:

@@ -8,7 +8,7 @@ from benchmarks import quality
 
 
 def measure(bench: Path, *options: str) -> None:
-    quality.main(["--bench-dir", str(bench), "--workers", "1", *options])
+    quality.main(["--bench-dir", str(bench), "--workers", "1", "--embedder", "none", *options])
 
 
 def cells(table: str, name: str, part: str) -> list[str]:
@@ -51,6 +51,11 @@ def test_sets_are_measured_by_several_workers_alike(
     alone = capsys.readouterr().out
     measure(bench, "--workers", "2")
     assert capsys.readouterr().out == alone
+
+
+def test_the_bundled_model_is_an_arm_of_its_own(bench: Path, capsys: pytest.CaptureFixture[str]):
+    measure(bench, "--sets", "mcp_big", "--arms", "--embedder", "bundled")
+    assert "| bm25 R@5 | vector R@5 | fused R@5 |" in capsys.readouterr().out
 
 
 def test_each_arm_can_be_measured_alone(bench: Path, capsys: pytest.CaptureFixture[str]):

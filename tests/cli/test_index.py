@@ -5,7 +5,11 @@ from tests.cli.conftest import Run
 
 def test_the_index_is_stored_and_told_about(run: Run, config: str):
     stats = run("--config", config, "index", "--json").json
-    assert (stats["capabilities"], stats["kinds"], stats["embedder"]) == (1, {"skill": 1}, "none")
+    assert (stats["capabilities"], stats["kinds"], stats["embedder"]) == (
+        1,
+        {"skill": 1},
+        "bundled",
+    )
     assert Path(stats["store"]) == Path(config).with_name("catalog.db")
     assert Path(stats["store"]).exists()
     assert stats["megabytes"] > 0

@@ -6,6 +6,7 @@ import pytest
 from tests.embed.dict_cache import DictCache
 from tests.embed.loopback import serving
 from tests.embed.tiny_model import save_tiny_model
+from toolcrib.embed.bundled.embedder import BundledEmbedder
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.local import LocalEmbedder
 from toolcrib.embed.protocol import Embedder
@@ -26,7 +27,11 @@ def model2vec(folder):
     yield LocalEmbedder("model2vec", str(save_tiny_model(folder)))
 
 
-@pytest.fixture(params=[remote, model2vec])
+def bundled(folder):
+    yield BundledEmbedder()
+
+
+@pytest.fixture(params=[remote, model2vec, bundled])
 def bare(request, tmp_path):
     yield from request.param(tmp_path)
 

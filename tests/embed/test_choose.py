@@ -10,6 +10,12 @@ def test_none_is_none():
     assert make_embedder(embedder="none") is None
 
 
+def test_the_bundled_one_needs_no_model_to_be_named():
+    made = make_embedder(embedder="bundled", dimensions=128)
+    assert made
+    assert made.embed(["read a file"]).shape == (1, 128)
+
+
 def test_openai_is_an_endpoint(loopback):
     made = make_embedder(
         embedder="openai", model="tiny", url=loopback.url, api_key="k", batch=1, dimensions=4

@@ -80,9 +80,9 @@ def test_the_id_is_the_name_or_what_is_given():
     assert document(TOOL, id="other").id == "other"
 
 
-def test_the_text_to_embed_has_the_name_the_title_and_all_prose():
+def test_the_text_to_embed_has_the_name_the_title_all_prose_and_the_parameters():
     assert document(TOOL).text == (
-        "readFile\nRead a file\nGives the text of a file.\n给出文件的内容"
+        "readFile\nRead a file\nGives the text of a file.\n给出文件的内容\npath lines"
     )
 
 

@@ -56,6 +56,11 @@ class CachedEmbedder:
         self._recent.add(known)
         return self._rows([known[key] for key in hashes])
 
+    def known(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors that need no embedding, by text. Raises what the cache raises."""
+        by_hash = {text_hash(text): text for text in texts}
+        return {by_hash[key]: vector for key, vector in self._known(list(by_hash)).items()}
+
     def _known(self, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         known = self._recent.find(hashes)
         unknown = [key for key in hashes if key not in known]

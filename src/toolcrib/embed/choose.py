@@ -2,11 +2,12 @@
 
 from typing import Literal
 
+from toolcrib.embed.bundled.embedder import BundledEmbedder
 from toolcrib.embed.local import LocalEmbedder, LocalPackage
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import ConfigError
 
-EmbedderName = Literal["none", "openai"] | LocalPackage
+EmbedderName = Literal["none", "bundled", "openai"] | LocalPackage
 
 
 def make_embedder(  # noqa: PLR0913 - one parameter a setting
@@ -28,6 +29,8 @@ def make_embedder(  # noqa: PLR0913 - one parameter a setting
     """
     if embedder == "none":
         return None
+    if embedder == "bundled":
+        return BundledEmbedder(dimensions)
     if not model:
         raise ConfigError(f"the embedder {embedder!r} has no model; name one")
     if embedder != "openai":

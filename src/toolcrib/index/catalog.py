@@ -1,29 +1,47 @@
 """The pool's entries as documents in an engine, kept in step with them."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from threading import RLock
+
+import numpy as np
+from numpy.typing import NDArray
 
 from toolcrib.embed.cached import CachedEmbedder
-from toolcrib.errors import EmbedError
+from toolcrib.errors import EmbedError, StoreError
 from toolcrib.index.document import Document, document
 from toolcrib.index.protocol import Engine, Progress, View
+from toolcrib.index.worker import Worker
 from toolcrib.model import Entry, Variant
 
 _log = logging.getLogger(__name__)
+
+AT_ONCE = 16
+"""How many texts are embedded at a time in the background: closing waits for no more."""
 
 
 class Catalog:
     """An engine and the embedder that gives its documents and queries their vectors.
 
-    An embedder that fails costs the vector arm and no more: it is logged, and the other two arms
-    answer. What was indexed without vectors gets them with the next rebuild.
+    With `later`, documents whose vectors are not kept anywhere are indexed without, and get them
+    all at once when a thread beside has made them; the other arms answer meanwhile. An embedder
+    that fails costs the vector arm and no more: it is logged, and the other two arms answer.
+    What was indexed without vectors then gets them with the next change or rebuild.
     """
 
-    def __init__(self, engine: Engine, embedder: CachedEmbedder | None) -> None:
+    def __init__(
+        self, engine: Engine, embedder: CachedEmbedder | None, *, later: bool = False
+    ) -> None:
         self._engine = engine
         self._embedder = embedder
+        self._later = later and embedder is not None
+        self._writing = RLock()
+        self._fingerprint = ""
+        self._waiting: dict[str, Document] = {}
+        self._made: dict[str, NDArray[np.float32]] = {}
+        self._worker = Worker(self._embed_some, name="toolcrib-vectors")
 
     def view(self) -> AbstractContextManager[View]:
         """What one search sees."""
@@ -38,20 +56,34 @@ class Catalog:
         entries: Collection[Entry],
         fingerprint: str,
         *,
-        embedding: Callable[[int, int], None] = lambda _done, _all: None,
+        embedding: Callable[[int, int], None] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        """Index all entries anew. `embedding` hears how the vectors go, `progress` the rows."""
-        documents = self._documents(entries, embedding)
-        self._engine.rebuild(documents, progress=progress, mark=self._mark(fingerprint))
+        """Index all entries anew. `embedding` hears how the vectors go, `progress` the rows.
+
+        Whoever listens to `embedding` waits for the vectors, too.
+        """
+        with self._writing:
+            documents = self._documents(entries, embedding)
+            self._wait_for(documents, (), fingerprint, anew=True)
+            self._engine.rebuild(documents, progress=progress, mark=self._current_mark())
+        self._wake()
 
     def change(self, put: Collection[Entry], remove: Iterable[str], fingerprint: str) -> None:
         """Index what changed on the way to the entries of this fingerprint."""
-        self._engine.change(self._documents(put), remove, mark=self._mark(fingerprint))
+        gone = list(remove)
+        with self._writing:
+            documents = self._documents(put, None)
+            self._wait_for(documents, gone, fingerprint, anew=False)
+            self._engine.change(documents, gone, mark=self._current_mark())
+        self._wake()
 
     def with_vectors(self, variants: Sequence[Variant]) -> Sequence[Variant]:
-        """The variants with vectors, all embedded at once; as they are if that is not possible."""
-        if self._embedder is None:
+        """The variants with vectors, all embedded at once; as they are if that is not possible.
+
+        While any document waits for its vector all do without: it would else come last.
+        """
+        if self._embedder is None or self._waiting:
             return variants
         try:
             vectors = self._embedder.embed([variant.text for variant in variants], keep=False)
@@ -61,21 +93,87 @@ class Catalog:
         pairs = zip(variants, vectors.tolist(), strict=True)
         return [replace(variant, vector=vector) for variant, vector in pairs]
 
+    def embedded(self, timeout_s: float | None = None) -> bool:
+        """Wait until no document waits for its vector; False if the time was up or it failed."""
+        return self._worker.wait(timeout_s) and not self._waiting
+
+    def close(self) -> None:
+        """End the work beside; what it has made so far is kept."""
+        self._worker.close()
+
     def _documents(
-        self,
-        entries: Iterable[Entry],
-        embedding: Callable[[int, int], None] = lambda _done, _all: None,
+        self, entries: Iterable[Entry], embedding: Callable[[int, int], None] | None
     ) -> Sequence[Document]:
         documents = [document(entry.capability, bare=entry.bare) for entry in entries]
         if self._embedder is None:
             return documents
+        texts = [each.text for each in documents]
         try:
-            vectors = self._embedder.embed([each.text for each in documents], progress=embedding)
+            if self._later and embedding is None:
+                return _with(documents, self._embedder.known(texts))
+            vectors = self._embedder.embed(texts, progress=embedding or _unheard)
         except EmbedError as error:
             _log.warning("indexed without vectors: %s", error)
             return documents
-        pairs = zip(documents, vectors, strict=True)
-        return [replace(each, vector=vector) for each, vector in pairs]
+        return _with(documents, dict(zip(texts, vectors, strict=True)))
+
+    def _wait_for(
+        self, documents: Iterable[Document], gone: Iterable[str], fingerprint: str, *, anew: bool
+    ) -> None:
+        """Remember which documents are without a vector, of the entries of this fingerprint."""
+        self._fingerprint = fingerprint
+        if anew:
+            self._waiting = {}
+        for id in gone:
+            self._waiting.pop(id, None)
+        for each in documents if self._later else ():
+            self._waiting.pop(each.id, None)
+            if each.vector is None:
+                self._waiting[each.id] = each
+
+    def _wake(self) -> None:
+        if self._waiting:
+            self._worker.wake()
+
+    def _embed_some(self) -> bool:
+        """Make a few vectors, or give all documents theirs when the last is made."""
+        with self._writing:
+            wanted = {each.text for each in self._waiting.values()} - self._made.keys()
+            if not wanted:
+                self._give()
+                return False
+        try:
+            self._make(sorted(wanted)[:AT_ONCE])
+        except (EmbedError, StoreError) as error:
+            _log.warning("searching by words alone: %s", error)
+            return False
+        return True
+
+    def _make(self, texts: Sequence[str]) -> None:
+        if self._embedder:
+            self._made |= zip(texts, self._embedder.embed(texts), strict=True)
+
+    def _give(self) -> None:
+        """Index what waited, with its vectors."""
+        ready = _with(self._waiting.values(), self._made)
+        self._waiting, self._made = {}, {}
+        if ready:
+            self._engine.change(ready, (), mark=self._current_mark())
+
+    def _current_mark(self) -> str:
+        """The mark of the index; one whose vectors are still to come is of no other use."""
+        return self._mark(self._fingerprint) + (" without vectors" if self._waiting else "")
 
     def _mark(self, fingerprint: str) -> str:
         return f"{fingerprint} {self._embedder.model if self._embedder else 'none'}"
+
+
+def _with(
+    documents: Iterable[Document], vectors: Mapping[str, NDArray[np.float32]]
+) -> list[Document]:
+    """The documents with the vectors of their texts, where there are any."""
+    return [replace(each, vector=vectors.get(each.text)) for each in documents]
+
+
+def _unheard(_done: int, _all: int) -> None:
+    """Progress that nobody listens to."""

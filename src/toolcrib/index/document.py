@@ -52,7 +52,7 @@ def document(capability: Capability, *, id: str = "", bare: str = "") -> Documen
             _terms(telling(words(_joined(prose)))),
             _terms(telling(words(_joined(_detail(capability))))),
         ),
-        text=_joined([own_name, capability.title, *prose]),
+        text=_joined([own_name, capability.title, *prose, " ".join(_parameters(capability))]),
     )
 
 
@@ -66,6 +66,12 @@ def _terms(some: Sequence[str]) -> tuple[str, ...]:
 
 def _joined(texts: list[str]) -> str:
     return "\n".join(dict.fromkeys(filter(None, texts)))[:LONGEST_TEXT]
+
+
+def _parameters(capability: Capability) -> Iterator[str]:
+    """The names of a tool's parameters: they say what it needs, and often what it is about."""
+    properties = capability.parameters.get("properties") if isinstance(capability, ToolInfo) else ()
+    return map(str, properties if isinstance(properties, dict) else ())
 
 
 def _detail(capability: Capability) -> list[str]:

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from toolcrib.embed.bundled.network import Network, gelu, matrix
+
+WIDTH, INNER = 24, 48
+
+
+def stored(seed: int = 3, layers: int = 2, pieces: int = 9, positions: int = 6):
+    chance = np.random.default_rng(seed)
+    shapes = {
+        "qkv": (3 * WIDTH, WIDTH),
+        "out": (WIDTH, WIDTH),
+        "up": (INNER, WIDTH),
+        "down": (WIDTH, INNER),
+    }
+    arrays = {}
+
+    def put(name: str, shape: tuple[int, int]) -> None:
+        arrays[name] = chance.integers(-127, 128, shape).astype(np.int8)
+        arrays[f"{name}.step"] = np.full(shape[0], 0.004, np.float16)
+
+    def norm(name: str) -> None:
+        arrays[f"{name}.weight"] = np.ones(WIDTH, np.float16)
+        arrays[f"{name}.bias"] = np.zeros(WIDTH, np.float16)
+
+    put("words.weight", (pieces, WIDTH))
+    put("positions.weight", (positions, WIDTH))
+    norm("norm")
+    for layer in range(layers):
+        for name, shape in shapes.items():
+            put(f"layers.{layer}.{name}.weight", shape)
+            arrays[f"layers.{layer}.{name}.bias"] = np.zeros(shape[0], np.float16)
+        norm(f"layers.{layer}.norm1")
+        norm(f"layers.{layer}.norm2")
+    return arrays
+
+
+@pytest.fixture
+def network() -> Network:
+    return Network(stored())
+
+
+def test_a_row_is_the_same_alone_and_beside_longer_ones(network):
+    together = network(np.array([[1, 2, 3, 0, 0], [1, 4, 5, 6, 7]]))
+    np.testing.assert_allclose(together[0], network(np.array([[1, 2, 3]]))[0], atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, rtol=1e-6)
+
+
+def test_order_and_every_piece_count(network):
+    rows = network(np.array([[1, 2, 3], [1, 3, 2], [1, 2, 4]]))
+    assert len(np.unique(rows.round(4), axis=0)) == 3
+
+
+def test_as_many_positions_as_are_stored(network):
+    assert network.longest == 6
+
+
+def test_a_stored_row_is_its_numbers_times_its_step():
+    arrays = {"w": np.array([[2, -3], [1, 0]], np.int8), "w.step": np.array([0.5, 2], np.float16)}
+    np.testing.assert_array_equal(matrix(arrays, "w"), [[1, -1.5], [2, 0]])
+
+
+def test_gelu_at_known_places():
+    x = np.array([-10, -1, 0, 1, 3], np.float32)
+    np.testing.assert_allclose(gelu(x), [0, -0.15866, 0, 0.84134, 2.99595], atol=5e-4)
+
+
+def test_rows_beyond_a_block_are_fed_too(network):
+    many = np.tile(np.array([[1, 2, 3, 4, 5]]), (90, 1))
+    np.testing.assert_allclose(network(many)[-1], network(many[:1])[0], atol=1e-6)

@@ -1,0 +1,67 @@
+import json
+
+import pytest
+
+from training.clean import alike, plain
+from training.parallel import load, pairs, write
+
+
+@pytest.fixture
+def package(tmp_path):
+    texts = {
+        "i18n/en.json": {"open": "Open {name}", "nested": {"save": "Save the file"}, "same": "OK"},
+        "i18n/zh-CN.json": {"open": "打开 {name}", "nested": {"save": "保存文件"}, "same": "OK"},
+        "i18n/de.json": {"nested": {"save": "Datei speichern"}, "more": "Nur hier"},
+    }
+    for name, value in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(value), encoding="utf-8")
+    catalog = tmp_path / "locale/zh_CN/LC_MESSAGES/app.po"
+    catalog.parent.mkdir(parents=True)
+    catalog.write_text(
+        'msgid ""\nmsgstr "x"\n\nmsgid "Delete user"\nmsgstr "删除用户"\n\n'
+        '#, fuzzy\nmsgid "Wrong guess"\nmsgstr "猜错"\n',
+        encoding="utf-8",
+    )
+    return tmp_path
+
+
+def test_what_says_the_same_is_paired_by_its_key(package, tmp_path):
+    found = {(pair.english, pair.other, pair.language) for pair in pairs(package, "p")}
+    assert found == {
+        ("Open", "打开", "zh"),
+        ("Save the file", "保存文件", "zh"),
+        ("Save the file", "Datei speichern", "de"),
+        ("Delete user", "删除用户", "zh"),
+    }
+    assert write(pairs(package, "p"), tmp_path / "out") == 4
+    assert {pair[:3] for pair in load(tmp_path / "out")} == found
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("<b>Open</b> %s…", "Open"),
+        ("&File:", "File"),
+        ("Save {count} files", "Save files"),
+        ("see https://example.com now", "see now"),
+    ],
+)
+def test_markup_and_holes_go(text, cleaned):
+    assert plain(text) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("english", "other", "language", "expected"),
+    [
+        ("Open file", "打开文件", "zh", True),
+        ("Open file", "Open file", "zh", False),
+        ("Open file", "open the file", "zh", False),
+        ("Yes", "这是一个非常非常非常非常非常非常长的句子而不是翻译", "zh", False),
+        ("打开", "打开", "zh", False),
+        ("Delete", "Löschen", "de", True),
+    ],
+)
+def test_a_pair_is_usable_if_each_side_speaks_its_language(english, other, language, expected):
+    assert alike(english, other, language) is expected

@@ -1,0 +1,129 @@
+"""All that the model learns from, gathered into one folder of plain files.
+
+pairs.tsv    language, English, the other text
+queries.tsv  source, number of the tool, query
+tools.tsv    number, name, description, parameter names
+pieces.txt   the vocabulary, simplified.tsv the table of characters
+"""
+
+import json
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from training import own_text
+from training.parallel import Pair, load
+from training.pseudo import Dictionary, chinese_queries, dictionary, english_queries, words_of
+
+SEED = 7
+EXCLUDED_SOURCES = frozenset({"toollens"})
+"""Query sets whose licence is not stated."""
+OTHERS_MOST = 45_000
+OWN_REQUESTS = 90_000
+
+
+class Tool(NamedTuple):
+    """A tool as the model reads it."""
+
+    name: str
+    description: str
+    parameters: str
+
+
+class Corpus(NamedTuple):
+    """Texts and their relations; a query is (source, tool, text), a tool is its place."""
+
+    pairs: Sequence[Pair]
+    tools: Sequence[Tool]
+    queries: Sequence[tuple[str, int, str]]
+
+
+def gather(parallel: Path, pool: Path, packages: frozenset[str], glossary: Path | None) -> Corpus:
+    """Everything, from the pairs of these packages and the folder of query–tool pairs."""
+    chance = random.Random(SEED)
+    own = own_text.load(glossary)
+    pairs = list(_balanced(_unique(p for p in load(parallel) if p.package in packages), chance))
+    made = [*own_text.requests(own, OWN_REQUESTS, chance), *own_text.named(own)]
+    pairs += [Pair(english, other, "zh", "own") for english, other in made]
+    chinese = [(p.english, p.other) for p in pairs if p.language == "zh" and p.package != "own"]
+    tools, queries = _labelled(pool)
+    more_tools, more = _unlabelled(pool, dictionary(own, chinese), len(tools), chance)
+    return Corpus(pairs, [*tools, *more_tools], [*queries, *more])
+
+
+def write(corpus: Corpus, folder: Path) -> None:
+    """The corpus as files, one line a thing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _lines(folder / "pairs.tsv", ((p.language, p.english, p.other) for p in corpus.pairs))
+    _lines(folder / "tools.tsv", corpus.tools)
+    _lines(folder / "queries.tsv", ((s, str(n), q) for s, n, q in corpus.queries))
+
+
+def english_texts(corpus: Corpus) -> list[str]:
+    """The English in it that is no translation, for the choice of pieces."""
+    docs = [f"{tool.name} {tool.description}" for tool in corpus.tools]
+    return docs + [text for _, _, text in corpus.queries if text.isascii()]
+
+
+def _lines(file: Path, rows: Iterable[Sequence[str]]) -> None:
+    with file.open("w", encoding="utf-8") as out:
+        out.writelines("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in rows)
+
+
+def _unique(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    seen: set[tuple[str, str]] = set()
+    for pair in pairs:
+        key = (pair.english.lower(), pair.other.lower())
+        if key not in seen:
+            seen.add(key)
+            yield pair
+
+
+def _balanced(pairs: Iterable[Pair], chance: random.Random) -> Iterator[Pair]:
+    """All Chinese pairs; of every other language as many as we have room for."""
+    by_language: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        by_language.setdefault(pair.language, []).append(pair)
+    for language, found in by_language.items():
+        most = len(found) if language.startswith("zh") else min(OTHERS_MOST, len(found))
+        yield from chance.sample(found, most)
+
+
+def _labelled(pool: Path) -> tuple[list[Tool], list[tuple[str, int, str]]]:
+    rows = list(_json_lines(pool / "tools.jsonl"))
+    place = {row["id"]: number for number, row in enumerate(rows)}
+    queries = [
+        (pair["source"], place[id], pair["query"])
+        for pair in _json_lines(pool / "pairs.jsonl")
+        if pair["source"] not in EXCLUDED_SOURCES
+        for id in pair["positive"]
+    ]
+    return [tool_of(row) for row in rows], queries
+
+
+def _unlabelled(
+    pool: Path, using: Dictionary, first: int, chance: random.Random
+) -> tuple[list[Tool], list[tuple[str, int, str]]]:
+    tools = [tool_of(row) for row in _json_lines(pool / "mcp_docs_unlabelled.jsonl")]
+    queries: list[tuple[str, int, str]] = []
+    for number, tool in enumerate(tools, first):
+        english = english_queries(tool.name, tool.description, using, chance, 5)
+        own_name = " ".join(words_of(tool.name))
+        queries += [("mcp_name" if q == own_name else "mcp", number, q) for q in english]
+        chinese = chinese_queries(tool.name, using, chance, 5)
+        queries += [("mcp_zh", number, query) for query in chinese]
+    return tools, queries
+
+
+def tool_of(row: Mapping[str, object]) -> Tool:
+    """A tool from a line of a catalog."""
+    parameters = row.get("parameters")
+    properties = parameters.get("properties") if isinstance(parameters, dict) else None
+    names = " ".join(map(str, properties)) if isinstance(properties, dict) else ""
+    return Tool(str(row["name"]), str(row.get("description") or "")[:1500], names)
+
+
+def _json_lines(file: Path) -> Iterator[dict[str, object]]:
+    with file.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)

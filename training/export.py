@@ -1,0 +1,49 @@
+"""A trained model as the files that the package ships.
+
+pieces.txt      the vocabulary, one piece a line
+simplified.txt  traditional characters, each followed by its simplified form
+weights.npz     8 bits a number, and the size of a step for every row; the rest 16 bits
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from training.tensors import lines
+
+Floats = NDArray[np.float32]
+
+
+def trained(folder: Path, name: str) -> dict[str, Floats]:
+    """The parts that training saved, put together."""
+    words = [np.load(folder / f"{name}-words-{part}.npy") for part in (0, 1)]
+    arrays = {"words.weight": np.concatenate(words)}
+    for part in ("early", "late"):
+        with np.load(folder / f"{name}-{part}.npz") as file:
+            arrays |= {key: file[key] for key in file.files}
+    return {key: array.astype(np.float32) for key, array in arrays.items()}
+
+
+def rounded(matrix: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+    """Each row in steps of its largest number over 127, and that step."""
+    step = (np.abs(matrix).max(axis=1) / 127).astype(np.float16)
+    safe = np.where(step > 0, step, 1).astype(np.float32)
+    return np.clip(np.round(matrix / safe[:, None]), -127, 127).astype(np.int8), step
+
+
+def export(arrays: Mapping[str, Floats], bundle: Path, out: Path) -> None:
+    """Write the files of the model."""
+    out.mkdir(parents=True, exist_ok=True)
+    shipped: dict[str, NDArray[np.generic]] = {}
+    for name, array in arrays.items():
+        if array.ndim == 2:
+            shipped[name], shipped[f"{name}.step"] = rounded(array)
+        else:
+            shipped[name] = array.astype(np.float16)
+    np.savez(out / "weights.npz", **shipped)
+    pieces = [row[0] for row in lines(bundle / "pieces.txt")]
+    (out / "pieces.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
+    pairs = ["".join(row) for row in lines(bundle / "simplified.tsv")]
+    (out / "simplified.txt").write_text("\n".join(pairs) + "\n", encoding="utf-8")

@@ -1,0 +1,97 @@
+"""The network, in PyTorch: a BERT encoder whose answer is the mean of its last layer."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+WIDTH, HEADS, INNER, EPS = 384, 12, 1536, 1e-12
+
+
+class Layer(nn.Module):
+    """Attention and a feed-forward net, each added to its input and normalised."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
+        self.out = nn.Linear(WIDTH, WIDTH)
+        self.norm1 = nn.LayerNorm(WIDTH, EPS)
+        self.up = nn.Linear(WIDTH, INNER)
+        self.down = nn.Linear(INNER, WIDTH)
+        self.norm2 = nn.LayerNorm(WIDTH, EPS)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        batch, length, _ = x.shape
+        heads = self.qkv(x).view(batch, length, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
+        seen = functional.scaled_dot_product_attention(heads[0], heads[1], heads[2], attn_mask=mask)
+        x = self.norm1(x + self.out(seen.transpose(1, 2).reshape(batch, length, WIDTH)))
+        return self.norm2(x + self.down(functional.gelu(self.up(x))))
+
+
+class Encoder(nn.Module):
+    """Piece numbers to vectors of length 1; 0 is padding. Without layers: a mean of pieces."""
+
+    def __init__(self, pieces: int, positions: int, layers: int) -> None:
+        super().__init__()
+        self.words = nn.Embedding(pieces, WIDTH)
+        self.positions = nn.Embedding(positions, WIDTH)
+        self.norm = nn.LayerNorm(WIDTH, EPS)
+        self.layers = nn.ModuleList(Layer() for _ in range(layers))
+
+    def forward(self, numbers: Tensor) -> Tensor:
+        real = numbers > 0
+        x = self.words(numbers)
+        if len(self.layers):
+            x = self.norm(x + self.positions.weight[: numbers.shape[1]])
+            mask = real[:, None, None, :]
+            for layer in self.layers:
+                x = layer(x, mask)
+        share = real.unsqueeze(-1).to(x.dtype)
+        return functional.normalize((x * share).sum(1).float() / share.sum(1).float(), dim=-1)
+
+
+class Weights(NamedTuple):
+    """A model that was trained before: BERT's names, with the token type added to positions."""
+
+    tensors: Mapping[str, Tensor]
+
+    def into(self, encoder: Encoder) -> None:
+        """Copy positions and as many layers as the encoder has, spread over those there are."""
+        own = encoder.state_dict()
+        positions = self.tensors["positions"]
+        own["positions.weight"].copy_(positions[: own["positions.weight"].shape[0]])
+        if not len(encoder.layers):
+            return
+        own["norm.weight"].copy_(self.tensors["norm.weight"])
+        own["norm.bias"].copy_(self.tensors["norm.bias"])
+        last = 5
+        for number in range(len(encoder.layers)):
+            source = round(number * last / max(1, len(encoder.layers) - 1))
+            for name in own:
+                if name.startswith(f"layers.{number}."):
+                    tail = name.split(".", 2)[2]
+                    own[name].copy_(self.tensors[f"layers.{source}.{tail}"])
+
+
+def from_bert(bert: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a BERT checkpoint under the names of this file."""
+    found = {
+        "words": bert["embeddings.word_embeddings.weight"],
+        "positions": bert["embeddings.position_embeddings.weight"]
+        + bert["embeddings.token_type_embeddings.weight"][0],
+        "norm.weight": bert["embeddings.LayerNorm.weight"],
+        "norm.bias": bert["embeddings.LayerNorm.bias"],
+    }
+    for number in range(6):
+        old, new = f"encoder.layer.{number}.", f"layers.{number}."
+        for kind in ("weight", "bias"):
+            parts = [bert[f"{old}attention.self.{x}.{kind}"] for x in ("query", "key", "value")]
+            found[f"{new}qkv.{kind}"] = torch.cat(parts)
+            found[f"{new}out.{kind}"] = bert[f"{old}attention.output.dense.{kind}"]
+            found[f"{new}norm1.{kind}"] = bert[f"{old}attention.output.LayerNorm.{kind}"]
+            found[f"{new}up.{kind}"] = bert[f"{old}intermediate.dense.{kind}"]
+            found[f"{new}down.{kind}"] = bert[f"{old}output.dense.{kind}"]
+            found[f"{new}norm2.{kind}"] = bert[f"{old}output.LayerNorm.{kind}"]
+    return found

@@ -1,0 +1,59 @@
+"""What PyTorch makes of some texts with the shipped weights: the tests hold numpy against it."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from toolcrib.embed.bundled.embedder import START, load_tokenizer
+from toolcrib.embed.bundled.network import matrix
+from training.network import Encoder
+
+TEXTS = (
+    "read a file",
+    "getWeatherForecast: the weather in a city, for up to 7 days",
+    "帮我查询明天北京的天气预报",
+    "把檔案下載到我的電腦",
+    "Envoyer un e-mail à mon équipe",
+    "удалить файл",
+    "create_github_issue 在 GitHub 上新建一个问题",
+)
+KEPT = 8
+"""How many of the numbers of each vector are stored: they depend on all of the network."""
+
+
+def references(model: Path) -> list[dict[str, object]]:
+    """Each text with its piece numbers and the first numbers of its vector."""
+    tokenizer = load_tokenizer(model)
+    with np.load(model / "weights.npz") as file:
+        stored = {name: file[name] for name in file.files}
+    full = {
+        name: matrix(stored, name) if f"{name}.step" in stored else array.astype(np.float32)
+        for name, array in stored.items()
+        if not name.endswith(".step")
+    }
+    layers = sum(name.endswith("qkv.weight") for name in full)
+    encoder = Encoder(len(full["words.weight"]), len(full["positions.weight"]), layers)
+    encoder.load_state_dict({name: torch.from_numpy(array) for name, array in full.items()})
+    found: list[dict[str, object]] = []
+    for text in TEXTS:
+        numbers = tokenizer.numbers(text, most=127)
+        with torch.no_grad():
+            [row] = encoder.eval()(torch.tensor([[START, *numbers]]))
+        found.append({"text": text, "numbers": numbers, "vector": row[:KEPT].tolist()})
+    return found
+
+
+def main() -> None:
+    """Write them to the file that the tests read."""
+    root = Path(__file__).parent.parent
+    rows = references(root / "src/toolcrib/embed/bundled/model")
+    out = root / "tests/embed/bundled/reference.json"
+    out.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    sys.stderr.write(f"{len(rows)} texts in {out}\n")
+
+
+if __name__ == "__main__":
+    main()
