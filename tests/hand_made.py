@@ -37,11 +37,20 @@ THREE = (
     doc("c", name="send", labels=["send"]),
 )
 
-# N = 3, n = 1, |a| = 2 = average, tf = 4: ln(2.5 / 1.5) · 4 · 2.2 / (4 + 1.2 · 1)
-FILE_IN_A = 0.8644741
-# |b| = 3, tf = 1: ln(2.5 / 1.5) · 1 · 2.2 / (1 + 1.2 · (0.25 + 0.75 · 3 / 2))
-MAP_IN_B = 0.4240817
-# "read" is in two of three, so that its idf is the least one: 0.000001
-READ_IN_A = 0.000001 * 4 * 2.2 / 5.2
+# |a| = 2 = average, tf = 4: 4 / (4 + 1.2 · 1)
+FILE_IN_A = 0.7692308
+# |b| = 3, tf = 1: 1 / (1 + 1.2 · (0.25 + 0.75 · 3 / 2))
+MAP_IN_B = 0.3773585
+# "read" is in two of three, so that its idf is the least one; that of "file" is ln(2.5 / 1.5).
+READ_IN_B = 0.000001 * MAP_IN_B / 0.5108266
+# "moon" is in none of three: its idf is ln(3.5 / 0.5), and it is asked for all the same
+FILE_NOT_MOON_IN_A = FILE_IN_A * 0.5108256 / (0.5108256 + 1.9459101)
+BM25_SHARES: tuple[tuple[tuple[str, ...], dict[str, float]], ...] = (
+    (("file",), {"a": FILE_IN_A}),
+    (("map",), {"b": MAP_IN_B}),
+    (("file", "read"), {"a": FILE_IN_A, "b": READ_IN_B}),
+    (("file", "moon"), {"a": FILE_NOT_MOON_IN_A}),
+    (("moon",), {}),
+)
 # "read fil" and "read file": (4 + 0.6 · 3/4 · 3) / √(8 · 7)
 READ_FIL = 0.7149239

@@ -25,7 +25,7 @@ REBUILDS = 4
 SEARCHERS = 3
 KILLS = 100
 KEPT_TABLES = {"embedding", "pointer", "reveals", "use_key", "use_lesson", "use_pair"}
-TABLES = {"doc", "spelling", "label", "bm25", "vector"}
+TABLES = {"doc", "spelling", "label", "bm25", "vocabulary", "vector"}
 FTS5_TABLES = {"bm25_config", "bm25_data", "bm25_docsize", "bm25_idx"}
 
 

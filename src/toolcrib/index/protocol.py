@@ -24,6 +24,9 @@ class Index(Protocol):
     ) -> Ranking:
         """Best first, ties by id. No match is an empty sequence, never an error.
 
+        A score is from 0 to 1, the best that the arm could say of any document: the share of what
+        was asked (bm25), the cosine (vector), the likeness (like).
+
         `exclude` are ids that take no place in the ranking; `limit` None ranks all that match.
         """
         ...

@@ -1,13 +1,24 @@
 """How much a term counts, by the field it stands in: one table for every engine."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import log
 
 from toolcrib.index.document import FIELDS, Document, Field
 
 K1 = 1.2
 B = 0.75
 LEAST_IDF = 1e-6
+
+
+def idf(documents: int, having: int) -> float:
+    """How telling a term is that so many of all documents have; most of all one that none has."""
+    return max(log((documents - having + 0.5) / (having + 0.5)), LEAST_IDF)
+
+
+def ideal(documents: int, having: Iterable[int]) -> float:
+    """What a document would score that is all about these terms; each as many have it."""
+    return sum(idf(documents, each) for each in having) * (K1 + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,13 @@
 import pytest
 
-from tests.hand_made import FILE_IN_A, MAP_IN_B, READ_IN_A, THREE, WEIGHTS
+from tests.hand_made import BM25_SHARES, THREE, WEIGHTS
 from toolcrib.index.sqlite.bm25 import MOST_TERMS
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import Variant
 from toolcrib.store.sqlite import SqliteStore
 
 
-@pytest.mark.parametrize(
-    ("terms", "scores"),
-    [
-        (("file",), {"a": FILE_IN_A}),
-        (("map",), {"b": MAP_IN_B}),
-        (("file", "read"), {"a": FILE_IN_A + READ_IN_A, "b": 1e-6 * 2.2 / 2.65}),
-    ],
-)
+@pytest.mark.parametrize(("terms", "scores"), BM25_SHARES)
 def test_scores_are_those_computed_by_hand(
     store: SqliteStore, terms: tuple[str, ...], scores: dict[str, float]
 ):

@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from toolcrib.index.document import Document
 from toolcrib.index.memory.postings import Posting
 from toolcrib.index.memory.ranking import ranking
 from toolcrib.index.memory.segment import Row, Segment
-from toolcrib.index.weights import K1, LEAST_IDF, B, FieldWeights
+from toolcrib.index.weights import K1, B, FieldWeights, ideal, idf
 from toolcrib.model import Ranking, Variant
 
 
@@ -25,21 +24,21 @@ class Bm25:
     def lookup(
         self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
     ) -> Ranking:
-        """Whatever has at least one of the terms, by BM25."""
-        scores = np.zeros(len(self.segment.keys))
-        for term in dict.fromkeys(variant.terms):
-            if posting := self.segment.postings.get(term):
-                scores[posting.rows] += self._share(posting)
+        """Whatever has at least one of the terms, by its share of the ideal BM25."""
+        scores, documents = np.zeros(len(self.segment.keys)), len(self.segment.row_of)
+        postings = [self.segment.postings.get(term) for term in dict.fromkeys(variant.terms)]
+        best = ideal(documents, (len(each.rows) if each else 0 for each in postings))
+        for posting in filter(None, postings):
+            telling = idf(documents, len(posting.rows)) * (K1 + 1) / best
+            scores[posting.rows] += telling * self._saturation(posting)
         for id in exclude:
             if (row := self.segment.row_of.get(id)) is not None:
                 scores[row] = 0.0
         return ranking(self.segment.keys, scores, limit)
 
-    def _share(self, posting: Posting) -> NDArray[np.float64]:
-        documents, having = len(self.segment.row_of), len(posting.rows)
-        idf = max(log((documents - having + 0.5) / (having + 0.5)), LEAST_IDF)
-        damping = self._damping[posting.rows]
-        return posting.weights * (idf * (K1 + 1)) / (posting.weights + damping)
+    def _saturation(self, posting: Posting) -> NDArray[np.float64]:
+        """From 0 to 1, the more often a document has the term for its length."""
+        return posting.weights / (posting.weights + self._damping[posting.rows])
 
     @cached_property
     def _damping(self) -> NDArray[np.float64]:

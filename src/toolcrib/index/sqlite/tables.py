@@ -7,6 +7,7 @@ tables do not survive being renamed. In the statements of this package `_N` stan
     spelling_N  the folded spellings of its name
     label_N     the words of its labels, each with the label's length in characters
     bm25_N      its terms by field: FTS5 without the text, which nobody reads back
+    vocabulary_N how many have each term: a window on bm25_N that stores nothing
     vector_N    its vector, as sqlite-vec reads it
 """
 
@@ -20,7 +21,7 @@ from toolcrib.index.document import FIELDS
 
 Bindings: TypeAlias = Sequence[int | float | bytes | str | None]
 
-FORMAT = 1
+FORMAT = 2
 """Raise it when these tables, or the terms that go into them, change their meaning."""
 
 _MADE = f"""
@@ -37,6 +38,7 @@ CREATE INDEX label_by_doc_N ON label_N (doc);
 CREATE VIRTUAL TABLE bm25_N USING fts5(
     {", ".join(FIELDS)}, content='', contentless_delete=1, tokenize='ascii'
 );
+CREATE VIRTUAL TABLE vocabulary_N USING fts5vocab(bm25_N, row);
 CREATE TABLE vector_N (doc INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 """
 
