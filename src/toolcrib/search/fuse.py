@@ -15,7 +15,7 @@ def fuse_arms(rankings: Iterable[Ranking], bonus: Mapping[str, float], *, k: int
     scores = dict(bonus)
     for ranking in rankings:
         _add(scores, ranking, 1.0, k)
-    return _ranked(scores)
+    return ranked(scores)
 
 
 def fuse_variants(rankings: Iterable[tuple[float, Ranking]], *, k: int = K) -> Ranking:
@@ -23,7 +23,7 @@ def fuse_variants(rankings: Iterable[tuple[float, Ranking]], *, k: int = K) -> R
     scores: dict[str, float] = {}
     for weight, ranking in rankings:
         _add(scores, ranking, weight, k)
-    return _ranked(scores)
+    return ranked(scores)
 
 
 def _add(scores: dict[str, float], ranking: Ranking, weight: float, k: int) -> None:
@@ -31,7 +31,8 @@ def _add(scores: dict[str, float], ranking: Ranking, weight: float, k: int) -> N
         scores[id] = scores.get(id, 0.0) + weight / (k + rank)
 
 
-def _ranked(scores: Mapping[str, float]) -> Ranking:
+def ranked(scores: Mapping[str, float]) -> Ranking:
+    """Best first, ties by id."""
     return [Match(id, score) for id, score in sorted(scores.items(), key=_best_first)]
 
 

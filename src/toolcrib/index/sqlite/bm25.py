@@ -37,8 +37,10 @@ class Bm25:
         return ranking(self.tables, _SCORED, bindings, limit=limit, exclude=exclude)
 
     def _ideal(self, terms: Sequence[str]) -> float:
-        """See `ideal`. FTS5 counts what was removed until it merges, so this may be a little off;
-        it is the same for all documents, and orders none of them.
+        """See `ideal`.
+
+        FTS5 counts what was removed until it merges, so this may be a little off; it is the same
+        for all documents, and orders none of them.
         """
         documents: int = self.tables.run(_DOCUMENTS).get
         known = [having for (having,) in self.tables.run(_HAVING, (json.dumps(terms),))]
