@@ -1,0 +1,83 @@
+"""Many rankings into one by how far each lifts a candidate above the others.
+
+    lift(d) = (score(d) - mean) / deviation, over all candidates
+    score(d) = Σ_voice weight · lift(d) + bonus(d)
+
+A voice is what one arm says of one variant. Ranks forget how sure an arm was: a first place by a
+hair counts like one by a mile. Lifts keep it, and an arm that sees no difference between the
+candidates has nothing to say.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
+from statistics import fmean
+from typing import NamedTuple
+
+from toolcrib.index.protocol import Arm
+from toolcrib.model import Ranking
+from toolcrib.search.fuse import ranked
+
+FULL_SHARE = 0.05
+"""The share of a query that the best document must have for its words to be trusted in full.
+
+Below it they are in another language than the tools, or beside the point.
+"""
+
+Said = Mapping[Arm, Ranking]
+
+
+class Voice(NamedTuple):
+    """A ranking and how much it counts."""
+
+    weight: float
+    ranking: Ranking
+
+
+def voices(said: Iterable[tuple[float, Said]], weights: Mapping[Arm, float]) -> list[Voice]:
+    """The voices of what each variant's arms said; variants come with their weights.
+
+    An arm is as loud as its surest variant lets it be; its variants share that by weight and trust.
+    """
+    variants = list(said)
+    return [voice for arm in weights for voice in _of_arm(arm, weights[arm], variants)]
+
+
+def fuse_voices(
+    some: Sequence[Voice], bonus: Mapping[str, float], *, depth: int | None
+) -> Ranking:
+    """The formula above, for all that a voice or the bonus knows; best first, ties by id.
+
+    `depth` is how many an arm gives at most: what a full ranking does not have may score as much
+    as its last, what a shorter one does not have scores nothing.
+    """
+    ids = dict.fromkeys(match.id for voice in some for match in voice.ranking)
+    scores = dict.fromkeys([*ids, *bonus], 0.0)
+    for weight, ranking in some:
+        for id, lift in _lifts(ranking, scores, depth).items():
+            scores[id] += weight * lift
+    return ranked({id: score + bonus.get(id, 0.0) for id, score in scores.items()})
+
+
+def _of_arm(
+    arm: Arm, weight: float, variants: Sequence[tuple[float, Said]]
+) -> list[Voice]:
+    heard = [(part, said[arm]) for part, said in variants if said.get(arm)]
+    trusts = [_trust(arm, ranking) for _, ranking in heard]
+    total = sum(part * trust for (part, _), trust in zip(heard, trusts, strict=True))
+    loud = weight * max(trusts, default=0.0) / total if total else 0.0
+    pairs = zip(heard, trusts, strict=True)
+    return [Voice(loud * part * trust, ranking) for (part, ranking), trust in pairs if loud]
+
+
+def _trust(arm: Arm, ranking: Ranking) -> float:
+    return min(1.0, ranking[0].score / FULL_SHARE) if arm == "bm25" else 1.0
+
+
+def _lifts(ranking: Ranking, ids: Iterable[str], depth: int | None) -> Mapping[str, float]:
+    """By how many deviations each of the ids is above the mean of them all."""
+    known = dict(ranking)
+    unknown = ranking[-1].score if ranking and len(ranking) == depth else 0.0
+    scores = {id: known.get(id, unknown) for id in ids}
+    mean = fmean(scores.values()) if scores else 0.0
+    deviation = sqrt(fmean((score - mean) ** 2 for score in scores.values())) if scores else 0.0
+    return {id: (score - mean) / deviation for id, score in scores.items()} if deviation else {}
