@@ -12,7 +12,7 @@ from toolcrib.execute.door import Policy
 from toolcrib.index.weights import FieldWeights
 from toolcrib.model import SearchMode
 from toolcrib.search.rewrite import VariantWeights
-from toolcrib.search.rules import Rules
+from toolcrib.search.rules import ArmWeights, Rules
 from toolcrib.session.policy import Deferral
 from toolcrib.session.session import Habits
 from toolcrib.sources.apps.rules import AppRules, Patience
@@ -33,6 +33,8 @@ def rules_of(settings: Settings) -> Rules:
         most=said.most,
         schemas=said.schemas,
         depth=said.depth,
+        fusion=said.fusion,
+        arms=ArmWeights(said.weight_like, said.weight_bm25, said.weight_vector),
         k=said.k,
         exact_name_bonus=said.exact_name_bonus,
         intent_boost=said.intent_boost,
@@ -40,6 +42,7 @@ def rules_of(settings: Settings) -> Rules:
         cut=said.cut,
         cut_ratio=said.cut_ratio,
         band_share=said.band_share,
+        abstain=said.abstain,
     )
 
 

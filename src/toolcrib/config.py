@@ -62,8 +62,26 @@ class SearchSettings(_Section):
     depth: PositiveInt = Field(
         default=30, description="How many matches each arm gives to the fusion."
     )
+    fusion: Literal["lifts", "rrf"] = Field(
+        default="lifts",
+        description="`lifts`: by how far each arm lifts a tool above the others. `rrf`: by two"
+        " levels of reciprocal rank fusion.",
+    )
+    weight_like: NonNegativeFloat = Field(
+        default=0.4, description="lifts: how much the like arm counts."
+    )
+    weight_bm25: NonNegativeFloat = Field(
+        default=1.0, description="lifts: how much the bm25 arm counts."
+    )
+    weight_vector: NonNegativeFloat = Field(
+        default=1.2, description="lifts: how much the vector arm counts."
+    )
+    abstain: bool = Field(
+        default=True,
+        description="Whether an answer that is most likely beside the point names no tool.",
+    )
     k: PositiveInt = Field(
-        default=60, description="The constant of both levels of reciprocal rank fusion."
+        default=60, description="rrf: the constant of both levels of reciprocal rank fusion."
     )
     exact_name_bonus: NonNegativeFloat = Field(
         default=1.0,
@@ -80,7 +98,7 @@ class SearchSettings(_Section):
         default=1.0, description="Weight of the variant without wrapping and stop words, by roots."
     )
     weight_intent: NonNegativeFloat = Field(
-        default=0.05, description="Weight of each variant that is one of several intents."
+        default=0.05, description="rrf: weight of each variant that is one of several intents."
     )
     weight_translated: NonNegativeFloat = Field(
         default=2.0,

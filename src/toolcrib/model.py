@@ -18,6 +18,7 @@ Kind = Literal["tool", "skill", "agent"]
 SourceKind = Literal["builtin", "mcp", "sdk", "files"]
 PermissionKind = Literal["read", "write", "execute", "network", "dangerous"]
 Defer = Literal["never", "automatic", "always"]
+Confidence = Literal["high", "medium", "low", "none"]
 State = Literal[
     "ready", "asleep", "needs_login", "changed", "unreviewed", "disabled", "other_platform"
 ]
@@ -173,7 +174,8 @@ class Answer(Sequence[Hit]):
     `missing` maps each name that `select:` or `+required` asked for in vain to its nearest names.
     `nearest` and `namespaces` (source → number of capabilities) are filled when nothing fits and
     when browsing. `note` is one sentence that says what happened, empty when the hits speak for
-    themselves.
+    themselves. `confidence` says how sure it is that one of the hits fits, and `chance` the same
+    as a number from 0 to 1; whoever is named or selected fits.
     """
 
     query: str
@@ -182,6 +184,8 @@ class Answer(Sequence[Hit]):
     nearest: tuple[str, ...] = ()
     namespaces: Mapping[str, int] = field(default_factory=dict[str, int])
     note: str = ""
+    confidence: Confidence = "high"
+    chance: float = 1.0
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

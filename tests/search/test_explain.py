@@ -50,7 +50,7 @@ def agrees(search: Search, text: str, limit: int | None = None) -> None:
 
 
 def test_an_explanation_tells_every_step(search: Search):
-    told = why(search, "please write file", "write_file")
+    told = why(replace(search, rules=Rules(fusion="rrf")), "please write file", "write_file")
     assert [(each.origin, each.weight) for each in told.wordings] == [
         ("as written", 0.7),
         ("plain words", 1.0),
@@ -63,6 +63,27 @@ def test_an_explanation_tells_every_step(search: Search):
     assert (told.rank, told.score) == (1, pytest.approx(1.7 / 61))
     assert told.best == ("write_file", told.score)
     assert (told.state, told.hidden, told.summary) == ("ready", "", "returned at rank 1")
+
+
+def test_an_explanation_says_how_sure_the_answer_is(search: Search):
+    named, asked = (why(search, text, "write_file") for text in ("write_file", "text to a disk"))
+    assert (named.confidence, named.chance) == ("high", 1.0)
+    assert asked.chance == pytest.approx(search.trace("text to a disk", depth=50).chance)
+    assert asked.chance < 1
+
+
+def test_an_explanation_names_the_several_things_that_were_asked_for(search: Search):
+    told = why(search, "write text to a file and then send a message to a user", "write_file")
+    assert [part for part, _ in told.parts] == ["write text file", "send message user"]
+    assert told.parts[0][1] == 1
+
+
+def test_what_is_too_unsure_is_found_and_not_returned(search: Search):
+    unsure = replace(search, cosines=True)
+    text = "what would my grandmother say of the weather on a file"
+    told = why(replace(unsure, rules=Rules()), text, "read_file")
+    assert told.rank
+    assert told.confidence in {"low", "none", "medium"}
 
 
 def test_what_is_not_found_has_no_ranks(search: Search):

@@ -9,9 +9,11 @@ from tests.workshop import ENGINES, SEEN, EngineName, pooled, searching, uncut
 from toolcrib.model import Query, Variant
 from toolcrib.search.answer import answer
 from toolcrib.search.fuse import fuse_arms, fuse_variants
+from toolcrib.search.fusion import fuse_step, fuse_steps
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import Rules
 
+RRF = Rules(fusion="rrf")
 BOTH = 0.7 / 61 + 1.0 / 61  # the score of what is first both as written and in plain words
 
 QUERIES = st.lists(
@@ -32,13 +34,26 @@ def test_a_trace_keeps_every_step(search: Search):
     assert [step.variant.origin for step in trace.steps] == ["as written", "plain words"]
     for step in trace.steps:
         assert list(step.arms) == ["like", "bm25"]
+        assert step.fused == fuse_step(step.arms, step.bonus, search.rules, 50)
+    fused = fuse_steps(trace.steps, search.rules, 50)
+    assert [match.id for match in trace.ranking] == [match.id for match in fused]
+    assert trace.ranking[0].score == trace.chance
+    assert trace.kept == search.cut(trace.ranking)
+
+
+def test_by_ranks_a_trace_goes_by_the_two_levels(search: Search):
+    trace = replace(search, rules=RRF).trace("read a file", depth=50)
+    assert [step.variant.origin for step in trace.steps] == ["as written", "plain words"]
+    for step in trace.steps:
+        assert list(step.arms) == ["like", "bm25"]
         assert step.fused == fuse_arms(step.arms.values(), step.bonus)
     assert trace.ranking == fuse_variants((step.variant.weight, step.fused) for step in trace.steps)
     assert trace.kept == search.cut(trace.ranking)
 
 
 def test_the_score_of_the_best_is_the_formula_s(search: Search):
-    assert search.trace("write_file", depth=50).ranking[0] == ("write_file", pytest.approx(BOTH))
+    by_ranks = replace(search, rules=RRF)
+    assert by_ranks.trace("write_file", depth=50).ranking[0] == ("write_file", pytest.approx(BOTH))
 
 
 def test_a_name_verbatim_has_its_bonus_in_every_step(search: Search):
@@ -104,7 +119,7 @@ def test_a_hidden_tool_takes_no_place(search: Search):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("text", ["file", "write_file", "send a message", "list", "读取文件"])
-def test_with_one_hidden_the_others_keep_their_order_and_the_limit_is_filled(
+def test_with_one_hidden_the_others_are_there_and_the_limit_is_filled(
     engine: EngineName, text: str
 ):
     entries = pooled(*SEEN)
@@ -112,8 +127,11 @@ def test_with_one_hidden_the_others_keep_their_order_and_the_limit_is_filled(
         whole = ids(search, text)
         for gone in whole[:4]:
             less = replace(search, hidden={gone})
-            assert ids(less, text) == [id for id in whole if id != gone]
+            assert sorted(ids(less, text)) == sorted(id for id in whole if id != gone)
             assert len(answer(Query(text), less)) == min(3, len(whole) - 1)
+            by_ranks = replace(less, rules=uncut(limit=3, fusion="rrf"))
+            before = replace(search, rules=by_ranks.rules)
+            assert ids(by_ranks, text) == [id for id in ids(before, text) if id != gone]
 
 
 @given(QUERIES)
@@ -155,7 +173,9 @@ def test_wordings_are_given_their_vectors_all_at_once(search: Search):
         return some
 
     replace(search, vectors=vectors).trace("please read a file", depth=50)
-    assert asked == [["please read a file", "read file"]]
+    assert asked == [["please read a file"]]
+    replace(search, vectors=vectors, rules=RRF).trace("please read a file", depth=50)
+    assert asked[1:] == [["please read a file", "read file"]]
 
 
 @given(QUERIES)

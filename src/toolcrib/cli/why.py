@@ -41,6 +41,9 @@ def show_explanation(why: Explanation) -> None:
     screen.print(safe(f"Fused: rank {why.rank or '-'}, score {why.score:.4f}{best}."))
     if why.learned:
         screen.print(safe(f"Learned from use: the score is {why.learned:.1%} higher for it."))
+    for part, rank in why.parts:
+        screen.print(safe(f"Asked for beside: {part!r}, where it has rank {rank or '-'}."))
+    screen.print(safe(f"Confidence of the answer: {why.confidence} ({why.chance:.2f})."))
     screen.print(safe(f"State: {why.state}. Hidden by: {why.hidden or 'no filter'}."))
     screen.print(safe(f"The cut leaves {why.cut_at}, the limit {why.limit}."))
 

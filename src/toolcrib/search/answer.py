@@ -6,8 +6,9 @@ from dataclasses import replace
 from itertools import islice
 
 from toolcrib.model import Answer, Capability, Entry, Hit, Match, Query, Ranking, ToolInfo
+from toolcrib.search.confidence import confidence
 from toolcrib.search.parse import LONGEST_QUERY, Browse, Free, Pattern, Required, Select, parse
-from toolcrib.search.pipeline import Search
+from toolcrib.search.pipeline import Search, Trace
 from toolcrib.text.language import language
 from toolcrib.text.nearest import nearest
 from toolcrib.text.pattern import BadPattern, compile_pattern
@@ -31,8 +32,7 @@ def answer(query: Query, search: Search) -> Answer:
         case Pattern(pattern):
             return _pattern(query, search, pattern)
         case Free(text):
-            trace = search.trace(text, depth=search.rules.depth)
-            return _answer(query, search, trace.kept)
+            return _fitting(query, search, search.trace(text, depth=search.rules.depth))
 
 
 def namespaces(entries: Iterable[Entry]) -> Mapping[str, int]:
@@ -52,6 +52,12 @@ def _answer(query: Query, search: Search, ranking: Ranking) -> Answer:
     if not ranking:
         return _nothing_fits(query, search)
     return Answer(query.text, _hits(query, search, ranking[: limit_of(query, search)]))
+
+
+def _fitting(query: Query, search: Search, trace: Trace) -> Answer:
+    """The answer to a free text, with how sure it is."""
+    sure = confidence(trace.chance) if trace.ranking else "none"
+    return replace(_answer(query, search, trace.kept), confidence=sure, chance=trace.chance)
 
 
 def _browse(query: Query, search: Search) -> Answer:

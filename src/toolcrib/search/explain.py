@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from itertools import repeat
 
 from toolcrib.index.protocol import Arm
-from toolcrib.model import Entry, Match, Query, Ranking
+from toolcrib.model import Confidence, Entry, Match, Query, Ranking
 from toolcrib.search.answer import answer, limit_of
+from toolcrib.search.confidence import confidence
 from toolcrib.search.filters import Verdict
+from toolcrib.search.fusion import Step
 from toolcrib.search.parse import Free, parse
-from toolcrib.search.pipeline import Search, Step, Trace
+from toolcrib.search.pipeline import Search, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,8 @@ class Explanation:
     `hidden` is the filter that keeps it from this caller, or "". `rank` and `score` are those of
     the fused ranking, `cut_at` how many the cut left, `limit` how many an answer holds, and
     `best` the winner with its score. `learned` is the share by which earlier use raised the score.
-    `summary` says it in a sentence.
+    `confidence` and `chance` are those of the whole answer; `parts` are the several things that
+    the query asks for, each with the rank that it has there. `summary` says it in a sentence.
     """
 
     query: str
@@ -50,6 +53,9 @@ class Explanation:
     best: tuple[str, float] | None
     summary: str
     learned: float = 0.0
+    confidence: Confidence = "high"
+    chance: float = 1.0
+    parts: tuple[tuple[str, int | None], ...] = ()
 
 
 def explain(query: Query, entry: Entry, verdict: Verdict, search: Search) -> Explanation:
@@ -82,6 +88,9 @@ def explain(query: Query, entry: Entry, verdict: Verdict, search: Search) -> Exp
         best=(best.id, best.score) if best else None,
         summary=f"hidden from this caller: {verdict}" if verdict else _summary(trace, name, limit),
         learned=trace.learned.get(name, 0.0) if rank else 0.0,
+        confidence=confidence(trace.chance),
+        chance=trace.chance,
+        parts=tuple((_asked(part), _place(part.ranking, name)[0]) for part in trace.parts),
     )
 
 
@@ -98,6 +107,10 @@ def _wording(step: Step, deep: Step, id: str) -> Wording:
     )
 
 
+def _asked(part: Trace) -> str:
+    return part.steps[0].variant.text
+
+
 def _place(ranking: Ranking, id: str) -> tuple[int | None, float]:
     places = ((place, match.score) for place, match in enumerate(ranking, 1) if match.id == id)
     return next(places, (None, 0.0))
@@ -110,6 +123,8 @@ def _summary(trace: Trace, id: str, limit: int) -> str:
         return "not returned: the query has a form of its own, and does not ask for it"
     if rank is None:
         return "not found: no arm has it among its first, and the query does not name it"
+    if not trace.kept:
+        return f"found at rank {rank}, but nothing fits well enough: chance {trace.chance:.2f}"
     if place is None:
         return f"found at rank {rank}, below the cut after {len(trace.kept)}"
     if place > limit:

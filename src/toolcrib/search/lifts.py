@@ -42,9 +42,7 @@ def voices(said: Iterable[tuple[float, Said]], weights: Mapping[Arm, float]) -> 
     return [voice for arm in weights for voice in _of_arm(arm, weights[arm], variants)]
 
 
-def fuse_voices(
-    some: Sequence[Voice], bonus: Mapping[str, float], *, depth: int | None
-) -> Ranking:
+def fuse_voices(some: Sequence[Voice], bonus: Mapping[str, float], *, depth: int | None) -> Ranking:
     """The formula above, for all that a voice or the bonus knows; best first, ties by id.
 
     `depth` is how many an arm gives at most: what a full ranking does not have may score as much
@@ -58,9 +56,7 @@ def fuse_voices(
     return ranked({id: score + bonus.get(id, 0.0) for id, score in scores.items()})
 
 
-def _of_arm(
-    arm: Arm, weight: float, variants: Sequence[tuple[float, Said]]
-) -> list[Voice]:
+def _of_arm(arm: Arm, weight: float, variants: Sequence[tuple[float, Said]]) -> list[Voice]:
     heard = [(part, said[arm]) for part, said in variants if said.get(arm)]
     trusts = [_trust(arm, ranking) for _, ranking in heard]
     total = sum(part * trust for (part, _), trust in zip(heard, trusts, strict=True))

@@ -5,13 +5,15 @@ from dataclasses import dataclass, field, replace
 
 from toolcrib.index.protocol import Arm, View
 from toolcrib.model import Entry, Ranking, Variant
+from toolcrib.search.confidence import chance, confidence
 from toolcrib.search.cut import autocut, top_band
-from toolcrib.search.fuse import fuse_arms, fuse_variants
+from toolcrib.search.fusion import Step, fuse_step, fuse_steps, graded
 from toolcrib.search.intent import intent
+from toolcrib.search.interleave import interleave
 from toolcrib.search.learned import raised
 from toolcrib.search.names import VERBATIM, is_identifier, named
 from toolcrib.search.parse import unwrapped
-from toolcrib.search.rewrite import variants
+from toolcrib.search.rewrite import ONE_INTENT, intents, variants
 from toolcrib.search.rules import Rules
 from toolcrib.search.tongues import say
 from toolcrib.text.glossary import Glossary, Lexicon
@@ -27,26 +29,20 @@ def _nothing(_name: str) -> Sequence[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """What one variant came to: each arm's ranking, the bonus, and their fusion."""
-
-    variant: Variant
-    arms: Mapping[Arm, Ranking]
-    bonus: Mapping[str, float]
-    fused: Ranking
-
-
-@dataclass(frozen=True, slots=True)
 class Trace:
     """The steps, the ranking they fused to, and what the cut left of it.
 
-    `learned` is by what share use has raised which scores.
+    `learned` is by what share use has raised which scores, `chance` how likely it is that one of
+    the best fits. `parts` are the traces of the several things that the text asks for, if it does:
+    then the ranking is theirs and that of the whole, taking turns.
     """
 
     steps: tuple[Step, ...]
     ranking: Ranking
     kept: Ranking
     learned: Mapping[str, float] = field(default_factory=dict[str, float])
+    chance: float = 1.0
+    parts: tuple["Trace", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +50,7 @@ class Search:
     """One search: what it looks in, what it may not see and the rules it goes by.
 
     `vectors` gives variants their vectors, all at once; without an embedder it gives them back.
+    `cosines`: they are of the model that comes along, so that their cosines tell how sure it is.
     `alone` is the share of entries that are described in one language and in no other, by
     language: a query in another language is translated for them.
     `learned` is the share by which earlier use of this query raises which scores, `often_with`
@@ -65,6 +62,7 @@ class Search:
     rules: Rules
     hidden: Collection[str] = frozenset()
     vectors: Vectors = tuple
+    cosines: bool = False
     glossary: Glossary = field(default_factory=Glossary)
     alone: Mapping[Language, float] = field(default_factory=dict[Language, float])
     learned: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -72,15 +70,15 @@ class Search:
 
     def trace(self, text: str, *, depth: int | None) -> Trace:
         """Rewrite, look up, fuse, cut. `depth` is how far down each arm looks; None: to the end."""
-        names = self._names(text)
-        wordings = self.vectors(variants(text, self.rules.weights, self._foreign(text)))
-        steps = tuple(self._step(wording, names, depth) for wording in wordings)
-        pairs = [(step.variant.weight, step.fused) for step in steps]
-        fused = fuse_variants(pairs, k=self.rules.k)
-        learned: Mapping[str, float] = {} if names else self.learned  # a name means its tool
-        ranking = [match for match in raised(fused, learned) if self.sees(match.id)]
-        kept = self._outright(text, names, ranking) or self.cut(ranking)
-        return Trace(steps, ranking, kept, learned)
+        whole = self._traced(text, depth)
+        several = intents(text) if self.rules.fusion == "lifts" else ()
+        if not several or whole.chance == 1.0:
+            return whole
+        parts = tuple(self._traced(part, depth) for part in several)
+        ranking = interleave([each.ranking for each in (whole, *parts)])
+        likely = max(each.chance for each in (whole, *parts))
+        kept = self._kept(ranking, likely)
+        return replace(whole, ranking=ranking, kept=kept, chance=likely, parts=parts)
 
     def sees(self, id: str) -> bool:
         """Whether the caller gets to see this one."""
@@ -103,6 +101,38 @@ class Search:
                 return top_band(ranking, share=self.rules.band_share)
             case "none":
                 return ranking
+
+    def _kept(self, ranking: Ranking, likely: float) -> Ranking:
+        """What an answer is made of: nothing if it would be beside the point."""
+        unsure = self.rules.abstain and confidence(likely) == "none"
+        return [] if unsure else self.cut(ranking)
+
+    def _traced(self, text: str, depth: int | None) -> Trace:
+        """The trace of a text that asks for one thing, or is taken as if it did."""
+        names = self._names(text)
+        steps = tuple(self._step(each, names, depth) for each in self._wordings(text))
+        fused = [match for match in fuse_steps(steps, self.rules, depth) if self.sees(match.id)]
+        likely = 1.0 if names else self._chance(steps, fused)
+        learned: Mapping[str, float] = {} if names else self.learned  # a name means its tool
+        ranking = raised(graded(fused, likely, self.rules), learned)
+        kept = self._outright(text, names, ranking) or self._kept(ranking, likely)
+        return Trace(steps, ranking, kept, learned, likely)
+
+    def _wordings(self, text: str) -> Sequence[Variant]:
+        """The variants of a text, with their vectors.
+
+        By lifts the vector of the text as written says enough, and intents are searched apart.
+        """
+        every = variants(text, self.rules.weights, self._foreign(text))
+        if self.rules.fusion == "rrf":
+            return self.vectors(every)
+        one = [each for each in every if each.origin != ONE_INTENT]
+        return [*self.vectors(one[:1]), *one[1:]]
+
+    def _chance(self, steps: Sequence[Step], fused: Ranking) -> float:
+        if not fused:
+            return 0.0
+        return chance((step.arms for step in steps), fused[0].id, cosines=self.cosines)
 
     def _outright(self, text: str, names: Mapping[str, float], ranking: Ranking) -> Ranking:
         """What the text names verbatim, and nothing else, if it is an identifier and no phrase."""
@@ -134,7 +164,7 @@ class Search:
             for arm, index in self.view.arms.items()
         }
         bonus = self._with_intents(names, variant, arms.values())
-        return Step(variant, arms, bonus, fuse_arms(arms.values(), bonus, k=self.rules.k))
+        return Step(variant, arms, bonus, fuse_step(arms, bonus, self.rules, depth))
 
     def _with_intents(
         self, names: Mapping[str, float], variant: Variant, rankings: Collection[Ranking]
