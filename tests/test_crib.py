@@ -546,6 +546,7 @@ def test_words_answer_at_once_and_meaning_when_it_is_ready():
         crib.add(forecast)
         assert crib.search("steer the truck")[0].name == "steer_truck"
         assert crib.embedded(LONG_S)
+        assert crib.search("what is the meaning of life").confidence == "none"
         assert crib.search("会不会下雨")[0].name == "forecast"
 
 

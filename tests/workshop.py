@@ -24,7 +24,7 @@ from toolcrib.model import (
 )
 from toolcrib.pool.pool import Pool
 from toolcrib.search.pipeline import Search
-from toolcrib.search.rules import Rules
+from toolcrib.search.rules import Fusion, Rules
 from toolcrib.store.sqlite import SqliteStore
 
 EngineName = Literal["memory", "sqlite"]
@@ -138,6 +138,6 @@ def searching(
             yield Search(view, entries, rules or Rules(), hidden)
 
 
-def uncut(rules: Rules | None = None, **others: int) -> Rules:
-    """The rules without a cut."""
-    return replace(rules or Rules(), cut="none", **others)
+def uncut(rules: Rules | None = None, *, limit: int = 5, fusion: Fusion = "lifts") -> Rules:
+    """The rules without a cut, and without abstaining."""
+    return replace(rules or Rules(), cut="none", abstain=False, limit=limit, fusion=fusion)

@@ -175,6 +175,11 @@ class EmbedSettings(_Section):
     api_key: SecretStr | None = Field(
         default=None, description="The key itself, if it is in no variable."
     )
+    wait_s: NonNegativeFloat = Field(
+        default=1.0,
+        description="How long the first search after a change waits for the bundled model; then"
+        " words alone serve until it is ready.",
+    )
     dimensions: PositiveInt | None = Field(
         default=None, description="Shorter vectors; `bundled` can do with 256 or 128 of its 384."
     )

@@ -415,13 +415,16 @@ class Crib:
             return self.pool
 
     def _indexed(self) -> Catalog:
-        """The index, in step with the pool."""
+        """The index, in step with the pool; a search after a change waits a little for vectors."""
         with self._changing:
-            pool = self._gathered()
-            if self._stale and not self._catalog.has(pool.fingerprint):
+            pool, catalog = self._gathered(), self._catalog
+            changed = bool(self._stale) and not catalog.has(pool.fingerprint)
+            if changed:
                 self._index(pool, self._stale)
             self._stale = {}
-            return self._catalog
+        if changed:
+            catalog.embedded(self.settings.embed.wait_s)
+        return catalog
 
     def _index(self, pool: Pool, stale: Mapping[str, Entry | None]) -> None:
         """Index what is stale; all there is when that is most of it."""
@@ -441,6 +444,7 @@ class Crib:
             self._rules,
             hidden=unseen,
             vectors=catalog.with_vectors,
+            cosines=catalog.cosines,
             glossary=self._glossary,
             alone=self._spoken_alone(entries),
             learned=self._advice.learned(query.text, caller),

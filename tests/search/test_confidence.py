@@ -1,11 +1,12 @@
 import pytest
 
-from toolcrib.model import Match
+from toolcrib.index.protocol import Arm
+from toolcrib.model import Match, Ranking
 from toolcrib.search.confidence import chance, confidence
 
 
-def said(share, cosine=None):
-    arms = {"bm25": [Match("a", share), Match("b", 0.01)]}
+def said(share: float, cosine: float | None = None) -> dict[Arm, Ranking]:
+    arms: dict[Arm, Ranking] = {"bm25": [Match("a", share), Match("b", 0.01)]}
     return arms if cosine is None else {**arms, "vector": [Match("a", cosine)]}
 
 

@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.model import Match
+from toolcrib.index.protocol import Arm
+from toolcrib.model import Match, Ranking
 from toolcrib.search.lifts import FULL_SHARE, Voice, fuse_voices, voices
 
-ARMS = {"like": 0.4, "bm25": 1.0, "vector": 1.2}
+ARMS: dict[Arm, float] = {"like": 0.4, "bm25": 1.0, "vector": 1.2}
 
 
-def ranking(**scores):
+def ranking(**scores: float) -> Ranking:
     return [Match(id, score) for id, score in sorted(scores.items(), key=lambda each: -each[1])]
 
 
@@ -64,7 +65,10 @@ def test_the_best_come_first_and_each_once(pairs):
 
 def test_the_variants_of_an_arm_share_its_voice_by_weight():
     one, other = ranking(a=0.5), ranking(b=0.5)
-    said = [(3.0, {"bm25": one, "vector": other}), (1.0, {"bm25": other})]
+    said: list[tuple[float, dict[Arm, Ranking]]] = [
+        (3.0, {"bm25": one, "vector": other}),
+        (1.0, {"bm25": other}),
+    ]
     assert voices(said, ARMS) == [(0.75, one), (0.25, other), (1.2, other)]
 
 

@@ -8,6 +8,7 @@ from rich.table import Table
 from toolcrib.cli.kinds import Kinds, chosen
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, counts, print_json, safe, table
+from toolcrib.cli.vectors import await_vectors
 from toolcrib.model import Answer
 
 NAME = "search"
@@ -29,6 +30,7 @@ def run(
     """
     opening: Opening = context.obj
     with opening.crib() as crib:
+        await_vectors(crib)
         answer = crib.search(query, limit=limit, kinds=chosen(kinds))
     print_json(answer) if as_json else show_answer(answer)
 
@@ -38,6 +40,8 @@ def show_answer(answer: Answer) -> None:
     screen = console()
     if answer.hits:
         screen.print(_hits(answer))
+        if answer.confidence != "high":
+            screen.print(safe(f"Confidence: {answer.confidence} ({answer.chance:.2f})"))
     for hit in answer:
         if hit.often_with:
             screen.print(safe(f"Often with {hit.name}: {', '.join(hit.often_with)}"))

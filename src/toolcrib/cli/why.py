@@ -8,6 +8,7 @@ from rich.table import Table
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.cli.vectors import await_vectors
 from toolcrib.search.explain import Explanation, Wording
 
 NAME = "why"
@@ -27,6 +28,7 @@ def run(
     """
     opening: Opening = context.obj
     with opening.crib() as crib:
+        await_vectors(crib)
         explanation = crib.explain(query, tool, limit=limit)
     print_json(explanation) if as_json else show_explanation(explanation)
 

@@ -46,6 +46,7 @@ def searching(suite: Suite, settings: Settings) -> Generator[Search]:
                 entries,
                 rules,
                 vectors=catalog.with_vectors,
+                cosines=catalog.cosines,
                 glossary=load_glossary(settings.search.glossaries),
                 alone=spoken_alone(entries.values()),
             )

@@ -9,6 +9,7 @@ from threading import RLock
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.embed.bundled.embedder import VERSION as BUNDLED
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.errors import EmbedError, StoreError
 from toolcrib.index.document import Document, document
@@ -92,6 +93,11 @@ class Catalog:
             return variants
         pairs = zip(variants, vectors.tolist(), strict=True)
         return [replace(variant, vector=vector) for variant, vector in pairs]
+
+    @property
+    def cosines(self) -> bool:
+        """Whether the vectors are of the model that comes along, whose cosines we know."""
+        return bool(self._embedder) and self._embedder.model.startswith(BUNDLED)
 
     def embedded(self, timeout_s: float | None = None) -> bool:
         """Wait until no document waits for its vector; False if the time was up or it failed."""
