@@ -144,7 +144,7 @@ def test_and_for_the_other_forms_of_a_query(search: Search, text: str, limit: in
 
 @given(FREE)
 def test_the_rank_is_the_position_in_an_uncut_search(search: Search, text: str):
-    whole = replace(search, rules=uncut(most=99, limit=99))
+    whole = replace(search, rules=uncut(Rules(most=99), limit=99))
     found = [hit.name for hit in answer(Query(text), whole)]
     for name in filter(search.sees, search.entries):
         told = why(whole, text, name)
