@@ -68,7 +68,7 @@ def run(
 def _ranked(search: Search, case: Case, text: str) -> Sequence[str]:
     """The ids that a query finds; among its candidates alone if it is unanswerable among them."""
     among = search.within(case.candidates) if case.candidates and not case.relevant else search
-    return [match.id for match in among.trace(text, depth=search.rules.depth).ranking]
+    return [match.id for match in among.trace(text, depth=search.rules.depth).kept]
 
 
 def _by_split(pairs: Sequence[tuple[Case, Sequence[str]]]) -> Iterator[tuple[str, Scores]]:

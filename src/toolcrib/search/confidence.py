@@ -34,16 +34,28 @@ BY_WORDS = Fit(21.82, 0.0, -1.36)
 """Without vectors, or with those of another model: its cosines are on another scale."""
 
 
-def chance(said: Iterable[Mapping[Arm, Ranking]], best: str, *, cosines: bool) -> float:
-    """The chance that an answer with this best hit fits, by what the arms said of it.
+class Evidence(NamedTuple):
+    """What speaks for a hit. `cosine` is None where no vector was asked."""
+
+    share: float
+    cosine: float | None
+
+
+def evidence(said: Iterable[Mapping[Arm, Ranking]], id: str) -> Evidence:
+    """What the arms said of a hit, by the variant that was best for it."""
+    every = list(said)
+    share = max((_score(each, "bm25", id) for each in every), default=0.0)
+    cosines = [_score(each, "vector", id) for each in every if each.get("vector")]
+    return Evidence(share, max(cosines, default=None))
+
+
+def chance(seen: Evidence, *, cosines: bool) -> float:
+    """The chance that an answer fits whose best hit has this evidence.
 
     `cosines`: whether the vector arm's scores are of the model that the fit is for.
     """
-    every = list(said)
-    share = max((_score(each, "bm25", best) for each in every), default=0.0)
-    cosine = max((_score(each, "vector", best) for each in every), default=0.0)
-    fit = BY_BOTH if cosines and any(each.get("vector") for each in every) else BY_WORDS
-    return 1 / (1 + exp(-(fit.share * share + fit.cosine * cosine + fit.base)))
+    fit, cosine = (BY_BOTH, seen.cosine) if cosines and seen.cosine is not None else (BY_WORDS, 0.0)
+    return 1 / (1 + exp(-(fit.share * seen.share + fit.cosine * cosine + fit.base)))
 
 
 def confidence(chance: float) -> Confidence:

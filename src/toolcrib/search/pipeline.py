@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from toolcrib.index.protocol import Arm, View
 from toolcrib.model import Entry, Ranking, Variant
-from toolcrib.search.confidence import chance, confidence
+from toolcrib.search.confidence import chance, confidence, evidence
 from toolcrib.search.cut import autocut, top_band
 from toolcrib.search.fusion import Step, fuse_step, fuse_steps, graded
 from toolcrib.search.intent import intent
@@ -132,7 +132,8 @@ class Search:
     def _chance(self, steps: Sequence[Step], fused: Ranking) -> float:
         if not fused:
             return 0.0
-        return chance((step.arms for step in steps), fused[0].id, cosines=self.cosines)
+        seen = evidence((step.arms for step in steps), fused[0].id)
+        return chance(seen, cosines=self.cosines)
 
     def _outright(self, text: str, names: Mapping[str, float], ranking: Ranking) -> Ranking:
         """What the text names verbatim, and nothing else, if it is an identifier and no phrase."""
