@@ -26,6 +26,7 @@ REQUIRED: Mapping[int, Required] = {
         "A writer of a cache that is killed leaves the old file or the new one, and no other.",
         {"kills": (25, 200)},
     ),
+    4: Required("Decisions that somebody damaged approve nothing."),
     5: Required(
         "A damaged cache file costs one warning, and nothing of any other server.",
         {"files": (2_000, 20_000)},
@@ -75,9 +76,10 @@ REQUIRED: Mapping[int, Required] = {
         "Whatever a server lists has a legal name of its own, and every call of it an outcome.",
         {"lists": (300, 5_000)},
     ),
+    35: Required("Whatever trick hides a text in a definition is found, wherever it stands."),
     37: Required(
         "A tool is called only as the very definition that was approved, whatever changes.",
-        {"runs": (20, 400)},
+        {"runs": (20, 400), "sequences": (15, 150), "steps": (20, 60)},
     ),
     38: Required(
         "A tool that is replaced between being shown and being called is not called.",

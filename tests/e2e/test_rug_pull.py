@@ -125,8 +125,9 @@ def test_a_change_between_two_calls_is_noticed_when_the_server_tells(world: Worl
         assert code(call(crib)) == "changed"
 
 
+@pytest.mark.plan(38)
 def test_under_open_a_change_is_taken_but_never_between_search_and_call(world: World):
-    """Test 38 of the plan, with each swap a server that was asleep."""
+    """Each swap is that of a server that was asleep."""
     world.write(trust="open", idle_timeout_s=0.1)
     world.run("refresh")
     with world.crib() as crib:

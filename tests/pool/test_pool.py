@@ -300,8 +300,8 @@ def test_a_change_of_ours_updates_the_entry_under_a_pin_of_the_source(
     assert (pool.fingerprint != before) == ("pin" not in ours)
 
 
+@pytest.mark.plan(39)
 def test_no_load_order_decides_between_servers_with_the_same_names():
-    """Test 39 of the plan: two servers, equal and confusable names, loaded in either order."""
     names = [f"read_{n}" for n in range(1000)]
     alike = [name.replace("e", "е", 1) for name in names]
     one = [mcp("one", name, "of one") for name in names]

@@ -1,9 +1,11 @@
-"""Test 45 of the plan: nothing that a model can reach approves a definition."""
+"""Nothing that a model can reach approves a definition."""
 
 import ast
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import toolcrib
 
@@ -18,6 +20,7 @@ print("\\n".join(name for name in sys.modules if name.startswith("toolcrib")))
 """
 
 
+@pytest.mark.plan(45)
 def test_what_serves_models_does_not_even_load_the_desk():
     command = [sys.executable, "-c", REACHABLE]
     loaded = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()

@@ -136,8 +136,9 @@ def test_that_first_sight_is_trusted_cannot_be_written_without_the_key(path):
     decisions.close()
 
 
+@pytest.mark.plan(4)
 def test_a_damaged_file_is_set_aside_and_approves_nothing(path):
-    """Test 4 of the plan, for this file: bit flips, cuts, and what is no database."""
+    """Bit flips, cuts, and what is no database."""
     chance = random.Random(4)
     first = Decisions(path, KEY)
     first.trust("mcp:x", {f"t{n}": (f"pin {n}", "x" * 500) for n in range(50)})

@@ -40,9 +40,9 @@ def test_what_is_what_it_seems_is_no_finding(text: str):
     assert without_hidden(text) == show_hidden(text) == text
 
 
+@pytest.mark.plan(35)
 @pytest.mark.parametrize(("trick", "text"), CASES)
 def test_every_trick_is_found_wherever_it_stands(trick: str, text: str):
-    """Test 35 of the plan, the classes of hidden text."""
     for around in ("{}", "Read a file {} and more", "读取{}文件", "{}{}"):
         found = find_hidden(around.format(text, text))
         assert trick in {finding.trick for finding in found}

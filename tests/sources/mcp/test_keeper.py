@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from tests.plan import amount
 from tests.sources.mcp.faking import fake
 from toolcrib.model import Call
 from toolcrib.sources.mcp.cache import MCPToolsCache
@@ -13,8 +14,6 @@ from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.trust import Trust
 from toolcrib.store.decisions import Decisions
-
-SWAPS = 150
 
 
 def listing(description: str) -> Listing:
@@ -47,11 +46,11 @@ def pin_of(keeper: Keeper) -> str:
     return keeper.memory.judgement.tools["echo"].pin
 
 
+@pytest.mark.plan(38)
 @pytest.mark.parametrize("trust", ["pinned", "open"])
 def test_whatever_was_swapped_since_it_was_shown_is_not_called(keeper_of, trust):
-    """Test 38 of the plan, without a process for each swap."""
     keeper = keeper_of(trust=trust)
-    for turn in range(SWAPS):
+    for turn in range(amount(38, "swaps")):
         shown = pin_of(keeper)
         assert refused(keeper, shown) == (
             "definition_changed" if turn and trust == "pinned" else ""

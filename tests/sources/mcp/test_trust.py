@@ -1,4 +1,4 @@
-"""What a server lists, held against what was decided: tests 37 and 38 of the plan."""
+"""What a server lists, held against what was decided."""
 
 import shutil
 from pathlib import Path
@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from tests.plan import amount
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.trust import Trust
@@ -232,8 +233,10 @@ class RugPull(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
 
 
-TestRugPull = RugPull.TestCase
-TestRugPull.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestRugPull = pytest.mark.plan(37)(RugPull.TestCase)
+TestRugPull.settings = settings(
+    max_examples=amount(37, "sequences"), stateful_step_count=amount(37, "steps"), deadline=None
+)
 
 
 def test_another_policy_is_read_from_the_same_decisions(judge):
