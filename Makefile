@@ -38,6 +38,7 @@ bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...,
 	$(BIN)/python -m benchmarks.call_overhead
 	$(BIN)/python -m benchmarks.search_latency
 	$(BIN)/python -m benchmarks.quality
+	$(BIN)/python -m benchmarks.confidence
 	$(BIN)/python -m benchmarks.tokens
 
 extras: $(VENV)/.extras $(VENV)/.bench ## Test what needs optional packages (installs PyTorch)

@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+from benchmarks.confidence import Seen, _cells, _chances, _curve, _fit, main
+
+RNG = np.random.default_rng(5)
+
+
+def seen(name: str) -> Seen:
+    """A set where both shares and cosines tell most of the time."""
+    fitting = RNG.normal([0.5, 0.6], 0.15, (60, 2))
+    beside = RNG.normal([0.2, 0.3], 0.15, (40, 2))
+    return Seen(name, np.concatenate([fitting, beside]), np.arange(100) < 60)
+
+
+def test_a_fit_tells_fitting_from_beside():
+    fit = _fit([seen("one"), seen("two")])
+    assert fit.share > 0 < fit.cosine
+    other = seen("three")
+    likely = _chances(fit, other)
+    assert likely[other.fits].mean() > 0.8
+    assert likely[~other.fits].mean() < 0.3
+
+
+def test_every_set_counts_alike():
+    odd = Seen("odd", np.array([[0.9, 0.9], [0.1, 0.1]]), np.array([False, True]))
+    much = _fit([seen("one"), seen("two"), odd])
+    many = [odd._replace(rows=np.tile(odd.rows, (500, 1)), fits=np.tile(odd.fits, 500))]
+    assert _fit([seen("one"), seen("two"), *many]).cosine == pytest.approx(much.cosine, abs=2)
+
+
+def test_a_row_says_what_is_answered_and_what_is_returned_in_vain():
+    fits = np.array([True, True, False, False])
+    cells = _cells("x", fits, np.array([0.9, 0.1, 0.5, 0.05]))
+    assert cells[:5] == ["x", "2", "2", "50.0", "50.0"]
+    assert _cells("y", fits[:2], np.array([0.9, 0.3]))[3:] == ["100.0", "–", "–"]
+
+
+def test_the_curve_rises():
+    answered, vain = RNG.uniform(0.3, 1, 200), RNG.uniform(0, 0.7, 200)
+    heights = [y for _, y in _curve("x", answered, vain).points]
+    assert heights == sorted(heights)
+    assert heights[0] < heights[-1]
+
+
+def test_without_sets_it_says_so(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit, match="2"):
+        main(["--bench-dir", "/nowhere"])
+    assert "/nowhere" in capsys.readouterr().err
