@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-WIDTH, HEIGHT, EDGE = 640, 400, 56
+WIDTH, HEIGHT, EDGE, RIGHT = 640, 400, 56, 28
 COLOURS = ("#1b6ca8", "#c8553d", "#588b8b", "#8a5a9e", "#b58900")
 
 
@@ -41,7 +41,7 @@ def _curve(place: int, curve: Curve) -> list[str]:
 
 def _rows(number: int) -> list[str]:
     y = _y(number)
-    line = f'<line x1="{EDGE}" y1="{y}" x2="{WIDTH - 16}" y2="{y}" stroke="#ddd"/>'
+    line = f'<line x1="{EDGE}" y1="{y}" x2="{WIDTH - RIGHT}" y2="{y}" stroke="#ddd"/>'
     return [line, _text(EDGE - 24, y + 4, f"{number} %")]
 
 
@@ -50,7 +50,7 @@ def _text(x: float, y: float, words: str) -> str:
 
 
 def _x(per_cent: float) -> float:
-    return EDGE + (per_cent - 50) / 50 * (WIDTH - 16 - EDGE)
+    return EDGE + (per_cent - 50) / 50 * (WIDTH - RIGHT - EDGE)
 
 
 def _y(per_cent: float) -> float:
