@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from toolcrib.by_settings import embedder_of
 from toolcrib.config import Settings
-from toolcrib.crib import embedder_of
 from toolcrib.embed.protocol import Embedder
 
 # A loaded machine is slow now and then; that is no finding.
@@ -42,5 +42,5 @@ def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def named(settings: Settings) -> Embedder | None:
         return embedder_of(settings) if "embedder" in settings.embed.model_fields_set else None
 
-    for user in ("crib", "evaluate.run"):
+    for user in ("shelf", "evaluate.run"):
         monkeypatch.setattr(f"toolcrib.{user}.embedder_of", named)

@@ -350,7 +350,7 @@ def test_progress_is_told(stored: Settings):
 
 def generation(crib: Crib) -> tuple[str, int]:
     """Which engine a crib searches, and how often it was written to."""
-    with crib._catalog.view() as view:
+    with crib._shelf.catalog().view() as view:
         return type(view).__name__, view.generation
 
 

@@ -23,14 +23,11 @@ from toolcrib.by_settings import (
     app_rules_of,
     audit_of,
     deferral_of,
-    embedder_of,
     habits_of,
     policy_of,
     rules_of,
-    weights_of,
 )
 from toolcrib.config import Settings
-from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import NameTaken, ToolcribError, UnknownTool
 from toolcrib.execute.approval import Approver
@@ -38,10 +35,7 @@ from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.index.catalog import Catalog
-from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Progress, View
-from toolcrib.index.sqlite.engine import SqliteEngine
-from toolcrib.index.weights import FieldWeights
 from toolcrib.model import (
     Answer,
     Call,
@@ -55,7 +49,6 @@ from toolcrib.model import (
 )
 from toolcrib.model import Progress as CallProgress
 from toolcrib.pool.entry_memory import OfEntries
-from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.pool.pool import Pool
 from toolcrib.search.answer import answer
 from toolcrib.search.explain import Explanation, explain
@@ -68,6 +61,7 @@ from toolcrib.session.host import Host
 from toolcrib.session.policy import Deferral, Plan, make_plan
 from toolcrib.session.reveals import RequestReveals
 from toolcrib.session.session import Session
+from toolcrib.shelf import Shelf
 from toolcrib.sources.apps.apps import Apps
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.configured import configured
@@ -78,7 +72,6 @@ from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource, Refreshed
 from toolcrib.sources.protocol import Sleeper, Source, Watched
 from toolcrib.store.reveals import KeptReveals
-from toolcrib.store.sqlite import SqliteStore
 from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
 from toolcrib.text.tokens import token_counter
@@ -104,27 +97,25 @@ class Crib:
         self.settings = settings or Settings(store=":memory:")
         self.pool = Pool()
         self.problems: tuple[str, ...] = ()
-        self._embedder = embedder
+        self._changing = RLock()
+        self._shelf = Shelf(self.settings, self.pool, self._changing, embedder)
         self._audit = audit_of(self.settings)
         self._uses = Uses(
-            None if self.settings.store_path == ":memory:" else self._use_store,
+            None if self.settings.store_path == ":memory:" else self._shelf.store_if_there,
             half_life_days=self.settings.search.learn_half_life_days,
         )
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
         self._advice = Advice(self._uses, self.pool, boost=learns)
         self._door = Door(self.pool, policy_of(self.settings), audit=self._audit, heard=self._heard)
         self._functions = BuiltinSource()
-        self._changing = RLock()
         self._added = False
         self._closing: list[Callable[[], None]] = []
         self._servers: dict[str, McpSource] = {}
-        self._stale: dict[str, Entry | None] = {}
         self._hidden = OfEntries[tuple[Scope, frozenset[Kind]], frozenset[str]]()
         self._plans = OfEntries[tuple[Scope, Deferral, bool], Plan]()
         self._prices = Prices(token_counter)
         self._alone = OfEntries[None, Mapping[Language, float]]()
         self._glossary = load_glossary(self.settings.search.glossaries)
-        self.pool.events.subscribe(TOOLS_UPDATED, self._note)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
@@ -283,7 +274,7 @@ class Crib:
         return Session(
             self._host(known),
             partial(self._plan, known.scope, deferral),
-            RequestReveals() if id is None else KeptReveals(self._store, caller.id, id),
+            RequestReveals() if id is None else KeptReveals(self._shelf.store, caller.id, id),
             self._prices,
             habits_of(self.settings, deferral),
         )
@@ -321,7 +312,7 @@ class Crib:
     @property
     def has_embedder(self) -> bool:
         """Whether search has a vector arm to look forward to."""
-        return self._cached_embedder is not None
+        return self._shelf.has_embedder
 
     def embedded(self, timeout_s: float | None = None) -> bool:
         """Wait until all that is indexed has its vectors; whether it has.
@@ -341,20 +332,16 @@ class Crib:
         `embedding` hears how many texts have a vector, of how many; `progress` how many rows are
         written.
         """
-        pool = self._gathered()
-        self._stored().rebuild(
-            pool.entries.values(), pool.fingerprint, embedding=embedding, progress=progress
-        )
+        self._gathered()
+        self._shelf.rebuild(embedding, progress)
 
     def stored_index_fits(self) -> bool | None:
         """Whether the catalog file has the index of just these entries; None if there is no file.
 
         Raises `StoreError`.
         """
-        pool, path = self._gathered(), self.settings.store_path
-        if path == ":memory:" or not Path(path).exists():
-            return None
-        return self._stored().has(pool.fingerprint)
+        self._gathered()
+        return self._shelf.stored_fits()
 
     def close(self) -> None:
         """End the servers and apps that were started, and let go of the catalog file."""
@@ -363,10 +350,7 @@ class Crib:
         self._uses.close()
         if "_apps" in self.__dict__:
             self._apps.close()
-        if "_catalog" in self.__dict__:
-            self._catalog.close()
-        if "_store" in self.__dict__:
-            self._store.close()
+        self._shelf.close()
         if self._audit:
             self._audit.close()
 
@@ -401,11 +385,6 @@ class Crib:
                 with suppress(ToolcribError):  # what was known before stays
                     self._refresh(pool.source_of(entry.name))
 
-    def _note(self, news: ToolsUpdated) -> None:
-        """Remember what the index does not know yet."""
-        self._stale |= {entry.name: entry for entry in (*news.added, *news.changed)}
-        self._stale |= {entry.name: None for entry in news.removed}
-
     def _gathered(self) -> Pool:
         """The pool with all functions that were added."""
         with self._changing:
@@ -415,25 +394,9 @@ class Crib:
             return self.pool
 
     def _indexed(self) -> Catalog:
-        """The index, in step with the pool; a search after a change waits a little for vectors."""
-        with self._changing:
-            pool, catalog = self._gathered(), self._catalog
-            changed = bool(self._stale) and not catalog.has(pool.fingerprint)
-            if changed:
-                self._index(pool, self._stale)
-            self._stale = {}
-        if changed:
-            catalog.embedded(self.settings.embed.wait_s)
-        return catalog
-
-    def _index(self, pool: Pool, stale: Mapping[str, Entry | None]) -> None:
-        """Index what is stale; all there is when that is most of it."""
-        put = [entry for entry in stale.values() if entry]
-        gone = [name for name, entry in stale.items() if not entry]
-        if 2 * len(put) > len(pool.entries):
-            self._catalog.rebuild(pool.entries.values(), pool.fingerprint)
-        else:
-            self._catalog.change(put, gone, pool.fingerprint)
+        """The index, in step with the pool."""
+        self._gathered()
+        return self._shelf.catalog()
 
     def _search(self, catalog: Catalog, view: View, query: Query, caller: Scope) -> Search:
         entries = self.pool.entries
@@ -457,14 +420,6 @@ class Crib:
 
     def _heard(self, caller: Caller, tool: str) -> None:
         self._uses.called(caller.id, tool)
-
-    def _use_store(self, *, make: bool) -> SqliteStore | None:
-        """The catalog file, for what use teaches: made only if there is something to write."""
-        there = "_store" in self.__dict__ or Path(self.settings.store_path).exists()
-        if not (make or there):
-            return None
-        with self._changing:
-            return self._store
 
     def _host(self, caller: Caller) -> Host:
         """What a session of this caller reaches of the crib."""
@@ -517,46 +472,6 @@ class Crib:
         apps = Apps(self.settings.state_folder / "apps", rules, joined=self.add_source)
         self.add_source(*apps.sources)
         return apps
-
-    @cached_property
-    def _catalog(self) -> Catalog:
-        """The index by the engine that is set; it is chosen when it is first needed."""
-        match self.settings.index:
-            case "memory":
-                return self._in_memory()
-            case "sqlite":
-                return self._stored()
-            case "auto":
-                there = Path(self.settings.store_path).exists()
-                stored = self._stored() if there else None
-                return stored if stored and stored.has(self.pool.fingerprint) else self._in_memory()
-
-    def _in_memory(self) -> Catalog:
-        return Catalog(MemoryEngine(self._weights), self._cached_embedder, later=self._embeds_later)
-
-    def _stored(self) -> Catalog:
-        engine = SqliteEngine(self._store, self._weights)
-        return Catalog(engine, self._cached_embedder, later=self._embeds_later)
-
-    @cached_property
-    def _store(self) -> SqliteStore:
-        path = self.settings.store_path
-        return SqliteStore.open(path if path == ":memory:" else Path(path))
-
-    @cached_property
-    def _cached_embedder(self) -> CachedEmbedder | None:
-        embedder = self._embedder or embedder_of(self.settings)
-        batch = self.settings.embed.batch
-        return CachedEmbedder(embedder, self._store, chunk=batch) if embedder else None
-
-    @property
-    def _embeds_later(self) -> bool:
-        """The bundled model is there unasked: nobody should have to wait for it."""
-        return self._embedder is None and self.settings.embed.embedder == "bundled"
-
-    @cached_property
-    def _weights(self) -> FieldWeights:
-        return weights_of(self.settings)
 
     @cached_property
     def _rules(self) -> Rules:

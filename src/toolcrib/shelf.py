@@ -1,0 +1,141 @@
+"""The index of a pool, in step with it, and the catalog file behind it."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+
+from toolcrib.by_settings import embedder_of, weights_of
+from toolcrib.config import Settings
+from toolcrib.embed.cached import CachedEmbedder
+from toolcrib.embed.protocol import Embedder
+from toolcrib.index.catalog import Catalog
+from toolcrib.index.memory.engine import MemoryEngine
+from toolcrib.index.protocol import Progress
+from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.model import Entry
+from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
+from toolcrib.pool.pool import Pool
+from toolcrib.store.sqlite import SqliteStore
+
+
+class Shelf:
+    """Where the entries of one pool are looked up. Makes and opens what it needs when it does.
+
+    `changing` is held by whoever changes the pool. `embedder` stands for the one of the settings.
+    """
+
+    def __init__(
+        self, settings: Settings, pool: Pool, changing: RLock, embedder: Embedder | None
+    ) -> None:
+        self._settings = settings
+        self._pool = pool
+        self._changing = changing
+        self._embedder = embedder
+        self._stale: dict[str, Entry | None] = {}
+        pool.events.subscribe(TOOLS_UPDATED, self._note)
+
+    def catalog(self) -> Catalog:
+        """The index, in step with the pool; after a change it waits a little for vectors."""
+        with self._changing:
+            catalog = self._catalog
+            changed = bool(self._stale) and not catalog.has(self._pool.fingerprint)
+            if changed:
+                self._index(catalog, self._stale)
+            self._stale = {}
+        if changed:
+            catalog.embedded(self._settings.embed.wait_s)
+        return catalog
+
+    def rebuild(
+        self, embedding: Callable[[int, int], None], progress: Progress | None = None
+    ) -> None:
+        """Write the index to the catalog file; see `Catalog.rebuild`. Raises `StoreError`."""
+        pool = self._pool
+        self._stored().rebuild(
+            pool.entries.values(), pool.fingerprint, embedding=embedding, progress=progress
+        )
+
+    def stored_fits(self) -> bool | None:
+        """Whether the catalog file has the index of just these entries; None: there is no file.
+
+        Raises `StoreError`.
+        """
+        path = self._settings.store_path
+        if path == ":memory:" or not Path(path).exists():
+            return None
+        return self._stored().has(self._pool.fingerprint)
+
+    @property
+    def has_embedder(self) -> bool:
+        """Whether search has a vector arm to look forward to."""
+        return self._cached_embedder is not None
+
+    @cached_property
+    def store(self) -> SqliteStore:
+        """The catalog file, open. Raises `StoreError`."""
+        path = self._settings.store_path
+        return SqliteStore.open(path if path == ":memory:" else Path(path))
+
+    def store_if_there(self, *, make: bool) -> SqliteStore | None:
+        """The same, but that it is not made unless it is asked for."""
+        there = "store" in self.__dict__ or Path(self._settings.store_path).exists()
+        if not (make or there):
+            return None
+        with self._changing:
+            return self.store
+
+    def close(self) -> None:
+        """End what is done beside, and let go of the file."""
+        if "_catalog" in self.__dict__:
+            self._catalog.close()
+        if "store" in self.__dict__:
+            self.store.close()
+
+    def _note(self, news: ToolsUpdated) -> None:
+        """Remember what the index does not know yet."""
+        self._stale |= {entry.name: entry for entry in (*news.added, *news.changed)}
+        self._stale |= {entry.name: None for entry in news.removed}
+
+    def _index(self, catalog: Catalog, stale: Mapping[str, Entry | None]) -> None:
+        """Index what is stale; all there is when that is most of it."""
+        entries, fingerprint = self._pool.entries, self._pool.fingerprint
+        put = [entry for entry in stale.values() if entry]
+        gone = [name for name, entry in stale.items() if not entry]
+        if 2 * len(put) > len(entries):
+            catalog.rebuild(entries.values(), fingerprint)
+        else:
+            catalog.change(put, gone, fingerprint)
+
+    @cached_property
+    def _catalog(self) -> Catalog:
+        """The index by the engine that is set; it is chosen when it is first needed."""
+        match self._settings.index:
+            case "memory":
+                return self._in_memory()
+            case "sqlite":
+                return self._stored()
+            case "auto":
+                there = Path(self._settings.store_path).exists()
+                stored = self._stored() if there else None
+                fits = stored and stored.has(self._pool.fingerprint)
+                return stored if stored and fits else self._in_memory()
+
+    def _in_memory(self) -> Catalog:
+        engine = MemoryEngine(weights_of(self._settings))
+        return Catalog(engine, self._cached_embedder, later=self._embeds_later)
+
+    def _stored(self) -> Catalog:
+        engine = SqliteEngine(self.store, weights_of(self._settings))
+        return Catalog(engine, self._cached_embedder, later=self._embeds_later)
+
+    @cached_property
+    def _cached_embedder(self) -> CachedEmbedder | None:
+        embedder = self._embedder or embedder_of(self._settings)
+        batch = self._settings.embed.batch
+        return CachedEmbedder(embedder, self.store, chunk=batch) if embedder else None
+
+    @property
+    def _embeds_later(self) -> bool:
+        """The bundled model is there unasked: nobody should have to wait for it."""
+        return self._embedder is None and self._settings.embed.embedder == "bundled"
