@@ -24,12 +24,18 @@ So a cut at the ratio of two costs half a point of R@5 in the mean of the develo
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one variant came to: each arm's ranking, the bonus, and their fusion."""
+    """What one variant came to: each arm's ranking and the bonus, and how they are to be fused."""
 
     variant: Variant
     arms: Mapping[Arm, Ranking]
     bonus: Mapping[str, float]
-    fused: Ranking
+    rules: Rules
+    depth: int | None
+
+    @property
+    def fused(self) -> Ranking:
+        """The fusion of this variant alone. Worked out when asked for: by lifts only `why` does."""
+        return fuse_step(self.arms, self.bonus, self.rules, self.depth)
 
 
 def fuse_step(said: Said, bonus: Mapping[str, float], rules: Rules, depth: int | None) -> Ranking:

@@ -7,13 +7,13 @@ from toolcrib.index.protocol import Arm, View
 from toolcrib.model import Entry, Ranking, Variant
 from toolcrib.search.confidence import chance, confidence, evidence
 from toolcrib.search.cut import autocut, top_band
-from toolcrib.search.fusion import Step, fuse_step, fuse_steps, graded
+from toolcrib.search.fusion import Step, fuse_steps, graded
 from toolcrib.search.intent import intent
 from toolcrib.search.interleave import interleave
 from toolcrib.search.learned import raised
 from toolcrib.search.names import VERBATIM, is_identifier, named
 from toolcrib.search.parse import unwrapped
-from toolcrib.search.rewrite import ONE_INTENT, intents, variants
+from toolcrib.search.rewrite import intents, variants
 from toolcrib.search.rules import Rules
 from toolcrib.search.tongues import say
 from toolcrib.text.glossary import Glossary, Lexicon
@@ -123,11 +123,11 @@ class Search:
 
         By lifts the vector of the text as written says enough, and intents are searched apart.
         """
-        every = variants(text, self.rules.weights, self._foreign(text))
+        weights, foreign = self.rules.weights, self._foreign(text)
         if self.rules.fusion == "rrf":
-            return self.vectors(every)
-        one = [each for each in every if each.origin != ONE_INTENT]
-        return [*self.vectors(one[:1]), *one[1:]]
+            return self.vectors(variants(text, weights, foreign))
+        whole = variants(text, replace(weights, intent=0.0), foreign)
+        return [*self.vectors(whole[:1]), *whole[1:]]
 
     def _chance(self, steps: Sequence[Step], fused: Ranking) -> float:
         if not fused:
@@ -165,7 +165,7 @@ class Search:
             for arm, index in self.view.arms.items()
         }
         bonus = self._with_intents(names, variant, arms.values())
-        return Step(variant, arms, bonus, fuse_step(arms, bonus, self.rules, depth))
+        return Step(variant, arms, bonus, self.rules, depth)
 
     def _with_intents(
         self, names: Mapping[str, float], variant: Variant, rankings: Collection[Ranking]

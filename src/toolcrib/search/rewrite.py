@@ -22,8 +22,6 @@ from toolcrib.text.words import roots, telling, terms, words
 
 MOST_TERMS = 256
 MOST_INTENTS = 4
-ONE_INTENT = "one intent"
-"""The origin of a variant that is one of several intents."""
 
 _CLAUSE_END = re.compile(r"[\n;；。！？!?，,]|\.\s|\bthen\b|然后|接着|并且|之后", re.IGNORECASE)
 _AND = re.compile(r"\band\b|和|并", re.IGNORECASE)
@@ -55,7 +53,8 @@ def variants(
     """
     wordings = [_wording(text, weights.as_written, "as written", terms)]
     wordings.append(_wording(plain(text), weights.plain, "plain words", roots))
-    wordings += [_wording(part, weights.intent, ONE_INTENT, roots) for part in intents(text)]
+    parts = intents(text) if weights.intent else ()
+    wordings += [_wording(part, weights.intent, "one intent", roots) for part in parts]
     wordings += [each for each in map(partial(_translated, text, weights), foreign) if each]
     distinct = {(wording.words, wording.terms): wording for wording in reversed(wordings)}
     return tuple(wording for wording in reversed(distinct.values()) if wording.weight)
