@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from toolcrib.model import Answer, Entry
+from toolcrib.pool.entry_memory import OfEntries
 from toolcrib.pool.pool import Pool
 from toolcrib.search.filters import Scope
 from toolcrib.uses.hints import Hints
@@ -21,7 +22,7 @@ class Advice:
         self._uses = uses
         self._pool = pool
         self._boost = boost
-        self._linked: tuple[Mapping[str, Entry], Links] = ({}, {})
+        self._linked = OfEntries[None, Links]()
 
     def often_with(self, entries: Mapping[str, Entry]) -> Callable[[str], Sequence[str]]:
         """What tells of an entry what it is often used with, the most often first."""
@@ -46,8 +47,6 @@ class Advice:
 
     def _links(self, entries: Mapping[str, Entry]) -> Links:
         """The declared links, remembered as long as the entries are these."""
-        made_from, links = self._linked
-        if made_from is not entries:
-            links = declared_links(entries, self._pool.candidates)
-            self._linked = entries, links
-        return links
+        return self._linked.get(
+            entries, None, lambda: declared_links(entries, self._pool.candidates)
+        )
