@@ -13,9 +13,8 @@ from typing import NamedTuple
 import apsw
 
 from toolcrib.errors import StoreError
-from toolcrib.store.connections import BUSY_MS
 from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
-from toolcrib.store.private import make_private
+from toolcrib.store.private import open_private
 from toolcrib.store.transaction import transaction
 
 DAY_S = 24 * 60 * 60
@@ -69,10 +68,10 @@ class AuditFile:
         self._turn = Lock()
         with self._explained():
             try:
-                self._db = _connected(path)
+                self._db = open_private(path, _prepare)
             except DAMAGE:
                 set_aside(path)
-                self._db = _connected(path)
+                self._db = open_private(path, _prepare)
 
     def write(self, rows: Iterable[AuditRow]) -> None:
         """All of them, and let go of what is too old or too much; nothing when it raises."""
@@ -106,15 +105,7 @@ class AuditFile:
             raise StoreError(explain(self._path, error)) from error
 
 
-def _connected(path: Path) -> apsw.Connection:
-    make_private(path)
-    db = apsw.Connection(str(path))
-    try:
-        db.set_busy_timeout(BUSY_MS)
-        db.pragma("journal_mode", "wal")
-        db.pragma("synchronous", "normal")
-        db.execute(_TABLE)
-    except BaseException:
-        db.close()
-        raise
-    return db
+def _prepare(db: apsw.Connection) -> None:
+    db.pragma("journal_mode", "wal")
+    db.pragma("synchronous", "normal")
+    db.execute(_TABLE)

@@ -16,9 +16,8 @@ import sqlite_vec
 
 from toolcrib.errors import StoreError
 from toolcrib.store.migrations import migrate
+from toolcrib.store.private import BUSY_MS
 from toolcrib.store.transaction import transaction
-
-BUSY_MS = 30_000
 
 
 class Connections(Protocol):

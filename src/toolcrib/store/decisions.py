@@ -17,10 +17,9 @@ from typing import Literal, NamedTuple
 import apsw
 
 from toolcrib.errors import StoreError
-from toolcrib.store.connections import BUSY_MS
 from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
 from toolcrib.store.migrations import migrate
-from toolcrib.store.private import make_private
+from toolcrib.store.private import open_private
 from toolcrib.store.transaction import transaction
 from toolcrib.text.canonical import canonical
 
@@ -74,10 +73,10 @@ class Decisions:
         self._written = 0
         with self._explained():
             try:
-                self._db = _connected(path)
+                self._db = open_private(path, _prepare)
             except DAMAGE:
                 set_aside(path)
-                self._db, lost = _connected(path), True
+                self._db, lost = open_private(path, _prepare), True
             self._begin(trusted=not lost)
 
     @property
@@ -174,25 +173,17 @@ class Decisions:
 def prepare(path: Path) -> None:
     """Make the file, if there is none. Raises `StoreError`."""
     try:
-        _connected(path).close()
+        open_private(path, _prepare).close()
     except DAMAGE:
         return  # whoever opens it sets it aside
     except (*FAULTS, OSError) as error:
         raise StoreError(explain(path, error)) from error
 
 
-def _connected(path: Path) -> apsw.Connection:
-    make_private(path)
-    db = apsw.Connection(str(path))
-    try:
-        db.set_busy_timeout(BUSY_MS)
-        db.pragma("synchronous", "full")
-        migrate(db, MIGRATIONS, APPLICATION)
-        _check(db)
-    except BaseException:
-        db.close()
-        raise
-    return db
+def _prepare(db: apsw.Connection) -> None:
+    db.pragma("synchronous", "full")
+    migrate(db, MIGRATIONS, APPLICATION)
+    _check(db)
 
 
 def _check(db: apsw.Connection) -> None:
