@@ -91,6 +91,27 @@ class Auto:
         return refused
 
 
+@dataclass(frozen=True, slots=True)
+class Speaking:
+    """Which wire is spoken with one model at one endpoint; `asked` is the mode a caller wants."""
+
+    auto: Auto
+    provider: Provider
+    model: str
+    endpoint: str
+    asked: Mode | None = None
+
+    @property
+    def choice(self) -> Choice:
+        """The mode that is spoken, and why."""
+        chosen = self.auto.choose(self.provider, self.model, self.endpoint)
+        return chosen if self.asked is None else asked_for(self.asked, chosen)
+
+    def refused(self, error: Exception) -> bool:
+        """Whether the endpoint has refused the wire that was chosen; one asked for is kept to."""
+        return self.asked is None and self.auto.refuse(self.endpoint, self.choice.mode, error)
+
+
 def _chosen(native: Native, place: Place, model: str, host: str, reasons: list[str]) -> Choice:
     why = f"{model} at {host} has it, by the table of {AS_OF}"
     return Choice(native.mode, "; ".join([*reasons, why]), place.betas)

@@ -23,7 +23,7 @@ from openai.types.chat import (
 
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.adapters.wire.plain import objects, plain, text_of
-from toolcrib.adapters.wire.proxy import PROXY_NOTE, proxy_tools, unwrapped
+from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told
 from toolcrib.execute.approval import Approver
@@ -56,8 +56,7 @@ class ChatWire:
 
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred."""
-        note = self._session.system_note()
-        return PROXY_NOTE if note and self._mode == "proxy" else note
+        return note_of(self._session, proxy=self._mode == "proxy")
 
     def request(self, messages: Iterable[ChatMessage]) -> ChatRequest:
         """The conversation as it is, and the tools; without any, the provider wants no list.

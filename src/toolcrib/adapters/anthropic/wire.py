@@ -29,11 +29,11 @@ from anthropic.types.tool_result_block_param import Content
 
 from toolcrib.adapters.anthropic.conversation import hosted_names, revealed, typed, with_known
 from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
-from toolcrib.adapters.auto import Auto, Choice, asked_for
+from toolcrib.adapters.auto import Auto, Choice, Speaking
 from toolcrib.adapters.auto_table import Mode
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
 from toolcrib.adapters.wire.plain import objects, plain, text_of
-from toolcrib.adapters.wire.proxy import PROXY_NOTE, proxy_tools, unwrapped
+from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import Image, told_with_images
 from toolcrib.errors import ConfigError
@@ -77,27 +77,22 @@ class AnthropicWire:
         auto: Auto | None = None,
     ) -> None:
         self._session = session
-        self._model = model
-        self._endpoint = endpoint
-        self._mode: AnthropicMode | None = mode
+        self._speaking = Speaking(auto or Auto(), "anthropic", model, endpoint, mode)
         self._search = search
         self._cache_control = cache_control
         self._approver = approver
-        self._auto = auto or Auto()
         self._loop = BackgroundLoop("toolcrib-calls")
         finalize(self, self._loop.end_soon)
 
     @property
     def choice(self) -> Choice:
         """The mode that is spoken, and why."""
-        chosen = self._auto.choose("anthropic", self._model, self._endpoint)
-        return chosen if self._mode is None else asked_for(self._mode, chosen)
+        return self._speaking.choice
 
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred, or hosted."""
-        if not self._session.deferring or self._hosted:
-            return ""
-        return PROXY_NOTE if self.choice.mode == "proxy" else self._session.system_note()
+        proxy = self.choice.mode == "proxy"
+        return "" if self._hosted else note_of(self._session, proxy=proxy)
 
     def request(self, messages: Iterable[MessageParam]) -> AnthropicRequest:
         """The conversation and the tools, as they are to be sent.
@@ -142,7 +137,7 @@ class AnthropicWire:
 
         Ask again with `request(messages)` if so, and let any other error be raised.
         """
-        return self._mode is None and self._auto.refuse(self._endpoint, self.choice.mode, error)
+        return self._speaking.refused(error)
 
     def runner_tools(self) -> list[AsyncRunnerTool]:
         """The tools for `AsyncAnthropic().beta.messages.tool_runner`; all that wait are in it.

@@ -17,7 +17,7 @@ from google.genai import types
 from toolcrib.adapters.gemini.schema import gemini_schema
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.adapters.wire.plain import objects, text_of
-from toolcrib.adapters.wire.proxy import PROXY_NOTE, proxy_tools, unwrapped
+from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
 from toolcrib.adapters.wire.told import told
 from toolcrib.execute.approval import Approver
 from toolcrib.model import Json, JsonObject, Outcome, ToolInfo
@@ -58,8 +58,7 @@ class GeminiWire:
 
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred."""
-        note = self._session.system_note()
-        return PROXY_NOTE if note and self._mode == "proxy" else note
+        return note_of(self._session, proxy=self._mode == "proxy")
 
     def request(self, contents: Iterable[Said]) -> GeminiRequest:
         """The conversation as it is, and the config with the tools.

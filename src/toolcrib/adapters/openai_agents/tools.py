@@ -23,7 +23,7 @@ from toolcrib.adapters.openai_agents.conversation import revealed
 from toolcrib.adapters.wire.calls import ToolCall
 from toolcrib.adapters.wire.leave import leave_for
 from toolcrib.adapters.wire.namespaces import namespaces_of
-from toolcrib.adapters.wire.proxy import PROXY_NOTE, PROXY_TOOL, unwrapped
+from toolcrib.adapters.wire.proxy import PROXY_TOOL, note_of, unwrapped
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told
 from toolcrib.model import JsonObject, ToolInfo
@@ -66,7 +66,7 @@ def toolcrib_note(session: Session, mode: AgentsMode = "enabled") -> str:
     """
     if mode == "hosted" or not session.deferring:
         return ""
-    note = PROXY_NOTE if mode == "proxy" else session.system_note()
+    note = note_of(session, proxy=mode == "proxy")
     return "\n\n".join(filter(None, (note, session.deferred_summary())))
 
 

@@ -25,12 +25,12 @@ from openai.types.responses import (
     ToolParam,
 )
 
-from toolcrib.adapters.auto import Auto, Choice, asked_for
+from toolcrib.adapters.auto import Auto, Choice, Speaking
 from toolcrib.adapters.openai_responses.items import as_spoken, carried, revealed
 from toolcrib.adapters.openai_responses.tools import function, namespaces, search_tool
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
 from toolcrib.adapters.wire.plain import objects, plain, text_of
-from toolcrib.adapters.wire.proxy import PROXY_NOTE, proxy_tools, unwrapped
+from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
 from toolcrib.adapters.wire.told import Image, told, told_with_images
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
@@ -70,25 +70,20 @@ class ResponsesWire:
         auto: Auto | None = None,
     ) -> None:
         self._session = session
-        self._model = model
-        self._endpoint = endpoint
-        self._mode: ResponsesMode | None = mode
+        self._speaking = Speaking(auto or Auto(), "openai_responses", model, endpoint, mode)
         self._search: ResponsesSearch = search
         self._approver = approver
-        self._auto = auto or Auto()
         self._carried: set[str] = set()
 
     @property
     def choice(self) -> Choice:
         """The mode that is spoken, and why."""
-        chosen = self._auto.choose("openai_responses", self._model, self._endpoint)
-        return chosen if self._mode is None else asked_for(self._mode, chosen)
+        return self._speaking.choice
 
     def system_note(self) -> str:
         """How to find tools, for the instructions; "" where nothing is deferred, or hosted."""
-        if not self._session.deferring or self._hosted:
-            return ""
-        return PROXY_NOTE if self.choice.mode == "proxy" else self._session.system_note()
+        proxy = self.choice.mode == "proxy"
+        return "" if self._hosted else note_of(self._session, proxy=proxy)
 
     def request(self, items: Iterable[Item]) -> ResponsesRequest:
         """The conversation and the tools, as they are to be sent.
@@ -138,7 +133,7 @@ class ResponsesWire:
 
         Ask again with `request(items)` if so, and let any other error be raised.
         """
-        return self._mode is None and self._auto.refuse(self._endpoint, self.choice.mode, error)
+        return self._speaking.refused(error)
 
     @property
     def _hosted(self) -> bool:

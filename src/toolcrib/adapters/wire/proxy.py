@@ -36,6 +36,12 @@ PROXY_NOTE: Final = (
 )
 
 
+def note_of(session: Session, *, proxy: bool) -> str:
+    """How to find tools, with the proxy tool or without; "" where nothing is deferred."""
+    note = session.system_note()
+    return PROXY_NOTE if note and proxy else note
+
+
 def proxy_tools(session: Session) -> tuple[ToolInfo, ...]:
     """What a session shows behind the proxy tool: the same, whatever is revealed."""
     return (*session.stable_tools(), *([PROXY_TOOL] if session.deferring else []))
