@@ -40,6 +40,8 @@ SHARED_TOOL_SEARCH = "ENABLE_TOOL_SEARCH"
 # Variables that are ours and no settings.
 NOT_SETTINGS = frozenset({CONFIG, "TOOLCRIB_APPS_FILE", "TOOLCRIB_BENCH_DIR"})
 
+GatewayMode = Literal["auto", "search", "reveal", "direct", "passthrough"]
+
 _log = logging.getLogger(__name__)
 
 
@@ -295,6 +297,62 @@ class SessionSettings(_Section):
     )
 
 
+class ProfileSettings(_Section):
+    """A part of the pool under a name, for some clients of the gateway.
+
+    Where nothing is said, everything is in it; an empty list lets nothing through.
+    """
+
+    servers: tuple[str, ...] | None = Field(
+        default=None,
+        description="Sources, by id or pattern; those without an id by their kind (`builtin`).",
+    )
+    tools: tuple[str, ...] | None = Field(
+        default=None, description="Names or patterns of what is in it."
+    )
+    exclude: tuple[str, ...] = Field(
+        default=(), description="Names or patterns of what is not, whatever else is said."
+    )
+    kinds: tuple[PermissionKind, ...] | None = Field(
+        default=None, description="Permission kinds that are in it."
+    )
+    pins: tuple[str, ...] = Field(
+        default=(), description="Names or patterns of tools that are always listed."
+    )
+    mode: GatewayMode = Field(default="auto", description="As `gateway.mode`, for this profile.")
+
+
+class GatewaySettings(_Section):
+    """The MCP server in front of all others: `toolcrib serve`."""
+
+    port: int = Field(
+        default=0, ge=0, le=65535, description="Loopback port of HTTP; 0 takes a free one."
+    )
+    mode: GatewayMode = Field(
+        default="auto",
+        description="What clients are shown: `search`, `reveal`, `direct`, `passthrough`, or `auto`"
+        " by the size of the catalog and the name of the client.",
+    )
+    hosts: tuple[str, ...] = Field(
+        default=(), description="Further values of the Host header that HTTP is served under."
+    )
+    origins: tuple[str, ...] = Field(
+        default=(), description="Values of the Origin header that HTTP is served to; none else."
+    )
+    body_bytes: PositiveInt = Field(
+        default=4 * 1024 * 1024, description="Largest body of an HTTP request."
+    )
+    idle_exit_s: PositiveFloat = Field(
+        default=1800.0,
+        description="A gateway that `toolcrib connect` has started ends after so long without"
+        " a client.",
+    )
+    profiles: dict[str, ProfileSettings] = Field(
+        default_factory=dict[str, ProfileSettings],
+        description="Named parts of the pool: `[gateway.profiles.NAME]`, served at `/mcp/NAME`.",
+    )
+
+
 class Settings(_Section):
     """Everything that can be set."""
 
@@ -337,6 +395,7 @@ class Settings(_Section):
     audit: AuditSettings = Field(default_factory=AuditSettings, description="")
     apps: AppSettings = Field(default_factory=AppSettings, description="")
     session: SessionSettings = Field(default_factory=SessionSettings, description="")
+    gateway: GatewaySettings = Field(default_factory=GatewaySettings, description="")
 
     @field_validator("tool_search")
     @classmethod

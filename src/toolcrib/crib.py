@@ -38,11 +38,13 @@ from toolcrib.index.catalog import Catalog
 from toolcrib.index.protocol import Progress, View
 from toolcrib.model import (
     Answer,
+    Ask,
     Call,
     Entry,
     Json,
     JsonObject,
     Kind,
+    Log,
     Outcome,
     Query,
     ToolInfo,
@@ -239,17 +241,26 @@ class Crib:
         timeout_s: float | None = None,
         approver: Approver | None = None,
         progress: CallProgress | None = None,
+        ask: Ask | None = None,
+        log: Log | None = None,
     ) -> Outcome:
         """Call a tool. Never raises for what a model says: the outcome has the error.
 
         `arguments` may be JSON text, as some providers hand them over. `pin` is that of the
         definition which was shown, if it has to be that one. `approver` is asked where the rules
-        say so; without one the operator finds a ticket at `tickets`.
+        say so; without one the operator finds a ticket at `tickets`. `progress`, `ask` and `log`
+        are who listens meanwhile; see `Running`.
         """
         self._look_again(self._gathered(), name)
         call = Call.of(name, arguments, pin)
         return await self._door.execute(
-            call, self._known(caller), timeout_s=timeout_s, approver=approver, progress=progress
+            call,
+            self._known(caller),
+            timeout_s=timeout_s,
+            approver=approver,
+            progress=progress,
+            ask=ask,
+            log=log,
         )
 
     def session(

@@ -7,7 +7,7 @@ and when a session defers tools (`SearchMode`).
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, overload
 
@@ -242,6 +242,10 @@ class SearchMode:
 Phase = Literal["resolve", "state", "rights", "approval", "arguments", "start", "call", "result"]
 Effect = Literal["not_sent", "failed", "unknown"]
 Progress: TypeAlias = Callable[[float, float | None, str], None]
+Question = Literal["elicitation/create", "sampling/createMessage", "roots/list"]
+Ask: TypeAlias = Callable[[Question, JsonObject], Awaitable[JsonObject | None]]
+"""What a tool asks of whoever called it, and the reply; None if nobody is there to reply."""
+Log: TypeAlias = Callable[[JsonObject], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,12 +275,33 @@ def _tell_nobody(_done: float, _all: float | None, _message: str) -> None:
     pass
 
 
+async def _nobody_replies(_question: Question, _asked: JsonObject) -> None:
+    pass
+
+
+def _log_nowhere(_message: JsonObject) -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What a call has while it runs: a deadline on the monotonic clock, and whom to tell of it."""
+    """What a call has while it runs: a deadline on the monotonic clock, and who made it.
+
+    `progress` hears how far it is, `log` what the tool says meanwhile (level, data, logger), and
+    `ask` replies to what the tool wants to know before it goes on.
+    """
 
     deadline: float
     progress: Progress = _tell_nobody
+    ask: Ask = _nobody_replies
+    log: Log = _log_nowhere
+
+    @classmethod
+    def of(
+        cls, deadline: float, progress: Progress | None, ask: Ask | None, log: Log | None
+    ) -> "Running":
+        """The same, where None means that nobody cares."""
+        return cls(deadline, progress or _tell_nobody, ask or _nobody_replies, log or _log_nowhere)
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +327,8 @@ class Outcome:
     """How a call ended: without an error it went well.
 
     `content` is what the tool returned: a JSON value, or the content blocks of an MCP tool.
-    `structured` is its structured content, if it has any. `handle` names the rest of a result that
+    `structured` is its structured content, if it has any, and `meta` what a server says beside
+    both. `handle` names the rest of a result that
     was too large to give whole; `content` is then its first part, as text. `repaired` says what was
     put right in the arguments, one note each.
     """
@@ -312,6 +338,7 @@ class Outcome:
     error: CallError | None = None
     handle: str = ""
     repaired: tuple[str, ...] = ()
+    meta: JsonObject = field(default_factory=dict[str, Json])
 
     @property
     def ok(self) -> bool:

@@ -28,6 +28,13 @@ def test_nothing_said_is_nothing_hidden():
 
 
 @pytest.mark.parametrize(
+    "scope", [Scope(sources=names("builtin")), Scope(permissions=frozenset({"write"}))]
+)
+def test_whose_it_is_and_of_what_kind_lets_it_through(scope: Scope):
+    assert verdict(ENTRY, scope) == ""
+
+
+@pytest.mark.parametrize(
     ("entry", "scope", "expected"),
     [
         (replace(ENTRY, state="disabled"), Scope(), "disabled"),
@@ -36,6 +43,8 @@ def test_nothing_said_is_nothing_hidden():
         (replace(ENTRY, capability=replace(TOOL, searchable=False)), Scope(), "not searchable"),
         (ENTRY, Scope(excluded=names("read_*")), "excluded"),
         (ENTRY, Scope(allowed=names("write_*")), "no right"),
+        (ENTRY, Scope(sources=names("github")), "no right"),
+        (ENTRY, Scope(permissions=frozenset({"read"})), "no right"),
         (ENTRY, Scope(bound=names("read_file")), "already bound"),
     ],
 )

@@ -21,7 +21,18 @@ from toolcrib.execute.gates import changed, check_rights, check_state, take_in
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.results import Results
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
-from toolcrib.model import Call, CallError, Entry, JsonObject, Outcome, Progress, Running, ToolInfo
+from toolcrib.model import (
+    Ask,
+    Call,
+    CallError,
+    Entry,
+    JsonObject,
+    Log,
+    Outcome,
+    Progress,
+    Running,
+    ToolInfo,
+)
 from toolcrib.pool.pool import Pool
 from toolcrib.sources.protocol import Source
 
@@ -92,7 +103,7 @@ class Door:
         self._arguments = ArgumentCheck()
         self._results = Results(self._policy.result_bytes)
 
-    async def execute(
+    async def execute(  # noqa: PLR0913 - what a call may have, each by its name
         self,
         call: Call,
         caller: Caller,
@@ -100,6 +111,8 @@ class Door:
         timeout_s: float | None = None,
         approver: Approver | None = None,
         progress: Progress | None = None,
+        ask: Ask | None = None,
+        log: Log | None = None,
     ) -> Outcome:
         """Make one call. The time begins when all gates are passed; None means the setting."""
         seen = Seen(caller.id, call.name)
@@ -112,7 +125,8 @@ class Door:
             _log.exception("a gate failed, so %r is not called", call.name)
             outcome = Outcome(error=_GATE_FAILED)
         else:
-            outcome = await self._sent(admitted, caller, _running(limit_s, progress))
+            running = Running.of(time.monotonic() + limit_s, progress, ask, log)
+            outcome = await self._sent(admitted, caller, running)
         if self._audit:
             self._audit.note(seen, outcome)
         return outcome
@@ -195,8 +209,3 @@ def _still(entry: Entry, tool: ToolInfo, pool: Pool) -> Source:
         raise changed(entry)
     check_state(now, tool.pin)
     return pool.source_of(entry.name)
-
-
-def _running(timeout_s: float, progress: Progress | None) -> Running:
-    deadline = time.monotonic() + timeout_s
-    return Running(deadline, progress) if progress else Running(deadline)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from toolcrib.model import Entry, Kind, State
+from toolcrib.model import Entry, Kind, PermissionKind, State
 
 Verdict = Literal[
     "",
@@ -33,13 +33,16 @@ class Scope:
     """Who asks. Names may be patterns (`mcp_github_*`), but for `bound`.
 
     `internal`: plumbing, hidden from everyone. `excluded`: what this agent shall not find.
-    `allowed`: what this caller may call; None means everything, and an empty one nothing.
-    `bound`: what the caller has already.
+    `allowed`: what this caller may call. `sources`: whose, by the ids of sources, or by their kinds
+    where they have none. `permissions`: of which kinds. For all three None means everything, and
+    an empty one nothing. `bound`: what the caller has already.
     """
 
     internal: frozenset[str] = frozenset()
     excluded: frozenset[str] = frozenset()
     allowed: frozenset[str] | None = None
+    sources: frozenset[str] | None = None
+    permissions: frozenset[PermissionKind] | None = None
     bound: frozenset[str] = frozenset()
 
 
@@ -68,8 +71,16 @@ def _for_everyone(entry: Entry, scope: Scope) -> Verdict:
 def _for_caller(entry: Entry, scope: Scope) -> Verdict:
     if _fits(entry.name, scope.excluded):
         return "excluded"
-    allowed = scope.allowed is None or _fits(entry.name, scope.allowed)
-    return "" if allowed else "no right"
+    return "" if _is_allowed(entry, scope) else "no right"
+
+
+def _is_allowed(entry: Entry, scope: Scope) -> bool:
+    what = entry.capability
+    return (
+        (scope.allowed is None or _fits(entry.name, scope.allowed))
+        and (scope.sources is None or _fits(what.source_id or what.source, scope.sources))
+        and (scope.permissions is None or what.permission_kind in scope.permissions)
+    )
 
 
 def _for_search(entry: Entry, scope: Scope, kinds: frozenset[Kind]) -> Verdict:

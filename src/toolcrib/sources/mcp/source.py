@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from toolcrib.errors import SourceError, UnknownTool
@@ -107,7 +107,7 @@ class McpSource:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(running.progress, done, every, message)
 
-        there = Running(running.deadline, told)
+        there = replace(running, progress=told)
         try:
             return await self._room.run(self._keeper.call(call, there))
         except RuntimeError as error:

@@ -1,0 +1,61 @@
+"""Who stands at the window, and the part of the pool that they may have."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from toolcrib.config import GatewayMode, GatewaySettings, ProfileSettings
+from toolcrib.errors import ConfigError
+from toolcrib.execute.caller import Caller
+from toolcrib.search.filters import Scope
+from toolcrib.text.nearest import nearest
+
+EVERYTHING = "default"
+"""The profile of whoever names none: the whole pool, unless the settings define it otherwise."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A named part of the pool, and how it is shown. `pins` are always listed."""
+
+    name: str = EVERYTHING
+    scope: Scope = field(default_factory=Scope)
+    pins: frozenset[str] = frozenset()
+    mode: GatewayMode = "auto"
+
+
+@dataclass(frozen=True)
+class Guest:
+    """Somebody whose credential was verified, with the profile that it is good for.
+
+    `id` is that of the credential, never something a client says of itself: two guests share
+    neither reveals nor tickets nor results.
+    """
+
+    id: str
+    profile: Profile = field(default_factory=Profile)
+
+    @cached_property
+    def caller(self) -> Caller:
+        """The same, as the crib knows it."""
+        return Caller(f"{self.id}@{self.profile.name}", self.profile.scope)
+
+
+def profile_of(settings: GatewaySettings, name: str = EVERYTHING) -> Profile:
+    """The profile of this name. Raises `ConfigError` with the nearest names."""
+    said = _profiles(settings).get(name)
+    if said is None:
+        near = ", ".join(nearest(name, list(_profiles(settings))))
+        raise ConfigError(f"there is no profile {name!r}; nearest: {near}")
+    scope = Scope(
+        excluded=frozenset(said.exclude),
+        allowed=None if said.tools is None else frozenset(said.tools),
+        sources=None if said.servers is None else frozenset(said.servers),
+        permissions=None if said.kinds is None else frozenset(said.kinds),
+    )
+    mode = settings.mode if said.mode == "auto" else said.mode
+    return Profile(name, scope, frozenset(said.pins), mode)
+
+
+def _profiles(settings: GatewaySettings) -> Mapping[str, ProfileSettings]:
+    return {EVERYTHING: ProfileSettings()} | settings.profiles
