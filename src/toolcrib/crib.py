@@ -321,6 +321,11 @@ class Crib:
         return self._gathered().resolve(name)
 
     @property
+    def servers(self) -> Mapping[str, McpSource]:
+        """The MCP servers by name, for what they have beside tools."""
+        return self._servers
+
+    @property
     def has_embedder(self) -> bool:
         """Whether search has a vector arm to look forward to."""
         return self._shelf.has_embedder

@@ -1,4 +1,4 @@
-"""McpSource: the tools of one MCP server, whether or not it is running."""
+"""McpSource: the tools of one MCP server, and what it has beside them, whether or not it runs."""
 
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -12,11 +12,13 @@ from toolcrib.model import Call, Outcome, Running, SourceKind, State, ToolInfo
 from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.definitions import Defined, define
 from toolcrib.sources.mcp.engine_room import EngineRoom
+from toolcrib.sources.mcp.errand import Errand
 from toolcrib.sources.mcp.footprint import resident_bytes
 from toolcrib.sources.mcp.hop import from_elsewhere
 from toolcrib.sources.mcp.keeper import NEEDS_LOGIN, Keeper
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
+from toolcrib.sources.mcp.offers import Offers
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
@@ -56,6 +58,7 @@ class McpSource:
     """Lists what is known of a server without starting it; starts it when a tool is called.
 
     Callers may be on any thread, with any event loop or none: the connection lives in the room.
+    `offers` are its resources and prompts.
     """
 
     kind: SourceKind = "mcp"
@@ -75,6 +78,7 @@ class McpSource:
         self._memory = memory
         self._logins = logins
         self._keeper = Keeper(config, self._memory, room.starts, logins)
+        self.offers = Offers(memory, self._perform)
         self._defined: tuple[Judgement | None, Defined] = (None, Defined({}, ()))
         room.closing.append(self._keeper.close)
 
@@ -102,6 +106,9 @@ class McpSource:
         """Call a tool, starting the server if need be. Raises `UnknownTool`."""
         self._check(call.name)
         return await self._run(self._keeper.call(call, from_elsewhere(running)))
+
+    async def _perform(self, errand: Errand, running: Running) -> Outcome:
+        return await self._run(self._keeper.perform(errand, from_elsewhere(running)))
 
     @property
     def judgement(self) -> Judgement:
