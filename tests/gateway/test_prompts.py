@@ -76,7 +76,7 @@ def test_completions_come_from_the_server_that_knows(crib, era, back):
         argument = {"name": "who", "value": "Lin"}
         one = await client.complete(prompt, argument, {"size": "tall"})
         other = await client.complete(item, {"name": "id", "value": "1"})
-        with pytest.raises(MCPError, match="toolcrib://a/.*, toolcrib://b/"):
+        with pytest.raises(MCPError, match=r"toolcrib://a/.*, toolcrib://b/"):
             await client.complete(bare, argument)
         return one.completion.values, other.completion.values
 
