@@ -7,7 +7,12 @@ the SDK keeps what it knows of a connection.
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from anyio import BrokenResourceError, ClosedResourceError, create_memory_object_stream
+from anyio import (
+    BrokenResourceError,
+    ClosedResourceError,
+    create_memory_object_stream,
+    create_task_group,
+)
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
@@ -73,6 +78,7 @@ __all__ = [
     "client_name",
     "connection_of",
     "create_memory_object_stream",
+    "create_task_group",
     "fits",
     "is_modern",
     "jsonrpc_message_adapter",
