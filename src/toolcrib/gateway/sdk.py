@@ -5,7 +5,7 @@ the SDK keeps what it knows of a connection.
 """
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from anyio import (
     BrokenResourceError,
@@ -14,22 +14,42 @@ from anyio import (
     create_task_group,
 )
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp import MCPError
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
-from mcp.shared.message import SessionMessage
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
     INVALID_REQUEST,
+    LOG_LEVEL_META_KEY,
     PARSE_ERROR,
     CallToolRequestParams,
+    ClientCapabilities,
+    CompleteRequestParams,
+    CreateMessageRequest,
+    CreateMessageResult,
+    ElicitRequest,
+    ElicitResult,
+    EmptyResult,
     ErrorData,
+    GetPromptRequestParams,
     JSONRPCError,
+    ListRootsRequest,
+    ListRootsResult,
+    LoggingMessageNotification,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ServerNotification,
+    SetLevelRequestParams,
+    SubscribeRequestParams,
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
+    UnsubscribeRequestParams,
     jsonrpc_message_adapter,
 )
 from mcp_types.methods import validate_server_result
@@ -38,42 +58,75 @@ from mcp_types.version import (
     LATEST_MODERN_VERSION,
     MODERN_PROTOCOL_VERSIONS,
 )
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 Result: TypeAlias = dict[str, Any]
 """A result as it goes on the wire: what comes from elsewhere is handed on, not modelled again."""
 Item: TypeAlias = SessionMessage | Exception
 
+
+class _AsSent(TypedDict):
+    mode: Literal["json"]
+    by_alias: bool
+    exclude_none: bool
+
+
+AS_SENT: _AsSent = {"mode": "json", "by_alias": True, "exclude_none": True}
+"""How a model is dumped to what the wire has."""
+
 __all__ = [
+    "AS_SENT",
+    "INTERNAL_ERROR",
+    "INVALID_PARAMS",
     "INVALID_REQUEST",
     "LATEST_HANDSHAKE_VERSION",
     "LATEST_MODERN_VERSION",
+    "LOG_LEVEL_META_KEY",
     "PARSE_ERROR",
+    "BaseModel",
     "BrokenResourceError",
     "CacheHint",
     "CallNext",
     "CallToolRequestParams",
+    "ClientCapabilities",
     "ClosedResourceError",
+    "CompleteRequestParams",
     "Connection",
     "Context",
+    "CreateMessageRequest",
+    "CreateMessageResult",
+    "ElicitRequest",
+    "ElicitResult",
+    "EmptyResult",
     "ErrorData",
+    "GetPromptRequestParams",
     "HandlerResult",
     "InMemorySubscriptionBus",
     "InitializationOptions",
     "Item",
     "JSONRPCError",
+    "ListRootsRequest",
+    "ListRootsResult",
     "ListenHandler",
+    "LoggingMessageNotification",
+    "MCPError",
     "MemoryObjectReceiveStream",
     "MemoryObjectSendStream",
     "NotificationOptions",
     "PaginatedRequestParams",
+    "ReadResourceRequestParams",
     "Result",
     "Server",
+    "ServerMessageMetadata",
+    "ServerNotification",
     "SessionMessage",
+    "SetLevelRequestParams",
+    "SubscribeRequestParams",
     "SubscriptionsListenRequestParams",
     "SubscriptionsListenResult",
     "ToolsListChanged",
+    "UnsubscribeRequestParams",
     "ValidationError",
     "client_name",
     "connection_of",
@@ -82,6 +135,7 @@ __all__ = [
     "fits",
     "is_modern",
     "jsonrpc_message_adapter",
+    "sendable",
 ]
 
 
@@ -108,3 +162,14 @@ def fits(method: str, version: str, result: Mapping[str, Any]) -> bool:
     except ValidationError:
         return False
     return True
+
+
+def sendable(context: Context, key: str, listed: Result) -> Result:
+    """The list without what the SDK would refuse to send, for which it would refuse all of it."""
+    if _fits(context, listed):
+        return listed
+    return listed | {key: [each for each in listed[key] if _fits(context, listed | {key: [each]})]}
+
+
+def _fits(context: Context, result: Result) -> bool:
+    return fits(context.method, context.protocol_version, result)
