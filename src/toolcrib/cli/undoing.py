@@ -9,7 +9,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp.own_servers import preview
 from toolcrib.takeover.backups import Backup, Backups
 from toolcrib.takeover.carrying_out import Undoing, plan_undo, undo
-from toolcrib.takeover.clients import CLIENTS, client_named
+from toolcrib.takeover.clients import client_named
 
 
 def undo_all(
@@ -17,21 +17,27 @@ def undo_all(
 ) -> None:
     """Undo the last change of each file that is meant. Raises `ConfigError`."""
     backups = Backups(settings.state_folder)
-    last = _last(client, project, backups)
-    if not last:
+    files = _files(client, project, backups)
+    if not files:
         of = f"of {client_named(client).title}" if client else "of any client"
         raise ConfigError(f"no change to a file {of} is on record, so there is none to undo")
+    # One undoing may hand servers on to another's backup, so each is read when it is its turn.
+    last = (backups.of(name, file)[-1] for name, file in files)
     told = [_undone(each, backups, choices, force=force) for each in last]
     if choices.as_json:
         print_json(told)
 
 
-def _last(client: str, project: Path | None, backups: Backups) -> list[Backup]:
-    """The newest backup of each file."""
-    names = [client_named(client).name] if client else [each.name for each in CLIENTS]
-    newest = {each.file: each for name in names for each in backups.of(name)}
+def _files(client: str, project: Path | None, backups: Backups) -> list[tuple[str, Path]]:
+    """Each file that has a backup, by its client; the one that was changed last is first."""
+    wanted = client_named(client).name if client else ""
     folder = project.absolute() if project else None
-    return [each for each in newest.values() if folder in (None, *Path(each.file).parents)]
+    found = {(each.client, Path(each.file)): each.at for each in backups.all()}
+    return [
+        (name, file)
+        for name, file in sorted(found, key=lambda each: found[each], reverse=True)
+        if wanted in ("", name) and folder in (None, *file.parents)
+    ]
 
 
 def _undone(

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -55,18 +55,24 @@ class Backups:
         _write(path, text)
         return path
 
-    def of(self, client: str, file: Path | None = None) -> list[Backup]:
-        """Those of a client, or of one of its files, oldest first. Raises `ConfigError`."""
-        return [
-            each for each in self.all() if each.client == client and file in (None, Path(each.file))
-        ]
+    def of(self, client: str, file: Path) -> list[Backup]:
+        """Those of a client's file, oldest first. Raises `ConfigError`."""
+        return [each for each in self.all() if each.client == client and Path(each.file) == file]
 
     def all(self) -> list[Backup]:
         paths = sorted(self._folder.glob("*.json")) if self._folder.is_dir() else []
         return sorted(map(_read, paths), key=lambda each: each.at)
 
     def forget(self, backup: Backup) -> None:
-        """Raises `ConfigError`."""
+        """Servers that others share are theirs to take out from now on. Raises `ConfigError`."""
+        others = [each for each in self.all() if each != backup]
+        for name, entry in backup.added.items():
+            heir = next((each for each in others if name in each.known), None)
+            if heir:
+                known = tuple(each for each in heir.known if each != name)
+                others.remove(heir)
+                others.append(replace(heir, added={**heir.added, name: entry}, known=known))
+                self.keep(others[-1])
         try:
             self._path(backup).unlink(missing_ok=True)
         except OSError as error:

@@ -62,18 +62,21 @@ class _Entry:
             yield from self._remote(address)
         elif self.entry.get("command") and kind in LOCAL_TYPES:
             yield from self._local()
-        elif kind == "sse" or any(map(self._text, URLS)):
-            raise CannotBeTaken("it speaks SSE, which is not supported here")
-        elif kind in LOCAL_TYPES | REMOTE_TYPES:
-            raise CannotBeTaken("it has no command and no address; the client knows it otherwise")
         else:
-            raise CannotBeTaken(f"it is of the type {kind!r}, which is not known here")
+            raise CannotBeTaken(self._why_not(kind))
         if self.entry.get("disabled") is True or self.entry.get("enabled") is False:
             yield "disabled", True
         for key, (of_ours, unit_s) in self.shape.times.items():
             value = self.entry.get(key)
             if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
                 yield of_ours, value * unit_s
+
+    def _why_not(self, kind: str) -> str:
+        if kind == "sse" or (kind in REMOTE_TYPES and any(map(self._text, URLS))):
+            return "it speaks SSE, which is not supported here"
+        if kind in LOCAL_TYPES | REMOTE_TYPES:
+            return "it has no command and no address; the client knows it otherwise"
+        return f"it is of the type {kind!r}, which is not known here"
 
     def _address(self) -> str:
         """The address by streamable HTTP; none where the key, or the path, says SSE."""

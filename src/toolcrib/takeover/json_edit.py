@@ -111,14 +111,15 @@ def _appended(text: str, node: Node, new: str) -> Iterator[Edit]:
 def _after(text: str, members: Sequence[Member], new: str) -> Iterator[Edit]:
     """New members behind the last, and behind the comment on its line."""
     last, indent = members[-1], indent_at(text, members[0].start)
-    place, comma = last.node.end, "" if last.comma is None else ","
+    place = last.node.end
     rest = _REST_OF_LINE.match(text, place)
-    if indent is None or not rest:
+    if indent is None or not rest or (last.comma or 0) >= rest.end():
         yield Edit(place, place, f", {new}")
-        return
-    if not comma:
+    elif last.comma is None:
         yield Edit(place, place, ",")
-    yield Edit(rest.end(), rest.end(), newline(text) + indent + new + comma)
+        yield Edit(rest.end(), rest.end(), newline(text) + indent + new)
+    else:
+        yield Edit(rest.end(), rest.end(), newline(text) + indent + new + ",")
 
 
 def _rendered(text: str, node: Node, put: Mapping[str, Json]) -> str:

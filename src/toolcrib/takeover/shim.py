@@ -59,7 +59,7 @@ def is_shim(entry: Json) -> bool:
     return bool(words) and Path(words[0]).stem == "toolcrib" and CONNECT in words[1:]
 
 
-def shim_path(entry: JsonObject) -> str:
+def shim_path(entry: Json) -> str:
     """The command of a shim's entry."""
     return _words(entry)[0]
 

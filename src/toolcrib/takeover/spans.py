@@ -16,10 +16,10 @@ class Edit(NamedTuple):
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:
-    """The text with all edits made. They may touch and must not overlap."""
+    """The text with all edits made. They must not overlap; at one place the first is first."""
     pieces: list[str] = []
     place = 0
-    for edit in sorted(edits):
+    for edit in sorted(edits, key=lambda each: each.start):
         pieces += [text[place : edit.start], edit.text]
         place = max(place, edit.end)
     return "".join([*pieces, text[place:]])

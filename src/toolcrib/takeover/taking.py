@@ -41,14 +41,10 @@ def plan_import(target: Target, ours: Sequence[ServerConfig], own: Path, shim: S
 
 
 def _refuse_shut_out(opened: Opened, place: str) -> None:
-    target = opened.target
-    if not target.client.lets_in(opened.document, place):
-        lists = " and ".join(
-            ".".join(path) for path in (target.client.allowed, target.client.excluded)
-        )
-        raise ConfigError(
-            f"{target.path}: {lists} would keep the gateway out; let {place!r} in there first"
-        )
+    path, client = opened.target.path, opened.target.client
+    if not client.lets_in(opened.document, place):
+        lists = f"{'.'.join(client.allowed)} or {'.'.join(client.excluded)}"
+        raise ConfigError(f"{path}: {lists} keeps the gateway out; let {place!r} in there first")
 
 
 def _taken(opened: Opened, own: Path) -> tuple[dict[str, Taken], dict[str, str]]:

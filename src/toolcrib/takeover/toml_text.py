@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _BLANK = re.compile(r"[ \t\ufeff]*(?:#[^\n]*)?(?:\r?\n|$)")
+_SPACE = re.compile(r"[ \t\ufeff]*")
 _PART = re.compile(r"""[ \t\ufeff]*([A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')[ \t]*""")
 _LINE = re.compile(r"[^\n]*(?:\n|$)")
 _TOKEN = re.compile(
@@ -36,9 +37,9 @@ def statements(text: str) -> Iterator[Statement]:
     """In their order. Blank lines and comments belong to none."""
     place, table = 0, ()
     while place < len(text):
-        blank = _BLANK.match(text, place)
-        if blank and blank.end() > place:
-            place = blank.end()
+        after = _end(_BLANK, text, place)
+        if after > place:
+            place = after
             continue
         statement = _statement(text, place, table)
         table = statement.path if statement.header else table
@@ -48,12 +49,11 @@ def statements(text: str) -> Iterator[Statement]:
 
 def _statement(text: str, place: int, table: tuple[str, ...]) -> Statement:
     start = place
-    place += len(text[place:]) - len(text[place:].lstrip(" \t\ufeff"))
+    place = _end(_SPACE, text, place)
     if text[place] == "[":
         brackets = 2 if text.startswith("[[", place) else 1
         path, place = _key(text, place + brackets)
-        found = _LINE.match(text, place)
-        return Statement(path, start, found.end() if found else len(text), header=True)
+        return Statement(path, start, _end(_LINE, text, place), header=True)
     path, place = _key(text, place)
     return Statement((*table, *path), start, _value_end(text, place + 1), header=False)
 
@@ -83,3 +83,9 @@ def _value_end(text: str, place: int) -> int:
         if found[0] == "\n" and depth <= 0:
             break
     return place
+
+
+def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
+    """Behind what the pattern matches here; here, if it does not."""
+    found = pattern.match(text, place)
+    return found.end() if found else place
