@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run
-from tests.cli.test_import import entries, put
-from tests.takeover.configs import CONFIGS
+from tests.takeover.configs import CONFIGS, entries, put
 
 
 def found(run: Run, *options: str) -> list[Any]:

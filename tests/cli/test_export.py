@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run
-from tests.cli.test_import import entries, every_client, ours, put
-from tests.takeover.configs import CONFIGS
+from tests.takeover.configs import CONFIGS, entries, every_client, ours, put
 from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp.config import read_table

@@ -2,38 +2,17 @@ import json
 import stat
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
-from tests.takeover.configs import CONFIGS, SECRETS
+from tests.takeover.configs import CONFIGS, SECRETS, entries, every_client, ours, put
 from toolcrib.cli import app
 from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
-from toolcrib.takeover.clients import CLIENTS, client_named
-from toolcrib.takeover.document import read, table
-
-every_client = pytest.mark.parametrize("name", list(CONFIGS))
-
-
-def put(home: Path, name: str) -> Path:
-    path = home / CONFIGS[name].file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(CONFIGS[name].text.encode())
-    return path
-
-
-def entries(name: str, path: Path) -> Any:
-    client = client_named(name)
-    document = read(path.read_text(), client.syntax)
-    return table(document, client.layout(document).path)
-
-
-def ours() -> Any:
-    return json.loads(own_servers_file().read_text())["mcpServers"]
+from toolcrib.takeover.clients import CLIENTS
 
 
 def backups() -> list[Path]:

@@ -1,8 +1,16 @@
 """A file for each client, as somebody might have it after a year: comments, other settings, several
 servers, one that cannot be taken over."""
 
+import json
 from collections.abc import Mapping
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from toolcrib.config import own_servers_file
+from toolcrib.takeover.clients import client_named
+from toolcrib.takeover.document import read, table
 
 
 class Config(NamedTuple):
@@ -225,3 +233,22 @@ CONFIGS: Mapping[str, Config] = {
     "zed": Config(".config/zed/settings.json", ZED, ("files", "notes", "older"), ("postgres",)),
 }
 SECRETS = ("s3cret-weather", "s3cret-docs", "s3cret-github", "s3cret")
+
+every_client = pytest.mark.parametrize("name", list(CONFIGS))
+
+
+def put(home: Path, name: str) -> Path:
+    path = home / CONFIGS[name].file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(CONFIGS[name].text.encode())
+    return path
+
+
+def entries(name: str, path: Path) -> Any:
+    client = client_named(name)
+    document = read(path.read_text(), client.syntax)
+    return table(document, client.layout(document).path)
+
+
+def ours() -> Any:
+    return json.loads(own_servers_file().read_text())["mcpServers"]

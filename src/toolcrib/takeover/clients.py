@@ -156,7 +156,6 @@ CLIENTS: tuple[Client, ...] = (
         reload="run `MCP: List Servers`, choose toolcrib, start it",
         source="https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
         relaxed=True,
-        unconfirmed=("the file of a profile other than the default one is not looked for",),
     ),
     Client(
         name="codex",

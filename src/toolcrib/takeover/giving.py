@@ -1,6 +1,6 @@
 """The plan of an export: our servers stand in the client again, and the shim is gone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp.server import Command, ServerConfig
@@ -47,10 +47,9 @@ def entries_of(
     return entries, left
 
 
-def printed(client: Client, entries: JsonObject) -> str:
+def printed(client: Client, entries: Mapping[str, JsonObject]) -> str:
     """The entries as a file of the client that holds nothing else."""
-    put = {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
-    return edited("", client.syntax, client.layouts[0].path, (), put)
+    return edited("", client.syntax, client.layouts[0].path, (), entries)
 
 
 def _is_ours(server: ServerConfig) -> bool:

@@ -91,7 +91,7 @@ def _twice(opened: Opened, patient: Patient) -> Iterator[Finding]:
     client = opened.target.client
     ours = [source.config for source in patient.servers.sources]
     shims = _all_shims(opened)
-    for name in opened.entries.keys() - shims.keys() if shims else ():
+    for name in [name for name in opened.entries if shims and name not in shims]:
         same = _same(opened, name, ours)
         if same:
             message = f"{client.title}: {name} stands there, and is {same[0]} of the gateway too"
