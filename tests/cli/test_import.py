@@ -2,6 +2,7 @@ import json
 import stat
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -9,7 +10,7 @@ from typer.testing import CliRunner
 from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
 from tests.takeover.configs import CONFIGS, SECRETS, entries, every_client, ours, put
-from toolcrib.cli import app
+from toolcrib.cli.app import app
 from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
 from toolcrib.takeover.clients import CLIENTS
@@ -268,6 +269,45 @@ def test_a_shim_that_has_moved_is_put_right(run: Run, home: Path):
     path.write_text(written.replace(entries("cursor", path)["toolcrib"]["command"], "/x/toolcrib"))
     assert run("import", "--yes", "--json").json[0]["done"]
     assert path.read_text() == written
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "toolcrib", "args": ["serve", "--stdio"]},
+        {"command": "uvx", "args": ["toolcrib", "connect"]},
+        {"command": "/usr/bin/python3.11", "args": ["-m", "toolcrib.cli", "connect"]},
+    ],
+)
+def test_a_gateway_that_was_put_there_by_hand_becomes_the_shim(run: Run, home: Path, entry: Any):
+    path = put(home, "cursor")
+    path.write_text(json.dumps({"mcpServers": {"tools": entry}}))
+    (told,) = run("import", "--yes", "--json").json
+    assert (told["moved"], told["done"]) == ({}, True)
+    assert {*entries("cursor", path)} == {"toolcrib"}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "toolcrib-like", "args": ["connect"]},
+        {"command": "npx", "args": ["toolcrib", "connect"]},
+        {"command": "python", "args": ["-m", "other", "connect"]},
+    ],
+)
+def test_what_only_looks_like_it_is_a_server_like_any_other(run: Run, home: Path, entry: Any):
+    put(home, "cursor").write_text(json.dumps({"mcpServers": {"tools": entry}}))
+    assert [*run("import", "--yes", "--json").json[0]["moved"]] == ["tools"]
+
+
+def test_a_gateway_by_its_address_does_not_get_behind_itself(run: Run, home: Path):
+    path = put(home, "cursor")
+    entry = {"url": "http://127.0.0.1:8000/mcp", "headers": {"Authorization": "Bearer x"}}
+    path.write_text(json.dumps({"mcpServers": {"toolcrib": entry, "a": {"command": "x"}}}))
+    (told,) = run("import", "--yes", "--json").json
+    assert "the gateway itself" in told["left"]["toolcrib"]
+    assert entries("cursor", path) == {"toolcrib": entry}
+    assert {*ours()} == {"a"}
 
 
 def test_a_projects_file_names_no_path_of_this_machine(run: Run, tmp_path: Path):

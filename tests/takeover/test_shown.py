@@ -18,7 +18,15 @@ from toolcrib.takeover.shown import MASK, diff, masked
         ("json", '{"a": {"args": ["--header", "Authorization: Bearer s3cret"]}}'),
         ("json", '{"a": {"url": "https://me:s3cret@x/mcp?key=s3cret&b=s3cret"}}'),
         ("json", '{"a": {"env": {"A": "s3cret \\"quoted\\" s3cret"}}}'),
+        ("json", '{"a": {"env": {"A": "s3cret$HOME", "B": "${X:-s3cret}"}}}'),
+        ("json", '{"a": [{"apiKey": "s3cret", "x": "y"}]}'),
+        ("json", '{"a": {"args": [ // don\'t\n "--token", "s3cret" // it\'s\n]}}'),
+        ("json", '{"a": {} // "b": {"env": {"API_KEY": "s3cret"}}\n}'),
+        ("json", "{ /* token=s3cret https://me:s3cret@x */ }"),
         ("json", '{"broken": "s3cret"'),
+        ("toml", 'broken = "s3cret'),
+        ("toml", 'a = 1 # api_key = "s3cret"'),
+        ("toml", "[m.a]\nargs = [ # don't\n '--token', 's3cret' # it's\n]"),
         ("toml", 'm.a.env.MODE = "s3cret"'),
         ("toml", "[m.a.env]\nMODE = 's3cret'"),
         ("toml", '[m.a]\nenv = { MODE = "s3cret" }'),
@@ -41,6 +49,7 @@ def test_secrets_are_masked(syntax: Syntax, text: str):
         ("json", '{"a": {"command": "npx", "args": ["-y", "x"], "url": "https://x/mcp"}}'),
         ("toml", '[m.a]\nenv_vars = ["TOKEN"]\nbearer_token_env_var = "TOKEN"'),
         ("toml", '[m.a]\ncommand = "npx"\nargs = ["-y"]'),
+        ("toml", "[m.a] # documents, don't touch\ncommand = 'it' # it's fine"),
     ],
 )
 def test_what_is_no_secret_is_shown(syntax: Syntax, text: str):

@@ -55,7 +55,7 @@ def edited(
     wanted = _expected(read(text, syntax), path, drop, put or {})
     edit = edit_json if syntax == "json" else edit_toml
     changed = edit(text, path, drop, put or {})
-    if _plain(read(changed, syntax)) != _plain(wanted):
+    if _without_empty(read(changed, syntax)) != _without_empty(wanted):
         raise ConfigError("it is written in a way that cannot be edited here; change it by hand")
     return changed
 
@@ -79,12 +79,8 @@ def _expected(
     return top
 
 
-def _plain(document: JsonObject) -> object:
-    """For comparing: an empty object that is not written out is none."""
-    return _without_empty(document)
-
-
 def _without_empty(value: Any) -> Any:  # noqa: ANN401 - TOML has dates, which JSON has not
+    """For comparing: an empty object that is not written out is none."""
     if isinstance(value, Mapping):
         inner = {
             key: _without_empty(each) for key, each in cast("Mapping[str, Any]", value).items()

@@ -1,5 +1,6 @@
 """The shim's entry: what a client launches in place of all its servers."""
 
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,8 @@ from toolcrib.takeover.shape import Shape
 
 NAME = "toolcrib"
 CONNECT = "connect"
+_STARTS = {CONNECT, "serve"}
+_LAUNCHER = re.compile(r"uvx?|pipx|py|python[0-9.]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,17 @@ def installed_command() -> str:
 
 
 def is_shim(entry: Json) -> bool:
-    """Whether an entry, of a client or of ours, starts the shim."""
+    """Whether an entry, of a client or of ours, starts the shim, or a gateway of its own."""
     words = _words(entry)
-    return bool(words) and Path(words[0]).stem == "toolcrib" and CONNECT in words[1:]
+    if not words or not _STARTS & {*words[1:]}:
+        return False
+    program = Path(words[0]).stem
+    launched = _LAUNCHER.fullmatch(program) and any(_is_ours(each) for each in words[1:])
+    return program == NAME or bool(launched)
+
+
+def _is_ours(word: str) -> bool:
+    return Path(word).stem == NAME or word.partition(".")[0] == NAME
 
 
 def shim_path(entry: Json) -> str:

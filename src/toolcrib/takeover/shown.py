@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from toolcrib.errors import ConfigError
-from toolcrib.takeover.document import Syntax
+from toolcrib.takeover.document import Syntax, read
 from toolcrib.takeover.jsonc import Member, Node, parse
 from toolcrib.takeover.spans import Edit, applied
 from toolcrib.takeover.toml_text import Statement, statements
@@ -15,9 +15,17 @@ MASK = "***"
 AROUND = 2
 _SECRET = re.compile(r"key|token|secret|passw|credential|auth|bearer|cookie", re.IGNORECASE)
 _MAPS = frozenset({"env", "environment", "headers", "http_headers"})
-_REFERENCE = re.compile(r"\$\{?[A-Za-z_][\w:-]*\}?|\{env:\w+\}")
+_REFERENCE = re.compile(
+    r"(?:Bearer |Basic |token )?(?:\$\{(?:\w+:)?\w+\}|\$[A-Z_][A-Z0-9_]*|\{env:\w+\})"
+)
 _IN_ADDRESS = re.compile(r"(?<=//)[^/@\s\"']+(?=@)|(?<=[?&])([^=&\s\"']+)=[^&\s\"']+")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'', re.DOTALL)
+_TOKENS: Mapping[Syntax, re.Pattern[str]] = {
+    "json": re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"', re.DOTALL),
+    "toml": re.compile(
+        r'#[^\n]*|"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\]|\\.)*"|\'[^\']*\'', re.DOTALL
+    ),
+}
+_IN_COMMENT = re.compile(rf"((?:{_SECRET.pattern})[\w-]*[\s\"':=]+)[^\s\"',;}}]+", re.IGNORECASE)
 _FLAG = re.compile(r"--?[\w-]+")
 
 
@@ -34,19 +42,28 @@ def diff(old: str, new: str, name: str, syntax: Syntax) -> list[str]:
 
 
 def masked(text: str, syntax: Syntax) -> str:
-    """The text without its secrets, as far as they can be told; a text that is broken, not at all.
+    """The text without its secrets, as far as they can be told; of a broken text, nothing.
 
     A reference to a variable is no secret.
     """
+    try:
+        read(text, syntax)
+    except ConfigError:
+        return MASK
     if syntax == "toml":
         edits = [edit for each in statements(text) for edit in _in_statement(text, each)]
     else:
-        try:
-            root = parse(text)
-        except ConfigError:
-            return MASK
+        root = parse(text)
         edits = list(_in_members(text, root, within=False)) if root else []
-    return applied(text, edits)
+    return applied(text, [*edits, *_in_comments(text, syntax)])
+
+
+def _in_comments(text: str, syntax: Syntax) -> Iterator[Edit]:
+    """What looks like a secret in a server that was only commented out."""
+    for found in _TOKENS[syntax].finditer(text):
+        if found[0][0] in "/#":
+            hidden = _IN_COMMENT.sub(rf"\g<1>{MASK}", found[0])
+            yield Edit(found.start(), found.end(), _IN_ADDRESS.sub(MASK, hidden))
 
 
 def _in_members(text: str, node: Node, *, within: bool) -> Iterator[Edit]:
@@ -55,7 +72,8 @@ def _in_members(text: str, node: Node, *, within: bool) -> Iterator[Edit]:
         if member.node.members:
             yield from _in_members(text, member.node, within=inner)
         else:
-            yield from _in_span(text, member.node.start, member.node.end, whole=inner)
+            node = member.node
+            yield from _in_span(text, node.start, node.end, "json", whole=inner)
 
 
 def _is_secret(member: Member) -> bool:
@@ -68,21 +86,25 @@ def _in_statement(text: str, statement: Statement) -> Iterator[Edit]:
     start = text.index("=", statement.start) + 1
     whole = any(part in _MAPS or _SECRET.search(part) for part in statement.path[1:])
     by_name = statement.path[-1].endswith(("env_var", "env_vars", "env_http_headers"))
-    yield from _in_span(text, start, statement.end, whole=whole and not by_name)
+    yield from _in_span(text, start, statement.end, "toml", whole=whole and not by_name)
 
 
-def _in_span(text: str, start: int, end: int, *, whole: bool) -> Iterator[Edit]:
-    """The secrets in a value; `whole`: every text in it that is no reference."""
-    flag = False
-    for found in _STRING.finditer(text, start, end):
+def _in_span(text: str, start: int, end: int, syntax: Syntax, *, whole: bool) -> Iterator[Edit]:
+    """The secrets in a value; `whole`: every text in it that is no reference.
+
+    After a key or an option that tells of a secret, the next text is one.
+    """
+    told = False
+    for found in _TOKENS[syntax].finditer(text, start, end):
         said = found[0][1:-1]
-        secret = whole or flag or "Bearer " in said
-        flag = bool(_FLAG.fullmatch(said) and _SECRET.search(said))
-        if text[found.end() : end].lstrip()[:1] in (":", "="):  # a key, not a value
+        if found[0][0] in "/#":
             continue
-        if secret and not _REFERENCE.search(said):
+        secret = whole or told or "Bearer " in said
+        key = text[found.end() : end].lstrip()[:1] in (":", "=")
+        told = bool(_SECRET.search(said)) and bool(key or _FLAG.fullmatch(said))
+        if secret and not key and not _REFERENCE.fullmatch(said):
             yield Edit(found.start(), found.end(), json.dumps(MASK))
-        else:
+        elif not key:
             yield from _in_text(found)
 
 

@@ -1,16 +1,19 @@
 """The plan of an import: the client's servers become ours, and the shim takes their place."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from toolcrib.errors import ConfigError
-from toolcrib.model import JsonObject
+from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp.config import read_table
 from toolcrib.sources.mcp.server import ServerConfig
-from toolcrib.takeover.entries import Taken, read_entry
+from toolcrib.takeover.entries import URLS, Taken, read_entry
 from toolcrib.takeover.plan import Opened, Plan, Target
 from toolcrib.takeover.references import CannotBeTaken
 from toolcrib.takeover.shim import NAME, Shim, is_shim, shim_entry
+
+_LOOPBACK = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\])[:/]")
 
 
 def plan_import(target: Target, ours: Sequence[ServerConfig], own: Path, shim: Shim) -> Plan:
@@ -25,9 +28,7 @@ def plan_import(target: Target, ours: Sequence[ServerConfig], own: Path, shim: S
     old = {server.id for server in ours}
     added = {names[name]: each.entry for name, each in taken.items() if names[name] not in old}
     drop = {*taken, *(name for name, entry in opened.entries.items() if is_shim(entry))}
-    place = free_name(NAME, {*opened.entries} - drop)
-    _refuse_shut_out(opened, place)
-    put = {place: shim_entry(target.client, opened.layout.shape, shim)}
+    put = _shim(opened, shim, {*opened.entries} - drop)
     return Plan(
         target,
         before=opened.text,
@@ -40,11 +41,16 @@ def plan_import(target: Target, ours: Sequence[ServerConfig], own: Path, shim: S
     )
 
 
-def _refuse_shut_out(opened: Opened, place: str) -> None:
-    path, client = opened.target.path, opened.target.client
+def _shim(opened: Opened, shim: Shim, in_use: Collection[str]) -> dict[str, JsonObject]:
+    """The shim by a name that is free; nothing where the gateway stands there by its address."""
+    if any(_is_gateway(name, opened.entries[name]) for name in in_use):
+        return {}
+    place, client = free_name(NAME, in_use), opened.target.client
     if not client.lets_in(opened.document, place):
         lists = f"{'.'.join(client.allowed)} or {'.'.join(client.excluded)}"
-        raise ConfigError(f"{path}: {lists} keeps the gateway out; let {place!r} in there first")
+        todo = f"{lists} keeps the gateway out; let {place!r} in there first"
+        raise ConfigError(f"{opened.target.path}: {todo}")
+    return {place: shim_entry(client, opened.layout.shape, shim)}
 
 
 def _taken(opened: Opened, own: Path) -> tuple[dict[str, Taken], dict[str, str]]:
@@ -58,6 +64,9 @@ def _taken(opened: Opened, own: Path) -> tuple[dict[str, Taken], dict[str, str]]
         if not target.client.lets_in(opened.document, name):
             left[name] = "the client keeps it out by a list"
             continue
+        if _is_gateway(name, entry):
+            left[name] = "it is the gateway itself, by its address"
+            continue
         try:
             each = read_entry(opened.layout.shape, entry, target.home, target.project)
             _check(own, name, each.entry)
@@ -66,6 +75,12 @@ def _taken(opened: Opened, own: Path) -> tuple[dict[str, Taken], dict[str, str]]
         else:
             taken[name] = each
     return taken, left
+
+
+def _is_gateway(name: str, entry: Json) -> bool:
+    """An address cannot be told apart from another, so the name has to say it too."""
+    urls = [str(entry.get(key)) for key in URLS] if isinstance(entry, Mapping) else []
+    return NAME in name and any(_LOOPBACK.match(url) for url in urls)
 
 
 def _check(own: Path, name: str, entry: JsonObject) -> None:
