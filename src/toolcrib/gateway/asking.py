@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 
 from toolcrib.gateway import sdk
 from toolcrib.gateway.logs import Logs
-from toolcrib.model import Ask, Asked, JsonObject, Log, Question
+from toolcrib.gateway.relay import ProgressRelay
+from toolcrib.model import Ask, Asked, JsonObject, Log, Progress, Question
 
 _KINDS: Mapping[Question, tuple[Any, type[sdk.BaseModel]]] = {
     "elicitation/create": (sdk.ElicitRequest, sdk.ElicitResult),
@@ -67,13 +68,34 @@ def logger(context: sdk.Context) -> Log:
 
 
 class Heard:
-    """Who listens while work is done. `context` is the request that is served now."""
+    """Who listens while work is done. `context` is the request that is served now.
+
+    `progress` is None where the client did not ask for it.
+    """
 
     def __init__(self, logs: Logs, ask: Ask) -> None:
         self._logs = logs
         self.ask = ask
         self.log: Log = logs.log
+        self._relay = ProgressRelay(self._report) if _wants_progress(logs.context) else None
 
     @property
     def context(self) -> sdk.Context:
         return self._logs.context
+
+    @property
+    def progress(self) -> Progress | None:
+        return self._relay
+
+    async def sent(self) -> None:
+        """Return when all that was heard is on its way: nothing comes after the result."""
+        if self._relay:
+            await self._relay.end()
+        await self._logs.sent()
+
+    async def _report(self, done: float, every: float | None, message: str | None) -> None:
+        await self.context.session.report_progress(done, every, message)
+
+
+def _wants_progress(context: sdk.Context) -> bool:
+    return context.meta is not None and context.meta.get("progress_token") is not None

@@ -42,7 +42,7 @@ class Kept:
         self._open: dict[str, _Open] = {}
         self._asking = asyncio.Event()
         self._numbers = count(2)
-        self.task = asyncio.ensure_future(work(Heard(self._logs, self._ask)))
+        self.task = asyncio.ensure_future(_heard_out(work, Heard(self._logs, self._ask)))
 
     async def until_asked(self) -> sdk.Result | None:
         """The result; None once something is asked. Raises what the work raises."""
@@ -104,3 +104,10 @@ class Kept:
             self._asking.set()
         else:
             self._asking.clear()
+
+
+async def _heard_out(work: Work, heard: Heard) -> sdk.Result:
+    try:
+        return await work(heard)
+    finally:
+        await heard.sent()

@@ -44,10 +44,11 @@ class Rounds:
         Raises `MCPError` for a `requestState` that is none of ours.
         """
         if not sdk.is_modern(context):
-            logs = Logs(context)
-            result = await work(Heard(logs, asker(context)))
-            await logs.sent()
-            return result
+            heard = Heard(Logs(context), asker(context))
+            try:
+                return await work(heard)
+            finally:
+                await heard.sent()
         kept = self._resumed(context) if _given(context, "requestState") else None
         return await self._round(context, kept or self._begun(context, work))
 

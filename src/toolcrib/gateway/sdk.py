@@ -4,17 +4,31 @@ Importing this takes about half a second, so only what serves does. The one priv
 the SDK keeps what it knows of a connection.
 """
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, TypedDict
 
+from anyio import (
+    BrokenResourceError,
+    ClosedResourceError,
+    create_memory_object_stream,
+    create_task_group,
+)
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import MCPError
+from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel.server import Server
-from mcp.shared.message import ServerMessageMetadata
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    INVALID_REQUEST,
     LOG_LEVEL_META_KEY,
+    PARSE_ERROR,
+    CallToolRequestParams,
     ClientCapabilities,
     CompleteRequestParams,
     CreateMessageRequest,
@@ -22,7 +36,9 @@ from mcp_types import (
     ElicitRequest,
     ElicitResult,
     EmptyResult,
+    ErrorData,
     GetPromptRequestParams,
+    JSONRPCError,
     ListRootsRequest,
     ListRootsResult,
     LoggingMessageNotification,
@@ -31,15 +47,23 @@ from mcp_types import (
     ServerNotification,
     SetLevelRequestParams,
     SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
     UnsubscribeRequestParams,
+    jsonrpc_message_adapter,
 )
 from mcp_types.methods import validate_server_result
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import (
+    LATEST_HANDSHAKE_VERSION,
+    LATEST_MODERN_VERSION,
+    MODERN_PROTOCOL_VERSIONS,
+)
 from pydantic import BaseModel, ValidationError
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 Result: TypeAlias = dict[str, Any]
 """A result as it goes on the wire: what comes from elsewhere is handed on, not modelled again."""
+Item: TypeAlias = SessionMessage | Exception
 
 
 class _AsSent(TypedDict):
@@ -55,9 +79,18 @@ __all__ = [
     "AS_SENT",
     "INTERNAL_ERROR",
     "INVALID_PARAMS",
+    "INVALID_REQUEST",
+    "LATEST_HANDSHAKE_VERSION",
+    "LATEST_MODERN_VERSION",
     "LOG_LEVEL_META_KEY",
+    "PARSE_ERROR",
     "BaseModel",
+    "BrokenResourceError",
+    "CacheHint",
+    "CallNext",
+    "CallToolRequestParams",
     "ClientCapabilities",
+    "ClosedResourceError",
     "CompleteRequestParams",
     "Connection",
     "Context",
@@ -66,23 +99,42 @@ __all__ = [
     "ElicitRequest",
     "ElicitResult",
     "EmptyResult",
+    "ErrorData",
     "GetPromptRequestParams",
+    "HandlerResult",
+    "InMemorySubscriptionBus",
+    "InitializationOptions",
+    "Item",
+    "JSONRPCError",
     "ListRootsRequest",
     "ListRootsResult",
+    "ListenHandler",
     "LoggingMessageNotification",
     "MCPError",
+    "MemoryObjectReceiveStream",
+    "MemoryObjectSendStream",
+    "NotificationOptions",
     "PaginatedRequestParams",
     "ReadResourceRequestParams",
     "Result",
     "Server",
     "ServerMessageMetadata",
     "ServerNotification",
+    "SessionMessage",
     "SetLevelRequestParams",
     "SubscribeRequestParams",
+    "SubscriptionsListenRequestParams",
+    "SubscriptionsListenResult",
+    "ToolsListChanged",
     "UnsubscribeRequestParams",
     "ValidationError",
+    "client_name",
     "connection_of",
+    "create_memory_object_stream",
+    "create_task_group",
+    "fits",
     "is_modern",
+    "jsonrpc_message_adapter",
     "sendable",
 ]
 
@@ -97,6 +149,21 @@ def connection_of(context: Context) -> Connection:
     return context.session._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
+def client_name(context: Context) -> str:
+    """What the client calls itself, unverified; "" if it does not."""
+    said = context.session.client_params
+    return said.client_info.name if said else ""
+
+
+def fits(method: str, version: str, result: Mapping[str, Any]) -> bool:
+    """Whether a result would pass the SDK's own check of what this server sends."""
+    try:
+        validate_server_result(method, version, result)
+    except ValidationError:
+        return False
+    return True
+
+
 def sendable(context: Context, key: str, listed: Result) -> Result:
     """The list without what the SDK would refuse to send, for which it would refuse all of it."""
     if _fits(context, listed):
@@ -105,8 +172,4 @@ def sendable(context: Context, key: str, listed: Result) -> Result:
 
 
 def _fits(context: Context, result: Result) -> bool:
-    try:
-        validate_server_result(context.method, context.protocol_version, result)
-    except ValidationError:
-        return False
-    return True
+    return fits(context.method, context.protocol_version, result)
