@@ -4,14 +4,16 @@ import asyncio
 import inspect
 import json
 import sys
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import mcp_types as types
+import pytest
 from mcp import Client
 
-from tests.sources.mcp.faking import FAKE, text
+from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib import Crib
 from toolcrib.gateway import extras, sdk
 from toolcrib.gateway.asking import Heard
@@ -30,6 +32,14 @@ def add_fake(crib: Crib, name: str, *modes: str, **others: Any) -> None:
     crib.add_mcp(name, command=[sys.executable, "-S", str(FAKE), *modes], **entry)
     (done,) = asyncio.run(crib.refresh(name))
     assert not done.error, done
+
+
+@contextmanager
+def crib_at(home: Path) -> Generator[Crib]:
+    """A crib that remembers in this folder, for the tests of a whole file: to start takes time."""
+    with pytest.MonkeyPatch.context() as patch, nothing_left(), Crib() as crib:
+        patch.setenv("HOME", str(home))
+        yield crib
 
 
 class Front:
@@ -127,6 +137,3 @@ def words(result: types.CallToolResult) -> str:
     first = result.content[0]
     assert isinstance(first, types.TextContent)
     return first.text
-
-
-__all__ = ["ERAS", "SOON", "Front", "Person", "add_fake", "client_of", "said", "text", "words"]

@@ -9,8 +9,7 @@ from mcp import MCPError
 from mcp.server.runner import modern_on_request
 from mcp.shared.direct_dispatcher import create_direct_dispatcher_pair
 
-from tests.gateway.fronting import SOON, Front, add_fake
-from tests.sources.mcp.faking import nothing_left
+from tests.gateway.fronting import SOON, Front, add_fake, crib_at
 from toolcrib import Crib
 from toolcrib.gateway import rounds
 from toolcrib.gateway.guest import Guest
@@ -18,9 +17,9 @@ from toolcrib.gateway.guest import Guest
 ANN = {"elicits": {"action": "accept", "content": {"name": "Ann"}}}
 
 
-@pytest.fixture
-def crib() -> Iterator[Crib]:
-    with nothing_left(), Crib() as crib:
+@pytest.fixture(scope="module")
+def crib(tmp_path_factory) -> Iterator[Crib]:
+    with crib_at(tmp_path_factory.mktemp("rounds")) as crib:
         add_fake(crib, "fake", "asks", "modern")
         yield crib
 
