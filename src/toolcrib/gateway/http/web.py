@@ -15,7 +15,7 @@ from toolcrib.gateway.http.asgi import App
 HEAD_S = 10.0
 IDLE_S = 15
 HEAD_BYTES = 32 * 1024
-MOST_CONNECTIONS = 500
+MOST_CONNECTIONS = 1_000
 STOP_S = 2
 
 __all__ = ["StreamableHTTPSessionManager", "TransportSecuritySettings", "WebServer"]
