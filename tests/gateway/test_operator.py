@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.gateway.serving import bare, call, place_in, request, serving, with_token
+from tests.gateway.daemons import bare, call, place_in, request, serving, with_token
 from toolcrib.connect.place import Place
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError

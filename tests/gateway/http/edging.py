@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.gateway.serving import Answer, bare
+from tests.gateway.daemons import Answer, bare
 from toolcrib.gateway.admission import Admission
 from toolcrib.gateway.credentials import Credentials
 from toolcrib.gateway.guest import Guest

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.gateway.serving import (
+from tests.gateway.daemons import (
     INITIALIZE,
     bare,
     call,
