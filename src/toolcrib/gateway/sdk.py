@@ -20,7 +20,9 @@ from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
@@ -39,6 +41,10 @@ from mcp_types import (
     ErrorData,
     GetPromptRequestParams,
     JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
     ListRootsRequest,
     ListRootsResult,
     LoggingMessageNotification,
@@ -106,6 +112,10 @@ __all__ = [
     "InitializationOptions",
     "Item",
     "JSONRPCError",
+    "JSONRPCMessage",
+    "JSONRPCNotification",
+    "JSONRPCRequest",
+    "JSONRPCResponse",
     "ListRootsRequest",
     "ListRootsResult",
     "ListenHandler",
@@ -122,10 +132,12 @@ __all__ = [
     "ServerNotification",
     "SessionMessage",
     "SetLevelRequestParams",
+    "StreamableHTTPSessionManager",
     "SubscribeRequestParams",
     "SubscriptionsListenRequestParams",
     "SubscriptionsListenResult",
     "ToolsListChanged",
+    "TransportSecuritySettings",
     "UnsubscribeRequestParams",
     "ValidationError",
     "client_name",

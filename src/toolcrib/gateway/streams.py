@@ -6,7 +6,7 @@ A line has a limit, and one that is no message is answered with an error where t
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from toolcrib.gateway import sdk
 from toolcrib.sources.mcp.lines import LONGEST_LINE, Line, Reader, bounded_lines
@@ -18,6 +18,28 @@ WAITING = 64
 _GONE = (sdk.BrokenResourceError, sdk.ClosedResourceError)
 
 
+class Gate(Protocol):
+    """Whoever counts what is under way on a connection."""
+
+    def came(self, message: sdk.JSONRPCMessage, /) -> sdk.ErrorData | None:
+        """Why this is not taken in; None if it is."""
+        ...
+
+    def went(self, message: sdk.JSONRPCMessage, /) -> None:
+        """This was sent to the client."""
+        ...
+
+
+class Open:
+    """A gate that lets everything through."""
+
+    def came(self, _message: sdk.JSONRPCMessage) -> None:
+        """Always."""
+
+    def went(self, _message: sdk.JSONRPCMessage) -> None:
+        """The same."""
+
+
 class Streams(NamedTuple):
     """What `Server.run` takes."""
 
@@ -27,7 +49,11 @@ class Streams(NamedTuple):
 
 @asynccontextmanager
 async def message_streams(
-    reader: Reader, send: Callable[[bytes], Awaitable[None]], *, longest: int = LONGEST_LINE
+    reader: Reader,
+    send: Callable[[bytes], Awaitable[None]],
+    gate: Gate | None = None,
+    *,
+    longest: int = LONGEST_LINE,
 ) -> AsyncGenerator[Streams]:
     """The messages of a client that writes to `reader`, and to one that `send` reaches.
 
@@ -36,8 +62,9 @@ async def message_streams(
     incoming, read = sdk.create_memory_object_stream[sdk.Item](0)
     write, outgoing = sdk.create_memory_object_stream[sdk.SessionMessage](WAITING)
     answers = write.clone()
-    sending = asyncio.ensure_future(_send(outgoing, send, incoming))
-    receiving = asyncio.ensure_future(_receive(reader, incoming, answers, longest))
+    gate = gate or Open()
+    sending = asyncio.ensure_future(_send(outgoing, send, incoming, gate))
+    receiving = asyncio.ensure_future(_receive(reader, incoming, answers, gate, longest))
     try:
         yield Streams(read, write)
         write.close()
@@ -55,15 +82,17 @@ async def _receive(
     reader: Reader,
     incoming: sdk.MemoryObjectSendStream[sdk.Item],
     answers: sdk.MemoryObjectSendStream[sdk.SessionMessage],
+    gate: Gate,
     longest: int,
 ) -> None:
     with suppress(*_GONE, OSError):
         async for line in bounded_lines(reader, longest=longest):
             message = _message(line)
-            if message:
+            refused = gate.came(message.message) if message else _unreadable(line, longest)
+            if refused:
+                await answers.send(_answer(reply_id(line.content), refused))
+            elif message:
                 await incoming.send(message)
-            elif line.content.strip():
-                await answers.send(_refused(line, longest))
     incoming.close()
 
 
@@ -71,9 +100,11 @@ async def _send(
     outgoing: sdk.MemoryObjectReceiveStream[sdk.SessionMessage],
     send: Callable[[bytes], Awaitable[None]],
     incoming: sdk.MemoryObjectSendStream[sdk.Item],
+    gate: Gate,
 ) -> None:
     with suppress(*_GONE, OSError):
         async for item in outgoing:
+            gate.went(item.message)
             text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
             await send(text.encode() + b"\n")
         return
@@ -91,14 +122,14 @@ def _message(line: Line) -> sdk.SessionMessage | None:
     return sdk.SessionMessage(message)
 
 
-def _refused(line: Line, longest: int) -> sdk.SessionMessage:
-    """What is answered to a line that cannot be read, under its id if that can be made out."""
-    code, text = (
-        (sdk.PARSE_ERROR, "this line is no JSON-RPC message")
-        if line.whole
-        else (sdk.INVALID_REQUEST, f"a message has at most {longest:,} bytes; send less")
-    )
-    error = sdk.ErrorData(code=code, message=text)
-    return sdk.SessionMessage(
-        sdk.JSONRPCError(jsonrpc="2.0", id=reply_id(line.content), error=error)
-    )
+def _unreadable(line: Line, longest: int) -> sdk.ErrorData | None:
+    """What is wrong with a line that is no message; None if there is nothing on it."""
+    if not line.whole:
+        told = f"a message has at most {longest:,} bytes; send less"
+        return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=told)
+    told = "this line is no JSON-RPC message"
+    return sdk.ErrorData(code=sdk.PARSE_ERROR, message=told) if line.content.strip() else None
+
+
+def _answer(id: int | str | None, error: sdk.ErrorData) -> sdk.SessionMessage:
+    return sdk.SessionMessage(sdk.JSONRPCError(jsonrpc="2.0", id=id, error=error))
