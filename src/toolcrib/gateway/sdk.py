@@ -7,8 +7,7 @@ the SDK keeps what it knows of a connection.
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from anyio import BrokenResourceError, ClosedResourceError, create_memory_object_stream
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio import ClosedResourceError
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -45,7 +44,6 @@ __all__ = [
     "LATEST_HANDSHAKE_VERSION",
     "LATEST_MODERN_VERSION",
     "PARSE_ERROR",
-    "BrokenResourceError",
     "CacheHint",
     "CallNext",
     "CallToolRequestParams",
@@ -59,8 +57,6 @@ __all__ = [
     "Item",
     "JSONRPCError",
     "ListenHandler",
-    "MemoryObjectReceiveStream",
-    "MemoryObjectSendStream",
     "NotificationOptions",
     "PaginatedRequestParams",
     "Result",
@@ -72,7 +68,6 @@ __all__ = [
     "ValidationError",
     "client_name",
     "connection_of",
-    "create_memory_object_stream",
     "fits",
     "is_modern",
     "jsonrpc_message_adapter",
