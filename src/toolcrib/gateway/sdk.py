@@ -7,13 +7,7 @@ the SDK keeps what it knows of a connection.
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from anyio import (
-    BrokenResourceError,
-    ClosedResourceError,
-    create_memory_object_stream,
-    create_task_group,
-)
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio import ClosedResourceError
 from mcp import MCPError
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
@@ -91,7 +85,6 @@ __all__ = [
     "LOG_LEVEL_META_KEY",
     "PARSE_ERROR",
     "BaseModel",
-    "BrokenResourceError",
     "CacheHint",
     "CallNext",
     "CallToolRequestParams",
@@ -121,8 +114,6 @@ __all__ = [
     "ListenHandler",
     "LoggingMessageNotification",
     "MCPError",
-    "MemoryObjectReceiveStream",
-    "MemoryObjectSendStream",
     "NotificationOptions",
     "PaginatedRequestParams",
     "ReadResourceRequestParams",
@@ -142,8 +133,6 @@ __all__ = [
     "ValidationError",
     "client_name",
     "connection_of",
-    "create_memory_object_stream",
-    "create_task_group",
     "fits",
     "is_modern",
     "jsonrpc_message_adapter",
