@@ -42,7 +42,7 @@ def run(
         bool, typer.Option("--undo", help="Put the client's file back as it was before.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="With --undo: even if it was changed since.")
+        bool, typer.Option("--force", help="With --undo: the whole file, whoever changed it since.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Agree to all that is shown.")] = False,
     as_json: AsJson = False,
