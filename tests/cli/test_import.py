@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import NASTY, Run
 from tests.sources.mcp.faking import FAKE
 from tests.takeover.configs import CONFIGS, SECRETS, entries, every_client, ours, put
 from toolcrib.cli.app import app
@@ -204,6 +204,19 @@ def test_bytes_that_are_no_text_are_refused(run: Run, home: Path):
     path = put(home, "cursor")
     path.write_bytes(b'{\n"a": "\xff"}')
     assert f"{path}:2: is not UTF-8" in str(run("import", "--client", "cursor", "--yes").error)
+
+
+@pytest.mark.parametrize("option", [(), ("--json",)])
+def test_what_a_strangers_file_says_is_shown_and_never_obeyed(
+    run: Run, tmp_path: Path, option: tuple[str, ...]
+):
+    entry = {"command": NASTY, "args": [NASTY], NASTY: 1}
+    servers = {NASTY: entry, f"{NASTY}2": {"type": NASTY}}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}, ensure_ascii=False))
+    ran = run("import", "--project", str(tmp_path), "--dry-run", *option)
+    assert ran.code == 0
+    assert "[bold red]Fill" in ran.out
+    assert not set(ran.out) & set("\x1b\x07\r\x9b\u202e")
 
 
 def test_one_broken_file_costs_no_other(run: Run, home: Path):
