@@ -67,7 +67,8 @@ def run(
     if as_json:
         print_json(told)
     elif any(each["done"] for each in told):
-        console().print("`toolcrib refresh` lists the tools of the new servers.")
+        console().print("`toolcrib refresh` lists the tools of the new servers;")
+        console().print("`toolcrib gateway reload` tells a gateway that runs already of them.")
     if len(told) < len(found):
         raise typer.Exit(1)
 
