@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
+import mcp_types as types
 import pytest
-from mcp import MCPError
+from mcp import Client, MCPError
+from mcp.server import Server
 
 from tests.gateway.fronting import ERAS, SOON, Person, add_fake, client_of
 from tests.sources.mcp.faking import nothing_left
@@ -13,6 +15,7 @@ from toolcrib import Crib
 from toolcrib.gateway import beside
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.uris import fits
+from toolcrib.gateway.watched import Watched
 from toolcrib.search.filters import Scope
 
 
@@ -161,6 +164,54 @@ def test_a_long_list_comes_in_pages(crib, monkeypatch):
 def test_one_that_is_malformed_costs_no_other(crib, era):
     add_fake(crib, "a", "offers", "bad-offers")
     assert seen(crib, uris, era) == ["toolcrib://a/fake://a", "toolcrib://a/fake://shared"]
+
+
+@pytest.mark.parametrize("back", ["", "modern"])
+def test_a_client_of_the_handshake_hears_of_the_resources_that_it_subscribed_to(crib, back):
+    add_fake(crib, "a", "offers", back)
+    uri = "toolcrib://a/fake://a"
+
+    async def test():
+        told = asyncio.Queue()
+
+        async def hear(message):
+            told.put_nowait(message)
+
+        async with client_of(crib, "legacy", Person(), message_handler=hear) as client:
+            await client.session.send_request(subscription(uri), types.EmptyResult)
+            await client.call_tool("touch", {"uri": "fake://a"})
+            heard = await told.get()
+            end = types.UnsubscribeRequest(params=types.UnsubscribeRequestParams(uri=uri))
+            await client.session.send_request(end, types.EmptyResult)
+            with pytest.raises(MCPError, match="no resource"):
+                await client.session.send_request(subscription("no://a"), types.EmptyResult)
+            assert told.empty()
+        return heard
+
+    assert asyncio.run(asyncio.wait_for(test(), SOON)).params.uri == uri
+
+
+def test_a_stream_of_the_modern_era_hears_of_what_can_be_watched(crib):
+    add_fake(crib, "a", "offers")
+    watched, told = Watched(crib, guest()), []
+
+    async def seen_context(context, _params):
+        heard = asyncio.Queue()
+        async with watched.during(context, ["fake://a", "no://a"], heard.put_nowait):
+            await crib.call("touch", {"uri": "fake://a"})
+            told.append(await heard.get())
+        return types.ListToolsResult(tools=[])
+
+    async def test():
+        async with Client(Server("s", on_list_tools=seen_context), mode="auto") as client:
+            await client.list_tools()
+
+    asyncio.run(asyncio.wait_for(test(), SOON))
+    assert told == ["fake://a"]
+
+
+def subscription(uri: str) -> types.SubscribeRequest:
+    return types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
 
 
 @pytest.mark.parametrize(

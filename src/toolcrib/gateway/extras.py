@@ -6,6 +6,7 @@ from toolcrib.crib import Crib
 from toolcrib.gateway import completion, prompts, resources
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.rounds import Rounds
+from toolcrib.gateway.watched import Watched
 
 
 def handlers(crib: Crib, guest: Guest, rounds: Rounds) -> dict[str, Any]:
@@ -14,4 +15,5 @@ def handlers(crib: Crib, guest: Guest, rounds: Rounds) -> dict[str, Any]:
         **resources.handlers(crib, guest, rounds),
         **prompts.handlers(crib, guest, rounds),
         **completion.handlers(crib, guest, rounds),
+        **Watched(crib, guest).handlers(),
     }

@@ -54,7 +54,7 @@ class Resources:
 
     async def read(self, context: sdk.Context, params: sdk.ReadResourceRequestParams) -> sdk.Result:
         """Read one, by the URI that is listed here, or by the server's own where that is unique."""
-        meant = self._meant(context, params.uri)
+        meant = meant_resource(seen_servers(self._crib, self._guest), context, params.uri)
 
         async def work(heard: Heard) -> sdk.Result:
             under_way = running(self._crib, self._guest, heard)
@@ -78,22 +78,22 @@ class Resources:
         ]
         return sdk.sendable(context, key, page(key, items, params))
 
-    def _meant(self, context: sdk.Context, uri: str) -> Meant:
-        """Raises `MCPError` for what is nobody's, and for what is of several."""
-        servers = seen_servers(self._crib, self._guest)
-        for source in servers:
-            before = prefix(source)
-            if uri.startswith(before):
-                return Meant(source, uri.removeprefix(before), before)
-        found = [each for each in servers if _lists(each, uri)] or [
-            each for each in servers if _might_have(each, uri)
-        ]
-        if len(found) == 1:
-            return Meant(found[0], uri, "")
-        if found:
-            names = ", ".join(prefix(each) + uri for each in found)
-            raise sdk.MCPError(sdk.INVALID_PARAMS, f"{uri!r} is of several servers; say {names}")
-        raise _not_found(context, uri, _near(servers, uri))
+
+def meant_resource(servers: Sequence[McpSource], context: sdk.Context, uri: str) -> Meant:
+    """Raises `MCPError` for what is nobody's, and for what is of several."""
+    for source in servers:
+        before = prefix(source)
+        if uri.startswith(before):
+            return Meant(source, uri.removeprefix(before), before)
+    found = [each for each in servers if _lists(each, uri)] or [
+        each for each in servers if _might_have(each, uri)
+    ]
+    if len(found) == 1:
+        return Meant(found[0], uri, "")
+    if found:
+        names = ", ".join(prefix(each) + uri for each in found)
+        raise sdk.MCPError(sdk.INVALID_PARAMS, f"{uri!r} is of several servers; say {names}")
+    raise _not_found(context, uri, _near(servers, uri))
 
 
 def _lists(source: McpSource, uri: str) -> bool:

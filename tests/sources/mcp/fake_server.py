@@ -55,6 +55,8 @@ def tools():
         found.append(tool(f"seen_{len(LISTED)}"))
     if "asks" in MODES:
         found += [tool(name) for name in (*ASKING, "several", "says", "heard", "asks_late")]
+    if "offers" in MODES:
+        found.append(tool("touch"))
     if "cut" in MODES:
         found.append(tool("cut", annotations={"readOnlyHint": True}))
     if "malformed" in MODES:
@@ -199,13 +201,9 @@ def says(id, params):
     text(id, "said")
 
 
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+HEARING = {}  # by subscription, or by resource, the resources that somebody wants to hear of
 STATE = "remember me"
-MORE = {
-    "several": asks,
-    "says": says,
-    "heard": lambda id, _params: text(id, json.dumps(HEARD)),
-    "asks_late": asks_late,
-} | dict.fromkeys(ASKING, asks)
 
 
 TOOLS = {
@@ -264,12 +262,40 @@ def initialized(_id, _params):
         time.sleep(60)
 
 
-def listen(id, _params):
-    meta = {"io.modelcontextprotocol/subscriptionId": id}
-    params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+def listen(id, params):
+    wanted = params["notifications"]
+    HEARING[id] = wanted.get("resourceSubscriptions", [])
+    params = {"notifications": wanted, "_meta": {SUBSCRIPTION: id}}
     send(method="notifications/subscriptions/acknowledged", params=params)
 
 
+def touch(id, params):
+    """Say that a resource is another, to whoever wants to hear of it."""
+    uri = params["arguments"]["uri"]
+    for who, uris in list(HEARING.items()):
+        meta = {"_meta": {SUBSCRIPTION: who}} if MODERN else {}
+        if uri in uris:
+            send(method="notifications/resources/updated", params={"uri": uri, **meta})
+    text(id, str(sorted(uri for uris in HEARING.values() for uri in uris)))
+
+
+def subscribe(id, params):
+    HEARING[params["uri"]] = [params["uri"]]
+    reply(id)
+
+
+def unsubscribe(id, params):
+    HEARING.pop(params["uri"], None)
+    reply(id)
+
+
+MORE = {
+    "several": asks,
+    "says": says,
+    "heard": lambda id, _params: text(id, json.dumps(HEARD)),
+    "asks_late": asks_late,
+    "touch": touch,
+} | dict.fromkeys(ASKING, asks)
 OFFERS = {
     "resources": {"listChanged": True, "subscribe": True},
     "prompts": {"listChanged": True},
@@ -328,6 +354,7 @@ def complete(id, params):
 
 def cancelled(_id, params):
     HEARD.append({"cancelled": params})
+    HEARING.pop(params.get("requestId"), None)
 
 
 METHODS = {
@@ -335,6 +362,8 @@ METHODS = {
     "resources/templates/list": listed("resourceTemplates", TEMPLATES),
     "prompts/list": listed("prompts", PROMPTS),
     "resources/read": read,
+    "resources/subscribe": subscribe,
+    "resources/unsubscribe": unsubscribe,
     "prompts/get": prompt,
     "completion/complete": complete,
     "notifications/cancelled": cancelled,

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.sources.mcp.conftest import acall
+from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import error, fake, text
 from toolcrib.model import Running
 from toolcrib.sources.mcp import listing
@@ -106,3 +106,40 @@ def test_of_each_there_is_one_with_a_usable_key_and_nothing_hidden_in_it():
     ]
     (only,) = offered("resources", listed)
     assert (only.key, only.raw) == ("a://1", {"uri": "a://1", "name": "one"})
+
+
+@pytest.mark.parametrize("back", BACKS)
+def test_whoever_watches_a_resource_hears_of_it_and_keeps_the_server_up(shop, back):
+    source = shop.listed(fake("offers", back, idle_timeout_s=0.3))
+    heard = []
+
+    def hear():
+        heard.append(1)
+
+    watched = asyncio.run(source.offers.watch("fake://a", hear, soon()))
+    assert watched.ok, watched
+    time.sleep(0.6)
+    assert source.status().state == "ready"
+    call(source, "touch", uri="fake://a")
+    call(source, "touch", uri="fake://shared")
+    source.offers.unwatch("fake://a", hear)
+    until = time.monotonic() + 20
+    while source.status().state == "ready" and time.monotonic() < until:
+        time.sleep(0.05)
+    assert source.status().state == "asleep"
+    assert heard == [1]
+    assert text(call(source, "touch", uri="fake://a")) == "[]"
+
+
+def test_a_server_that_starts_anew_is_told_what_is_watched(shop):
+    source = shop.listed(fake("offers"))
+    heard = []
+
+    async def test():
+        await source.offers.watch("fake://a", lambda: heard.append(1), soon())
+        await acall(source, "crash")
+        while not heard:
+            await acall(source, "touch", uri="fake://a")
+            await asyncio.sleep(0.05)
+
+    asyncio.run(asyncio.wait_for(test(), 20))

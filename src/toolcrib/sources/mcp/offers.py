@@ -6,17 +6,17 @@ lists, and in its prompts, is cleaned away; what a resource holds is handed on a
 result of a tool is.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from toolcrib.model import JsonObject, Outcome, Running
 from toolcrib.sources.mcp.errand import Errand
+from toolcrib.sources.mcp.errands import Errands
 from toolcrib.sources.mcp.known import KnownServer, Offer
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.offered import Offered, offered
+from toolcrib.sources.mcp.watchers import Heard
 from toolcrib.sources.scanned import cleaned_object
-
-Run = Callable[[Errand, Running], Awaitable[Outcome]]
 
 
 class Offers:
@@ -25,9 +25,9 @@ class Offers:
     `content` of an outcome is the result of the protocol, as JSON.
     """
 
-    def __init__(self, memory: Memory, run: Run) -> None:
+    def __init__(self, memory: Memory, errands: Errands) -> None:
         self._memory = memory
-        self._run = run
+        self._errands = errands
         self._read: tuple[KnownServer | None, dict[Offer, tuple[Offered, ...]]] = None, {}
 
     def listed(self, kind: Offer) -> tuple[Offered, ...]:
@@ -44,16 +44,28 @@ class Offers:
 
     async def read(self, uri: str, running: Running) -> Outcome:
         """The contents of a resource, by the server's own URI for it."""
-        return await self._run(Errand("resources/read", {"uri": uri}), running)
+        return await self._errands.perform(Errand("resources/read", {"uri": uri}), running)
 
     async def prompt(self, name: str, arguments: Mapping[str, str], running: Running) -> Outcome:
         """The messages of a prompt, by the server's own name for it."""
         errand = Errand("prompts/get", {"name": name, "arguments": dict(arguments)})
-        outcome = await self._run(errand, running)
+        outcome = await self._errands.perform(errand, running)
         if isinstance(outcome.content, Mapping):
             return replace(outcome, content=cleaned_object(outcome.content))
         return outcome
 
+    async def watch(self, uri: str, heard: Heard, running: Running) -> Outcome:
+        """Call `heard`, from a thread of ours, whenever the server says that this is another.
+
+        The server is not idle as long as somebody watches; should it end, it goes on at its next
+        start.
+        """
+        return await self._errands.watch(uri, heard, running)
+
+    def unwatch(self, uri: str, heard: Heard) -> None:
+        """End that, by and by."""
+        self._errands.unwatch(uri, heard)
+
     async def complete(self, params: JsonObject, running: Running) -> Outcome:
         """How an argument may go on; `params` are those of the protocol (`ref`, ...)."""
-        return await self._run(Errand("completion/complete", params), running)
+        return await self._errands.perform(Errand("completion/complete", params), running)
