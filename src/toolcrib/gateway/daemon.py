@@ -13,6 +13,7 @@ import os
 import secrets
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -136,7 +137,10 @@ class Daemon:
         loop = asyncio.get_running_loop()
         for each in _SIGNALS:
             loop.add_signal_handler(each, self.stop)
-        loop.add_signal_handler(signal.SIGHUP, self._reload_soon)
+        # A terminal that is closed says the same as an operator who wants a reload.
+        loop.add_signal_handler(
+            signal.SIGHUP, self.stop if sys.stderr.isatty() else self._reload_soon
+        )
 
     def _reload_soon(self) -> None:
         self._reload = asyncio.ensure_future(self._reload_or_say())
@@ -151,6 +155,7 @@ class Daemon:
         while not self._stopping.is_set():
             if self.shims.clients or self.admission.running or self.streams.running:
                 self._used = time.monotonic()
+            await self._drop_taken_back()
             idle = time.monotonic() - self._used
             if self.ends_when_idle and idle > self.house.crib.settings.gateway.idle_exit_s:
                 _log.info("nobody has come for %.0f s", idle)
@@ -158,6 +163,13 @@ class Daemon:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_S):
                     await self._stopping.wait()
+
+    async def _drop_taken_back(self) -> None:
+        """End what is open under keys that are good no longer; requests are refused before that."""
+        gone = self.house.credentials.taken_back()
+        if gone:
+            await self.shims.drop(gone)
+            await self.house.sessions.drop(gone)
 
 
 def _bound(port: int) -> socket.socket:
