@@ -38,6 +38,7 @@ from toolcrib.gateway.shims import Shims
 LOOPBACK = "127.0.0.1"
 LOOK_S = 1.0
 MOST_STREAMS = 400
+WAITING = 512
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 _log = logging.getLogger(__name__)
@@ -62,14 +63,23 @@ class Daemon:
         self.admission, self.streams = Admission(), Admission(most=MOST_STREAMS)
         self._stopping = asyncio.Event()
         self._reloading = asyncio.Lock()
-        self._crib = opening.crib()
-        self._listening = _bound(self._crib.settings.gateway.port)
+        crib = opening.crib()
+        try:
+            self._listening = _bound(crib.settings.gateway.port)
+        except ConfigError:
+            crib.close()
+            raise
         self.port: int = self._listening.getsockname()[1]
-        self.house = self._housed(self._crib, secrets.token_urlsafe(32))
+        self.house = self._housed(crib, secrets.token_urlsafe(32))
         self.shims = Shims(lambda: self.house.credentials, self._windows, self.admission)
 
-    async def run(self, ready: Callable[[Runtime], None]) -> None:
-        """Serve until told to stop; `ready` hears where, once anybody may come."""
+    async def run(
+        self, ready: Callable[[Runtime], None], ending: Callable[[], None] = lambda: None
+    ) -> None:
+        """Serve until told to stop.
+
+        `ready` hears where, once anybody may come; `ending` hears when it begins to end.
+        """
         operator, web = Operator(deeds_of(self)), WebServer(self._edge())
         place = self._holding.place
         serving = asyncio.create_task(web.serve_on(self._listening))
@@ -84,6 +94,7 @@ class Daemon:
             await self._until_stopped()
         finally:
             _log.info("stopping")
+            ending()
             operator.close()
             web.should_exit = True
             opening.cancel()
@@ -178,6 +189,7 @@ def _bound(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((LOOPBACK, port))
+        listening.listen(WAITING)  # whoever comes before the web server is up waits for it
     except OSError as error:
         listening.close()
         told = f"port {port} of {LOOPBACK} is not to be had ({error.strerror})"
