@@ -14,6 +14,7 @@ from importlib.metadata import version
 from typing import Any, Final, cast
 
 from toolcrib.crib import Crib
+from toolcrib.errors import ToolcribError
 from toolcrib.execute.refusal import Refused
 from toolcrib.gateway import sdk
 from toolcrib.gateway.fixed import Asking, FixedTools
@@ -25,7 +26,7 @@ from toolcrib.gateway.sets import RevealSets
 from toolcrib.gateway.shown import Shown
 from toolcrib.gateway.side import Side
 from toolcrib.gateway.surface import FIXED
-from toolcrib.model import JsonObject, ToolInfo
+from toolcrib.model import CallError, JsonObject, ToolInfo
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.session.found import Found
 
@@ -78,7 +79,7 @@ class Window:
         result = await call_next(ctx)
         if ctx.method in _GREETINGS and isinstance(result, dict):
             mode = self._shown.mode(_said_name(ctx.params), modern=sdk.is_modern(ctx))
-            told = instructions(mode, tuple(self._side.view.entries.values()))
+            told = instructions(mode, tuple(self._side.visible.entries.values()))
             return {**result, "instructions": told}
         return result
 
@@ -104,6 +105,8 @@ class Window:
             result = await self._run(context, params.name, params.arguments or {}, relay)
         except Refused as refused:
             result = error_result(refused.error)
+        except ToolcribError as error:
+            result = error_result(CallError("crib_failed", "resolve", str(error)))
         finally:
             if relay:
                 await relay.end()
@@ -114,7 +117,7 @@ class Window:
     ) -> sdk.Result:
         modern = sdk.is_modern(context)
         if name not in FIXED:
-            entry = self._side.view.resolve(name)
+            entry = self._side.visible.resolve(name)
             outcome = await self._side.call(entry, given, progress=relay)
             return outcome_result(outcome, modern=modern)
         found: list[Found] = []
@@ -139,7 +142,7 @@ class Window:
         """The parameters of a tool that may be called by this name; None where there is none."""
         if name in FIXED:
             return FIXED[name].parameters
-        entry = self._side.view.entries.get(name)
+        entry = self._side.visible.entries.get(name)
         tool = entry.capability if entry else None
         return tool.parameters if isinstance(tool, ToolInfo) else None
 
