@@ -8,6 +8,7 @@ import socket
 import struct
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from toolcrib.gateway.admission import Admission
 from toolcrib.gateway.client_notes import ClientNote
@@ -49,9 +50,11 @@ class Shims:
             self._server.close()
         await self.drop()
 
-    async def drop(self) -> None:
-        """End the connections there are: shims come again by themselves."""
-        tasks = list(self.clients)
+    async def drop(self, guests: frozenset[str] | None = None) -> None:
+        """End the connections of these guests, or all: shims come again by themselves."""
+        tasks = [
+            task for task, note in self.clients.items() if guests is None or note.guest in guests
+        ]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -88,7 +91,8 @@ class Shims:
             await writer.drain()
 
         server = self._windows().of(guest).server
-        with Turnstile(self._admission, guest.caller.id, note) as gate:
+        is_good = partial(self._credentials().is_good, guest.id)
+        with Turnstile(self._admission, guest.caller.id, note, is_good) as gate:
             streams = message_streams(reader, send, gate)
             options = server.create_initialization_options()
             await server.run(streams.read, streams.write, options)

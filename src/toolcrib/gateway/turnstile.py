@@ -1,6 +1,6 @@
 """Counts what one connection has under way, and refuses at once what would be too much."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -11,20 +11,26 @@ from toolcrib.gateway.client_notes import ClientNote
 OVERLOADED = -32002
 LISTEN = "subscriptions/listen"
 CANCELLED = "notifications/cancelled"
+_TAKEN_BACK = sdk.ErrorData(
+    code=sdk.INVALID_REQUEST, message="this key was taken back; ask the operator for another"
+)
 
 
 class Turnstile:
     """One connection of a guest. What was not answered when it ends is under way no more."""
 
-    def __init__(self, admission: Admission, guest: str, note: ClientNote) -> None:
+    def __init__(
+        self, admission: Admission, guest: str, note: ClientNote, is_good: Callable[[], bool]
+    ) -> None:
         self._admission, self._guest, self._note = admission, guest, note
+        self._is_good = is_good
         self._open: set[int | str] = set()
 
     def came(self, message: sdk.JSONRPCMessage) -> sdk.ErrorData | None:
-        """Why this is too much; None if it is not."""
+        """Why this is not taken: it is too much, or the key was taken back."""
         if isinstance(message, sdk.JSONRPCRequest):
             self._note.hear(message.method, message.params or {})
-            return self._count(message)
+            return self._count(message) if self._is_good() else _TAKEN_BACK
         if isinstance(message, sdk.JSONRPCNotification) and message.method == CANCELLED:
             self._left(_cancelled(message.params or {}))
         return None
