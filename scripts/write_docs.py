@@ -15,7 +15,7 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from toolcrib.cli.app import COMMANDS, Command
 from toolcrib.cli.kinds import KindName
-from toolcrib.config import Documented, documented
+from toolcrib.config import Documented, ProfileSettings, documented
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -23,7 +23,8 @@ DOCS = Path(__file__).parent.parent / "docs"
 def settings_page() -> str:
     """Every setting with its default, by section."""
     sections: dict[str, list[Documented]] = {}
-    for each in documented():
+    of_profile = documented(ProfileSettings, "gateway.profiles.NAME.")
+    for each in (*documented(), *of_profile):
         sections.setdefault(each.key.rpartition(".")[0], []).append(each)
     return "\n".join([SETTINGS_INTRODUCTION, *map(_section, sections, sections.values())])
 

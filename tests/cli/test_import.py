@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import NASTY, Run
 from tests.sources.mcp.faking import FAKE
 from tests.takeover.configs import CONFIGS, SECRETS, entries, every_client, ours, put
 from toolcrib.cli.app import app
 from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
-from toolcrib.takeover.clients import CLIENTS
+from toolcrib.takeover.clients import CLIENTS, client_named
+from toolcrib.takeover.document import read
 
 
 def backups() -> list[Path]:
@@ -115,6 +116,22 @@ def test_undo_of_a_changed_file_is_refused_shown_and_forced(run: Run, home: Path
     assert stat.S_IMODE(Path(told["replaced"]).stat().st_mode) == 0o600
 
 
+@every_client
+def test_what_else_was_changed_meanwhile_outlives_an_undo(run: Run, home: Path, name: str):
+    """Claude Code writes its history into the file all day long, and rewrites it whole."""
+    path = put(home, name)
+    before = entries(name, path)
+    run("import", "--client", name, "--yes")
+    text = path.read_text()
+    changed = f"later = 1\n{text}" if name == "codex" else text.replace("{", '{"later": 1,', 1)
+    path.write_text(changed)
+    (told,) = run("import", "--undo", "--yes", "--json").json
+    assert (told["changed"], told["done"]) == ("the rest", True)
+    assert entries(name, path) == before
+    assert read(path.read_text(), client_named(name).syntax)["later"] == 1
+    assert ours() == {}
+
+
 def test_undo_goes_back_step_by_step_and_then_there_is_nothing(run: Run, home: Path):
     path = put(home, "cursor")
     run("import", "--yes")
@@ -126,7 +143,7 @@ def test_undo_goes_back_step_by_step_and_then_there_is_nothing(run: Run, home: P
     run("import", "--undo", "--yes")
     assert path.read_text() == between
     ran = run("import", "--undo", "--yes")  # the file is no longer what the first import left
-    assert "was changed after the import" in str(ran.error)
+    assert "were changed after the import" in str(ran.error)
     run("import", "--undo", "--yes", "--force")
     assert path.read_text() == CONFIGS["cursor"].text
     assert "none to undo" in str(run("import", "--undo", "--yes").error)
@@ -187,6 +204,19 @@ def test_bytes_that_are_no_text_are_refused(run: Run, home: Path):
     path = put(home, "cursor")
     path.write_bytes(b'{\n"a": "\xff"}')
     assert f"{path}:2: is not UTF-8" in str(run("import", "--client", "cursor", "--yes").error)
+
+
+@pytest.mark.parametrize("option", [(), ("--json",)])
+def test_what_a_strangers_file_says_is_shown_and_never_obeyed(
+    run: Run, tmp_path: Path, option: tuple[str, ...]
+):
+    entry = {"command": NASTY, "args": [NASTY], NASTY: 1}
+    servers = {NASTY: entry, f"{NASTY}2": {"type": NASTY}}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}, ensure_ascii=False))
+    ran = run("import", "--project", str(tmp_path), "--dry-run", *option)
+    assert ran.code == 0
+    assert "[bold red]Fill" in ran.out
+    assert not set(ran.out) & set("\x1b\x07\r\x9b\u202e")
 
 
 def test_one_broken_file_costs_no_other(run: Run, home: Path):

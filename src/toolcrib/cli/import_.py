@@ -42,7 +42,7 @@ def run(
         bool, typer.Option("--undo", help="Put the client's file back as it was before.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="With --undo: even if it was changed since.")
+        bool, typer.Option("--force", help="With --undo: the whole file, whoever changed it since.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Agree to all that is shown.")] = False,
     as_json: AsJson = False,
@@ -67,7 +67,8 @@ def run(
     if as_json:
         print_json(told)
     elif any(each["done"] for each in told):
-        console().print("`toolcrib refresh` lists the tools of the new servers.")
+        console().print("`toolcrib refresh` lists the tools of the new servers;")
+        console().print("`toolcrib gateway reload` tells a gateway that runs already of them.")
     if len(told) < len(found):
         raise typer.Exit(1)
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import resource
 import sys
 import threading
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -14,11 +16,16 @@ from toolcrib.cli.screen import AsJson, print_json
 from toolcrib.connect.place import Runtime
 from toolcrib.connect.starting import READY
 from toolcrib.crib import Crib
+from toolcrib.gateway.credentials import LOCAL
+from toolcrib.gateway.guest import Guest, profile_of
+from toolcrib.gateway.holding import Holding
+from toolcrib.gateway.log import log_to_file, log_to_stderr
 
 NAME = "serve"
 TAKE_OVER_S = 15.0
 """How long a daemon that a shim started waits for one that is about to end."""
 END_S = 20.0
+MOST_FILES = 8192
 
 
 def run(
@@ -49,45 +56,49 @@ def run(
 
 
 def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
-    # The SDK and the web server take a second to load, and no other command needs them.
-    from toolcrib.gateway import daemon, log  # noqa: PLC0415
-    from toolcrib.gateway.holding import Holding  # noqa: PLC0415
-    from toolcrib.gateway.windows import Windows  # noqa: PLC0415
-
-    log.log_to_stderr()
+    log_to_stderr()
     holding = Holding(place_for(opening), TAKE_OVER_S if detached else 0.0)
-
-    def crib() -> Crib:
-        return Crib.from_settings(opening.settings())
 
     def ready(runtime: Runtime) -> None:
         if detached:
-            _step_back(runtime)
-            log.log_to_file(opening.settings().state_folder)
+            log_to_file(opening.settings().state_folder)
+            _step_back()
         elif as_json:
             print_json({"pid": runtime.pid, "address": _address(runtime)})
             sys.stdout.flush()
         else:
             sys.stderr.write(f"toolcrib: serving at {_address(runtime)} and to toolcrib connect\n")
 
-    async def serve() -> None:
-        opened = daemon.Opening(crib, Windows)
-        try:
-            await daemon.Daemon(opened, holding, ends_when_idle=detached).run(ready)
-        finally:
-            _end_anyway()
-
     try:
-        asyncio.run(serve())
+        _run(opening, holding, ready, ends_when_idle=detached)
     finally:
         holding.close()
+
+
+def _run(
+    opening: Opening, holding: Holding, ready: Callable[[Runtime], None], *, ends_when_idle: bool
+) -> None:
+    # The SDK and the web server take a second to load, and no other command needs them.
+    from toolcrib.gateway import daemon  # noqa: PLC0415
+    from toolcrib.gateway.windows import Windows  # noqa: PLC0415
+
+    def crib() -> Crib:
+        return Crib.from_settings(opening.settings())
+
+    async def serve() -> None:
+        opened = daemon.Opening(crib, Windows)
+        serving = daemon.Daemon(opened, holding, ends_when_idle=ends_when_idle)
+        await serving.run(ready, _end_anyway)
+
+    _allow_many_files()
+    asyncio.run(serve())
 
 
 def _address(runtime: Runtime) -> str:
     return f"http://127.0.0.1:{runtime.port}/mcp"
 
 
-def _step_back(_runtime: Runtime) -> None:
+def _step_back() -> None:
     """Tell the shim that started us, and have nothing more to do with it."""
     os.write(1, READY)
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -102,12 +113,16 @@ def _end_anyway() -> None:
     last.start()
 
 
-def _serve_stdio(opening: Opening, profile: str) -> None:
-    from toolcrib.gateway.credentials import LOCAL  # noqa: PLC0415 - as above
-    from toolcrib.gateway.guest import Guest, profile_of  # noqa: PLC0415
-    from toolcrib.gateway.stdio import serve_stdio  # noqa: PLC0415
+def _allow_many_files() -> None:
+    """Every connection and every server takes some; what a terminal allows is few."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
-    settings = opening.settings()
-    guest = Guest(LOCAL, profile_of(settings.gateway, profile))
+
+def _serve_stdio(opening: Opening, profile: str) -> None:
+    from toolcrib.gateway.stdio import serve_stdio  # noqa: PLC0415 - as above
+
     with opening.crib() as crib:
-        serve_stdio(crib, guest)
+        serve_stdio(crib, Guest(LOCAL, profile_of(crib.settings.gateway, profile)))

@@ -44,7 +44,7 @@ def _undone(
     backup: Backup, backups: Backups, choices: Choices, *, force: bool
 ) -> dict[str, object]:
     own = own_servers_file()
-    undoing = plan_undo(backup, own, backups)
+    undoing = plan_undo(backup, own, backups, force=force)
     if not choices.as_json:
         _show(undoing, own)
     done, kept = False, None
@@ -68,10 +68,11 @@ def _show(undoing: Undoing, own: Path) -> None:
     client, backup = client_named(undoing.backup.client), undoing.backup
     path, current = Path(backup.file), undoing.current or ""
     console().print(safe(f"{client.title}: {path}"), style="bold", soft_wrap=True)
-    if undoing.changed:
-        console().print("  It was changed after the import; since then:")
+    if undoing.changed != "nothing":
+        console().print(safe(f"  Changed there after the import: {undoing.changed}."))
+    if undoing.changed == "the servers":
         show_diff(backup.after, current, path, client.syntax)
         console().print("  To put it back means:")
-    show_diff(current, backup.before or "", path, client.syntax)
+    show_diff(current, undoing.wanted or "", path, client.syntax)
     show_diff(*preview(own, {}, undoing.drop), own, "json")
     tell(("stays with us", f"{name}: {why}") for name, why in undoing.stay.items())

@@ -34,6 +34,7 @@ class Credentials:
     def __init__(self, settings: GatewaySettings, keys: Keys, token: str = "") -> None:
         self._settings = settings
         self._keys = keys
+        self._shown: dict[str, str] = {}
         self.token = token or secrets.token_urlsafe(32)
 
     def local(self, profile: str = EVERYTHING) -> Guest:
@@ -53,7 +54,24 @@ class Credentials:
             good_for = ", ".join(key.profiles)
             told = f"the key {key.name!r} is not good for the profile {profile!r}"
             raise NotYourProfile(f"{told}; it is good for: {good_for}")
-        return self._guest(f"key:{key.name}", profile)
+        guest = self._guest(f"key:{key.name}", profile)
+        self._shown[guest.id] = key.hashed
+        return guest
+
+    def taken_back(self) -> frozenset[str]:
+        """Guests who came with a key that is good no longer, each told once."""
+        gone = frozenset(guest for guest in self._shown if not self.is_good(guest))
+        for guest in gone:
+            del self._shown[guest]
+        return gone
+
+    def is_good(self, guest: str) -> bool:
+        """Whether what a guest came with is still good."""
+        try:
+            good = {key.hashed for key in self._keys.all()}
+        except ConfigError:
+            return guest == LOCAL
+        return guest == LOCAL or self._shown.get(guest) in good
 
     def _good(self, secret: str) -> Key:
         try:

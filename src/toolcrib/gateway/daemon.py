@@ -13,6 +13,7 @@ import os
 import secrets
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -37,6 +38,7 @@ from toolcrib.gateway.shims import Shims
 LOOPBACK = "127.0.0.1"
 LOOK_S = 1.0
 MOST_STREAMS = 400
+WAITING = 512
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 _log = logging.getLogger(__name__)
@@ -61,14 +63,23 @@ class Daemon:
         self.admission, self.streams = Admission(), Admission(most=MOST_STREAMS)
         self._stopping = asyncio.Event()
         self._reloading = asyncio.Lock()
-        self._crib = opening.crib()
-        self._listening = _bound(self._crib.settings.gateway.port)
+        crib = opening.crib()
+        try:
+            self._listening = _bound(crib.settings.gateway.port)
+        except ConfigError:
+            crib.close()
+            raise
         self.port: int = self._listening.getsockname()[1]
-        self.house = self._housed(self._crib, secrets.token_urlsafe(32))
+        self.house = self._housed(crib, secrets.token_urlsafe(32))
         self.shims = Shims(lambda: self.house.credentials, self._windows, self.admission)
 
-    async def run(self, ready: Callable[[Runtime], None]) -> None:
-        """Serve until told to stop; `ready` hears where, once anybody may come."""
+    async def run(
+        self, ready: Callable[[Runtime], None], ending: Callable[[], None] = lambda: None
+    ) -> None:
+        """Serve until told to stop.
+
+        `ready` hears where, once anybody may come; `ending` hears when it begins to end.
+        """
         operator, web = Operator(deeds_of(self)), WebServer(self._edge())
         place = self._holding.place
         serving = asyncio.create_task(web.serve_on(self._listening))
@@ -83,6 +94,7 @@ class Daemon:
             await self._until_stopped()
         finally:
             _log.info("stopping")
+            ending()
             operator.close()
             web.should_exit = True
             opening.cancel()
@@ -136,7 +148,10 @@ class Daemon:
         loop = asyncio.get_running_loop()
         for each in _SIGNALS:
             loop.add_signal_handler(each, self.stop)
-        loop.add_signal_handler(signal.SIGHUP, self._reload_soon)
+        # A terminal that is closed says the same as an operator who wants a reload.
+        loop.add_signal_handler(
+            signal.SIGHUP, self.stop if sys.stderr.isatty() else self._reload_soon
+        )
 
     def _reload_soon(self) -> None:
         self._reload = asyncio.ensure_future(self._reload_or_say())
@@ -151,6 +166,7 @@ class Daemon:
         while not self._stopping.is_set():
             if self.shims.clients or self.admission.running or self.streams.running:
                 self._used = time.monotonic()
+            await self._drop_taken_back()
             idle = time.monotonic() - self._used
             if self.ends_when_idle and idle > self.house.crib.settings.gateway.idle_exit_s:
                 _log.info("nobody has come for %.0f s", idle)
@@ -159,6 +175,13 @@ class Daemon:
                 async with asyncio.timeout(LOOK_S):
                     await self._stopping.wait()
 
+    async def _drop_taken_back(self) -> None:
+        """End what is open under keys that are good no longer; requests are refused before that."""
+        gone = self.house.credentials.taken_back()
+        if gone:
+            await self.shims.drop(gone)
+            await self.house.sessions.drop(gone)
+
 
 def _bound(port: int) -> socket.socket:
     """A socket on loopback. Raises `ConfigError`."""
@@ -166,6 +189,7 @@ def _bound(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((LOOPBACK, port))
+        listening.listen(WAITING)  # whoever comes before the web server is up waits for it
     except OSError as error:
         listening.close()
         told = f"port {port} of {LOOPBACK} is not to be had ({error.strerror})"

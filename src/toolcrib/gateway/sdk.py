@@ -7,20 +7,16 @@ the SDK keeps what it knows of a connection.
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from anyio import (
-    BrokenResourceError,
-    ClosedResourceError,
-    create_memory_object_stream,
-    create_task_group,
-)
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio import ClosedResourceError
 from mcp import MCPError
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
@@ -39,6 +35,10 @@ from mcp_types import (
     ErrorData,
     GetPromptRequestParams,
     JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
     ListRootsRequest,
     ListRootsResult,
     LoggingMessageNotification,
@@ -85,7 +85,6 @@ __all__ = [
     "LOG_LEVEL_META_KEY",
     "PARSE_ERROR",
     "BaseModel",
-    "BrokenResourceError",
     "CacheHint",
     "CallNext",
     "CallToolRequestParams",
@@ -106,13 +105,15 @@ __all__ = [
     "InitializationOptions",
     "Item",
     "JSONRPCError",
+    "JSONRPCMessage",
+    "JSONRPCNotification",
+    "JSONRPCRequest",
+    "JSONRPCResponse",
     "ListRootsRequest",
     "ListRootsResult",
     "ListenHandler",
     "LoggingMessageNotification",
     "MCPError",
-    "MemoryObjectReceiveStream",
-    "MemoryObjectSendStream",
     "NotificationOptions",
     "PaginatedRequestParams",
     "ReadResourceRequestParams",
@@ -122,16 +123,16 @@ __all__ = [
     "ServerNotification",
     "SessionMessage",
     "SetLevelRequestParams",
+    "StreamableHTTPSessionManager",
     "SubscribeRequestParams",
     "SubscriptionsListenRequestParams",
     "SubscriptionsListenResult",
     "ToolsListChanged",
+    "TransportSecuritySettings",
     "UnsubscribeRequestParams",
     "ValidationError",
     "client_name",
     "connection_of",
-    "create_memory_object_stream",
-    "create_task_group",
     "fits",
     "is_modern",
     "jsonrpc_message_adapter",

@@ -8,13 +8,15 @@ import socket
 import struct
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from toolcrib.gateway.admission import Admission
 from toolcrib.gateway.client_notes import ClientNote
 from toolcrib.gateway.credentials import Credentials, NoGuest
 from toolcrib.gateway.front import Windows
 from toolcrib.gateway.guest import Guest
-from toolcrib.gateway.line_transport import LineTransport
+from toolcrib.gateway.streams import message_streams
+from toolcrib.gateway.turnstile import Turnstile
 
 HELLO_S = 10.0
 MOST_HELLO = 8 * 1024
@@ -48,9 +50,11 @@ class Shims:
             self._server.close()
         await self.drop()
 
-    async def drop(self) -> None:
-        """End the connections there are: shims come again by themselves."""
-        tasks = list(self.clients)
+    async def drop(self, guests: frozenset[str] | None = None) -> None:
+        """End the connections of these guests, or all: shims come again by themselves."""
+        tasks = [
+            task for task, note in self.clients.items() if guests is None or note.guest in guests
+        ]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -63,8 +67,7 @@ class Shims:
                 await _answer(writer, "")
             assert task  # noqa: S101 - a connection is served by a task
             self.clients[task] = note
-            transport = LineTransport(reader, writer, self._admission, guest.caller.id, note.hear)
-            await transport.serve(self._windows().of(guest).server)
+            await self._serve(reader, writer, guest, note)
         except NoGuest as error:
             await _answer(writer, str(error))
         except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError) as error:
@@ -75,6 +78,24 @@ class Shims:
             if task:
                 self.clients.pop(task, None)
             await hang_up(writer)
+
+    async def _serve(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        guest: Guest,
+        note: ClientNote,
+    ) -> None:
+        async def send(content: bytes) -> None:
+            writer.write(content)
+            await writer.drain()
+
+        server = self._windows().of(guest).server
+        is_good = partial(self._credentials().is_good, guest.id)
+        with Turnstile(self._admission, guest.caller.id, note, is_good) as gate:
+            streams = message_streams(reader, send, gate)
+            options = server.create_initialization_options()
+            await server.run(streams.read, streams.write, options)
 
     def _admitted(self, line: bytes) -> tuple[Guest, ClientNote]:
         """Who says hello. Raises `NoGuest`."""

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from typing import Any, Final, cast
 
 from toolcrib.crib import Crib
+from toolcrib.errors import ToolcribError
 from toolcrib.execute.refusal import Refused
 from toolcrib.gateway import extras, sdk
 from toolcrib.gateway.asking import Heard
@@ -28,7 +29,7 @@ from toolcrib.gateway.sets import RevealSets
 from toolcrib.gateway.shown import Shown
 from toolcrib.gateway.side import Side
 from toolcrib.gateway.surface import FIXED
-from toolcrib.model import JsonObject, ToolInfo
+from toolcrib.model import CallError, JsonObject, ToolInfo
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.session.found import Found
 
@@ -112,6 +113,8 @@ class Window:
                 result = await self._run(context, params.name, params.arguments or {}, heard)
             except Refused as refused:
                 result = error_result(refused.error)
+            except ToolcribError as error:
+                result = error_result(CallError("crib_failed", "resolve", str(error)))
             return {"resultType": COMPLETE, **result}
 
         return await self._rounds.serve(context, work)

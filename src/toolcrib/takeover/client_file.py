@@ -14,7 +14,8 @@ MOST_BYTES = 64 * 1024 * 1024
 def read_file(path: Path) -> str | None:
     """The text just as it is, line ends and all; None if there is no file. Raises `ConfigError`."""
     try:
-        with path.open("rb") as file:
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)  # a pipe is refused, not waited for
+        with os.fdopen(os.open(path, flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise ConfigError(f"{path}: is not a plain file; put one in its place")
             content = file.read(MOST_BYTES + 1)

@@ -253,7 +253,7 @@ CLIENTS: tuple[Client, ...] = (
         source="https://geminicli.com/docs/tools/mcp-server",
         allowed=("mcp", "allowed"),
         excluded=("mcp", "excluded"),
-        unconfirmed=("since which version `url` with a `type` stands for `httpUrl`",),
+        unconfirmed=("whether `url` without a `type` is always SSE, as its documentation says",),
     ),
     Client(
         name="zed",

@@ -1,15 +1,24 @@
 """What each guest is served by over HTTP: a transport of their own, so that no session crosses."""
 
 import asyncio
+from typing import NamedTuple
 
 from toolcrib.gateway.front import Windows
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.http.asgi import App, Receive, Scope, Send
-from toolcrib.gateway.http.web import StreamableHTTPSessionManager, TransportSecuritySettings
+from toolcrib.gateway.sdk import StreamableHTTPSessionManager, TransportSecuritySettings
 from toolcrib.model import Json
 
 IDLE_S = 30 * 60.0
 MOST_SESSIONS = 500
+
+
+class Served(NamedTuple):
+    """What answers one guest, and what ends it."""
+
+    app: App
+    ending: asyncio.Event
+    task: asyncio.Task[None]
 
 
 class Sessions:
@@ -19,16 +28,14 @@ class Sessions:
         self, windows: Windows, security: TransportSecuritySettings, body_bytes: int
     ) -> None:
         self._windows, self._security, self._body_bytes = windows, security, body_bytes
-        self._served: dict[tuple[str, str], App] = {}
-        self._tasks: list[asyncio.Task[None]] = []
-        self._ending = asyncio.Event()
+        self._served: dict[tuple[str, str], Served] = {}
 
     def of(self, guest: Guest) -> App:
         """Whatever answers this guest."""
         key = guest.id, guest.profile.name
         if key not in self._served:
             self._served[key] = self._start(guest)
-        return self._served[key]
+        return self._served[key].app
 
     def guests(self) -> list[Json]:
         """Who has come so far, and for which profile."""
@@ -36,10 +43,17 @@ class Sessions:
 
     async def close(self) -> None:
         """End every session."""
-        self._ending.set()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.drop(frozenset(guest for guest, _ in self._served))
 
-    def _start(self, guest: Guest) -> App:
+    async def drop(self, guests: frozenset[str]) -> None:
+        """End the sessions of these guests."""
+        keys = [key for key in self._served if key[0] in guests]
+        ended = [self._served.pop(key) for key in keys]
+        for each in ended:
+            each.ending.set()
+        await asyncio.gather(*(each.task for each in ended), return_exceptions=True)
+
+    def _start(self, guest: Guest) -> "Served":
         manager = StreamableHTTPSessionManager(
             self._windows.of(guest).server,
             security_settings=self._security,
@@ -47,17 +61,20 @@ class Sessions:
             max_request_body_size=self._body_bytes,
             max_sessions=MOST_SESSIONS,
         )
-        ready = asyncio.Event()
-        self._tasks.append(asyncio.create_task(self._run(manager, ready)))
+        ready, ending = asyncio.Event(), asyncio.Event()
+        task = asyncio.create_task(_run(manager, ready, ending))
 
         async def served(scope: Scope, receive: Receive, send: Send) -> None:
             await ready.wait()
             await manager.handle_request(scope, receive, send)
 
-        return served
+        return Served(served, ending, task)
 
-    async def _run(self, manager: StreamableHTTPSessionManager, ready: asyncio.Event) -> None:
-        """The manager's own task: it has to be entered and left in one."""
-        async with manager.run():
-            ready.set()
-            await self._ending.wait()
+
+async def _run(
+    manager: StreamableHTTPSessionManager, ready: asyncio.Event, ending: asyncio.Event
+) -> None:
+    """The manager's own task: it has to be entered and left in one."""
+    async with manager.run():
+        ready.set()
+        await ending.wait()

@@ -1,0 +1,99 @@
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Ran, Run
+from tests.gateway.daemons import bare, serving
+from toolcrib.connect.place import FOLDER
+from toolcrib.crib import Crib
+from toolcrib.errors import ConfigError
+from toolcrib.execute.caller import Caller
+from toolcrib.gateway.daemon import Daemon
+
+Command = Callable[..., Coroutine[Any, Any, Ran]]
+
+
+def with_a_tool() -> Crib:
+    crib = Crib.from_settings(bare())
+
+    def send_mail(to: str) -> str:
+        """Send a mail."""
+        return f"sent to {to}"
+
+    crib.add(send_mail, permission_kind="network")
+    return crib
+
+
+@pytest.fixture
+def beside(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Runs a scenario beside a daemon, with the command line at hand."""
+    monkeypatch.setenv(FOLDER, str(tmp_path / "run"))
+
+    async def command(*words: str) -> Ran:
+        return await asyncio.to_thread(run, *words)
+
+    async def served(scenario: Callable[[Daemon, Command], Coroutine[Any, Any, None]]) -> None:
+        async with serving(tmp_path, crib=with_a_tool) as (daemon, _):
+            await scenario(daemon, command)
+
+    return lambda scenario: asyncio.run(served(scenario))
+
+
+def test_status_is_shown(beside: Any):
+    async def scenario(daemon: Daemon, command: Command) -> None:
+        shown = (await command("gateway")).out
+        assert f"http://127.0.0.1:{daemon.port}/mcp" in shown
+        assert "1 capabilities" in shown
+        assert "No client" in shown
+        assert (await command("gateway", "status", "--json")).json["clients"] == []
+
+    beside(scenario)
+
+
+def test_it_is_reloaded_and_stopped(beside: Any):
+    async def scenario(daemon: Daemon, command: Command) -> None:
+        before = daemon.house
+        assert "read again" in (await command("gateway", "reload")).out
+        assert daemon.house is not before
+        assert "stops" in (await command("gateway", "stop")).out
+        assert daemon._stopping.is_set()
+
+    beside(scenario)
+
+
+def test_calls_that_wait_are_shown_and_decided(beside: Any):
+    async def scenario(daemon: Daemon, command: Command) -> None:
+        async def made() -> bool:
+            crib, mine = daemon.house.crib, Caller("key:x@default")
+            return (await crib.call("send_mail", {"to": "a@b"}, caller=mine)).error is None
+
+        assert not await made()
+        shown = (await command("approvals")).out
+        assert "send_mail (network) for key:x@default" in shown
+        assert '{"to": "a@b"}' in shown
+        (ticket,) = (await command("approvals", "--json")).json
+        assert "No call waits" in (await command("approvals", "allow", ticket["id"])).out
+        assert await made()
+        assert not await made()
+        (ticket,) = (await command("approvals", "--json")).json
+        assert (await command("approvals", "deny", ticket["id"], "--json")).json == []
+        assert not await made()
+        refused = await command("approvals", "allow", ticket["id"])
+        assert isinstance(refused.error, ConfigError)
+        unsaid = await command("approvals", "allow")
+        assert "say which call" in str(unsaid.error)
+
+    beside(scenario)
+
+
+@pytest.mark.parametrize("words", [("gateway",), ("gateway", "stop"), ("approvals",)])
+def test_without_a_gateway_one_is_told_how_to_start_it(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+):
+    monkeypatch.setenv(FOLDER, str(tmp_path / "run"))
+    ran = run(*words)
+    assert isinstance(ran.error, ConfigError)
+    assert "toolcrib serve" in str(ran.error)

@@ -1,0 +1,53 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from toolcrib.errors import ConfigError
+
+PROFILES = "[gateway.profiles.small]\nkinds = ['read']\n[gateway.profiles.large]\n"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> str:
+    path = tmp_path / "settings.toml"
+    path.write_text(PROFILES, encoding="utf-8")
+    return str(path)
+
+
+def test_a_key_is_made_listed_and_taken_back(run: Run, config: str):
+    assert run("keys").out == "There are no keys.\n"
+    made = run("--config", config, "keys", "add", "laptop", "--profile", "small")
+    assert made.code == 0
+    assert made.out.startswith("tc_")
+    assert "not shown again" in made.err
+    listed = run("keys")
+    assert "laptop" in listed.out
+    assert "small" in listed.out
+    assert made.out.strip() not in listed.out
+    assert run("keys", "--json").json[0]["profiles"] == ["small"]
+    assert "no keys" in run("keys", "remove", "laptop").out
+
+
+def test_as_json_it_is_the_key(run: Run, config: str):
+    profiles = ("--profile", "small", "--profile", "large")
+    made = run("--config", config, "keys", "add", "laptop", *profiles, "--json").json
+    assert made["profiles"] == ["small", "large"]
+    assert made["key"].startswith("tc_")
+    assert "hashed" not in json.dumps(run("keys", "--json").json)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("add",), "keys add NAME"),
+        (("remove",), "keys remove NAME"),
+        (("remove", "x"), "nearest: none"),
+        (("add", "x", "--profile", "smal"), "nearest: small"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_told(run: Run, config: str, words: tuple[str, ...], told: str):
+    ran = run("--config", config, "keys", *words)
+    assert isinstance(ran.error, ConfigError)
+    assert told in str(ran.error)

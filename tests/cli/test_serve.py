@@ -1,0 +1,47 @@
+"""`toolcrib serve` as a process, as one runs it in a terminal."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.connect.test_process import HELLO, QUIET, WAIT_S
+from toolcrib.connect.arguments import Asked
+from toolcrib.connect.place import FOLDER, place_of, read_runtime
+
+SERVE = [sys.executable, "-m", "toolcrib.cli", "serve"]
+
+
+def test_it_says_where_it_serves_and_a_second_one_says_who_does(home: Path):
+    environ = {"HOME": str(home), "PATH": os.environ["PATH"], FOLDER: str(home / "run"), **QUIET}
+    first = subprocess.Popen([*SERVE, "--json"], env=environ, stdout=subprocess.PIPE, text=True)
+    try:
+        assert first.stdout
+        said = json.loads("".join(iter(first.stdout.readline, "}\n")) + "}")
+        assert said["pid"] == first.pid
+        second = subprocess.run(SERVE, env=environ, capture_output=True, text=True, check=False)
+        assert second.returncode == 2
+        assert f"process {first.pid}" in second.stderr
+        assert second.stderr.count("\n") == 1
+    finally:
+        first.send_signal(signal.SIGINT)
+        assert first.wait(WAIT_S) == 0
+        first.communicate()
+    assert read_runtime(place_of(Asked(), environ)) is None
+
+
+def test_with_stdio_it_is_one_process_for_one_client(home: Path):
+    environ = {"HOME": str(home), "PATH": os.environ["PATH"], **QUIET}
+    said = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
+    done = subprocess.run(
+        [*SERVE, "--stdio"],
+        env=environ,
+        input=json.dumps(said) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=WAIT_S,
+    )
+    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "toolcrib"
