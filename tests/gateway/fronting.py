@@ -15,8 +15,9 @@ from mcp import Client
 
 from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib import Crib
-from toolcrib.gateway import extras, sdk
+from toolcrib.gateway import sdk
 from toolcrib.gateway.asking import Heard
+from toolcrib.gateway.extras import Extras
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.logs import set_level
 from toolcrib.gateway.rounds import Rounds
@@ -52,7 +53,7 @@ class Front:
         self.server = sdk.Server(
             "front",
             on_list_tools=self._list,
-            **extras.handlers(crib, guest, self.rounds),
+            **Extras(crib, guest, self.rounds, _nobody).handlers(),
         )
         self.server.add_request_handler("tools/call", types.CallToolRequestParams, self._call)
         self.server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, set_level)
@@ -76,6 +77,10 @@ class Front:
             return {"resultType": "complete", "content": outcome.content}
 
         return await self.rounds.serve(context, work)
+
+
+async def _nobody(_event: Any) -> None:
+    pass
 
 
 class Person:

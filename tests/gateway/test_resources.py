@@ -185,7 +185,7 @@ def test_a_stream_of_the_modern_era_hears_of_what_can_be_watched(crib):
 
     async def seen_context(context, _params):
         heard = asyncio.Queue()
-        async with watched.during(context, ["fake://a", "no://a"], heard.put_nowait):
+        async with watched.during(context, ["fake://a", "no://a"], heard.put):
             await crib.call("mcp_a_touch", {"uri": "fake://a"})
             told.append(await heard.get())
         return types.ListToolsResult(tools=[])
