@@ -23,7 +23,7 @@ from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.kept import Kept, Work
 from toolcrib.gateway.logs import Logs
 
-MOST_KEPT = 8
+MOST_KEPT = 4
 DONE_KEPT_S = 60.0
 KEY_BYTES = 32
 INPUT_REQUIRED = "input_required"
