@@ -127,16 +127,13 @@ def test_what_is_given_before_it_is_asked_will_do_and_more_does_no_harm(crib):
     assert "Ann" in text_of(run(crib, test))
 
 
-def test_whoever_leaves_too_much_open_is_asked_no_more(crib, monkeypatch):
+def test_of_too_many_that_wait_the_oldest_is_given_up(crib, monkeypatch):
     monkeypatch.setattr(rounds, "MOST_KEPT", 2)
 
     async def test(wire):
-        first = [await wire() for _ in range(3)]
-        again = await wire(inputResponses=ANN, requestState=first[0]["requestState"])
-        return first, again, await wire()
+        states = [(await wire())["requestState"] for _ in range(3)]
+        return [await wire(inputResponses=ANN, requestState=state) for state in states]
 
-    first, again, after = run(crib, test)
-    assert [each["resultType"] for each in first] == ["input_required"] * 2 + ["complete"]
-    assert '"cancel"' in text_of(first[2])
-    assert "Ann" in text_of(again)
-    assert after["resultType"] == "input_required"
+    oldest, *others = run(crib, test)
+    assert oldest.code == -32602
+    assert ["Ann" in text_of(each) for each in others] == [True, True]
