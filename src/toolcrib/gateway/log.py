@@ -39,7 +39,7 @@ class _PrivateFile(RotatingFileHandler):
         def private(path: str, flags: int) -> int:
             return os.open(path, flags, 0o600)
 
-        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=private)
+        return open(self.baseFilename, "a", encoding="utf-8", opener=private)
 
 
 def _log_to(handler: logging.Handler) -> None:
