@@ -93,9 +93,9 @@ class Shims:
         server = self._windows().of(guest).server
         is_good = partial(self._credentials().is_good, guest.id)
         with Turnstile(self._admission, guest.caller.id, note, is_good) as gate:
-            async with message_streams(reader, send, gate=gate) as streams:
-                options = server.create_initialization_options()
-                await server.run(streams.read, streams.write, options)
+            streams = message_streams(reader, send, gate)
+            options = server.create_initialization_options()
+            await server.run(streams.read, streams.write, options)
 
     def _admitted(self, line: bytes) -> tuple[Guest, ClientNote]:
         """Who says hello. Raises `NoGuest`."""
