@@ -100,7 +100,8 @@ class Daemon:
             opening.cancel()
             await self.shims.close()
             await asyncio.gather(opening, serving, return_exceptions=True)
-            await self.house.close()
+            async with self._reloading:
+                await self.house.close()
 
     def stop(self) -> None:
         """End soon."""
