@@ -190,6 +190,9 @@ def test_a_steady_stream_of_searches_is_served(tmp_path: Path):
             began = time.monotonic()
             query = ("read a file", "what time is it")[number % 2]
             answer = await call(port, token, "tool_search", id=number, queries=[query])
+            while answer.status == 503:  # a machine that stands still for a second makes a queue
+                await asyncio.sleep(float(answer.headers["retry-after"]))
+                answer = await call(port, token, "tool_search", id=number, queries=[query])
             took.append(time.monotonic() - began)
             assert json.loads(answer.body)["id"] == number
             found = answer.json["result"]["content"][0]["text"]
