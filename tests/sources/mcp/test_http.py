@@ -100,7 +100,7 @@ def test_a_reply_without_measure_is_refused(shop, base, path):
     started = time.monotonic()
     done = shop.source(far(base, path)).refresh().result(20)
     assert "cannot be reached" in done.error
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
 
 
