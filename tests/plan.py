@@ -122,6 +122,7 @@ REQUIRED: Mapping[int, Required] = {
         "What could be read as two requests is none; slow clients go, and cost the others nothing.",
         {"slow connections": (60, 500)},
     ),
+    52: Required("No address in a request to the gateway is ever fetched."),
     53: Required("Nothing that a request describes is started, whatever the route."),
     55: Required(
         "A server sees its own part of the environment, and no other's; files are ours alone.",

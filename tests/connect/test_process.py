@@ -194,6 +194,7 @@ def test_servers_end_with_the_daemon_and_no_secret_is_logged(setting: Setting, h
         assert called["content"][0]["text"] == "hi"
         status: Any = ask(setting.place, "status")
         assert status["clients"][0]["guest"] == "key:laptop"
+        assert status["clients"][0]["mode"] in {"search", "direct"}
         assert status["servers"] == [{"server": "fake", "state": "ready", "tools": status["tools"]}]
         token, daemon = setting.runtime.token, setting.runtime.pid
         started = below(daemon)

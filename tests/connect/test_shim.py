@@ -144,6 +144,28 @@ def test_what_was_under_way_is_asked_again_or_unknown(tmp_path: Path):
         FakeDaemon(place_in(tmp_path)).end()
 
 
+@pytest.mark.parametrize("listens", [False, True])
+def test_a_daemon_that_was_stopped_stays_so_until_there_is_work(
+    tmp_path: Path, starts: list[Any], listens: bool
+):
+    first = FakeDaemon(
+        place_in(tmp_path), lambda said: None if "listen" in said["method"] else echoing(said)
+    )
+    with launched(tmp_path) as client:
+        if listens:
+            client.say("subscriptions/listen", id=9)
+        client.say("ping", id=1)
+        client.hear()
+        first.end()
+        time.sleep(0.2)
+        assert not starts
+        client.say("ping", id=2)
+        until(lambda: starts)
+        second = FakeDaemon(place_in(tmp_path))
+        assert client.hear()["id"] == (9 if listens else 2)
+    second.end()
+
+
 def test_nothing_is_asked_a_third_time(tmp_path: Path):
     with launched(tmp_path) as client:
         client.say("tools/list", id=1)

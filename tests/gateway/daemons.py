@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.gateway.standing_in import Windows
+from tests.gateway import standing_in
 from toolcrib.config import Settings
 from toolcrib.connect.arguments import Asked
 from toolcrib.connect.place import FOLDER, Place, Runtime, place_of
 from toolcrib.crib import Crib
 from toolcrib.gateway import daemon as daemons
+from toolcrib.gateway import front
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.holding import Holding
 
@@ -47,11 +48,12 @@ async def serving(
     settings: Settings | None = None,
     *,
     crib: Callable[[], Crib] | None = None,
+    windows: Callable[[Crib], front.Windows] = standing_in.Windows,
     **options: Any,
 ) -> AsyncGenerator[tuple[Daemon, Runtime]]:
     """A daemon that serves as long as this lasts."""
     holding = Holding(place_in(folder))
-    opening = daemons.Opening(crib or (lambda: Crib.from_settings(settings or bare())), Windows)
+    opening = daemons.Opening(crib or (lambda: Crib.from_settings(settings or bare())), windows)
     daemon = Daemon(opening, holding, **options)
     ready: asyncio.Future[Runtime] = asyncio.get_running_loop().create_future()
     running = asyncio.create_task(daemon.run(ready.set_result))

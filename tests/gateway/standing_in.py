@@ -23,6 +23,9 @@ class StandIn:
             "stand-in", on_list_tools=self._list, on_call_tool=self._call
         )
 
+    def mode(self, client: str, *, modern: bool) -> str:  # noqa: ARG002 - one for all
+        return "direct"
+
     async def _list(self, _context: Any, _params: Any) -> ListToolsResult:
         return ListToolsResult(tools=[ECHO, WAIT])
 

@@ -161,3 +161,21 @@ def test_settings_that_are_wrong_change_nothing(tmp_path: Path):
             assert (await call(daemon.port, runtime.token, "echo")).status == 200
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("at_terminal", [False, True])
+def test_a_hangup_reloads_unless_it_is_a_terminal_that_was_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_terminal: bool
+):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: at_terminal)
+
+    async def scenario() -> None:
+        async with serving(tmp_path) as (daemon, _):
+            before = daemon.house
+            os.kill(os.getpid(), signal.SIGHUP)
+            async with asyncio.timeout(20):
+                while daemon.house is before and not daemon._stopping.is_set():  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+            assert daemon._stopping.is_set() is at_terminal
+
+    asyncio.run(scenario())

@@ -45,6 +45,7 @@ def test_status_tells_who_is_there(tmp_path: Path):
             (client,) = status["clients"]
             assert (client["name"], client["version"], client["pid"]) == ("editor", "2", 5)
             assert (client["protocol"], client["requests"]) == ("2025-11-25", 1)
+            assert client["mode"] == "direct"
             assert status["http"] == [{"guest": "local", "profile": "default"}]
             assert runtime.token not in json.dumps(status)
 
@@ -141,8 +142,8 @@ async def through_a_shim(path: str, method: str, params: dict[str, Any]) -> Any:
     reader, writer = await asyncio.open_unix_connection(path)
     writer.write(b'{"toolcrib": 1, "profile": "default", "pid": 5}\n')
     await reader.readline()
-    said = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params, **params, "id ": 1}
-    writer.write(json.dumps(said | {"id": 1}).encode() + b"\n")
+    said = {**params, "jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    writer.write(json.dumps(said).encode() + b"\n")
     answer = json.loads(await reader.readline())
     writer.close()
     return answer

@@ -12,7 +12,17 @@ from toolcrib.gateway.asking_operator import ask
 NAME = "gateway"
 
 Action = Literal["status", "stop", "reload"]
-CLIENTS = ("client", "version", "protocol", "guest", "profile", ">pid", ">requests", ">minutes")
+CLIENTS = (
+    "client",
+    "version",
+    "protocol",
+    "mode",
+    "guest",
+    "profile",
+    ">pid",
+    ">requests",
+    ">minutes",
+)
 
 
 def run(
@@ -52,6 +62,7 @@ def _show(status: dict[str, Any]) -> None:
             each["name"] or "?",
             each["version"],
             each["protocol"],
+            each["mode"],
             each["guest"],
             each["profile"],
             each["pid"],

@@ -47,8 +47,7 @@ def _answer(connection: socket.socket) -> str:
     """Why it was refused; empty if it was not. Raises `OSError` if there was no answer."""
     line = b""
     while not line.endswith(b"\n"):
-        # Byte by byte past the first few would be slow; the daemon says nothing more unasked.
-        more = connection.recv(MOST_BYTES)
+        more = connection.recv(MOST_BYTES)  # one line, for the daemon says no more unasked
         if not more or len(line) > MOST_BYTES:
             raise OSError("the daemon hung up")
         line += more

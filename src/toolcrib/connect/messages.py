@@ -4,8 +4,9 @@ import json
 import re
 from typing import NamedTuple, cast
 
-NOT_STARTED = -32000
-UNKNOWN_OUTCOME = -32001
+# Codes of our own, clear of those that MCP and its SDKs have taken.
+NOT_STARTED = -32090
+UNKNOWN_OUTCOME = -32091
 PARSE_ERROR = -32700
 
 # How the daemon writes an answer: its id is known without reading all of it.

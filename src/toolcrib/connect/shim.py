@@ -25,6 +25,7 @@ MOST_WAITING = 2 * LONGEST
 POLL_S = 0.02
 RETRY_S = 5.0
 LAST_WORDS_S = 60.0
+LISTEN = "subscriptions/listen"
 
 
 class Shim:
@@ -70,7 +71,7 @@ class Shim:
         if not self._ended_at:
             return False
         # Without a daemon, only what wants an answer is worth waiting for.
-        unsent = any(self._daemon or (each.method and each.id) for each in self._to_daemon)
+        unsent = any(self._daemon or _is_wanted(each) for each in self._to_daemon)
         settled = not unsent and not self._to_client and self._ledger.is_settled
         return settled or time.monotonic() > self._ended_at + LAST_WORDS_S
 
@@ -86,7 +87,9 @@ class Shim:
             reading.append(self._daemon)
         if self._daemon and self._to_daemon:
             writing.append(self._daemon)
-        pause = POLL_S if self._reaching else 1.0 if self._ended_at else None
+        pause = 1.0 if self._reaching or self._ended_at else None
+        if self._reaching and self._reaching.may_start:
+            pause = POLL_S
         readable, writable, _ = select.select(reading, writing, [], pause)
         if self._stdout in writable:
             self._tell_client()
@@ -117,6 +120,8 @@ class Shim:
             return
         if not self._daemon and not self._reaching:
             self._reaching = Reaching(self._asked, self._environ, self._start_s)
+        if self._reaching and _is_wanted(message):
+            self._reaching.insist()
         self._queue(message)
 
     def _queue(self, message: Message) -> None:
@@ -182,7 +187,9 @@ class Shim:
         left = [each for each in self._to_daemon if not each.is_greeting]
         self._to_daemon = deque([*again, *left])
         self._waiting = sum(len(each.line) for each in self._to_daemon)
-        self._reaching = Reaching(self._asked, self._environ, self._start_s)
+        # Whoever stopped the daemon may want it so; it is started again when there is work for it.
+        wanted = any(map(_is_wanted, self._to_daemon))
+        self._reaching = Reaching(self._asked, self._environ, self._start_s, may_start=wanted)
 
     def _tell_daemon(self) -> None:
         while self._daemon and self._to_daemon:
@@ -208,6 +215,11 @@ class Shim:
             known_writable = False
             written = os.write(self._stdout, self._to_client[: select.PIPE_BUF])
             del self._to_client[:written]
+
+
+def _is_wanted(message: Message) -> bool:
+    """Whether somebody waits for an answer to this. A stream of news can wait, too."""
+    return bool(message.method and message.id) and message.method != LISTEN
 
 
 def connect(asked: Asked) -> int:

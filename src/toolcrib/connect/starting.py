@@ -20,17 +20,36 @@ READY = b"ready\n"
 class Reaching:
     """One attempt to reach the daemon, step by step: nothing here waits long."""
 
-    def __init__(self, asked: Asked, environ: Mapping[str, str], start_s: float = START_S) -> None:
+    def __init__(
+        self,
+        asked: Asked,
+        environ: Mapping[str, str],
+        start_s: float = START_S,
+        *,
+        may_start: bool = True,
+    ) -> None:
         self._asked = asked
         self._environ = environ
         self._place: Place = place_of(asked, environ)
+        self._start_s = start_s
         self._until = time.monotonic() + start_s
+        self.may_start = may_start
         self._lock = -1
         self._ready = -1
 
     def step(self) -> socket.socket | None:
         """The connection, or None: call again soon. Raises `NoDaemon` when there is no hope."""
         make_folder(self._place)
+        if not self.may_start:
+            return said_hello(self._place, self._asked.profile, self._environ)
+        return self._stepped()
+
+    def insist(self) -> None:
+        """Start one from now on, if there is none."""
+        if not self.may_start:
+            self.may_start, self._until = True, time.monotonic() + self._start_s
+
+    def _stepped(self) -> socket.socket | None:
         connection = said_hello(self._place, self._asked.profile, self._environ)
         if connection is None and self._ready >= 0:
             self._look()

@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from toolcrib.gateway.front import Window
+
 MOST_SHOWN = 80
+MODERN = "2026"
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 _CLIENT = "io.modelcontextprotocol/clientInfo"
 
@@ -22,6 +25,14 @@ class ClientNote:
     era: str = ""
     requests: int = 0
     since: float = field(default_factory=time.monotonic)
+    window: Window | None = None
+
+    @property
+    def mode(self) -> str:
+        """What it is shown; "" as long as it has not said who it is."""
+        if not self.window or not self.era:
+            return ""
+        return self.window.mode(self.name, modern=self.era >= MODERN)
 
     def hear(self, method: str, params: Mapping[str, Any]) -> None:
         """Note what a request says about its sender."""

@@ -79,6 +79,7 @@ def _status(daemon: Served) -> Json:
                 "name": note.name,
                 "version": note.version,
                 "protocol": note.era,
+                "mode": note.mode,
                 "guest": note.guest,
                 "profile": note.profile,
                 "pid": note.pid,

@@ -11,6 +11,9 @@ class Window(Protocol):
 
     @property
     def server(self) -> Server[Any]: ...
+    def mode(self, client: str, *, modern: bool) -> str:
+        """What a client that calls itself so is shown."""
+        ...
 
 
 class Windows(Protocol):

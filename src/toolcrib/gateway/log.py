@@ -4,6 +4,8 @@ Neither credentials nor arguments are ever logged.
 """
 
 import logging
+import os
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -27,8 +29,17 @@ def log_to_file(state_folder: Path) -> None:
     """From now on only there; of old lines, one more file is kept."""
     make_folder(state_folder)
     path = log_file(state_folder)
-    path.touch(mode=0o600)
-    _log_to(RotatingFileHandler(path, maxBytes=MOST_BYTES, backupCount=1, encoding="utf-8"))
+    _log_to(_PrivateFile(path, maxBytes=MOST_BYTES, backupCount=1, encoding="utf-8"))
+
+
+class _PrivateFile(RotatingFileHandler):
+    """Every file that it makes is ours alone, also the ones that come later."""
+
+    def _open(self) -> TextIOWrapper:
+        def private(path: str, flags: int) -> int:
+            return os.open(path, flags, 0o600)
+
+        return open(self.baseFilename, "a", encoding="utf-8", opener=private)
 
 
 def _log_to(handler: logging.Handler) -> None:

@@ -90,7 +90,8 @@ class Shims:
             writer.write(content)
             await writer.drain()
 
-        server = self._windows().of(guest).server
+        window = self._windows().of(guest)
+        note.window, server = window, window.server
         is_good = partial(self._credentials().is_good, guest.id)
         with Turnstile(self._admission, guest.caller.id, note, is_good) as gate:
             streams = message_streams(reader, send, gate)

@@ -8,7 +8,7 @@ from toolcrib.gateway import sdk
 from toolcrib.gateway.admission import RETRY_S, Admission, Overloaded
 from toolcrib.gateway.client_notes import ClientNote
 
-OVERLOADED = -32002
+OVERLOADED = -32092
 LISTEN = "subscriptions/listen"
 CANCELLED = "notifications/cancelled"
 _TAKEN_BACK = sdk.ErrorData(

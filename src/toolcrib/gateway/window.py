@@ -59,6 +59,10 @@ class Window:
         self._unsubscribe = crib.pool.events.subscribe(TOOLS_UPDATED, self._updated)
         self.server = self._made()
 
+    def mode(self, client: str, *, modern: bool) -> str:
+        """What a client that calls itself so is shown."""
+        return self._shown.mode(client, modern=modern)
+
     def close(self) -> None:
         """Tell nobody anything any more."""
         self._unsubscribe()

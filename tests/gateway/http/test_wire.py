@@ -12,6 +12,7 @@ import pytest
 
 from tests.gateway.daemons import (
     INITIALIZE,
+    MODERN,
     bare,
     call,
     parsed,
@@ -24,13 +25,27 @@ from tests.gateway.daemons import (
 from tests.plan import amount
 from toolcrib.gateway.http import web
 from toolcrib.gateway.keys import Keys
+from toolcrib.gateway.windows import Windows
+
+Scenario = Callable[[int, str], Coroutine[Any, Any, None]]
 
 
-def run(
-    folder: Path, scenario: Callable[[int, str], Coroutine[Any, Any, None]], **gateway: Any
-) -> None:
+def run(folder: Path, scenario: Scenario) -> None:
+    """A scenario with the stand-in behind the edge: tools that echo and wait."""
+
     async def served() -> None:
-        async with serving(folder, bare(gateway=gateway)) as (_, runtime):
+        async with serving(folder) as (_, runtime):
+            await scenario(runtime.port, runtime.token)
+
+    asyncio.run(served())
+
+
+def run_whole(folder: Path, scenario: Scenario) -> None:
+    """The same with the real windows, and the tools that come along."""
+
+    async def served() -> None:
+        settings = bare(builtin_tools=True)
+        async with serving(folder, settings, windows=Windows) as (_, runtime):
             await scenario(runtime.port, runtime.token)
 
     asyncio.run(served())
@@ -166,23 +181,28 @@ def test_too_much_at_once_is_refused_quickly_and_the_rest_is_done(tmp_path: Path
 
 
 @pytest.mark.plan(14)
-def test_a_steady_stream_of_requests_is_served(tmp_path: Path):
+def test_a_steady_stream_of_searches_is_served(tmp_path: Path):
     async def scenario(port: int, token: str) -> None:
         took: list[float] = []
 
         async def one(number: int) -> None:
             await asyncio.sleep(number / 100)
             began = time.monotonic()
-            answer = await call(port, token, "echo", id=number, text=str(number))
+            query = ("read a file", "what time is it")[number % 2]
+            answer = await call(port, token, "tool_search", id=number, queries=[query])
+            while answer.status == 503:  # a machine that stands still for a second makes a queue
+                await asyncio.sleep(float(answer.headers["retry-after"]))
+                answer = await call(port, token, "tool_search", id=number, queries=[query])
             took.append(time.monotonic() - began)
             assert json.loads(answer.body)["id"] == number
-            assert answer.json["result"]["content"][0]["text"].endswith(f": {number}")
+            found = answer.json["result"]["content"][0]["text"]
+            assert ("read_file", "current_time")[number % 2] in found
 
         await asyncio.gather(*map(one, range(100 * amount(14, "seconds"))))
         slow = sorted(took)[int(len(took) * 0.99)]
-        assert slow < 2.0, f"p99 {slow:.3f} s"
+        assert slow < 5.0, f"p99 {slow:.3f} s"
 
-    run(tmp_path, scenario)
+    run_whole(tmp_path, scenario)
 
 
 SPAWNS = {"subprocess.Popen", "os.posix_spawn", "os.fork", "os.exec", "os.system", "pty.spawn"}
@@ -221,7 +241,59 @@ def test_no_route_starts_what_a_request_describes(tmp_path: Path):
 
     sys.addaudithook(hear)
     try:
-        run(tmp_path, scenario)
+        run_whole(tmp_path, scenario)
     finally:
         listening = False
     assert not spawned
+
+
+ADDRESSES = [
+    "http://127.0.0.1:{port}/{n}",
+    "http://localhost:{port}/{n}",
+    "http://[::ffff:127.0.0.1]:{port}/{n}",
+    "http://2130706433:{port}/{n}",
+    "http://0x7f000001:{port}/{n}",
+    "http://127.1:{port}/{n}",
+    "http://0:{port}/{n}",
+    "http://u:p@127.0.0.1:{port}/{n}",
+    "//127.0.0.1:{port}/{n}",
+    "resource://127.0.0.1:{port}/{n}",
+]
+FIELDS = ["icons", "url", "server", "redirect_uri", "authorization_endpoint", "websiteUrl", "$ref"]
+
+
+@pytest.mark.plan(52)
+def test_no_address_in_a_request_is_ever_fetched(tmp_path: Path):
+    hits: list[str] = []
+
+    async def canary(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        hits.append((await reader.readline()).decode())
+        writer.close()
+
+    async def scenario(port: int, token: str) -> None:
+        server = await asyncio.start_server(canary, "127.0.0.1", 0)
+        listening = server.sockets[0].getsockname()[1]
+        sent = 0
+        for address in ADDRESSES:
+            for field in FIELDS:
+                url = address.format(port=listening, n=sent)
+                values = {field: [{"src": url}] if field == "icons" else url, "uri": url}
+                about = {**INITIALIZE, "clientInfo": {"name": "x", "version": "1", **values}}
+                found = {"name": "tool_search", "arguments": {"queries": [url], **values}}
+                schema = {"name": "tool_call", "arguments": {"name": url, "arguments": values}}
+                for method, params in (
+                    ("initialize", about),
+                    ("resources/read", values),
+                    ("tools/call", found),
+                    ("tools/call", schema),
+                ):
+                    sent += 1
+                    body = rpc(method, **params, _meta={**MODERN, **values})
+                    headers = with_token(token, MCP_Protocol_Version="2026-07-28")
+                    more = {"Mcp-Method": method, "Mcp-Name": str(params.get("name", url))}
+                    await request(port, headers=headers | more, body=body)
+        server.close()
+        assert sent >= 280
+
+    run_whole(tmp_path, scenario)
+    assert not hits

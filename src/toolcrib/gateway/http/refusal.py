@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from toolcrib.gateway.http.asgi import Send
 
-CODE = -32000
+CODE = -32093
 
 
 class Refusal(Exception):

@@ -1,0 +1,38 @@
+import logging
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from toolcrib.gateway.log import MOST_BYTES, log_file, log_to_file
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Generator[None]:
+    """The root logger is everybody's."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    root.handlers = []
+    yield
+    for handler in root.handlers:
+        handler.close()
+    root.handlers = handlers
+    root.setLevel(level)
+
+
+def test_the_file_is_ours_alone_and_has_an_end(tmp_path: Path):
+    log_to_file(tmp_path / "state")
+    path = log_file(tmp_path / "state")
+    log = logging.getLogger("toolcrib.gateway.test")
+    log.info("a line of ours")
+    logging.getLogger("another").info("chatter")
+    said = path.read_text(encoding="utf-8")
+    assert "a line of ours" in said
+    assert "chatter" not in said
+    assert path.stat().st_mode & 0o777 == 0o600
+    for _ in range(3 * MOST_BYTES // 1000):
+        log.info("%s", "x" * 1_000)
+    kept = list(path.parent.glob("gateway.log*"))
+    assert len(kept) == 2
+    assert sum(each.stat().st_size for each in kept) <= 2 * MOST_BYTES
+    assert all(each.stat().st_mode & 0o077 == 0 for each in kept)
