@@ -70,7 +70,7 @@ def servers(folder: Path, playground: Path) -> dict[str, dict[str, object]]:
         "budget": official("budget-allocator", "--stdio"),
         "cohorts": official("cohort-heatmap", "--stdio"),
         "customers": official("customer-segmentation", "--stdio"),
-        "eslint": npm("@eslint/mcp/src/mcp-cli.js"),
+        "eslint": npm("@eslint/mcp/src/mcp-cli.js") | {"cwd": str(playground)},
         "postgrest": npm("@supabase/mcp-server-postgrest/dist/stdio.js", *nowhere),
         "scenarios": official("scenario-modeler", "--stdio"),
         "system": official("system-monitor", "--stdio"),
