@@ -78,7 +78,7 @@ def _value(kind: object) -> str:
     """What an option takes, by its type; nothing for a switch."""
     types = {kind, *get_args(kind)}
     words = {str: "TEXT", list[str]: "TEXT", list[KindName]: "KIND"}
-    values = {Path: "FILE", int: "N", float: "X", **words}
+    values = {Path: "FILE", list[Path]: "FILE", int: "N", float: "X", **words}
     return next((word for type_, word in values.items() if type_ in types), "")
 
 
@@ -117,9 +117,10 @@ CLI_INTRODUCTION = """\
 Written by `scripts/write_docs.py`; the words are those of `toolcrib COMMAND --help`.
 
 Before the command: `--config FILE` names the settings file, `--mcp-config FILE` a file with MCP
-servers (it may be given more than once), `--version` shows the version. Every command takes
-`--json`. Exit codes: 0 for done, 1 for a bar that was not reached or a call that did not end well,
-2 for input that cannot be used; then one line on standard error says why and what to do.
+servers (it may be given more than once), `--version` shows the version. Every command but
+`connect` takes `--json`. Exit codes: 0 for done, 1 for a bar that was not reached or a call that
+did not end well, 2 for input that cannot be used; then one line on standard error says why and what
+to do.
 """
 
 PAGES = {"settings.md": settings_page, "cli.md": cli_page}

@@ -10,7 +10,7 @@ import pytest
 
 import toolcrib
 
-# What `import toolcrib` loads beside the standard library. An addition is a decision: it costs
+# What the public names load beside the standard library. An addition is a decision: it costs
 # every user start-up time.
 FOREIGN = {
     "Stemmer",
@@ -50,12 +50,17 @@ def hear(event, arguments):
 before = set(sys.modules)
 sys.addaudithook(hear)
 import toolcrib
-print(json.dumps({"events": events, "modules": sorted(set(sys.modules) - before)}))
+at_once = sorted(set(sys.modules) - before)
+for name in toolcrib.__all__:
+    getattr(toolcrib, name)
+modules = sorted(set(sys.modules) - before)
+print(json.dumps({"events": events, "at_once": at_once, "modules": modules}))
 """
 
 
 class Importing(NamedTuple):
     events: list[list[str]]
+    at_once: list[str]
     modules: list[str]
     left: list[Path]
 
@@ -89,7 +94,8 @@ def importing(tmp_path_factory: pytest.TempPathFactory) -> Importing:
     )
     assert not done.stderr
     heard = json.loads(done.stdout)
-    return Importing(heard["events"], heard["modules"], [*folder.rglob("*")])
+    left = [*folder.rglob("*")]
+    return Importing(heard["events"], heard["at_once"], heard["modules"], left)
 
 
 def test_an_import_opens_files_to_read_them_and_does_nothing_else(importing: Importing):
@@ -104,6 +110,19 @@ def test_an_import_opens_files_to_read_them_and_does_nothing_else(importing: Imp
 def test_an_import_touches_nothing_at_home(importing: Importing):
     assert not importing.left
     assert not [event for event in importing.events if "importing" in event[1]]
+
+
+def test_an_import_alone_loads_nothing_of_ours_and_nothing_foreign(importing: Importing):
+    ours = {name for name in importing.at_once if name.startswith("toolcrib")}
+    tops = {name.partition(".")[0] for name in importing.at_once}
+    assert ours == {"toolcrib"}
+    assert tops <= sys.stdlib_module_names | {"toolcrib"}
+
+
+def test_what_is_no_public_name_is_said_to_be_none():
+    with pytest.raises(AttributeError, match="no attribute 'Crab'"):
+        _ = toolcrib.Crab  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+    assert set(toolcrib.__all__) <= set(dir(toolcrib))
 
 
 def test_an_import_loads_no_more_than_it_has_to(importing: Importing):

@@ -38,7 +38,9 @@ CONFIG = "TOOLCRIB_CONFIG"
 TOOL_SEARCH = "TOOLCRIB_TOOL_SEARCH"
 SHARED_TOOL_SEARCH = "ENABLE_TOOL_SEARCH"
 # Variables that are ours and no settings.
-NOT_SETTINGS = frozenset({CONFIG, "TOOLCRIB_APPS_FILE", "TOOLCRIB_BENCH_DIR"})
+NOT_SETTINGS = frozenset(
+    {CONFIG, "TOOLCRIB_APPS_FILE", "TOOLCRIB_BENCH_DIR", "TOOLCRIB_KEY", "TOOLCRIB_RUN_FOLDER"}
+)
 
 GatewayMode = Literal["auto", "search", "reveal", "direct", "passthrough"]
 

@@ -71,7 +71,7 @@ from toolcrib.sources.function import ToolFacts
 from toolcrib.sources.mcp.added import Entry as McpEntry
 from toolcrib.sources.mcp.added import added_servers
 from toolcrib.sources.mcp.servers import one_server
-from toolcrib.sources.mcp.source import McpSource, Refreshed
+from toolcrib.sources.mcp.source import McpSource, Refreshed, ServerStatus
 from toolcrib.sources.protocol import Sleeper, Source, Watched
 from toolcrib.store.reveals import KeptReveals
 from toolcrib.text.glossary import load_glossary
@@ -174,6 +174,10 @@ class Crib:
         for source in wanted:
             self._refresh(source)
         return done
+
+    def servers(self) -> Sequence[ServerStatus]:
+        """What there is to say of each MCP server, by order of their files. For the operator."""
+        return [source.status() for source in self._servers.values()]
 
     def listen(self) -> None:
         """Let apps join from now on, and add their tools, until this is closed.

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from toolcrib.cli import app
+from toolcrib.cli.app import app
 
 
 class Ran(NamedTuple):

@@ -21,14 +21,22 @@ def run_main(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> int | str | No
 def test_the_commands_are_those_of_the_design():
     finding = "search why list tokens show call hints index"
     servers = "servers add remove refresh login"
-    assert f"{finding} {servers} review doctor apps lint eval tour".split() == NAMES
+    gateway = "serve connect gateway approvals keys"
+    assert f"{finding} {servers} review {gateway} doctor apps lint eval tour".split() == NAMES
 
 
-@pytest.mark.parametrize("name", NAMES)
+# What `connect` prints is the client's.
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "connect"])
 def test_every_command_takes_json_and_helps(run: Run, name: str):
     ran = run(name, "--help")
     assert ran.code == 0
     assert "--json" in ran.out
+
+
+def test_connect_teaches_too(run: Run):
+    shown = " ".join(run("connect", "--help").out.split())
+    assert "TOOLCRIB_KEY" in shown
+    assert "--profile" in shown
 
 
 def test_without_a_command_there_is_help(run: Run):

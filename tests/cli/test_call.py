@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from toolcrib.cli import app
+from toolcrib.cli.app import app
 
 TOOLS = """
 double:

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from tests.execute.counting import ANN, CountingSource, Shop, offered
 from tests.plan import amount
-from toolcrib.cli import app
+from toolcrib.cli.app import app
 from toolcrib.config import ApprovalRule, ApprovalSettings, Settings
 from toolcrib.crib import Crib
 from toolcrib.execute.approval import Rule

@@ -1,15 +1,30 @@
-"""The command line: one file a command, all over the same `Crib` that the library gives."""
+"""The command line: one file a command, all over the same `Crib` that the library gives.
+
+Nothing is loaded before it is known which command it is: `connect` is there at once, the others
+bring the whole crib.
+"""
 
 import sys
 
-from toolcrib.cli.app import app
-from toolcrib.errors import ToolcribError
+from toolcrib.connect.arguments import asked_to_connect
 
-__all__ = ["app", "main"]
+__all__ = ["main"]
 
 
 def main() -> None:
     """Run a command. What Toolcrib raises on purpose becomes one line and exit code 2."""
+    asked = asked_to_connect(sys.argv[1:])
+    if asked is not None:
+        from toolcrib.connect.shim import connect  # noqa: PLC0415 - it, and nothing else
+
+        sys.exit(connect(asked))
+    _run_command()
+
+
+def _run_command() -> None:
+    from toolcrib.cli.app import app  # noqa: PLC0415 - half a second of imports
+    from toolcrib.errors import ToolcribError  # noqa: PLC0415
+
     try:
         app()
     except ToolcribError as error:

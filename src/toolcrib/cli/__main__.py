@@ -1,0 +1,5 @@
+"""`python -m toolcrib.cli` is `toolcrib`."""
+
+from toolcrib.cli import main
+
+main()

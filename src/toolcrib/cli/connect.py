@@ -1,0 +1,40 @@
+"""The command `toolcrib connect`, as it is documented.
+
+What runs is `toolcrib.connect`, which `main` calls without loading any of this; here is the help,
+and whatever is not quite as that one wants it.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolcrib.cli.opening import Opening
+from toolcrib.connect.arguments import Asked
+from toolcrib.connect.shim import connect
+
+NAME = "connect"
+
+
+def run(
+    context: typer.Context,
+    profile: Annotated[
+        str, typer.Option("--profile", help="The part of the pool to be served.")
+    ] = "default",
+    config: Annotated[
+        Path | None, typer.Option("--config", help="Settings file, as before the command.")
+    ] = None,
+    mcp_config: Annotated[
+        list[Path] | None, typer.Option("--mcp-config", help="The same, of files with servers.")
+    ] = None,
+) -> None:
+    """Be the MCP server that a client launches: a thin pipe to the daemon, there at once.
+
+    The daemon is started if it does not run, and is shared by all clients; when it restarts,
+    clients notice no more than a pause. The variable `TOOLCRIB_KEY` holds the key of a client that
+    is to have only what its key is good for.
+    """
+    opening: Opening = context.obj
+    files = (*opening.mcp_config, *(mcp_config or ()))
+    asked = Asked(str(config or opening.config or ""), tuple(map(str, files)), profile)
+    raise typer.Exit(connect(asked))

@@ -1,0 +1,67 @@
+"""The command `toolcrib gateway`."""
+
+from typing import Annotated, Any, Literal, cast
+
+import typer
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.place import place_for
+from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.gateway.asking_operator import ask
+
+NAME = "gateway"
+
+Action = Literal["status", "stop", "reload"]
+CLIENTS = ("client", "version", "protocol", "guest", "profile", ">pid", ">requests", ">minutes")
+
+
+def run(
+    context: typer.Context,
+    action: Annotated[Action, typer.Argument(help="`status`, `stop` or `reload`.")] = "status",
+    as_json: AsJson = False,
+) -> None:
+    """Look at the running gateway, stop it, or let it read its settings and servers again.
+
+    Which gateway it is follows from the settings, as everywhere: `--config` and the variables that
+    it was started with.
+    """
+    opening: Opening = context.obj
+    done = ask(place_for(opening), action)
+    if as_json:
+        print_json(done)
+    elif action == "status":
+        _show(cast("dict[str, Any]", done))
+    else:
+        told = {"stop": "The gateway stops.", "reload": "Settings and servers were read again."}
+        console().print(told[action])
+
+
+def _show(status: dict[str, Any]) -> None:
+    screen = console()
+    head = f"{status['address']}, process {status['pid']}, up {_minutes(status['uptime_s'])} min"
+    screen.print(safe(f"{head}, version {status['version']}"))
+    up = [each["server"] for each in status["servers"] if each["state"] == "ready"]
+    screen.print(
+        safe(
+            f"{status['tools']} capabilities; {len(status['servers'])} servers, up: "
+            f"{', '.join(up) or 'none'}; calls that wait for approval: {status['waiting']}"
+        )
+    )
+    rows = [
+        (
+            each["name"] or "?",
+            each["version"],
+            each["protocol"],
+            each["guest"],
+            each["profile"],
+            each["pid"],
+            each["requests"],
+            _minutes(each["since_s"]),
+        )
+        for each in status["clients"]
+    ]
+    screen.print(table("", CLIENTS, rows) if rows else "No client is connected by a shim.")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.0f}"

@@ -1,0 +1,119 @@
+"""The command `toolcrib serve`."""
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.place import place_for
+from toolcrib.cli.screen import AsJson, print_json
+from toolcrib.connect.place import Runtime
+from toolcrib.connect.starting import READY
+from toolcrib.crib import Crib
+from toolcrib.errors import ConfigError
+
+if TYPE_CHECKING:
+    from toolcrib.gateway.front import Windows
+
+NAME = "serve"
+TAKE_OVER_S = 15.0
+"""How long a daemon that a shim started waits for one that is about to end."""
+END_S = 20.0
+
+
+def run(
+    context: typer.Context,
+    stdio: Annotated[
+        bool, typer.Option("--stdio", help="Serve one client on standard input and output.")
+    ] = False,
+    profile: Annotated[
+        str, typer.Option("--profile", help="With --stdio: the part of the pool to serve.")
+    ] = "default",
+    detached: Annotated[
+        bool,
+        typer.Option("--detached", help="As `toolcrib connect` starts it: with a log file."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Serve everything as one MCP server: to `toolcrib connect`, and over HTTP on this machine.
+
+    It owns the servers, the index and the calls that wait, for all clients together. Stop it with
+    Ctrl-C or `toolcrib gateway stop`; SIGHUP reads the settings again. With `--stdio` there is no
+    daemon: one process for one client.
+    """
+    opening: Opening = context.obj
+    if stdio:
+        _serve_stdio(opening, profile)
+    else:
+        _serve(opening, detached=detached, as_json=as_json)
+
+
+def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
+    # The SDK and the web server take a second to load, and no other command needs them.
+    from toolcrib.gateway import daemon, log  # noqa: PLC0415
+    from toolcrib.gateway.holding import Holding  # noqa: PLC0415
+
+    log.log_to_stderr()
+    holding = Holding(place_for(opening), TAKE_OVER_S if detached else 0.0)
+
+    def crib() -> Crib:
+        return Crib.from_settings(opening.settings())
+
+    def ready(runtime: Runtime) -> None:
+        if detached:
+            _step_back(runtime)
+            log.log_to_file(opening.settings().state_folder)
+        elif as_json:
+            print_json({"pid": runtime.pid, "address": _address(runtime)})
+            sys.stdout.flush()
+        else:
+            sys.stderr.write(f"toolcrib: serving at {_address(runtime)} and to toolcrib connect\n")
+
+    async def serve() -> None:
+        opened = daemon.Opening(crib, _windows())
+        try:
+            await daemon.Daemon(opened, holding, ends_when_idle=detached).run(ready)
+        finally:
+            _end_anyway()
+
+    try:
+        asyncio.run(serve())
+    finally:
+        holding.close()
+
+
+def _address(runtime: Runtime) -> str:
+    return f"http://127.0.0.1:{runtime.port}/mcp"
+
+
+def _step_back(_runtime: Runtime) -> None:
+    """Tell the shim that started us, and have nothing more to do with it."""
+    os.write(1, READY)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+
+
+def _end_anyway() -> None:
+    """A thread that hangs in somebody's tool must not keep a daemon that was told to stop."""
+    last = threading.Timer(END_S, os._exit, (1,))
+    last.daemon = True
+    last.start()
+
+
+def _windows() -> Callable[[Crib], "Windows"]:
+    try:
+        made: Callable[[Crib], Windows] = import_module("toolcrib.gateway.window").Windows
+    except ImportError as error:
+        raise ConfigError("this build of Toolcrib has no windows to serve") from error
+    return made
+
+
+def _serve_stdio(_opening: Opening, _profile: str) -> None:
+    raise ConfigError("this build of Toolcrib serves no stdio; use `toolcrib connect`")

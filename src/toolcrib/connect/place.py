@@ -1,0 +1,139 @@
+"""Where the daemon of some settings is: one place for each set of settings, found without them.
+
+The key of a place is a hash of what the settings come from, so that whoever asks for the same
+settings finds the same daemon. What a client may strip from the environment of what it launches
+(all but HOME, PATH and the like) has no part in it, unless the settings are elsewhere for it.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from toolcrib.connect.arguments import Asked
+
+KEY = "TOOLCRIB_KEY"
+"""The variable that holds a client's key. It is a secret: no hash of it, and no argument."""
+FOLDER = "TOOLCRIB_RUN_FOLDER"
+PREFIX = "TOOLCRIB_"
+HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+MOST_BYTES = 16 * 1024
+
+
+class NoDaemon(Exception):
+    """There is none, or it cannot be reached. The message names cause and remedy."""
+
+
+class Runtime(NamedTuple):
+    """What a running daemon writes down about itself, for its owner's eyes only."""
+
+    pid: int
+    socket: str
+    operator: str
+    port: int
+    token: str
+    version: str
+
+
+class Place(NamedTuple):
+    """The folder and the names of one daemon's files."""
+
+    folder: str
+    key: str
+
+    @property
+    def file(self) -> str:
+        """What the daemon writes down about itself."""
+        return self._named("json")
+
+    @property
+    def socket(self) -> str:
+        """Where shims connect."""
+        return self._named("sock")
+
+    @property
+    def operator(self) -> str:
+        """Where the operator connects."""
+        return self._named("op")
+
+    @property
+    def held(self) -> str:
+        """The lock of the daemon itself, for as long as it lives."""
+        return self._named("held")
+
+    @property
+    def starting(self) -> str:
+        """The lock of whoever starts it."""
+        return self._named("starting")
+
+    @property
+    def started(self) -> str:
+        """What it said when it was started, before it had a log."""
+        return self._named("started")
+
+    def _named(self, ending: str) -> str:
+        return os.path.join(self.folder, f"{self.key}.{ending}")
+
+
+def place_of(asked: Asked, environ: Mapping[str, str]) -> Place:
+    """The place of the daemon that serves these settings."""
+    config = asked.config or environ.get("TOOLCRIB_CONFIG", "")
+    set_by = {
+        name: value
+        for name, value in environ.items()
+        if name.startswith(PREFIX) and name not in {KEY, FOLDER, "TOOLCRIB_CONFIG"}
+    }
+    homes = {name: environ[name] for name in HOMES if environ.get(name)}
+    files = [os.path.abspath(path) for path in asked.mcp_config]
+    told = [os.path.abspath(config) if config else "", files, set_by, homes]
+    text = json.dumps(told, sort_keys=True).encode()
+    return Place(_folder(environ), hashlib.sha256(text).hexdigest()[:16])
+
+
+def _folder(environ: Mapping[str, str]) -> str:
+    """The user's folder for what lasts as long as the machine is up.
+
+    Not by XDG_RUNTIME_DIR: clients hide it from what they launch, and the two ends would miss
+    each other.
+    """
+    said, owner = environ.get(FOLDER), os.getuid()
+    of_system = f"/run/user/{owner}"
+    if said:
+        return os.path.abspath(said)
+    if os.path.isdir(of_system) and os.stat(of_system).st_uid == owner:
+        return os.path.join(of_system, "toolcrib")
+    return f"/tmp/toolcrib-{owner}"  # noqa: S108 - made 0700, and refused if it is not ours
+
+
+def make_folder(place: Place) -> None:
+    """Make the folder, for nobody else to look into. Raises `NoDaemon` if it is not ours alone."""
+    try:
+        os.makedirs(place.folder, mode=0o700, exist_ok=True)
+        facts = os.lstat(place.folder)
+    except OSError as error:
+        told = (
+            f"{place.folder} cannot be made ({error.strerror}); set {FOLDER} to a folder of yours"
+        )
+        raise NoDaemon(told) from error
+    ours = stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.getuid()
+    if not ours or stat.S_IMODE(facts.st_mode) & 0o077:
+        told = f"{place.folder} is not yours alone; remove it, or set {FOLDER} to a folder that is"
+        raise NoDaemon(told)
+
+
+def read_runtime(place: Place) -> Runtime | None:
+    """What the daemon wrote down; None if there is none. It may be gone since."""
+    try:
+        descriptor = os.open(place.file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        if os.fstat(descriptor).st_uid != os.getuid():
+            return None
+        content = file.read(MOST_BYTES)
+    try:
+        return Runtime(**json.loads(content))
+    except (ValueError, TypeError):
+        return None

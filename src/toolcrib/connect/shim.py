@@ -1,0 +1,217 @@
+"""The loop between a client's pipes and the daemon's socket.
+
+One thread, no libraries: it waits for whatever can be read or written, and never for one side
+alone. While there is no daemon, what the client says is kept; when there can be none, it is
+answered with the reason.
+"""
+
+import contextlib
+import os
+import select
+import socket
+import time
+from collections import deque
+from collections.abc import Mapping
+
+from toolcrib.connect.arguments import Asked
+from toolcrib.connect.ledger import Ledger
+from toolcrib.connect.lines import LONGEST, Lines
+from toolcrib.connect.messages import NOT_STARTED, PARSE_ERROR, Message, failure, read
+from toolcrib.connect.place import NoDaemon
+from toolcrib.connect.starting import START_S, Reaching
+
+CHUNK = 256 * 1024
+MOST_WAITING = 2 * LONGEST
+POLL_S = 0.02
+RETRY_S = 5.0
+LAST_WORDS_S = 60.0
+
+
+class Shim:
+    """One client at `stdin` and `stdout`, and the daemon that serves it."""
+
+    def __init__(
+        self,
+        asked: Asked,
+        environ: Mapping[str, str],
+        stdin: int = 0,
+        stdout: int = 1,
+        *,
+        start_s: float = START_S,
+    ) -> None:
+        self._asked, self._environ, self._start_s = asked, environ, start_s
+        self._stdin, self._stdout = stdin, stdout
+        self._ledger = Ledger()
+        self._daemon: socket.socket | None = None
+        self._reaching: Reaching | None = Reaching(asked, environ, start_s)
+        self._is_new = True
+        self._failure = ""
+        self._failed_at = 0.0
+        self._from_client, self._from_daemon = Lines(), Lines()
+        self._to_daemon: deque[Message] = deque()
+        self._waiting = self._half_sent = 0
+        self._to_client = bytearray()
+        self._ended_at = 0.0
+
+    def run(self) -> None:
+        """Until the client has ended and has all its answers."""
+        try:
+            while not self._is_done():
+                self._reach()
+                self._turn()
+        except BrokenPipeError:  # nobody listens any more
+            return
+        finally:
+            for each in (self._reaching, self._daemon):
+                if each:
+                    each.close()
+
+    def _is_done(self) -> bool:
+        if not self._ended_at:
+            return False
+        # Without a daemon, only what wants an answer is worth waiting for.
+        unsent = any(self._daemon or (each.method and each.id) for each in self._to_daemon)
+        settled = not unsent and not self._to_client and self._ledger.is_settled
+        return settled or time.monotonic() > self._ended_at + LAST_WORDS_S
+
+    def _turn(self) -> None:
+        """Wait until something can be read or written, and do that."""
+        reading: list[int | socket.socket] = []
+        writing: list[int | socket.socket] = []
+        if not self._ended_at and self._waiting < MOST_WAITING:
+            reading.append(self._stdin)
+        if self._to_client:
+            writing.append(self._stdout)
+        if self._daemon and len(self._to_client) < MOST_WAITING:
+            reading.append(self._daemon)
+        if self._daemon and self._to_daemon:
+            writing.append(self._daemon)
+        pause = POLL_S if self._reaching else 1.0 if self._ended_at else None
+        readable, writable, _ = select.select(reading, writing, [], pause)
+        if self._stdout in writable:
+            self._tell_client()
+        if self._daemon in readable:
+            self._hear_daemon()
+        if self._stdin in readable:
+            self._hear_client()
+        # What was just heard can mostly be sent at once: no second round for it.
+        if self._daemon and self._to_daemon:
+            self._tell_daemon()
+
+    def _hear_client(self) -> None:
+        chunk = os.read(self._stdin, CHUNK)
+        if not chunk:
+            self._ended_at = time.monotonic()
+        for line in self._from_client.feed(chunk):
+            if line is None:
+                told = f"a message of more than {LONGEST:,} bytes; send less"
+                self._to_client += failure("", PARSE_ERROR, told)
+            elif line.strip():
+                self._take(read(line))
+
+    def _take(self, message: Message) -> None:
+        if self._ledger.is_stale(message):
+            return
+        if self._failure and time.monotonic() < self._failed_at + RETRY_S:
+            self._refuse(message)
+            return
+        if not self._daemon and not self._reaching:
+            self._reaching = Reaching(self._asked, self._environ, self._start_s)
+        self._queue(message)
+
+    def _queue(self, message: Message) -> None:
+        self._to_daemon.append(message)
+        self._waiting += len(message.line)
+
+    def _reach(self) -> None:
+        """One step nearer to a daemon, if there is none."""
+        if not self._reaching:
+            return
+        try:
+            connection = self._reaching.step()
+        except (NoDaemon, OSError) as error:
+            self._reaching.close()
+            self._reaching = None
+            self._give_up(str(error))
+            return
+        if connection:
+            self._reaching.close()
+            self._reaching = None
+            connection.settimeout(0)
+            self._daemon, self._failure, self._half_sent = connection, "", 0
+            self._from_daemon = Lines()
+            if not self._is_new:
+                self._to_client += b"".join(self._ledger.news())
+            self._is_new = False
+
+    def _give_up(self, why: str) -> None:
+        """Answer all that waits with the reason."""
+        self._failure, self._failed_at = why, time.monotonic()
+        for message in self._to_daemon:
+            self._refuse(message)
+        self._to_daemon.clear()
+        self._waiting = 0
+
+    def _refuse(self, message: Message) -> None:
+        if message.method and message.id:
+            self._to_client += failure(message.id, NOT_STARTED, self._failure)
+
+    def _hear_daemon(self) -> None:
+        assert self._daemon  # noqa: S101 - it was readable
+        try:
+            chunk = self._daemon.recv(CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            chunk = b""
+        for line in self._from_daemon.feed(chunk):
+            if line and self._ledger.came(read(line)):
+                self._to_client += line
+        if not chunk:
+            self._lose()
+        elif self._to_client:
+            self._tell_client(known_writable=False)
+
+    def _lose(self) -> None:
+        """The daemon is gone: tell the client what that means, and reach the next one."""
+        if self._daemon:
+            self._daemon.close()
+        self._daemon, self._half_sent = None, 0
+        told, again = self._ledger.lost()
+        self._to_client += b"".join(told)
+        left = [each for each in self._to_daemon if not each.is_greeting]
+        self._to_daemon = deque([*again, *left])
+        self._waiting = sum(len(each.line) for each in self._to_daemon)
+        self._reaching = Reaching(self._asked, self._environ, self._start_s)
+
+    def _tell_daemon(self) -> None:
+        while self._daemon and self._to_daemon:
+            message = self._to_daemon[0]
+            try:
+                self._half_sent += self._daemon.send(message.line[self._half_sent :])
+            except BlockingIOError:
+                return
+            except OSError:
+                self._lose()
+                return
+            if self._half_sent == len(message.line):
+                self._to_daemon.popleft()
+                self._waiting -= len(message.line)
+                self._half_sent = 0
+                self._ledger.sent(message)
+
+    def _tell_client(self, *, known_writable: bool = True) -> None:
+        """Write what fits: so much never blocks on a pipe that can be written at all."""
+        while self._to_client:
+            if not known_writable and not select.select([], [self._stdout], [], 0)[1]:
+                return
+            known_writable = False
+            written = os.write(self._stdout, self._to_client[: select.PIPE_BUF])
+            del self._to_client[:written]
+
+
+def connect(asked: Asked) -> int:
+    """Serve the client at standard input and output until it ends."""
+    with contextlib.suppress(KeyboardInterrupt):
+        Shim(asked, os.environ).run()
+    return 0

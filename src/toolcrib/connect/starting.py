@@ -1,0 +1,112 @@
+"""Reaches the daemon, and starts it where there is none: once, however many shims come at once."""
+
+import fcntl
+import os
+import select
+import socket
+import sys
+import time
+from collections.abc import Mapping
+
+from toolcrib.connect.arguments import Asked
+from toolcrib.connect.hello import said_hello
+from toolcrib.connect.place import KEY, NoDaemon, Place, make_folder, place_of
+
+START_S = 60.0
+TAIL_BYTES = 4_000
+READY = b"ready\n"
+
+
+class Reaching:
+    """One attempt to reach the daemon, step by step: nothing here waits long."""
+
+    def __init__(self, asked: Asked, environ: Mapping[str, str], start_s: float = START_S) -> None:
+        self._asked = asked
+        self._environ = environ
+        self._place: Place = place_of(asked, environ)
+        self._until = time.monotonic() + start_s
+        self._lock = -1
+        self._ready = -1
+
+    def step(self) -> socket.socket | None:
+        """The connection, or None: call again soon. Raises `NoDaemon` when there is no hope."""
+        make_folder(self._place)
+        connection = said_hello(self._place, self._asked.profile, self._environ)
+        if connection is None and self._ready >= 0:
+            self._look()
+        elif connection is None and self._has_lock():
+            # Whoever had it before may have just brought the daemon up.
+            connection = said_hello(self._place, self._asked.profile, self._environ)
+            if connection is None:
+                self._start()
+        if connection is None and time.monotonic() > self._until:
+            raise NoDaemon(f"the daemon takes too long to start{self._tail()}")
+        return connection
+
+    def close(self) -> None:
+        """Let others start it, if nobody has by now."""
+        for descriptor in (self._ready, self._lock):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._ready = self._lock = -1
+
+    def _has_lock(self) -> bool:
+        if self._lock < 0:
+            self._lock = os.open(self._place.starting, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def _start(self) -> None:
+        import subprocess  # noqa: PLC0415 - only the first shim of all needs it
+
+        python = [sys.executable, "-P", "-m"]
+        command = [*python, "toolcrib.connect.detached", *python, "toolcrib.cli", *self._words()]
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+        said = os.open(self._place.started, flags, 0o600)
+        self._ready, ready = os.pipe()
+        try:
+            subprocess.run(  # noqa: S603 - our own interpreter, no shell
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=ready,
+                stderr=said,
+                env={name: value for name, value in self._environ.items() if name != KEY},
+                cwd=_home(),
+                check=False,
+            )
+        except OSError as error:
+            raise NoDaemon(f"the daemon cannot be started: {error}") from error
+        finally:
+            os.close(said)
+            os.close(ready)
+
+    def _words(self) -> list[str]:
+        """`serve`, for the same settings, whatever the folder that it runs in."""
+        words = ["--config", os.path.abspath(self._asked.config)] if self._asked.config else []
+        for path in self._asked.mcp_config:
+            words += ["--mcp-config", os.path.abspath(path)]
+        return [*words, "serve", "--detached"]
+
+    def _look(self) -> None:
+        """See whether the daemon that we started has given up. Raises `NoDaemon` if so."""
+        readable, _, _ = select.select([self._ready], [], [], 0)
+        if readable and not os.read(self._ready, len(READY)):
+            raise NoDaemon(f"the daemon ended while it started{self._tail()}")
+
+    def _tail(self) -> str:
+        """The last of what it said, for whoever has to mend it."""
+        try:
+            with open(self._place.started, "rb") as file:
+                said = file.read()[-TAIL_BYTES:].decode(errors="replace").strip()
+        except OSError:
+            said = ""
+        return f": {said}" if said else "; `toolcrib serve` in a terminal says why"
+
+
+def _home() -> str:
+    """Where the daemon runs: it is everybody's, so not in the folder of whoever came first."""
+    home = os.path.expanduser("~")
+    return home if os.path.isdir(home) else "/"

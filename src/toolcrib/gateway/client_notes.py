@@ -1,0 +1,49 @@
+"""Who is connected, as far as they say: for the operator to see, and for nothing to rely on."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+MOST_SHOWN = 80
+_VERSION = "io.modelcontextprotocol/protocolVersion"
+_CLIENT = "io.modelcontextprotocol/clientInfo"
+
+
+@dataclass(slots=True)
+class ClientNote:
+    """One connection. `name`, `version` and `era` are the client's own words."""
+
+    guest: str
+    profile: str
+    pid: int = 0
+    name: str = ""
+    version: str = ""
+    era: str = ""
+    requests: int = 0
+    since: float = field(default_factory=time.monotonic)
+
+    def hear(self, message: Mapping[str, Any]) -> None:
+        """Note what a message says about its sender."""
+        self.requests += "method" in message and "id" in message
+        if self.era:
+            return
+        params: object = message.get("params")
+        if not isinstance(params, dict):
+            return
+        said = cast("dict[str, Any]", params)
+        meta = said.get("_meta")
+        if message.get("method") == "initialize":
+            self._note(said.get("clientInfo"), said.get("protocolVersion"))
+        elif isinstance(meta, dict) and _VERSION in meta:
+            known = cast("dict[str, Any]", meta)
+            self._note(known.get(_CLIENT), known[_VERSION])
+
+    def _note(self, client: object, era: object) -> None:
+        about = cast("dict[str, Any]", client) if isinstance(client, dict) else {}
+        self.era, self.name = _words(era), _words(about.get("name"))
+        self.version = _words(about.get("version"))
+
+
+def _words(said: object) -> str:
+    return said[:MOST_SHOWN] if isinstance(said, str) else ""

@@ -1,0 +1,75 @@
+"""From a credential to a guest: who is served, and which part of the pool they may have.
+
+There is no guest for a credential that is missing, wrong or not good for a profile, so there is
+nobody to fall back to.
+"""
+
+import hmac
+import secrets
+
+from toolcrib.config import GatewaySettings
+from toolcrib.errors import ConfigError
+from toolcrib.gateway.guest import EVERYTHING, Guest, profile_of
+from toolcrib.gateway.keys import Key, Keys
+
+LOCAL = "local"
+"""The user that the daemon runs as: whoever reaches its socket, or can read its token."""
+
+
+class NoGuest(Exception):
+    """Nobody is served for this credential. The message names cause and remedy."""
+
+
+class NotYourProfile(NoGuest):
+    """The key is good, and not for this profile."""
+
+
+class NoProfile(NoGuest):
+    """There is no profile of this name."""
+
+
+class Credentials:
+    """The daemon's own token, and the keys that clients have."""
+
+    def __init__(self, settings: GatewaySettings, keys: Keys, token: str = "") -> None:
+        self._settings = settings
+        self._keys = keys
+        self.token = token or secrets.token_urlsafe(32)
+
+    def local(self, profile: str = EVERYTHING) -> Guest:
+        """The local user, with any profile. Raises `NoProfile`."""
+        return self._guest(LOCAL, profile)
+
+    def bearer(self, secret: str, profile: str = EVERYTHING) -> Guest:
+        """Whoever holds the token, or a key that is good for this profile. Raises `NoGuest`."""
+        if hmac.compare_digest(_bytes(secret), _bytes(self.token)):
+            return self.local(profile)
+        return self.keyed(secret, profile)
+
+    def keyed(self, secret: str, profile: str = EVERYTHING) -> Guest:
+        """Whoever holds a key that is good for this profile. Raises `NoGuest`."""
+        key = self._good(secret)
+        if profile not in key.profiles:
+            good_for = ", ".join(key.profiles)
+            told = f"the key {key.name!r} is not good for the profile {profile!r}"
+            raise NotYourProfile(f"{told}; it is good for: {good_for}")
+        return self._guest(f"key:{key.name}", profile)
+
+    def _good(self, secret: str) -> Key:
+        try:
+            key = self._keys.good(secret)
+        except ConfigError as error:
+            raise NoGuest(str(error)) from error
+        if key is None:
+            raise NoGuest("this is no key of ours; make one: `toolcrib keys add NAME`")
+        return key
+
+    def _guest(self, id: str, profile: str) -> Guest:
+        try:
+            return Guest(id, profile_of(self._settings, profile))
+        except ConfigError as error:
+            raise NoProfile(str(error)) from error
+
+
+def _bytes(secret: str) -> bytes:
+    return secret.encode(errors="surrogateescape")

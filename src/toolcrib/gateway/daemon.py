@@ -1,0 +1,173 @@
+"""The daemon: one process that owns the pool, the index and the servers, for all clients.
+
+    shims     →  a Unix socket           ┐
+    HTTP      →  the edge, on loopback   ├→  the windows of a house  →  its crib
+    operator  →  a Unix socket of its own┘
+
+It ends when it is told to, or, if a shim has started it, when nobody has needed it for a while.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import signal
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import version
+from typing import NamedTuple
+
+from toolcrib.connect.place import Runtime
+from toolcrib.crib import Crib
+from toolcrib.errors import ConfigError, ToolcribError
+from toolcrib.gateway.admission import Admission
+from toolcrib.gateway.deeds import deeds_of
+from toolcrib.gateway.front import Windows
+from toolcrib.gateway.guest import Guest
+from toolcrib.gateway.holding import Holding
+from toolcrib.gateway.house import House
+from toolcrib.gateway.http.asgi import App
+from toolcrib.gateway.http.edge import Edge
+from toolcrib.gateway.http.web import WebServer
+from toolcrib.gateway.operator import Operator
+from toolcrib.gateway.shims import Shims
+
+LOOPBACK = "127.0.0.1"
+LOOK_S = 1.0
+MOST_STREAMS = 400
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+_log = logging.getLogger(__name__)
+
+
+class Opening(NamedTuple):
+    """How a crib is opened, and what shows it to guests."""
+
+    crib: Callable[[], Crib]
+    windows: Callable[[Crib], Windows]
+
+
+class Daemon:
+    """One gateway, from start to end. `house` is another one after a reload."""
+
+    def __init__(self, opening: Opening, holding: Holding, *, ends_when_idle: bool = False) -> None:
+        self._opening = opening
+        self._holding = holding
+        self.ends_when_idle = ends_when_idle
+        self.started = time.monotonic()
+        self._used = self.started
+        self.admission, self.streams = Admission(), Admission(most=MOST_STREAMS)
+        self._stopping = asyncio.Event()
+        self._reloading = asyncio.Lock()
+        self._crib = opening.crib()
+        self._listening = _bound(self._crib.settings.gateway.port)
+        self.port: int = self._listening.getsockname()[1]
+        self.house = self._housed(self._crib, secrets.token_urlsafe(32))
+        self.shims = Shims(lambda: self.house.credentials, self._windows, self.admission)
+
+    async def run(self, ready: Callable[[Runtime], None]) -> None:
+        """Serve until told to stop; `ready` hears where, once anybody may come."""
+        operator, web = Operator(deeds_of(self)), WebServer(self._edge())
+        place = self._holding.place
+        serving = asyncio.create_task(web.serve_on(self._listening))
+        opening = asyncio.create_task(self.house.open())
+        try:
+            await self.shims.listen(place.socket)
+            await operator.listen(place.operator)
+            self._heed_signals()
+            runtime = self._runtime()
+            self._holding.tell(runtime)
+            ready(runtime)
+            await self._until_stopped()
+        finally:
+            _log.info("stopping")
+            operator.close()
+            web.should_exit = True
+            opening.cancel()
+            await self.shims.close()
+            await asyncio.gather(opening, serving, return_exceptions=True)
+            await self.house.close()
+
+    def stop(self) -> None:
+        """End soon."""
+        self._stopping.set()
+
+    async def reload(self) -> None:
+        """Read the settings and servers again. Raises `ToolcribError`, and then all stays as it is.
+
+        Connections end, and shims come again by themselves; the port stays what it was.
+        """
+        async with self._reloading:
+            crib = await asyncio.to_thread(self._opening.crib)
+            old, self.house = self.house, self._housed(crib, self.house.credentials.token)
+            await self.shims.drop()
+            await old.close()
+            await self.house.open()
+            _log.info("reloaded")
+
+    def _housed(self, crib: Crib, token: str) -> House:
+        return House(crib, self._opening.windows, self.port, token)
+
+    def _windows(self) -> Windows:
+        return self.house.windows
+
+    def _edge(self) -> Edge:
+        def served(guest: Guest) -> App:
+            self._used = time.monotonic()
+            return self.house.sessions.of(guest)
+
+        return Edge(
+            lambda: self.house.crib.settings.gateway,
+            self.port,
+            lambda: self.house.credentials,
+            self.admission,
+            self.streams,
+            served,
+        )
+
+    def _runtime(self) -> Runtime:
+        place, token = self._holding.place, self.house.credentials.token
+        about = version("toolcrib")
+        return Runtime(os.getpid(), place.socket, place.operator, self.port, token, about)
+
+    def _heed_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for each in _SIGNALS:
+            loop.add_signal_handler(each, self.stop)
+        loop.add_signal_handler(signal.SIGHUP, self._reload_soon)
+
+    def _reload_soon(self) -> None:
+        self._reload = asyncio.ensure_future(self._reload_or_say())
+
+    async def _reload_or_say(self) -> None:
+        try:
+            await self.reload()
+        except ToolcribError as error:
+            _log.error("not reloaded: %s", error)
+
+    async def _until_stopped(self) -> None:
+        while not self._stopping.is_set():
+            if self.shims.clients or self.admission.running or self.streams.running:
+                self._used = time.monotonic()
+            idle = time.monotonic() - self._used
+            if self.ends_when_idle and idle > self.house.crib.settings.gateway.idle_exit_s:
+                _log.info("nobody has come for %.0f s", idle)
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await self._stopping.wait()
+
+
+def _bound(port: int) -> socket.socket:
+    """A socket on loopback. Raises `ConfigError`."""
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((LOOPBACK, port))
+    except OSError as error:
+        listening.close()
+        told = f"port {port} of {LOOPBACK} is not to be had ({error.strerror})"
+        raise ConfigError(f"{told}; set another `gateway.port`, or 0 for any") from error
+    return listening

@@ -1,0 +1,109 @@
+"""What the operator may ask of a running daemon."""
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any, Protocol
+
+from toolcrib.errors import ConfigError
+from toolcrib.execute.tickets import Ticket
+from toolcrib.gateway.admission import Admission
+from toolcrib.gateway.house import House
+from toolcrib.gateway.operator import Do
+from toolcrib.gateway.shims import Shims
+from toolcrib.model import Json
+
+
+class Served(Protocol):
+    """What the operator reaches of a daemon."""
+
+    house: House
+    shims: Shims
+    admission: Admission
+    port: int
+    started: float
+    ends_when_idle: bool
+
+    def stop(self) -> None: ...
+    async def reload(self) -> None: ...
+
+
+def deeds_of(daemon: Served) -> Mapping[str, Do]:
+    """Each by its name."""
+
+    async def status(_asked: Mapping[str, Any]) -> Json:
+        return await asyncio.to_thread(_status, daemon)
+
+    async def stop(_asked: Mapping[str, Any]) -> Json:
+        daemon.stop()
+        return True
+
+    async def reload(_asked: Mapping[str, Any]) -> Json:
+        await daemon.reload()
+        return True
+
+    async def approvals(_asked: Mapping[str, Any]) -> Json:
+        return [_ticket(each) for each in daemon.house.crib.tickets.waiting()]
+
+    async def decide(asked: Mapping[str, Any]) -> Json:
+        _decide(daemon, str(asked.get("id", "")), allowed=asked.get("allowed") is True)
+        return True
+
+    deeds = (status, stop, reload, approvals, decide)
+    return {deed.__name__: deed for deed in deeds}
+
+
+def _decide(daemon: Served, id: str, *, allowed: bool) -> None:
+    """Raises `ConfigError` if nothing waits under this id."""
+    tickets = daemon.house.crib.tickets
+    full = [each.id for each in tickets.waiting() if id and each.id.startswith(id)]
+    if len(full) != 1 or not (tickets.approve(full[0]) if allowed else tickets.reject(full[0])):
+        told = "`toolcrib approvals` lists what does"
+        raise ConfigError(f"no call waits under {id!r}, or not any more; {told}")
+
+
+def _status(daemon: Served) -> Json:
+    crib, now = daemon.house.crib, time.monotonic()
+    return {
+        "pid": os.getpid(),
+        "version": version("toolcrib"),
+        "address": f"http://127.0.0.1:{daemon.port}/mcp",
+        "uptime_s": round(now - daemon.started, 1),
+        "ends_when_idle": daemon.ends_when_idle,
+        "tools": len(crib.entries()),
+        "running": daemon.admission.running,
+        "clients": [
+            {
+                "name": note.name,
+                "version": note.version,
+                "protocol": note.era,
+                "guest": note.guest,
+                "profile": note.profile,
+                "pid": note.pid,
+                "requests": note.requests,
+                "since_s": round(now - note.since, 1),
+            }
+            for note in daemon.shims.clients.values()
+        ],
+        "http": daemon.house.sessions.guests(),
+        "servers": [
+            {"server": each.server, "state": each.state, "tools": each.tools}
+            for each in crib.servers()
+        ],
+        "waiting": len(crib.tickets.waiting()),
+    }
+
+
+def _ticket(ticket: Ticket) -> Json:
+    asked = ticket.request
+    return {
+        "id": ticket.id,
+        "caller": asked.caller,
+        "name": asked.name,
+        "description": asked.description,
+        "permission_kind": asked.permission_kind,
+        "arguments": asked.arguments,
+        "expires_s": round(ticket.expires - time.monotonic(), 1),
+    }

@@ -1,0 +1,66 @@
+"""The daemon's hold on its place: one daemon for each set of settings, and a file that says where.
+
+The lock is the truth: the system lets go of it when the process ends, however it ends. The file is
+a note for others.
+"""
+
+import fcntl
+import json
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from toolcrib.connect.place import NoDaemon, Place, Runtime, make_folder, read_runtime
+from toolcrib.errors import ConfigError
+from toolcrib.sources.private_file import write_bytes
+
+POLL_S = 0.1
+
+
+class Holding:
+    """The right to be the daemon of a place. Raises `ConfigError` if another process has it."""
+
+    def __init__(self, place: Place, wait_s: float = 0.0) -> None:
+        self.place = place
+        try:
+            make_folder(place)
+        except NoDaemon as error:
+            raise ConfigError(str(error)) from error
+        self._lock = os.open(place.held, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        until = time.monotonic() + wait_s
+        while not self._locked():
+            if time.monotonic() >= until:
+                os.close(self._lock)
+                raise ConfigError(_held_by(place))
+            time.sleep(POLL_S)
+        for path in (place.socket, place.operator):  # of one that was killed
+            with suppress(FileNotFoundError):
+                os.unlink(path)  # noqa: PTH108 - a place is made of plain paths
+
+    def tell(self, runtime: Runtime) -> None:
+        """Write down where the daemon is, in one step."""
+        write_bytes(Path(self.place.file), json.dumps(runtime._asdict()).encode())
+
+    def close(self) -> None:
+        """Take the note and the sockets away, and let others have the place."""
+        for path in (self.place.file, self.place.socket, self.place.operator):
+            with suppress(FileNotFoundError):
+                os.unlink(path)  # noqa: PTH108
+        os.close(self._lock)
+
+    def _locked(self) -> bool:
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+
+def _held_by(place: Place) -> str:
+    runtime = read_runtime(place)
+    who = f"process {runtime.pid}, at 127.0.0.1:{runtime.port}" if runtime else "one that starts"
+    return (
+        f"a gateway of these settings runs already ({who}); stop it with `toolcrib gateway stop`,"
+        " or take its address from `toolcrib gateway status`"
+    )

@@ -1,0 +1,58 @@
+"""What a reload replaces: the crib by one set of settings, and everything that shows it."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from toolcrib.crib import Crib
+from toolcrib.errors import SourceError
+from toolcrib.gateway.credentials import Credentials
+from toolcrib.gateway.front import Windows
+from toolcrib.gateway.http.headers import LOOPBACK
+from toolcrib.gateway.http.sessions import Sessions
+from toolcrib.gateway.http.web import TransportSecuritySettings
+from toolcrib.gateway.keys import Keys
+
+CLOSE_S = 12.0
+
+_log = logging.getLogger(__name__)
+
+
+class House:
+    """A crib, the windows of its guests, and who may stand at them."""
+
+    def __init__(
+        self, crib: Crib, windows: Callable[[Crib], Windows], port: int, token: str
+    ) -> None:
+        self.crib = crib
+        self.windows = windows(crib)
+        settings = crib.settings.gateway
+        self.credentials = Credentials(settings, Keys(crib.settings.state_folder), token)
+        # The edge has checked these before; the SDK checks nothing unless it is told to.
+        security = TransportSecuritySettings(
+            enable_dns_rebinding_protection=True,
+            allowed_hosts=[*(f"{name}:{port}" for name in LOOPBACK), *settings.hosts],
+            allowed_origins=list(settings.origins),
+        )
+        self.sessions = Sessions(self.windows, security, settings.body_bytes)
+
+    async def open(self) -> None:
+        """Let apps join, and index everything; searches by words work from then on."""
+        for problem in self.crib.problems:
+            _log.warning("%s", problem)
+        if self.crib.settings.apps.enabled:
+            try:
+                await asyncio.to_thread(self.crib.listen)
+            except SourceError as error:
+                _log.warning("%s", error)
+        await asyncio.to_thread(self.crib.embedded, 0.0)
+
+    async def close(self) -> None:
+        """End every session, every window, and the servers that were started, within bounds."""
+        await self.sessions.close()
+        self.windows.close()
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await asyncio.to_thread(self.crib.close)
+        except TimeoutError:
+            _log.warning("not everything has ended within %.0f s; it is left behind", CLOSE_S)

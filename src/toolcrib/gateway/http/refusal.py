@@ -1,0 +1,45 @@
+"""What the edge says when it does not let a request in: always JSON, always with the next step."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from toolcrib.gateway.http.asgi import Send
+
+CODE = -32000
+
+
+@dataclass(frozen=True)
+class Refusal(Exception):
+    """A status, one word for programs, and a sentence with cause and remedy."""
+
+    status: int
+    code: str
+    message: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+async def send_refusal(refusal: Refusal, send: Send) -> None:
+    """Answer with it, in the shape of a JSON-RPC error, and close the connection."""
+    data = {"code": refusal.code, "status": refusal.status}
+    error = {"code": CODE, "message": refusal.message, "data": data}
+    body = {"jsonrpc": "2.0", "id": None, "error": error}
+    # What is left of a body that was not wanted is not read either.
+    await send_json(refusal.status, body, send, {"connection": "close", **refusal.headers})
+
+
+async def send_json(
+    status: int, body: object, send: Send, headers: Mapping[str, str] | None = None
+) -> None:
+    """A whole answer. Nothing of it may be kept or guessed at."""
+    content = json.dumps(body).encode()
+    named = {
+        "content-type": "application/json",
+        "content-length": str(len(content)),
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        **(headers or {}),
+    }
+    raw = [(name.encode("ascii"), value.encode("latin-1")) for name, value in named.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": content})

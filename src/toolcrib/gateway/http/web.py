@@ -1,0 +1,98 @@
+"""The one door to the web server and to the SDK's transport over HTTP."""
+
+import asyncio
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from uvicorn import Config, Server
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from toolcrib.gateway.http.asgi import App
+
+HEAD_S = 10.0
+IDLE_S = 15
+HEAD_BYTES = 32 * 1024
+MOST_CONNECTIONS = 500
+STOP_S = 2
+
+__all__ = ["StreamableHTTPSessionManager", "TransportSecuritySettings", "WebServer"]
+
+
+class _Impatient(H11Protocol):
+    """A connection on which the head of a request has to come within `HEAD_S`.
+
+    Without that, whoever sends nothing, or a header a minute, stays for ever.
+    """
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Somebody comes; if the house is full, they have to come again."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+        else:
+            self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes: of a head if no request is under way, else of a body."""
+        if self._is_between() and not self._late:
+            self._wait()
+        super().data_received(data)
+        if not self._is_between():
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """They are gone."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _is_between(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete  # pyright: ignore[reportUnnecessaryComparison]
+
+    def _wait(self) -> None:
+        self._late = asyncio.get_running_loop().call_later(HEAD_S, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._late:
+            self._late.cancel()
+            self._late = None
+
+    def _give_up(self) -> None:
+        self._late = None
+        if self._is_between():
+            self.transport.close()
+
+
+class WebServer(Server):
+    """Serves an app on a socket until it is told to end. Signals are not its business."""
+
+    def __init__(self, app: App) -> None:
+        config = Config(
+            app,
+            http=_Impatient,
+            ws="none",
+            lifespan="off",
+            loop="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=IDLE_S,
+            timeout_graceful_shutdown=STOP_S,
+            h11_max_incomplete_event_size=HEAD_BYTES,
+        )
+        super().__init__(config)
+
+    async def serve_on(self, listening: socket.socket) -> None:
+        """Until `should_exit` is set, and then `STOP_S` at most."""
+        await self.serve(sockets=[listening])
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave them to the daemon."""
+        yield

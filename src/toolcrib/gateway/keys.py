@@ -1,0 +1,135 @@
+"""Keys: a client's credential, good for the profiles that it was made for.
+
+A key is shown once, when it is made. What is kept is a salted hash, in a file that is ours alone:
+whoever reads it learns no key. The file is looked at again whenever it has changed, so a key that
+was removed is no longer good, without a word to the daemon.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from toolcrib.errors import ConfigError
+from toolcrib.gateway.guest import EVERYTHING
+from toolcrib.sources.private_file import make_folder, read_bytes, write_bytes
+from toolcrib.text.nearest import nearest
+
+MOST_BYTES = 1024 * 1024
+MOST_KEYS = 500
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is kept of a key. `profiles` are those that it is good for; never empty."""
+
+    name: str
+    profiles: tuple[str, ...]
+    salt: str
+    hashed: str
+    made_at: float
+
+    def fits(self, secret: str) -> bool:
+        """Whether this is the key, in constant time."""
+        return hmac.compare_digest(self.hashed, _hashed(secret, self.salt))
+
+
+class Keys:
+    """The keys in a file of the state folder."""
+
+    def __init__(self, state_folder: Path) -> None:
+        self.file = state_folder / "keys.json"
+        self._seen: tuple[int, int, int] | None = None
+        self._keys: tuple[Key, ...] = ()
+
+    def all(self) -> Sequence[Key]:
+        """Every key there is, as the file is now. Raises `ConfigError` if it cannot be read."""
+        seen = self._facts()
+        if seen != self._seen or seen is None:
+            self._keys = _read(self.file) if seen else ()
+            self._seen = seen
+        return self._keys
+
+    def good(self, secret: str) -> Key | None:
+        """The key that this is; None if it is none. Raises `ConfigError`."""
+        fitting = [key for key in self.all() if key.fits(secret)]
+        return fitting[0] if fitting else None
+
+    def add(self, name: str, profiles: Iterable[str] = (EVERYTHING,)) -> str:
+        """Make a key, and say it: nobody can later. Raises `ConfigError`."""
+        if not NAME.fullmatch(name):
+            told = "take up to 64 letters, digits, dots, dashes and underscores"
+            raise ConfigError(f"{name!r} is no name for a key; {told}")
+        keys = self.all()
+        if any(key.name == name for key in keys):
+            told = f"`toolcrib keys remove {name}`, or take another name"
+            raise ConfigError(f"there is a key {name!r} already; {told}")
+        if len(keys) >= MOST_KEYS:
+            raise ConfigError(f"there are {MOST_KEYS} keys already; remove one")
+        secret, salt = f"tc_{secrets.token_urlsafe(32)}", secrets.token_hex(16)
+        key = Key(name, tuple(profiles), salt, _hashed(secret, salt), time.time())
+        self._write([*keys, key])
+        return secret
+
+    def remove(self, name: str) -> None:
+        """The key is good no longer. Raises `ConfigError` with the nearest names."""
+        keys = self.all()
+        left = [key for key in keys if key.name != name]
+        if len(left) == len(keys):
+            near = ", ".join(nearest(name, [key.name for key in keys])) or "none"
+            raise ConfigError(f"there is no key {name!r}; nearest: {near}")
+        self._write(left)
+
+    def _facts(self) -> tuple[int, int, int] | None:
+        try:
+            facts = os.lstat(self.file)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unreadable(self.file) from error
+        return facts.st_ino, facts.st_mtime_ns, facts.st_size
+
+    def _write(self, keys: Sequence[Key]) -> None:
+        try:
+            make_folder(self.file.parent)
+            write_bytes(self.file, json.dumps([asdict(key) for key in keys], indent=1).encode())
+        except OSError as error:
+            told = f"{self.file} cannot be written ({error.strerror}); free space, or rights"
+            raise ConfigError(told) from error
+        self._seen = None
+
+
+def _hashed(secret: str, salt: str) -> str:
+    # A key has 256 bits of chance: nothing slower would make it harder to guess.
+    return hashlib.sha256(f"{salt}:{secret}".encode(errors="surrogateescape")).hexdigest()
+
+
+def _read(path: Path) -> tuple[Key, ...]:
+    try:
+        return tuple(map(_key, cast("list[object]", json.loads(read_bytes(path, MOST_BYTES)))))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise _unreadable(path) from error
+
+
+def _unreadable(path: Path) -> ConfigError:
+    return ConfigError(f"{path} cannot be read, so no key is good; mend it, or remove it")
+
+
+def _key(said: object) -> Key:
+    """Raises `KeyError`, `TypeError` and `ValueError` where that is no key."""
+    if not isinstance(said, dict):
+        raise TypeError("not a key")
+    told = cast("dict[str, Any]", said)
+    profiles = tuple(map(str, told["profiles"]))
+    if not profiles:
+        raise ValueError("a key is good for some profile")
+    name, salt, hashed = (str(told[field]) for field in ("name", "salt", "hashed"))
+    return Key(name, profiles, salt, hashed, float(told["made_at"]))

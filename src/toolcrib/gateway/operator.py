@@ -1,0 +1,63 @@
+"""The operator's side: a socket of its own, small requests as JSON lines, for our own user only.
+
+What is decided here can be reached neither by MCP nor by HTTP: nothing that a model may call leads
+to this socket.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from toolcrib.errors import ToolcribError
+from toolcrib.gateway.shims import hang_up, listening
+from toolcrib.model import Json, JsonObject
+
+ANSWER_S = 30.0
+
+Do = Callable[[Mapping[str, Any]], Awaitable[Json]]
+
+_log = logging.getLogger(__name__)
+
+
+class Operator:
+    """Listens for the operator. `deeds` are what they may ask for, by name."""
+
+    def __init__(self, deeds: Mapping[str, Do]) -> None:
+        self._deeds = deeds
+        self._server: asyncio.Server | None = None
+
+    async def listen(self, path: str) -> None:
+        """Let them come. Raises `OSError`."""
+        self._server = await listening(path, self._welcome)
+
+    def close(self) -> None:
+        """Let nobody else come."""
+        if self._server:
+            self._server.close()
+
+    async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                answer = await self._answer(await reader.readuntil(b"\n"))
+                writer.write(json.dumps(answer).encode() + b"\n")
+                await writer.drain()
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            _log.debug("the operator has left")
+        finally:
+            await hang_up(writer)
+
+    async def _answer(self, line: bytes) -> JsonObject:
+        """What came of a request: `done`, or an `error` with cause and remedy."""
+        try:
+            asked = json.loads(line)
+            deed = self._deeds[asked["do"]]
+        except (ValueError, KeyError, TypeError):
+            return {
+                "error": f"not one of: {', '.join(self._deeds)}; is the daemon another version?"
+            }
+        try:
+            return {"done": await deed(asked)}
+        except ToolcribError as error:
+            return {"error": str(error)}

@@ -1,0 +1,133 @@
+"""Where shims come in: a Unix socket for the user that the daemon runs as, and nobody else."""
+
+import asyncio
+import json
+import logging
+import os
+import socket
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+
+from toolcrib.gateway.admission import Admission
+from toolcrib.gateway.client_notes import ClientNote
+from toolcrib.gateway.credentials import Credentials, NoGuest
+from toolcrib.gateway.front import Windows
+from toolcrib.gateway.guest import Guest
+from toolcrib.gateway.line_transport import LineTransport
+
+HELLO_S = 10.0
+MOST_HELLO = 8 * 1024
+MOST_CLIENTS = 200
+PROTOCOL = 1
+
+_log = logging.getLogger(__name__)
+
+
+class Shims:
+    """The connections of all shims. `clients` are those that are there now."""
+
+    def __init__(
+        self,
+        credentials: Callable[[], Credentials],
+        windows: Callable[[], Windows],
+        admission: Admission,
+    ) -> None:
+        self._credentials, self._windows = credentials, windows
+        self._admission = admission
+        self.clients: dict[asyncio.Task[None], ClientNote] = {}
+        self._server: asyncio.Server | None = None
+
+    async def listen(self, path: str) -> None:
+        """Let them come. Raises `OSError`."""
+        self._server = await listening(path, self._welcome)
+
+    async def close(self) -> None:
+        """Let no more come, and end those that are there."""
+        if self._server:
+            self._server.close()
+        await self.drop()
+
+    async def drop(self) -> None:
+        """End the connections there are: shims come again by themselves."""
+        tasks = list(self.clients)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        try:
+            async with asyncio.timeout(HELLO_S):
+                guest, note = self._admitted(await reader.readuntil(b"\n"))
+                await _answer(writer, "")
+            assert task  # noqa: S101 - a connection is served by a task
+            self.clients[task] = note
+            transport = LineTransport(reader, writer, self._admission, guest.caller.id, note.hear)
+            await transport.serve(self._windows().of(guest).server)
+        except NoGuest as error:
+            await _answer(writer, str(error))
+        except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError) as error:
+            _log.debug("a shim has left: %r", error)
+        except asyncio.LimitOverrunError:
+            await _answer(writer, "that is no hello of a shim")
+        finally:
+            if task:
+                self.clients.pop(task, None)
+            await hang_up(writer)
+
+    def _admitted(self, line: bytes) -> tuple[Guest, ClientNote]:
+        """Who says hello. Raises `NoGuest`."""
+        if len(self.clients) >= MOST_CLIENTS:
+            raise NoGuest(f"{MOST_CLIENTS} clients are connected already; close one")
+        match json.loads(line):
+            case {"toolcrib": 1, "profile": str(profile), "pid": int(pid), **others}:
+                key = others.get("key")
+                known = self._credentials()
+                guest = known.local(profile) if key is None else known.keyed(str(key), profile)
+                return guest, ClientNote(guest.id, profile, pid)
+            case _:
+                told = "this daemon is of another version; restart it: `toolcrib gateway stop`"
+                raise NoGuest(told)
+
+
+async def listening(
+    path: str, welcome: Callable[[asyncio.StreamReader, asyncio.StreamWriter], object]
+) -> asyncio.Server:
+    """A Unix socket that only our own user may connect to."""
+
+    async def checked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if _is_ours(writer.get_extra_info("socket")):
+            work = welcome(reader, writer)
+            if asyncio.iscoroutine(work):
+                await work
+        else:
+            await hang_up(writer)
+
+    server = await asyncio.start_unix_server(checked, path, limit=256 * 1024)
+    os.chmod(path, 0o600)  # noqa: PTH101 - the folder is ours alone already
+    return server
+
+
+def _is_ours(connection: socket.socket) -> bool:
+    """Whether the other side is our own user, where the system can tell."""
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return True  # then the folder, which nobody else may enter, has to do
+    facts = connection.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i"))
+    return struct.unpack("3i", facts)[1] == os.getuid()
+
+
+async def hang_up(writer: asyncio.StreamWriter) -> None:
+    """Close a connection, whatever the other side does."""
+    writer.close()
+    with suppress(OSError, TimeoutError):
+        async with asyncio.timeout(1.0):
+            await writer.wait_closed()
+
+
+async def _answer(writer: asyncio.StreamWriter, problem: str) -> None:
+    said = {"toolcrib": PROTOCOL} | ({"error": problem} if problem else {})
+    writer.write(json.dumps(said).encode() + b"\n")
+    with suppress(OSError):
+        await writer.drain()

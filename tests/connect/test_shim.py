@@ -1,0 +1,215 @@
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.connect.fakes import WAIT_S, FakeDaemon, echoing, launched, place_in
+from toolcrib.connect import shim as shims
+from toolcrib.connect.lines import LONGEST
+from toolcrib.connect.place import NoDaemon
+from toolcrib.connect.starting import Reaching
+
+INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}}
+
+
+def until(done: Any) -> None:
+    limit = time.monotonic() + WAIT_S
+    while not done():
+        assert time.monotonic() < limit
+        time.sleep(0.005)
+
+
+@pytest.fixture(autouse=True)
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[Reaching]:
+    """No daemon is started here but by a test; whoever would have started one is noted."""
+    noted: list[Reaching] = []
+
+    def note(reaching: Reaching) -> None:
+        if reaching not in noted:
+            noted.append(reaching)
+
+    monkeypatch.setattr(Reaching, "_start", note)
+    return noted
+
+
+def test_what_is_said_goes_through_and_back(tmp_path: Path):
+    daemon = FakeDaemon(place_in(tmp_path))
+    with launched(tmp_path, profile="small") as client:
+        client.say("tools/list", id="a")
+        assert client.hear() == {"jsonrpc": "2.0", "id": "a", "result": {"method": "tools/list"}}
+        daemon.say(method="notifications/progress", params={})
+        assert client.hear()["method"] == "notifications/progress"
+    assert daemon.hellos[0]["profile"] == "small"
+    daemon.end()
+
+
+def test_what_is_said_before_there_is_a_daemon_waits_for_it(tmp_path: Path, starts: list[Any]):
+    with launched(tmp_path) as client:
+        client.say("initialize", id=1, **INITIALIZE)
+        client.say("tools/list", id=2)
+        until(lambda: starts)
+        daemon = FakeDaemon(place_in(tmp_path))
+        assert [client.hear()["id"] for _ in range(2)] == [1, 2]
+    daemon.end()
+    assert len(starts) == 1
+
+
+def test_a_daemon_that_cannot_start_is_told_to_every_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(_reaching: Reaching) -> None:
+        raise NoDaemon("the daemon ended while it started: bad settings; mend them")
+
+    monkeypatch.setattr(Reaching, "_start", fail)
+    with launched(tmp_path) as client:
+        client.say("initialize", id=1, **INITIALIZE)
+        client.say("notifications/initialized")
+        client.say("tools/list", id="two")
+        for id in (1, "two"):
+            answer = client.hear()
+            assert answer["id"] == id
+            assert "bad settings; mend them" in answer["error"]["message"]
+
+
+def test_it_tries_again_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shims, "RETRY_S", 0.0)
+    with launched(tmp_path, start_s=0.0) as client:
+        client.say("tools/list", id=1)
+        assert "too long" in client.hear()["error"]["message"]
+        daemon = FakeDaemon(place_in(tmp_path))
+        client.say("tools/list", id=2)
+        assert client.hear()["result"]
+    daemon.end()
+
+
+def test_a_refusal_is_told_and_starts_nothing(tmp_path: Path, starts: list[Any]):
+    daemon = FakeDaemon(place_in(tmp_path), hello="there is no profile 'x'; nearest: y")
+    with launched(tmp_path) as client:
+        client.say("initialize", id=1, **INITIALIZE)
+        assert "no profile 'x'" in client.hear()["error"]["message"]
+    daemon.end()
+    assert not starts
+
+
+def test_a_client_of_the_handshake_era_survives_another_daemon(tmp_path: Path):
+    first = FakeDaemon(place_in(tmp_path), with_list_changed)
+    with launched(tmp_path) as client:
+        client.say("initialize", id=0, **INITIALIZE)
+        client.hear()
+        client.say("notifications/initialized")
+        client.say("logging/setLevel", id=1, level="info")
+        client.hear()
+        client.say("resources/subscribe", id=2, uri="file:///a")
+        client.hear()
+        first.end()
+        second = FakeDaemon(place_in(tmp_path))
+        assert client.hear()["method"] == "notifications/tools/list_changed"
+        client.say("tools/list", id=3)
+        assert client.hear()["id"] == 3  # the answers to what was repeated are not the client's
+        methods = [said["method"] for said in second.heard]
+        second.end()
+    assert methods == [
+        "initialize",
+        "notifications/initialized",
+        "logging/setLevel",
+        "resources/subscribe",
+        "tools/list",
+    ]
+
+
+def with_list_changed(said: dict[str, Any]) -> dict[str, Any] | None:
+    answer = echoing(said)
+    if answer and said["method"] == "initialize":
+        answer["result"]["capabilities"] = {"tools": {"listChanged": True}}
+    return answer
+
+
+def test_what_was_under_way_is_asked_again_or_unknown(tmp_path: Path):
+    first = FakeDaemon(place_in(tmp_path), lambda _said: None)
+    with launched(tmp_path) as client:
+        client.say("tools/list", id=1)
+        client.say("tools/call", id=2, name="tool_call", arguments={})
+        client.say("tools/call", id=3, name="tool_search", arguments={})
+        until(lambda: len(first.heard) == 3)
+        first.end()
+        lost = client.hear()
+        assert lost["id"] == 2
+        assert "nobody knows" in lost["error"]["message"]
+        second = FakeDaemon(place_in(tmp_path))
+        assert client.hear() == {"jsonrpc": "2.0", "id": 1, "result": {"method": "tools/list"}}
+        until(lambda: len(second.heard) == 2)
+        assert [said["id"] for said in second.heard] == [1, 3]
+        second.end()
+        FakeDaemon(place_in(tmp_path)).end()
+
+
+def test_nothing_is_asked_a_third_time(tmp_path: Path):
+    with launched(tmp_path) as client:
+        client.say("tools/list", id=1)
+        for _ in range(2):
+            daemon = FakeDaemon(place_in(tmp_path), lambda _said: None)
+            until(lambda daemon=daemon: daemon.heard)
+            daemon.end()
+        assert "nobody knows" in client.hear()["error"]["message"]
+
+
+def test_a_question_of_a_daemon_that_is_gone_is_cancelled(tmp_path: Path):
+    first = FakeDaemon(place_in(tmp_path))
+    with launched(tmp_path) as client:
+        client.say("ping", id=1)
+        client.hear()
+        first.say(id=7, method="elicitation/create", params={})
+        assert client.hear()["id"] == 7
+        first.end()
+        cancelled = client.hear()
+        assert cancelled["method"] == "notifications/cancelled"
+        assert cancelled["params"] == {"requestId": 7}
+        second = FakeDaemon(place_in(tmp_path))
+        client.send(b'{"jsonrpc":"2.0","id":7,"result":{}}\n')
+        client.say("ping", id=2)
+        assert client.hear()["id"] == 2
+        assert [said.get("method") for said in second.heard] == ["ping"]
+        second.end()
+
+
+def test_it_ends_with_the_client_and_gives_the_last_answers_first(tmp_path: Path):
+    daemon = FakeDaemon(place_in(tmp_path))
+    with launched(tmp_path) as client:
+        client.say("ping", id=1)
+        client.say("ping", id=2)
+        assert client.end().count(b"\n") == 2
+    daemon.end()
+
+
+def test_a_cancelled_request_keeps_nobody_waiting(tmp_path: Path):
+    daemon = FakeDaemon(place_in(tmp_path))
+    with launched(tmp_path) as client:
+        client.say("hang", id=1)
+        client.say("notifications/cancelled", requestId=1)
+        until(lambda: len(daemon.heard) == 2)
+        assert client.end() == b""
+    daemon.end()
+
+
+def test_a_line_without_end_is_refused_and_the_next_one_is_heard(tmp_path: Path):
+    daemon = FakeDaemon(place_in(tmp_path))
+    with launched(tmp_path) as client:
+        client.send(b"x" * (LONGEST + 10) + b"\n")
+        assert client.hear()["error"]["code"] == -32700
+        client.say("ping", id=1)
+        assert client.hear()["id"] == 1
+    assert len(daemon.heard) == 1
+    daemon.end()
+
+
+def test_large_messages_go_both_ways_at_once(tmp_path: Path):
+    def large(said: dict[str, Any]) -> dict[str, Any]:
+        return {"jsonrpc": "2.0", "id": said["id"], "result": {"text": "y" * 1_000_000}}
+
+    daemon = FakeDaemon(place_in(tmp_path), large)
+    with launched(tmp_path) as client:
+        for id in range(4):
+            client.say("ping", id=id, text="x" * 300_000)
+        assert [len(client.hear()["result"]["text"]) for _ in range(4)] == [1_000_000] * 4
+    daemon.end()

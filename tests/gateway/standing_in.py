@@ -1,0 +1,48 @@
+"""A window with one tool, in place of the real ones: what it is called with, it says."""
+
+import asyncio
+from typing import Any
+
+from mcp.server.lowlevel.server import Server
+from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
+
+from toolcrib.crib import Crib
+from toolcrib.gateway.guest import Guest
+
+ECHO = Tool(name="echo", description="Say it again.", input_schema={"type": "object"})
+WAIT = Tool(name="wait", description="Take a while.", input_schema={"type": "object"})
+
+
+class StandIn:
+    """One guest's window."""
+
+    def __init__(self, crib: Crib, guest: Guest) -> None:
+        self.guest = guest
+        self.crib = crib
+        self.server: Server[Any] = Server(
+            "stand-in", on_list_tools=self._list, on_call_tool=self._call
+        )
+
+    async def _list(self, _context: Any, _params: Any) -> ListToolsResult:
+        return ListToolsResult(tools=[ECHO, WAIT])
+
+    async def _call(self, _context: Any, params: Any) -> CallToolResult:
+        arguments = params.arguments or {}
+        if params.name == "wait":
+            await asyncio.sleep(arguments.get("s", 1))
+        text = f"{self.guest.caller.id}: {arguments.get('text', '')}"
+        return CallToolResult(content=[TextContent(type="text", text=text)])
+
+
+class Windows:
+    """All of them."""
+
+    def __init__(self, crib: Crib) -> None:
+        self._crib = crib
+        self._all: dict[str, StandIn] = {}
+
+    def of(self, guest: Guest) -> StandIn:
+        return self._all.setdefault(guest.caller.id, StandIn(self._crib, guest))
+
+    def close(self) -> None:
+        self._all.clear()

@@ -1,0 +1,163 @@
+import asyncio
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.gateway.serving import bare, call, environ, place_in, request, serving
+from tests.gateway.standing_in import Windows
+from toolcrib.connect.hello import Refused, said_hello
+from toolcrib.connect.place import read_runtime
+from toolcrib.crib import Crib
+from toolcrib.errors import ConfigError
+from toolcrib.gateway.asking_operator import ask
+from toolcrib.gateway.daemon import Daemon, Opening
+from toolcrib.gateway.holding import Holding
+
+
+def test_it_serves_over_http_and_says_where(tmp_path: Path):
+    async def scenario() -> None:
+        async with serving(tmp_path) as (daemon, runtime):
+            assert read_runtime(place_in(tmp_path)) == runtime
+            assert runtime.pid == os.getpid()
+            answer = await call(daemon.port, runtime.token, "echo", text="hello")
+            assert answer.status == 200
+            assert answer.json["result"]["content"][0]["text"] == "local@default: hello"
+            assert (await request(daemon.port, "GET", "/health")).json == {"status": "ok"}
+
+    asyncio.run(scenario())
+
+
+def rights(path: str) -> int:
+    return Path(path).stat().st_mode & 0o777
+
+
+def test_its_files_are_ours_alone_and_gone_when_it_ends(tmp_path: Path):
+    place = place_in(tmp_path)
+
+    async def scenario() -> None:
+        async with serving(tmp_path):
+            assert rights(place.folder) == 0o700
+            assert [rights(path) for path in (place.file, place.socket, place.operator)] == [
+                0o600
+            ] * 3
+
+    asyncio.run(scenario())
+    left = {path.suffix for path in (tmp_path / "run").iterdir()}
+    assert left == {".held"}
+
+
+def test_a_second_one_is_told_who_holds_the_place(tmp_path: Path):
+    async def scenario() -> None:
+        async with serving(tmp_path) as (daemon, _):
+            with pytest.raises(ConfigError, match=rf"process {os.getpid()}.*:{daemon.port}.*stop"):
+                Holding(place_in(tmp_path))
+
+    asyncio.run(scenario())
+
+
+def test_a_daemon_that_was_killed_leaves_the_place_free(tmp_path: Path):
+    place = place_in(tmp_path)
+    Path(place.folder).mkdir(mode=0o700)
+    Path(place.socket).write_text("of one that is gone", encoding="utf-8")
+    Path(place.file).write_text("{}", encoding="utf-8")
+
+    async def scenario() -> None:
+        async with serving(tmp_path):
+            pass
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it(tmp_path: Path, ending: signal.Signals):
+    async def scenario() -> None:
+        async with serving(tmp_path) as (daemon, _):
+            os.kill(os.getpid(), ending)
+            async with asyncio.timeout(10):
+                await daemon._stopping.wait()
+
+    asyncio.run(scenario())
+
+
+def test_it_ends_by_itself_when_nobody_comes(tmp_path: Path):
+    holding = Holding(place_in(tmp_path))
+
+    async def scenario() -> None:
+        settings = bare(gateway={"idle_exit_s": 0.1})
+        opening = Opening(lambda: Crib.from_settings(settings), Windows)
+        daemon = Daemon(opening, holding, ends_when_idle=True)
+        async with asyncio.timeout(20):
+            await daemon.run(lambda _runtime: None)
+
+    asyncio.run(scenario())
+    holding.close()
+
+
+def test_a_port_that_is_taken_is_an_error_that_helps(tmp_path: Path):
+    async def scenario() -> None:
+        async with serving(tmp_path / "one") as (daemon, _):
+            with pytest.raises(ConfigError, match=r"gateway\.port"):
+                async with serving(tmp_path / "two", bare(gateway={"port": daemon.port})):
+                    pass
+
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    asyncio.run(scenario())
+
+
+def test_a_shim_may_ask_for_a_profile_that_there_is(tmp_path: Path):
+    settings = bare(gateway={"profiles": {"small": {"kinds": ["read"]}}})
+
+    async def scenario() -> None:
+        async with serving(tmp_path, settings):
+            place, env = place_in(tmp_path), environ(tmp_path)
+            welcome = await asyncio.to_thread(said_hello, place, "small", env)
+            assert welcome
+            welcome.close()
+            with pytest.raises(Refused, match="no profile 'smal'; nearest: small"):
+                await asyncio.to_thread(said_hello, place, "smal", env)
+            wrong = env | {"TOOLCRIB_KEY": "tc_wrong"}
+            with pytest.raises(Refused, match="no key of ours"):
+                await asyncio.to_thread(said_hello, place, "small", wrong)
+
+    asyncio.run(scenario())
+
+
+def test_reloading_keeps_the_address_and_the_token(tmp_path: Path):
+    opened: list[str] = []
+
+    def crib():
+        opened.append("once more")
+        profiles = {"gateway": {"profiles": {"new": {}}}} if len(opened) > 1 else {}
+        return Crib.from_settings(bare(**profiles))
+
+    async def scenario() -> None:
+        async with serving(tmp_path, crib=crib) as (daemon, runtime):
+            assert (await call(daemon.port, runtime.token, "echo", "/mcp/new")).status == 404
+            await asyncio.to_thread(ask, place_in(tmp_path), "reload")
+            again = await call(daemon.port, runtime.token, "echo", "/mcp/new", text="x")
+            assert json.loads(again.body)["result"]["content"][0]["text"] == "local@new: x"
+
+    asyncio.run(scenario())
+    assert len(opened) == 2
+
+
+def test_settings_that_are_wrong_change_nothing(tmp_path: Path):
+    opened: list[str] = []
+
+    def crib():
+        opened.append("once more")
+        if len(opened) > 1:
+            raise ConfigError("setting x: no; change it")
+        return Crib.from_settings(bare())
+
+    async def scenario() -> None:
+        async with serving(tmp_path, crib=crib) as (daemon, runtime):
+            with pytest.raises(ConfigError, match="setting x"):
+                await asyncio.to_thread(ask, place_in(tmp_path), "reload")
+            assert (await call(daemon.port, runtime.token, "echo")).status == 200
+
+    asyncio.run(scenario())
