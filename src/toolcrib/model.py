@@ -243,8 +243,18 @@ Phase = Literal["resolve", "state", "rights", "approval", "arguments", "start", 
 Effect = Literal["not_sent", "failed", "unknown"]
 Progress: TypeAlias = Callable[[float, float | None, str], None]
 Question = Literal["elicitation/create", "sampling/createMessage", "roots/list"]
-Ask: TypeAlias = Callable[[Question, JsonObject], Awaitable[JsonObject | None]]
-"""What a tool asks of whoever called it, and the reply; None if nobody is there to reply."""
+
+
+class Asked(NamedTuple):
+    """One thing that a tool wants to know: a request of the MCP protocol and its parameters."""
+
+    question: Question
+    params: JsonObject
+
+
+Ask: TypeAlias = Callable[[Mapping[str, Asked]], Awaitable[Mapping[str, JsonObject]]]
+"""What a tool asks of whoever called it, all at once and by keys of its own, and the replies by the
+same keys. What nobody replies to is missing among them."""
 Log: TypeAlias = Callable[[JsonObject], None]
 
 
@@ -275,12 +285,12 @@ def _tell_nobody(_done: float, _all: float | None, _message: str) -> None:
     pass
 
 
-async def _nobody_replies(_question: Question, _asked: JsonObject) -> None:
-    pass
+async def _nobody_replies(_asked: Mapping[str, Asked]) -> Mapping[str, JsonObject]:
+    return {}
 
 
-def _log_nowhere(_message: JsonObject) -> None:
-    pass
+def log_nowhere(_message: JsonObject) -> None:
+    """The log of a call that nobody listens to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,20 +298,28 @@ class Running:
     """What a call has while it runs: a deadline on the monotonic clock, and who made it.
 
     `progress` hears how far it is, `log` what the tool says meanwhile (level, data, logger), and
-    `ask` replies to what the tool wants to know before it goes on.
+    `ask` replies to what the tool wants to know before it goes on. `caller` is the id of whoever
+    made the call: two with one id may hear what is meant for either.
     """
 
     deadline: float
     progress: Progress = _tell_nobody
     ask: Ask = _nobody_replies
-    log: Log = _log_nowhere
+    log: Log = log_nowhere
+    caller: str = ""
 
     @classmethod
     def of(
-        cls, deadline: float, progress: Progress | None, ask: Ask | None, log: Log | None
+        cls,
+        deadline: float,
+        progress: Progress | None,
+        ask: Ask | None,
+        log: Log | None,
+        caller: str = "",
     ) -> "Running":
         """The same, where None means that nobody cares."""
-        return cls(deadline, progress or _tell_nobody, ask or _nobody_replies, log or _log_nowhere)
+        listening = progress or _tell_nobody, ask or _nobody_replies, log or log_nowhere
+        return cls(deadline, *listening, caller)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,15 @@ Not a gate: whatever comes here has passed them all.
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 
 from toolcrib.errors import BadArguments, UnknownTool
 from toolcrib.model import Call, CallError, Outcome, Running, ToolInfo
-from toolcrib.sources.deadline import LATE, left_s
+from toolcrib.sources.deadline import LATE
 from toolcrib.sources.protocol import Source
+from toolcrib.sources.waiting import Waiting, done_in_time
 
 GRACE_S = 0.25
 LONGEST_MESSAGE = 4_000
@@ -32,9 +34,12 @@ async def dispatch(call: Call, tool: ToolInfo, source: Source, running: Running)
     Every other kind is sent at most once. The kind is the one that the approval went by: what an
     untrusted server says of itself does not make a `read`, so that it cannot have itself repeated.
     """
-    outcome = await _attempt(call, tool, source, running)
-    if _may_repeat(tool, outcome.error) and left_s(running):
-        outcome = await _attempt(call, tool, source, running)
+    waiting = Waiting(running.ask)
+    running = replace(running, ask=waiting.ask)
+    outcome = await _attempt(call, tool, source, running, waiting)
+    in_time = running.deadline + waiting.spent_s > time.monotonic()
+    if _may_repeat(tool, outcome.error) and in_time:
+        outcome = await _attempt(call, tool, source, running, waiting)
     return _told(outcome, tool.source_id)
 
 
@@ -58,9 +63,11 @@ def _told(outcome: Outcome, server: str | None) -> Outcome:
     )
 
 
-async def _attempt(call: Call, tool: ToolInfo, source: Source, running: Running) -> Outcome:
+async def _attempt(
+    call: Call, tool: ToolInfo, source: Source, running: Running, waiting: Waiting
+) -> Outcome:
     try:
-        return await _in_time(lambda: source.call(call, running), running)
+        return await _in_time(lambda: source.call(call, running), running.deadline, waiting)
     except BadArguments as error:
         refused = CallError("bad_arguments", "arguments", str(error), schema=tool.parameters)
         return Outcome(error=refused)
@@ -75,16 +82,17 @@ async def _attempt(call: Call, tool: ToolInfo, source: Source, running: Running)
 
 
 async def _in_time(
-    start: Callable[[], Coroutine[None, None, Outcome]], running: Running
+    start: Callable[[], Coroutine[None, None, Outcome]], deadline: float, waiting: Waiting
 ) -> Outcome:
     """The outcome, or that it is late: of a source that does not keep to the deadline itself.
 
     One that does not even listen when it is cancelled is left behind.
     """
+    until = max(deadline, time.monotonic() - waiting.spent_s) + GRACE_S
     task = asyncio.ensure_future(start())
     task.add_done_callback(_heard)
     try:
-        done, _ = await asyncio.wait({task}, timeout=left_s(running) + GRACE_S)
+        done = await done_in_time(task, lambda: until + waiting.spent_s - time.monotonic())
     finally:
         task.cancel()
     if not done:

@@ -125,7 +125,8 @@ class Door:
             _log.exception("a gate failed, so %r is not called", call.name)
             outcome = Outcome(error=_GATE_FAILED)
         else:
-            running = Running.of(time.monotonic() + limit_s, progress, ask, log)
+            deadline = time.monotonic() + limit_s
+            running = Running.of(deadline, progress, ask, log, caller.id)
             outcome = await self._sent(admitted, caller, running)
         if self._audit:
             self._audit.note(seen, outcome)

@@ -8,8 +8,10 @@ import pytest
 
 from tests.plan import amount
 from tests.sources.mcp.faking import below, fake, left_of, nothing_left
+from toolcrib.model import Call, Running
 from toolcrib.sources.mcp.connection import Connection
 from toolcrib.sources.mcp.era import Mode, modes
+from toolcrib.sources.mcp.errand import Errand
 from toolcrib.sources.mcp.known import ServerFacts
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
@@ -29,8 +31,9 @@ class Talk:
         self.greeting = greeting
 
     async def __call__(self, name, within=SOON, told=nothing, **arguments):
-        deadline = time.monotonic() + within
-        return await self.connection.call(name, arguments, deadline, told)
+        running = Running(time.monotonic() + within, told)
+        errand = Errand.of(Call(name, arguments))
+        return await self.connection.perform(errand, running.deadline, running)
 
 
 def talking(*server_modes, mode=None, config=None, within=SOON, changed=nothing):

@@ -36,10 +36,13 @@ def test_progress_passes_now_and_then():
 def test_the_raw_tools_are_kept_and_the_sdk_gets_a_harmless_list():
     tap = Tap(lambda: None)
     raw = [{"name": "a", "inputSchema": {"properties": 3}, "x": 1}, {"x": 1}, 7]
-    message = reply(tools=raw, nextCursor=5)
+    message = reply(tools=list(raw), nextCursor=5)
     assert tap._passes(message)
-    assert tap.take_page() == ({"name": "a", "inputSchema": {"properties": 3}, "x": 1}, {"x": 1})
-    assert tap.take_page() == ()
+    assert tap.take_page("tools") == (
+        {"name": "a", "inputSchema": {"properties": 3}, "x": 1},
+        {"x": 1},
+    )
+    assert tap.take_page("tools") == ()
     assert isinstance(message.message, JSONRPCResponse)
     assert message.message.result == {
         "tools": [{"name": "a", "inputSchema": {"type": "object"}}],

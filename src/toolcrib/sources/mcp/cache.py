@@ -125,8 +125,12 @@ def _parsed(content: bytes) -> KnownServer:
     facts, listing = entry["facts"], entry["listing"]
     rest = {key: entry[key] for key in ("server", "config_hash", "fetched", "start_s", "declared")}
     tools = tuple(filter(_is_object, listing["tools"]))
+    offers = {
+        kind: tuple(filter(_is_object, every))
+        for kind, every in listing.get("offers", {}).items()  # files of before have none
+    }
     return KnownServer(
-        **rest, facts=ServerFacts(**facts), listing=Listing(tools, complete=listing["complete"])
+        **rest, facts=ServerFacts(**facts), listing=Listing(tools, listing["complete"], offers)
     )
 
 

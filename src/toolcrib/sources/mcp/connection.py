@@ -8,25 +8,30 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TypeVar, cast
 
-from toolcrib.model import JsonObject, Outcome, Progress
+from toolcrib.model import JsonObject, Outcome, Running
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.bounded import clean
+from toolcrib.sources.mcp.callbacks import Callbacks
 from toolcrib.sources.mcp.era import Mode
+from toolcrib.sources.mcp.errand import Errand
 from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
-from toolcrib.sources.mcp.listing import list_tools
+from toolcrib.sources.mcp.listeners import Listeners
+from toolcrib.sources.mcp.listing import list_all
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.reach import ByAddress, reach
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.results import failure, outcome
+from toolcrib.sources.mcp.rounds import performed
 from toolcrib.sources.mcp.server import ServerConfig
-from toolcrib.sources.mcp.shown import shown
 from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.tap import Tap
+from toolcrib.sources.mcp.words import hand_on
+from toolcrib.sources.waiting import Waiting, done_in_time
 
-LONGEST_MESSAGE = 500
 LAST_WORDS_S = 0.2
 LONGEST_INSTRUCTIONS = 16 * 1024
 
@@ -43,7 +48,9 @@ class Connection:
         logins: LoginFile | None = None,
     ) -> None:
         self._config = config
-        self._tap = Tap(changed)
+        self._listeners = Listeners()
+        self._tap = Tap(changed, lambda message, by: hand_on(message, self._listeners.who(by)))
+        self._listing = asyncio.Lock()
         self._reach = reach(config, logins)
         self._leaving = asyncio.Event()
         self._client: sdk.Client | None = None
@@ -51,7 +58,7 @@ class Connection:
         self._strays: set[asyncio.Task[object]] = set()
 
     async def start(self, mode: Mode, deadline: float) -> Greeting:
-        """Reach the server and list its tools. Raises `StartFailed`, by the deadline.
+        """Reach the server and list what it has. Raises `StartFailed`, by the deadline.
 
         After that, what is left of it ends by itself; `close` waits for it.
         """
@@ -83,28 +90,25 @@ class Connection:
         """Return when the server is gone, or when this was closed."""
         await self._tap.ended.wait()
 
-    async def list_tools(self, deadline: float) -> Listing:
-        """All tools, raw. Raises `TimeoutError` and what the SDK raises."""
-        return await self._within(deadline, list_tools(self._session, self._tap))
+    async def list_all(self, deadline: float) -> Listing:
+        """All that it lists, raw. Raises `TimeoutError` and what the SDK raises."""
+        return await self._within(deadline, self._listed())
 
-    async def call(
-        self, name: str, arguments: JsonObject, deadline: float, told: Progress
-    ) -> Outcome:
-        """Call a tool, and be done by the deadline. Cancelling it tells the server."""
+    async def perform(self, errand: Errand, deadline: float, running: Running) -> Outcome:
+        """Run an errand, and be done by the deadline, but for the time in which it asks back.
 
-        async def tell(progress: float, total: float | None, message: str | None) -> None:
-            told(progress, total, shown(message or "", LONGEST_MESSAGE))
-
-        client = self._client
-        if client is None:
-            raise RuntimeError("called before it was started")
-        call = client.call_tool(name, dict(arguments), progress_callback=tell)
+        Cancelling it tells the server.
+        """
+        waiting = Waiting(running.ask)
+        work = self._performed(errand, replace(running, ask=waiting.ask))
         try:
-            return outcome(await self._within(deadline, call), self._config.id)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the call was sent
+            return outcome(await self._within(deadline, work, waiting), self._config.id)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the errand was sent
             return self._turned_away(_first(error)) or failure(
                 _first(error), self._config.id, await self._last_words()
             )
+        finally:
+            waiting.close()
 
     async def close(self) -> None:
         """End it, with its process and all that it started. Bounded by what a process may take."""
@@ -116,24 +120,46 @@ class Connection:
             await asyncio.wait({task for task in owners if task})
 
     @property
-    def _session(self) -> sdk.ClientSession:
+    def _up(self) -> sdk.Client:
         if self._client is None:
             raise RuntimeError("used before it was started")
-        return self._client.session
+        return self._client
+
+    async def _listed(self) -> Listing:
+        async with self._listing:  # the tap holds one page of a kind at a time
+            return await list_all(self._up, self._tap)
+
+    async def _performed(self, errand: Errand, running: Running) -> sdk.BaseModel:
+        session = self._up.session
+        with self._listeners.hearing(running):
+            try:
+                return await performed(session, errand, running)
+            except sdk.MCPError as error:
+                if error.code != sdk.HEADER_MISMATCH:
+                    raise
+            await self._listed()  # the schema says what goes into the headers, and is another now
+            return await performed(session, errand, running)
 
     async def _live(self, mode: Mode, ready: "asyncio.Future[Greeting]") -> None:
         """Hold the connection from its beginning to its end."""
         discover = sdk.DiscoverResult.model_validate(mode.discover) if mode.discover else None
         info = sdk.Implementation(name="toolcrib", version=version("toolcrib"))
         transport = self._tap.over(self._reach.streams())
+        asked = Callbacks(self._listeners)
         client = sdk.Client(
-            transport, mode=mode.name, prior_discover=discover, client_info=info, cache=None
+            transport,
+            mode=mode.name,
+            prior_discover=discover,
+            client_info=info,
+            cache=None,
+            elicitation_callback=asked.elicit,
+            sampling_callback=asked.sample,
+            list_roots_callback=asked.roots,
         )
         try:
             async with client:
-                client.session.validate_tool_result = _no_check  # a pool relays what it is given
                 self._client = client
-                greeting = Greeting(_facts(client), await list_tools(client.session, self._tap))
+                greeting = Greeting(_facts(client), await self._listed())
                 if not ready.done():
                     ready.set_result(greeting)
                 async with _subscribed(client):
@@ -149,13 +175,22 @@ class Connection:
             for wait in waits:
                 wait.cancel()
 
-    async def _within(self, deadline: float, work: Coroutine[object, object, T]) -> T:
+    async def _within(
+        self,
+        deadline: float,
+        work: Coroutine[object, object, T],
+        waiting: Waiting | None = None,
+    ) -> T:
         """What the work returns. At the deadline it is left to itself: ending it may take long."""
+
+        def left() -> float:
+            return deadline + (waiting.spent_s if waiting else 0.0) - time.monotonic()
+
         task = asyncio.create_task(work)
         self._strays.add(task)
         task.add_done_callback(self._strays.discard)
         try:
-            done, _ = await asyncio.wait({task}, timeout=_left(deadline))
+            done = await done_in_time(task, left)
         finally:
             if not task.done():
                 task.cancel()
@@ -207,14 +242,15 @@ def _facts(client: sdk.Client) -> ServerFacts:
 
 
 def _plain(model: sdk.BaseModel) -> JsonObject:
-    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return model.model_dump(**sdk.AS_SENT)
 
 
 @asynccontextmanager
 async def _subscribed(client: sdk.Client) -> AsyncGenerator[None]:
     """Hear of changed lists meanwhile; a server of the handshake tells of them unasked."""
-    tools = client.server_capabilities.tools
-    if client.session.discover_result is None or not (tools and tools.list_changed):
+    has = client.server_capabilities
+    tells = any(kind and kind.list_changed for kind in (has.tools, has.resources, has.prompts))
+    if client.session.discover_result is None or not tells:
         yield
         return
     listening = asyncio.create_task(_listen(client))
@@ -228,13 +264,11 @@ async def _subscribed(client: sdk.Client) -> AsyncGenerator[None]:
 async def _listen(client: sdk.Client) -> None:
     """Keep a stream of changes open, for the tap to see; a server may refuse."""
     with suppress(Exception):
-        async with client.listen(tools_list_changed=True) as changes:
+        async with client.listen(
+            tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+        ) as changes:
             async for _ in changes:
                 pass
-
-
-async def _no_check(name: str, result: sdk.CallToolResult) -> None:
-    """Let it through unchecked: the SDK would list all tools again for each it cannot place."""
 
 
 def _first(error: BaseException) -> BaseException:

@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolcrib.errors import ConfigError
@@ -16,6 +17,8 @@ from toolcrib.model import Call, Outcome, Running
 from toolcrib.sources.mcp.breaker import MOST_FAILURES, Breaker
 from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.era import modes
+from toolcrib.sources.mcp.errand import Errand
+from toolcrib.sources.mcp.freshness import Freshness
 from toolcrib.sources.mcp.known import Greeting
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
@@ -28,11 +31,7 @@ if TYPE_CHECKING:
 
 MOST_AT_ONCE = 8
 MOST_WAITING = 64
-LIST_S = 15.0
-FRESH_S = 1.0
-RARELY_S = 60.0
 NEEDS_LOGIN = "needs_login"
-REVIEW_S = 2.0
 # A start that failed in one of these ways fails in the other era just the same.
 _FINAL = frozenset({"not_started", NEEDS_LOGIN, "start_timeout", "not_configured"})
 
@@ -60,55 +59,58 @@ class Keeper:
         self._slots = asyncio.Semaphore(MOST_AT_ONCE)
         self._users = self._timeouts = 0
         self._idle: asyncio.TimerHandle | None = None
-        self._stale = self._freshening = self._closed = False
-        self._listing = asyncio.Lock()
-        self._heeding: asyncio.Task[None] | None = None
-        self._listed_at = 0.0
+        self._closed = False
+        self._fresh = Freshness(memory, self._tell, self._spawn)
 
     async def call(self, call: Call, running: Running) -> Outcome:
         """Call a tool, starting the server if need be. Whatever goes wrong is an outcome."""
+        return await self._run(Errand.of(call), running, partial(self._check, call))
+
+    async def perform(self, errand: Errand, running: Running) -> Outcome:
+        """The same, for an errand that is no call."""
+        return await self._run(errand, running, self._check_offers)
+
+    async def _run(self, errand: Errand, running: Running, check: Callable[[], None]) -> Outcome:
         wait = self._breaker.admit(time.monotonic())
         if wait:
             message = f"failed a moment ago; call again in {math.ceil(wait)} s"
             return self._refusal("unavailable", message)
         try:
-            return self._judged(await self._served(call, running))
+            return self._judged(await self._served(errand, running, check))
         except StartFailed as error:
             return self._refusal(error.code, str(error), retryable=error.retryable)
         finally:
             self._breaker.leave()
 
-    async def _served(self, call: Call, running: Running) -> Outcome:
+    async def _served(self, errand: Errand, running: Running, check: Callable[[], None]) -> Outcome:
         """Raises `StartFailed` for what was not sent."""
-        connection = await self._entered(call, running.deadline)
+        connection = await self._entered(check, running.deadline)
         try:
             deadline = min(running.deadline, time.monotonic() + self.config.call_timeout_s)
-            return await connection.call(call.name, call.arguments, deadline, running.progress)
+            return await connection.perform(errand, deadline, running)
         finally:
             self._exit()
 
-    async def _entered(self, call: Call, deadline: float) -> "Connection":
+    async def _entered(self, check: Callable[[], None], deadline: float) -> "Connection":
         """The connection, with a place on it that is ours until `_exit`. Raises `StartFailed`."""
         try:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
                 connection = await self._awake()
                 await self._enter()
-                await self._allowed(call, connection)
+                await self._allowed(check, connection)
         except TimeoutError as error:
             code = "busy" if self.up else "start_timeout"
             raise StartFailed(code, "was not ready in time; call again in a moment") from error
         return connection
 
-    async def _allowed(self, call: Call, connection: "Connection") -> None:
-        """See that the tool, as the server lists it now, may be called, and is the one meant.
+    async def _allowed(self, check: Callable[[], None], connection: "Connection") -> None:
+        """See that it may be done by what the server lists now, not by what it listed before.
 
         Raises `StartFailed`, and then the place on the connection is given back.
         """
         try:
-            if self._stale and time.monotonic() - self._listed_at >= FRESH_S:
-                self._stale = False
-                await self._relist(connection)
-            self._check(call)
+            await self._fresh.before_use(connection)
+            check()
         except BaseException:
             self._exit()
             raise
@@ -124,6 +126,11 @@ class Keeper:
         if call.pin not in ("", judged.pin):
             told = f"{call.name!r} is defined otherwise than when it was shown; search again"
             raise StartFailed("definition_changed", told, retryable=False)
+
+    def _check_offers(self) -> None:
+        if not self.memory.serves_offers:
+            told = f"none of its tools is approved yet; `toolcrib review {self.config.id}`"
+            raise StartFailed("unreviewed", told, retryable=False)
 
     @property
     def pid(self) -> int | None:
@@ -141,7 +148,7 @@ class Keeper:
     async def refresh(self) -> None:
         """List the tools anew, starting the server if need be. Raises `StartFailed`."""
         if self._connection and not self._connection.lost:
-            await self._relist(self._connection)
+            await self._fresh.relist(self._connection)
         else:
             await self._awake()
         self._rest_later()
@@ -149,8 +156,7 @@ class Keeper:
     async def close(self) -> None:
         """Stop the server for good."""
         self._closed = True
-        if self._heeding:
-            self._heeding.cancel()
+        self._fresh.close()
         if self._starting:
             self._starting.cancel()
             await asyncio.wait({self._starting})
@@ -193,14 +199,12 @@ class Keeper:
                 self._tell()
                 raise
             self.memory.note(None)
-            self._listed_at = time.monotonic()
-            await asyncio.to_thread(self.memory.keep, greeting, self._listed_at - began)
+            await asyncio.to_thread(self.memory.keep, greeting, time.monotonic() - began)
         self._connection = connection
         self._set_up(up=True)
         self._spawn(self._watch(connection))
         self._rest_later()
-        if self._stale:
-            self._changed()
+        self._fresh.listed(connection)
         return connection
 
     async def _reach(self, deadline: float) -> "tuple[Connection, Greeting]":
@@ -224,7 +228,7 @@ class Keeper:
         from toolcrib.sources.mcp.connection import Connection  # noqa: PLC0415 - loads the SDK
 
         try:
-            return Connection(self.config, self._changed, self._logins)
+            return Connection(self.config, self._fresh.changed, self._logins)
         except ConfigError as error:
             raise StartFailed("not_configured", str(error), retryable=False) from error
 
@@ -238,6 +242,7 @@ class Keeper:
     def _let_go(self) -> None:
         """Part with the connection, if there is one; it closes by and by."""
         connection, self._connection = self._connection, None
+        self._fresh.connection = None
         if self._idle:
             self._idle.cancel()
         if connection:
@@ -289,52 +294,10 @@ class Keeper:
             self._breaker.succeeded()
         return outcome
 
-    def _changed(self) -> None:
-        """The server says that its list is another: list it, though not every time it says so."""
-        self._stale = True
-        if self._connection and not self._freshening:
-            self._freshening = True
-            self._spawn(self._freshen(self._connection))
-
-    async def _freshen(self, connection: "Connection") -> None:
-        pause = FRESH_S
-        try:
-            while self._stale and connection is self._connection:
-                await _sleep_or(pause, connection)
-                if self._stale and connection is self._connection:
-                    self._stale = False
-                    new = await self._relist(connection)
-                    pause = FRESH_S if new else min(2 * pause, RARELY_S)
-        finally:
-            self._freshening = False
-
-    async def _relist(self, connection: "Connection") -> bool:
-        """List again; whether that brought something new. What fails leaves what was known."""
-        async with self._listing:
-            try:
-                listing = await connection.list_tools(time.monotonic() + LIST_S)
-            except Exception:  # noqa: BLE001 - the next call will say what is wrong with it
-                return False
-            self._listed_at = time.monotonic()
-            new = await asyncio.to_thread(self.memory.keep_listing, listing)
-        if new:
-            self._tell()
-        return new
-
     async def heed(self) -> None:
         """While tools wait for a decision, hear of it soon, whichever process it is made in."""
-        if self._heeding is None and not self._closed:
-            self._heeding = asyncio.create_task(self._heed())
-
-    async def _heed(self) -> None:
-        last = self.memory.judgement
-        while last.held():
-            await asyncio.sleep(REVIEW_S)
-            now = await asyncio.to_thread(lambda: self.memory.judgement)
-            if now is not last:
-                last = now
-                self._tell()
-        self._heeding = None
+        if not self._closed:
+            await self._fresh.heed()
 
     def _set_up(self, *, up: bool) -> None:
         self.up = up
@@ -354,10 +317,3 @@ class Keeper:
 
     def _refusal(self, code: str, message: str, *, retryable: bool = True) -> Outcome:
         return refusal(code, "start", message, server=self.config.id, retryable=retryable)
-
-
-async def _sleep_or(seconds: float, connection: "Connection") -> None:
-    """Sleep, or as long as the connection lasts."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await connection.wait_lost()

@@ -2,8 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from toolcrib.model import Json, JsonObject
+
+Offer = Literal["resources", "templates", "prompts"]
+DECLARED: JsonObject = {
+    "elicitation": {"form": {}, "url": {}},
+    "roots": {"listChanged": True},
+    "sampling": {},
+}
+"""What we tell every server that we can be asked, whoever calls it: its list may depend on that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +38,17 @@ class ServerFacts:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The raw tools of a server, in its order. One that is not complete was cut at a cap."""
+    """The raw tools of a server, in its order. One that is not complete was cut at a cap.
+
+    `offers` is what it has beside tools, by kind (`Offer`), as raw. A kind that is missing is one
+    that it failed to list.
+    """
 
     tools: Sequence[JsonObject] = ()
     complete: bool = True
+    offers: Mapping[str, Sequence[JsonObject]] = field(
+        default_factory=dict[str, Sequence[JsonObject]]
+    )
 
 
 @dataclass(frozen=True, slots=True)

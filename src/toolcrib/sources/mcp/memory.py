@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from toolcrib.errors import SourceError
 from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
-from toolcrib.sources.mcp.known import Greeting, KnownServer, Listing, ServerFacts
+from toolcrib.sources.mcp.known import DECLARED, Greeting, KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.trust import Judgement, Trust
 
 
@@ -39,12 +39,16 @@ class Memory:
             self._judged = known, version, judgement
         return judgement
 
+    @property
+    def serves_offers(self) -> bool:
+        """Whether what the server has beside tools may be shown and read."""
+        return self.known is not None and self.trust.admits(self.judgement)
+
     def keep(self, greeting: Greeting, start_s: float) -> None:
         """Remember what a server said as it started; a list that was cut replaces no whole one."""
         listing = self._better(greeting.listing)
-        self._write(
-            KnownServer(self._server, self._hash, greeting.facts, listing, time.time(), start_s)
-        )
+        said = self._server, self._hash, greeting.facts, listing
+        self._write(KnownServer(*said, time.time(), start_s, DECLARED))
 
     def keep_listing(self, listing: Listing) -> bool:
         """Remember another list of a server that is up; whether it is another than before."""
@@ -61,11 +65,14 @@ class Memory:
             self._cache.write_failure(self._server, failure)
 
     def _better(self, listing: Listing) -> Listing:
+        """The listing, with what was known before in place of what could not be listed."""
         self.problem = ""
-        if listing.complete or self.known is None or not self.known.listing.complete:
-            return listing
+        before = self.known.listing if self.known else Listing()
+        offers = {**before.offers, **listing.offers}
+        if listing.complete or self.known is None or not before.complete:
+            return replace(listing, offers=offers)
         self.problem = f"MCP server {self._server!r} lists without end; the last whole list stays"
-        return self.known.listing
+        return replace(before, offers=offers)
 
     def _write(self, known: KnownServer) -> None:
         self.known = known

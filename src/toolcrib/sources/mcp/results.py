@@ -4,21 +4,27 @@ from collections.abc import Iterator
 
 from toolcrib.model import CallError, Effect, Outcome, Phase
 from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.rounds import Unanswered
 from toolcrib.sources.mcp.shown import shown
 
 LONGEST_MESSAGE = 2_000
 
 
-def outcome(result: sdk.CallToolResult, server: str) -> Outcome:
-    """The content blocks and the structured content as they came; an error if it says it is one."""
-    blocks = [
-        block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content
-    ]
+def outcome(result: sdk.BaseModel, server: str) -> Outcome:
+    """What the server answered, as it came; an error if the tool says it is one.
+
+    Of a tool that is its content blocks and its structured content, else the fields of the result.
+    """
+    said = result.model_dump(**sdk.AS_SENT, exclude={"result_type"})
+    meta = said.pop("_meta", {})
+    if not isinstance(result, sdk.CallToolResult):
+        return Outcome(said, meta=meta)
+    blocks, structured = said["content"], result.structured_content
     if not result.is_error:
-        return Outcome(blocks, result.structured_content)
+        return Outcome(blocks, structured, meta=meta)
     message = shown(" ".join(_texts(result)), LONGEST_MESSAGE) or "the tool failed, without a word"
     error = CallError("tool_failed", "call", message, server, effect="failed")
-    return Outcome(blocks, result.structured_content, error)
+    return Outcome(blocks, structured, error, meta=meta)
 
 
 def failure(error: BaseException, server: str, last_words: str = "") -> Outcome:
@@ -31,6 +37,8 @@ def failure(error: BaseException, server: str, last_words: str = "") -> Outcome:
 def _kind(error: BaseException) -> tuple[str, Phase, bool, Effect]:
     if isinstance(error, TimeoutError):
         return "deadline", "call", True, "unknown"
+    if isinstance(error, Unanswered):
+        return "unanswered", "call", False, "failed"
     if isinstance(error, sdk.ValidationError):
         return "bad_reply", "result", False, "unknown"
     if not isinstance(error, sdk.MCPError):

@@ -1,10 +1,10 @@
 """The one door to the MCP SDK: what we use of it, by the names it promises to keep.
 
-Importing this takes about half a second, so only what runs once a server is started does. The one
-private name is the type of what a transport yields.
+Importing this takes about half a second, so only what runs once a server is started does. The two
+private names are the type of what a transport yields, and the stream that carries contexts along.
 """
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias, TypedDict
 
 import httpx2
 from anyio import (
@@ -18,22 +18,41 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp import Client, MCPError
 from mcp.client import ClientSession, Transport
 from mcp.client._transport import TransportStreams
+from mcp.client.session import ClientRequestContext
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._context_streams import ContextReceiveStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     CONNECTION_CLOSED,
+    HEADER_MISMATCH,
+    LOG_LEVEL_META_KEY,
     METHOD_NOT_FOUND,
+    CallToolRequest,
     CallToolResult,
+    CompleteRequest,
+    CompleteResult,
+    CreateMessageRequestParams,
+    CreateMessageResult,
     DiscoverResult,
+    ElicitRequestParams,
+    ElicitResult,
     ErrorData,
+    GetPromptRequest,
+    GetPromptResult,
     Implementation,
+    InputRequest,
+    InputRequiredResult,
     JSONRPCError,
     JSONRPCNotification,
     JSONRPCResponse,
+    ListRootsResult,
     PaginatedRequestParams,
+    ReadResourceRequest,
+    ReadResourceResult,
+    Request,
     jsonrpc_message_adapter,
 )
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 # Codes of our own, in the range that JSON-RPC leaves to implementations: made up on this side for
 # a reply that came and could not be taken in.
@@ -42,32 +61,63 @@ UNREADABLE = -32097
 
 Item: TypeAlias = SessionMessage | Exception
 
+
+class _AsSent(TypedDict):
+    mode: Literal["json"]
+    by_alias: bool
+    exclude_none: bool
+
+
+AS_SENT: _AsSent = {"mode": "json", "by_alias": True, "exclude_none": True}
+"""How a model is dumped to what the wire has."""
+
 __all__ = [
+    "AS_SENT",
     "CONNECTION_CLOSED",
+    "HEADER_MISMATCH",
+    "LOG_LEVEL_META_KEY",
     "METHOD_NOT_FOUND",
     "TOO_LARGE",
     "UNREADABLE",
     "BaseModel",
     "BrokenResourceError",
+    "CallToolRequest",
     "CallToolResult",
     "CancelScope",
     "Client",
+    "ClientRequestContext",
     "ClientSession",
     "ClosedResourceError",
+    "CompleteRequest",
+    "CompleteResult",
+    "ContextReceiveStream",
+    "CreateMessageRequestParams",
+    "CreateMessageResult",
     "DiscoverResult",
+    "ElicitRequestParams",
+    "ElicitResult",
     "ErrorData",
+    "GetPromptRequest",
+    "GetPromptResult",
     "Implementation",
+    "InputRequest",
+    "InputRequiredResult",
     "Item",
     "JSONRPCError",
     "JSONRPCNotification",
     "JSONRPCResponse",
+    "ListRootsResult",
     "MCPError",
     "MemoryObjectReceiveStream",
     "MemoryObjectSendStream",
     "PaginatedRequestParams",
+    "ReadResourceRequest",
+    "ReadResourceResult",
+    "Request",
     "SessionMessage",
     "Transport",
     "TransportStreams",
+    "TypeAdapter",
     "ValidationError",
     "create_memory_object_stream",
     "create_task_group",

@@ -1,11 +1,10 @@
 """McpSource: the tools of one MCP server, whether or not it is running."""
 
-import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from toolcrib.errors import SourceError, UnknownTool
@@ -14,6 +13,7 @@ from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.definitions import Defined, define
 from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.footprint import resident_bytes
+from toolcrib.sources.mcp.hop import from_elsewhere
 from toolcrib.sources.mcp.keeper import NEEDS_LOGIN, Keeper
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
@@ -101,17 +101,7 @@ class McpSource:
     async def call(self, call: Call, running: Running) -> Outcome:
         """Call a tool, starting the server if need be. Raises `UnknownTool`."""
         self._check(call.name)
-        loop = asyncio.get_running_loop()
-
-        def told(done: float, every: float | None, message: str) -> None:
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(running.progress, done, every, message)
-
-        there = replace(running, progress=told)
-        try:
-            return await self._room.run(self._keeper.call(call, there))
-        except RuntimeError as error:
-            return refusal("closed", "start", str(error), server=self.server, retryable=False)
+        return await self._run(self._keeper.call(call, from_elsewhere(running)))
 
     @property
     def judgement(self) -> Judgement:
@@ -164,6 +154,12 @@ class McpSource:
             failure=self._memory.failure,
             memory_bytes=resident_bytes(pid) if pid else None,
         )
+
+    async def _run(self, work: Coroutine[object, object, Outcome]) -> Outcome:
+        try:
+            return await self._room.run(work)
+        except RuntimeError as error:
+            return refusal("closed", "start", str(error), server=self.server, retryable=False)
 
     async def _refreshed(self) -> Refreshed:
         began = time.monotonic()

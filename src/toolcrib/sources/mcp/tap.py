@@ -1,14 +1,15 @@
 """Sees every message from a server before the SDK does.
 
-The SDK refuses a whole list for one malformed tool and drops fields that it does not know. So raw
-tools are taken here as they come, and the SDK gets a list that it cannot refuse. Notices that we
+The SDK refuses a whole list for one malformed item and drops fields that it does not know. So what
+is listed is taken here as it comes, and the SDK gets a list that it cannot refuse. Notices that we
 answer ourselves, or that come too often, go no further.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextvars import Context, copy_context
 from typing import Any, TypeGuard, cast
 
 from toolcrib.model import JsonObject
@@ -16,24 +17,39 @@ from toolcrib.sources.mcp import sdk
 
 MOST_TOOLS = 5_000
 PROGRESS_EVERY_S = 0.05
-_CHANGED = "notifications/tools/list_changed"
+MOST_WORDS = 100  # of the log, each second
+_LISTS = ("tools", "resources", "resourceTemplates", "prompts")
+_CHANGED = frozenset(
+    f"notifications/{what}/list_changed" for what in ("tools", "resources", "prompts")
+)
 _PROGRESS = "notifications/progress"
-_UNHEARD = frozenset({"notifications/message", _CHANGED})
+_SAID = "notifications/message"
+
+Said = Callable[[JsonObject, Context], None]
+
+
+def _unheard(_message: JsonObject, _context: Context) -> None:
+    pass
 
 
 class Tap:
-    """Over one connection. `ended` is set when no more will come."""
+    """Over one connection. `ended` is set when no more will come.
 
-    def __init__(self, changed: Callable[[], None]) -> None:
+    `changed` hears that a list is another; `said` what the server says meanwhile, and the context
+    of the request whose stream it came on, where there is one.
+    """
+
+    def __init__(self, changed: Callable[[], None], said: Said = _unheard) -> None:
         self._changed = changed
-        self._page: Sequence[JsonObject] = ()
+        self._said = said
+        self._pages: dict[str, tuple[JsonObject, ...]] = {}
         self._told: dict[object, float] = {}
+        self._second = self._words = 0
         self.ended = asyncio.Event()
 
-    def take_page(self) -> Sequence[JsonObject]:
-        """The raw tools of the last page that came, once."""
-        page, self._page = self._page, ()
-        return page
+    def take_page(self, key: str) -> tuple[JsonObject, ...]:
+        """The raw items of the last page of such that came, once."""
+        return self._pages.pop(key, ())
 
     @asynccontextmanager
     async def over(
@@ -41,36 +57,41 @@ class Tap:
     ) -> AsyncGenerator[sdk.TransportStreams]:
         """The transport with us in between."""
         async with transport as (read, write), sdk.create_task_group() as group:
-            send, receive = sdk.create_memory_object_stream[sdk.Item](0)
+            send, receive = sdk.create_memory_object_stream[tuple[Context, sdk.Item]](0)
 
             async def pump() -> None:
                 with suppress(sdk.BrokenResourceError, sdk.ClosedResourceError):
                     async for item in read:
-                        if self._passes(item):
-                            await send.send(item)
+                        context = getattr(read, "last_context", None) or copy_context()
+                        if self._passes(item, context):
+                            await send.send((context, item))
                 send.close()
                 self.ended.set()
 
             group.start_soon(pump)
             try:
-                yield receive, write
+                yield sdk.ContextReceiveStream(receive), write
             finally:
                 group.cancel_scope.cancel()
                 send.close()
                 receive.close()
 
-    def _passes(self, item: sdk.Item) -> bool:
-        """Whether the SDK gets to see it; a list of tools is made harmless on the way."""
+    def _passes(self, item: sdk.Item, context: Context | None = None) -> bool:
+        """Whether the SDK gets to see it; a list is made harmless on the way."""
         message = item.message if isinstance(item, sdk.SessionMessage) else None
         if isinstance(message, sdk.JSONRPCResponse):
             self._look_at(message.result)
         if not isinstance(message, sdk.JSONRPCNotification):
             return message is not None
-        if message.method == _CHANGED:
+        if message.method in _CHANGED:
             self._changed()
+            return False
         if message.method == _PROGRESS:
             return self._is_due((message.params or {}).get("progressToken"))
-        return message.method not in _UNHEARD
+        if message.method == _SAID:
+            self._hear(message.params or {}, context or copy_context())
+            return False
+        return True
 
     def _is_due(self, token: object) -> bool:
         """Whether it is time to hear again of the progress of a call."""
@@ -82,22 +103,31 @@ class Tap:
         self._told[token] = now
         return True
 
+    def _hear(self, message: JsonObject, context: Context) -> None:
+        """Hand on what is said; of a server that talks without end, so much each second."""
+        second = int(time.monotonic())
+        self._words = self._words + 1 if second == self._second else 1
+        self._second = second
+        if self._words <= MOST_WORDS:
+            self._said(message, context)
+
     def _look_at(self, result: dict[str, Any]) -> None:
-        if isinstance(result.get("tools"), list):
-            tools = cast("list[Any]", result["tools"])
-            self._page = tuple(filter(_is_object, tools[: MOST_TOOLS + 1]))
-            modern = "resultType" in result
-            result["tools"] = [_harmless(tool, modern) for tool in self._page if _has_name(tool)]
-            if not isinstance(result.get("nextCursor"), str):
-                result.pop("nextCursor", None)
+        for key in _LISTS:
+            if isinstance(result.get(key), list):
+                listed = cast("list[Any]", result[key])
+                page = self._pages[key] = tuple(filter(_is_object, listed[: MOST_TOOLS + 1]))
+                modern = "resultType" in result
+                result[key] = _harmless_tools(page, modern) if key == "tools" else []
+                if not isinstance(result.get("nextCursor"), str):
+                    result.pop("nextCursor", None)
 
 
 def _is_object(value: object) -> TypeGuard[JsonObject]:
     return isinstance(value, dict)
 
 
-def _has_name(tool: JsonObject) -> bool:
-    return isinstance(tool.get("name"), str)
+def _harmless_tools(page: tuple[JsonObject, ...], modern: bool) -> list[JsonObject]:  # noqa: FBT001 - two eras
+    return [_harmless(tool, modern) for tool in page if isinstance(tool.get("name"), str)]
 
 
 def _harmless(tool: JsonObject, modern: bool) -> JsonObject:  # noqa: FBT001 - two eras

@@ -69,6 +69,16 @@ class Trust:
         except StoreError:
             return None
 
+    def admits(self, judgement: Judgement) -> bool:
+        """Whether what a server has beside tools, which nobody reviews, may reach a model.
+
+        It may if one of its tools is approved, which is to say that somebody trusts the server, by
+        a decision or at first sight. A server without tools is only trusted at first sight.
+        """
+        if judgement.tools:
+            return any(one.status == "approved" for one in judgement.tools.values())
+        return self._policy != "strict" and not judgement.problem
+
     def judge(self, known: KnownServer) -> Judgement:
         """Judge all tools of a listing; where decisions cannot be had, nothing is approved."""
         listed = {name: _listed(raw, known) for name, raw in named(known.listing).tools.items()}

@@ -1,0 +1,79 @@
+"""Waiting for somebody's reply in the middle of a call: time that its own deadline does not count.
+
+A person takes longer than a program. So the clock of a call stands still while it asks, and each
+question has a limit of its own instead. A call that asks without end is not heard any more.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from toolcrib.model import Ask, Asked, JsonObject
+
+REPLY_S = 300.0
+MOST_QUESTIONS = 20
+LOOK_AGAIN_S = 0.05
+
+_log = logging.getLogger(__name__)
+
+
+class Waiting:
+    """What one call asks, and for how long. `spent_s` goes on while a question is open."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._asked = 0
+        self._open: set[asyncio.Future[Mapping[str, JsonObject]]] = set()
+        self._since = self._before_s = 0.0
+
+    @property
+    def spent_s(self) -> float:
+        return self._before_s + (time.monotonic() - self._since if self._open else 0.0)
+
+    async def ask(self, asked: Mapping[str, Asked]) -> Mapping[str, JsonObject]:
+        """The replies. Nothing if nobody replies in time, or after too many questions."""
+        self._asked += 1
+        if self._asked > MOST_QUESTIONS:
+            return {}
+        task = asyncio.ensure_future(self._ask(asked))
+        with self._paused(task):
+            await asyncio.wait({task}, timeout=REPLY_S)
+        return _reply(task)
+
+    def close(self) -> None:
+        """Take back what was asked: nobody waits for it any more."""
+        for task in self._open:
+            task.cancel()
+
+    @contextmanager
+    def _paused(self, task: "asyncio.Future[Mapping[str, JsonObject]]") -> Generator[None]:
+        if not self._open:
+            self._since = time.monotonic()
+        self._open.add(task)
+        try:
+            yield
+        finally:
+            spent = self.spent_s
+            self._open.discard(task)
+            if not self._open:
+                self._before_s = spent
+            task.cancel()
+
+
+def _reply(task: "asyncio.Future[Mapping[str, JsonObject]]") -> Mapping[str, JsonObject]:
+    if not task.done() or task.cancelled():
+        return {}
+    with suppress(Exception):
+        return task.result()
+    _log.error("nobody could be asked", exc_info=task.exception())
+    return {}
+
+
+async def done_in_time(task: "asyncio.Future[Any]", left: Callable[[], float]) -> bool:
+    """Whether the task is done before nothing is `left`; that may become more meanwhile."""
+    while not task.done() and (seconds := left()) > 0:
+        await asyncio.wait({task}, timeout=max(seconds, LOOK_AGAIN_S))
+    return task.done()
