@@ -109,6 +109,10 @@ REQUIRED: Mapping[int, Required] = {
         "A server sees its own part of the environment, and no other's; files are ours alone.",
         {"servers": (10, 50)},
     ),
+    58: Required(
+        "Reveal sets keep what they promise, are one guest's alone, and stay within bounds.",
+        {"histories": (40, 1_000)},
+    ),
 }
 
 

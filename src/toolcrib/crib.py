@@ -54,7 +54,7 @@ from toolcrib.pool.entry_memory import OfEntries
 from toolcrib.pool.pool import Pool
 from toolcrib.search.answer import answer
 from toolcrib.search.explain import Explanation, explain
-from toolcrib.search.filters import Scope, hidden, verdict
+from toolcrib.search.filters import Scope, barred, hidden, verdict
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import Rules
 from toolcrib.search.tongues import spoken_alone
@@ -114,6 +114,7 @@ class Crib:
         self._closing: list[Callable[[], None]] = []
         self._servers: dict[str, McpSource] = {}
         self._hidden = OfEntries[tuple[Scope, frozenset[Kind]], frozenset[str]]()
+        self._seen = OfEntries[Scope, Mapping[str, Entry]]()
         self._plans = OfEntries[tuple[Scope, Deferral, bool], Plan]()
         self._prices = Prices(token_counter)
         self._alone = OfEntries[None, Mapping[Language, float]]()
@@ -316,6 +317,15 @@ class Crib:
     def entries(self) -> Mapping[str, Entry]:
         """Everything in the pool by name, hidden or not."""
         return self._gathered().entries
+
+    def seen_by(self, caller: Caller) -> Mapping[str, Entry]:
+        """What this caller may see and call, by name. Nothing else is to be named to them."""
+        entries, scope = self.entries(), self._scope(caller.scope)
+        return self._seen.get(
+            entries,
+            scope,
+            lambda: {name: each for name, each in entries.items() if not barred(each, scope)},
+        )
 
     def get(self, name: str) -> Entry:
         """One entry, by name or by a bare name that is unique.

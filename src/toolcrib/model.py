@@ -65,7 +65,8 @@ class ToolInfo(Capability):
     """A tool: something that can be called with arguments.
 
     `parameters` is a JSON Schema object. `required` tools are always shown to the model;
-    `defer` says whether the schema of the others may wait until a search reveals it.
+    `defer` says whether the schema of the others may wait until a search reveals it. `meta` is
+    what an MCP server says beside the definition, for hosts.
     """
 
     kind: ClassVar[Kind] = "tool"
@@ -75,6 +76,7 @@ class ToolInfo(Capability):
     annotations: JsonObject = field(default_factory=dict[str, Json])
     defer: Defer = "automatic"
     required: bool = False
+    meta: JsonObject = field(default_factory=dict[str, Json])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,7 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Callable
-from importlib import import_module
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,10 +14,6 @@ from toolcrib.cli.screen import AsJson, print_json
 from toolcrib.connect.place import Runtime
 from toolcrib.connect.starting import READY
 from toolcrib.crib import Crib
-from toolcrib.errors import ConfigError
-
-if TYPE_CHECKING:
-    from toolcrib.gateway.front import Windows
 
 NAME = "serve"
 TAKE_OVER_S = 15.0
@@ -58,6 +52,7 @@ def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
     # The SDK and the web server take a second to load, and no other command needs them.
     from toolcrib.gateway import daemon, log  # noqa: PLC0415
     from toolcrib.gateway.holding import Holding  # noqa: PLC0415
+    from toolcrib.gateway.windows import Windows  # noqa: PLC0415
 
     log.log_to_stderr()
     holding = Holding(place_for(opening), TAKE_OVER_S if detached else 0.0)
@@ -76,7 +71,7 @@ def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
             sys.stderr.write(f"toolcrib: serving at {_address(runtime)} and to toolcrib connect\n")
 
     async def serve() -> None:
-        opened = daemon.Opening(crib, _windows())
+        opened = daemon.Opening(crib, Windows)
         try:
             await daemon.Daemon(opened, holding, ends_when_idle=detached).run(ready)
         finally:
@@ -107,13 +102,12 @@ def _end_anyway() -> None:
     last.start()
 
 
-def _windows() -> Callable[[Crib], "Windows"]:
-    try:
-        made: Callable[[Crib], Windows] = import_module("toolcrib.gateway.window").Windows
-    except ImportError as error:
-        raise ConfigError("this build of Toolcrib has no windows to serve") from error
-    return made
+def _serve_stdio(opening: Opening, profile: str) -> None:
+    from toolcrib.gateway.credentials import LOCAL  # noqa: PLC0415 - as above
+    from toolcrib.gateway.guest import Guest, profile_of  # noqa: PLC0415
+    from toolcrib.gateway.stdio import serve_stdio  # noqa: PLC0415
 
-
-def _serve_stdio(_opening: Opening, _profile: str) -> None:
-    raise ConfigError("this build of Toolcrib serves no stdio; use `toolcrib connect`")
+    settings = opening.settings()
+    guest = Guest(LOCAL, profile_of(settings.gateway, profile))
+    with opening.crib() as crib:
+        serve_stdio(crib, guest)

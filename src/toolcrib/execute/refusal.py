@@ -16,6 +16,8 @@ Code = Literal[
     "unreviewed",
     "definition_changed",
     "not_revealed",
+    "unknown_set",
+    "not_read",
     "not_allowed",
     "approval_needed",
     "approval_denied",

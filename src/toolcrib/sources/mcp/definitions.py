@@ -99,6 +99,7 @@ class _Reader:
             output_schema=self._object("outputSchema"),
             annotations=annotations,
             defer=self._defer(),
+            meta=self._object("_meta") or {},
         )
 
     def _about(self) -> str:

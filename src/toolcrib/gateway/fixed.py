@@ -1,0 +1,147 @@
+"""What the fixed tools do. All of it ends at the door, or tells what the guest may see."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from toolcrib.execute.arguments import ArgumentCheck
+from toolcrib.execute.refusal import Refused
+from toolcrib.gateway.answers import description, search_text
+from toolcrib.gateway.relay import outcome_result, text_result
+from toolcrib.gateway.sdk import Result
+from toolcrib.gateway.sets import RevealSets
+from toolcrib.gateway.side import Side
+from toolcrib.gateway.surface import (
+    CALL_READ,
+    DESCRIBE,
+    FIXED,
+    MOST_NAMES,
+    MOST_QUERIES,
+    RESULT,
+    SEARCH,
+)
+from toolcrib.gateway.wanted import Wanted, read_call, read_names, read_search
+from toolcrib.model import Entry, JsonObject, Kind, Progress
+from toolcrib.session.found import Found
+
+SET: Final = "toolcrib/set"
+FOUND: Final = "toolcrib/tools"
+
+_LOST_SET = "The set that was given is not known any more; this is a new one."
+_TOO_MANY = f"Only the first {MOST_QUERIES} queries were looked up; search again for the rest."
+
+
+def _nobody(_found: Found) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How the front request came: its era, who hears of progress, who of what a search found."""
+
+    modern: bool = False
+    progress: Progress | None = None
+    found: Callable[[Found], None] = _nobody
+
+
+class FixedTools:
+    """The fixed tools of one guest. Raise `Refused`, and nothing else, for what a model says."""
+
+    def __init__(self, side: Side, sets: RevealSets) -> None:
+        self._side = side
+        self._sets = sets
+        self._check = ArgumentCheck()
+
+    async def run(self, name: str, given: JsonObject, asking: Asking) -> Result:
+        """Run one of them. Raises `Refused`."""
+        if name == SEARCH:
+            return await self._search(self._checked(name, read_search(given)), asking)
+        if name == DESCRIBE:
+            return await self._describe(self._checked(name, read_names(given)))
+        if name == RESULT:
+            return self._rest(self._checked(name, given), asking)
+        return await self._call(read_call(given), asking, read_only=name == CALL_READ)
+
+    async def _search(self, given: JsonObject, asking: Asking) -> Result:
+        queries = cast("Sequence[str]", given.get("queries") or ())
+        limit = cast("int | None", given.get("limit"))
+        kinds = cast("Sequence[Kind]", given.get("kinds") or ())
+        handle = cast("str", given.get("set") or "")
+        known = self._sets.pins(handle) if handle else None
+        asked = tuple(dict.fromkeys(queries)) or _in_set(known or ())
+        found = await asyncio.to_thread(self._side.search, asked[:MOST_QUERIES], limit, kinds)
+        lost = bool(handle) and known is None
+        notes = [_LOST_SET] * lost + [_TOO_MANY] * (len(asked) > MOST_QUERIES)
+        handle = self._remembered(handle, found)
+        asking.found(found)
+        text = search_text(found, handle, self._side.settings.session.answer_tokens, notes)
+        return text_result(text, {SET: handle, FOUND: [tool.name for tool in found.tools]})
+
+    def _remembered(self, handle: str, found: Found) -> str:
+        """The handle of the set that has all this; a search that found no tool makes none."""
+        if not found.tools and not handle:
+            return ""
+        return self._sets.add(handle, {tool.name: tool.pin for tool in found.tools})
+
+    async def _describe(self, given: JsonObject) -> Result:
+        names = cast("Sequence[str]", given["names"])
+        texts = await asyncio.to_thread(lambda: [self._told(name) for name in names[:MOST_NAMES]])
+        left = len(names) - MOST_NAMES
+        more = [f"({left} more were asked for than {MOST_NAMES}; ask again)"] if left > 0 else []
+        return text_result("\n\n".join([*texts, *more]))
+
+    def _told(self, name: str) -> str:
+        """All about one name; of one that the guest may not see, that there is none."""
+        try:
+            entry = self._side.view.resolve(name)
+        except Refused as refused:
+            return f"# {name!r:.200}: {refused}"
+        return description(entry, self._side.often_with(entry))
+
+    async def _call(self, wanted: Wanted, asking: Asking, *, read_only: bool) -> Result:
+        entry = self._side.view.resolve(wanted.name)
+        if read_only and entry.capability.permission_kind != "read":
+            raise _not_read(entry)
+        outcome = await self._side.call(
+            entry,
+            wanted.arguments,
+            pin=self._shown(entry, wanted.set),
+            read_only=read_only,
+            progress=asking.progress,
+        )
+        return outcome_result(outcome, modern=asking.modern)
+
+    def _shown(self, entry: Entry, handle: str) -> str:
+        """The pin that a set has of an entry; "" without a set. Raises `Refused`."""
+        if not handle:
+            return ""
+        pins = self._sets.pins(handle)
+        if pins is None:
+            message = "no set has this handle, or not any more; search again, or call without one"
+            raise Refused("unknown_set", "state", message)
+        if entry.name not in pins:
+            message = f"{entry.name!r} is not in this set; search for it with the set first"
+            raise Refused("not_revealed", "state", message)
+        return pins[entry.name]
+
+    def _rest(self, given: JsonObject, asking: Asking) -> Result:
+        offset = cast("int", given["offset"])
+        outcome = self._side.rest(cast("str", given["handle"]), offset)
+        return outcome_result(outcome, modern=asking.modern, offset=offset)
+
+    def _checked(self, name: str, given: JsonObject) -> JsonObject:
+        return self._check.check(FIXED[name], given).arguments
+
+
+def _in_set(names: Sequence[str] | JsonObject) -> tuple[str, ...]:
+    """The query for what is in a set; the empty one, which browses, where nothing is."""
+    return (f"select:{','.join(names)}",) if names else ("",)
+
+
+def _not_read(entry: Entry) -> Refused:
+    kind = entry.capability.permission_kind
+    message = (
+        f"{entry.name!r} is [{kind}], and this tool calls what is [read] alone; use `tool_call`"
+    )
+    return Refused("not_read", "rights", message)

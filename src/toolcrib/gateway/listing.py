@@ -1,0 +1,98 @@
+"""Tools as a client lists them. One that is malformed costs itself, and no other."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from toolcrib.gateway import sdk
+from toolcrib.gateway.surface import ALWAYS_LOAD, FIXED
+from toolcrib.model import Json, JsonObject, ToolInfo
+
+_HINTS = ("destructiveHint", "idempotentHint", "openWorldHint")
+_VERSIONS = (sdk.LATEST_HANDSHAKE_VERSION, sdk.LATEST_MODERN_VERSION)
+_FOR_HOSTS = frozenset({"anthropic/alwaysLoad", "anthropic/searchHint"})
+
+
+class Listing:
+    """Makes tools ready for the wire, each once. Safe to share between threads.
+
+    `always_load`: for hosts that defer tools, that they are not to defer these.
+    """
+
+    def __init__(self, *, always_load: bool) -> None:
+        self._always_load = always_load
+        self._known: Mapping[str, tuple[ToolInfo, sdk.Result]] = {}
+
+    def of(self, tools: Iterable[ToolInfo]) -> list[sdk.Result]:
+        """These tools, in this order."""
+        known = self._known
+        made = {tool.name: (tool, self._made(tool, known.get(tool.name))) for tool in tools}
+        self._known = made
+        return [wire for _, wire in made.values()]
+
+    def _made(self, tool: ToolInfo, known: tuple[ToolInfo, sdk.Result] | None) -> sdk.Result:
+        if known and known[0] is tool:
+            return known[1]
+        return _sound(_wire(tool, always_load=self._always_load))
+
+
+def _wire(tool: ToolInfo, *, always_load: bool) -> sdk.Result:
+    """All that is known of a tool, by the names of the protocol."""
+    wire: sdk.Result = {"name": tool.name, "inputSchema": _schema(tool.parameters)}
+    if tool.title:
+        wire["title"] = tool.title
+    if tool.description:
+        wire["description"] = tool.description
+    if tool.output_schema and tool.source == "mcp":  # nobody else gives structured content
+        wire["outputSchema"] = tool.output_schema
+    wire["annotations"] = _annotations(tool)
+    if meta := _meta(tool, always_load=always_load):
+        wire["_meta"] = meta
+    return wire
+
+
+def _schema(parameters: JsonObject) -> JsonObject:
+    return parameters if parameters.get("type") == "object" else {**parameters, "type": "object"}
+
+
+def _annotations(tool: ToolInfo) -> dict[str, Json]:
+    """What the tool says of itself, but that it only reads: that is what we hold it to be."""
+    said = {key: tool.annotations[key] for key in _HINTS if key in tool.annotations}
+    hints: dict[str, Json] = {key: value for key, value in said.items() if isinstance(value, bool)}
+    if tool.permission_kind == "dangerous":
+        hints["destructiveHint"] = True
+    return {"readOnlyHint": tool.permission_kind == "read", **hints}
+
+
+def _meta(tool: ToolInfo, *, always_load: bool) -> dict[str, Json]:
+    """What the server says beside the definition, and what helps a host that defers."""
+    meta = {key: value for key, value in tool.meta.items() if key not in _FOR_HOSTS}
+    if always_load or tool.defer == "never":
+        meta |= ALWAYS_LOAD
+    elif tool.search_hint:
+        meta["anthropic/searchHint"] = tool.search_hint
+    return meta
+
+
+def _sound(wire: sdk.Result) -> sdk.Result:
+    """The tool, if the SDK lets it pass in both eras; else as little of it as surely does."""
+    if all(sdk.fits("tools/list", version, _page(wire)) for version in _VERSIONS):
+        return wire
+    few = ("name", "description", "annotations")
+    return {**{key: wire[key] for key in few if key in wire}, "inputSchema": {"type": "object"}}
+
+
+def _page(wire: sdk.Result) -> sdk.Result:
+    return {"tools": [wire], "ttlMs": 0, "cacheScope": "private", "resultType": "complete"}
+
+
+FIXED_LISTED: Final[Mapping[str, sdk.Result]] = {
+    tool.name: {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": tool.parameters,
+        "annotations": tool.annotations,
+        "_meta": ALWAYS_LOAD,
+    }
+    for tool in FIXED.values()
+}
+"""The fixed tools by name, in order: the same bytes for every guest."""

@@ -1,0 +1,173 @@
+"""From an outcome to what goes on the wire, and what is told meanwhile."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final, cast
+
+from toolcrib.gateway.sdk import Result
+from toolcrib.gateway.surface import RESULT
+from toolcrib.model import CallError, Json, JsonObject, Outcome
+
+MOST_WAITING = 64
+
+HANDLE: Final = "toolcrib/handle"
+REPAIRED: Final = "toolcrib/repaired"
+
+_EFFECTS = {
+    "not_sent": "Nothing was sent.",
+    "failed": "",
+    "unknown": "Nobody knows whether it took effect: look before you call again.",
+}
+_PERSON = (
+    "Tell the person: `toolcrib approvals` shows this call and approves it. Then make the very"
+    " same call again, within five minutes."
+)
+
+
+def text_result(text: str, meta: JsonObject | None = None) -> Result:
+    """A text for a model, and what programs may want beside it."""
+    return {"content": [_block(text)], **({"_meta": meta} if meta else {})}
+
+
+def error_result(error: CallError) -> Result:
+    """An error of ours: for the model as text, for programs as structured content, both whole."""
+    return {
+        "content": [_block(error_text(error))],
+        "structuredContent": {"error": _fields(error)},
+        "isError": True,
+    }
+
+
+def error_text(error: CallError) -> str:
+    """Code, cause and remedy, what became of the call, and the schema where that helps."""
+    lines = [f"{error.code}: {error.message}", _EFFECTS[error.effect]]
+    if error.ticket:
+        lines.append(_PERSON)
+    if error.schema is not None:
+        lines.append(f"Parameters: {compact(error.schema)}")
+    return "\n".join(filter(None, lines))
+
+
+def outcome_result(outcome: Outcome, *, modern: bool, offset: int = 0) -> Result:
+    """An outcome as it came: blocks, structured content, `_meta`, error.
+
+    `offset` is where in a large result it begins.
+    """
+    if outcome.error and outcome.content is None:
+        return error_result(outcome.error)
+    result: Result = {"content": _blocks(outcome, offset)}
+    structured = _structured(outcome, modern=modern)
+    if structured is not None:
+        result["structuredContent"] = structured
+    if meta := _meta(outcome):
+        result["_meta"] = meta
+    if outcome.error:
+        result["isError"] = True
+    return result
+
+
+def compact(value: Json) -> str:
+    """JSON without a space to spare."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+class ProgressRelay:
+    """Hands progress on to whoever made the front request, in order, and none after its result.
+
+    A client that does not read fast enough misses the oldest.
+    """
+
+    def __init__(
+        self, report: Callable[[float, float | None, str | None], Awaitable[None]]
+    ) -> None:
+        self._report = report
+        self._waiting: deque[tuple[float, float | None, str]] = deque(maxlen=MOST_WAITING)
+        self._sending: asyncio.Task[None] | None = None
+        self._over = False
+
+    def __call__(self, done: float, every: float | None, message: str) -> None:
+        """As `Progress` in the model."""
+        if not self._over:
+            self._waiting.append((done, every, message))
+            if self._sending is None or self._sending.done():
+                self._sending = asyncio.ensure_future(self._send())
+
+    async def end(self) -> None:
+        """Return when all is sent that was told until now; what comes later is not.
+
+        Cancelled, it sends no more.
+        """
+        self._over = True
+        if self._sending:
+            await self._sending
+
+    async def _send(self) -> None:
+        with suppress(Exception):  # the client is gone: its call ends by itself
+            while self._waiting:
+                done, every, message = self._waiting.popleft()
+                await self._report(done, every, message or None)
+
+
+def _blocks(outcome: Outcome, offset: int) -> list[Json]:
+    content = outcome.content
+    blocks: list[Json] = [_block(_as_text(content))]
+    if _are_blocks(content):
+        blocks = [*cast("Sequence[Json]", content)]
+    if outcome.handle:
+        after = offset + len(_as_text(content))
+        more = f"(there is more: call `{RESULT}` with handle {outcome.handle}, offset {after})"
+        blocks.append(_block(more))
+    return blocks
+
+
+def _are_blocks(content: Json) -> bool:
+    """Whether it is what an MCP tool returned; a list of anything else is a value as any other."""
+    return isinstance(content, list) and all(
+        isinstance(each, Mapping) and isinstance(each.get("type"), str) for each in content
+    )
+
+
+def _structured(outcome: Outcome, *, modern: bool) -> Json:
+    """Structured content, where there is some: an object, but for the modern era."""
+    value = outcome.structured
+    if value is None and isinstance(outcome.content, Mapping):
+        value = outcome.content
+    return value if modern or isinstance(value, Mapping) else None
+
+
+def _meta(outcome: Outcome) -> dict[str, Json]:
+    ours: dict[str, Json] = {}
+    if outcome.handle:
+        ours[HANDLE] = outcome.handle
+    if outcome.repaired:
+        ours[REPAIRED] = list(outcome.repaired)
+    return {**outcome.meta, **ours}
+
+
+def _as_text(content: Json) -> str:
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+
+
+def _block(text: str) -> dict[str, Json]:
+    return {"type": "text", "text": text}
+
+
+def _fields(error: CallError) -> dict[str, Json]:
+    """The error for programs, without what is empty."""
+    fields: dict[str, Json] = {
+        "code": error.code,
+        "phase": error.phase,
+        "message": error.message,
+        "effect": error.effect,
+        "retryable": error.retryable,
+    }
+    if error.server:
+        fields["server"] = error.server
+    if error.ticket:
+        fields |= {"ticket": error.ticket, "remedy": _PERSON}
+    if error.schema is not None:
+        fields["schema"] = error.schema
+    return fields

@@ -1,0 +1,75 @@
+"""Reveal sets: what a search has shown, named by a handle that needs no connection.
+
+A set belongs to one guest, for each window keeps its own. It gives no right: a call with a set is
+one that keeps to what was shown, and to the definitions that were shown.
+"""
+
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+
+MOST_SETS = 256
+MOST_TOOLS = 64
+KEPT_S = 3600.0
+
+
+@dataclass(slots=True)
+class RevealSet:
+    """Names and pins of tools, in the order in which they were shown first."""
+
+    expires: float
+    pins: OrderedDict[str, str] = field(default_factory=OrderedDict[str, str])
+
+
+class RevealSets:
+    """The sets of one guest. Safe to share between threads.
+
+    At most `MOST_SETS`, the one used longest ago makes room; of `MOST_TOOLS` tools each, the one
+    shown longest ago makes room; gone when nobody has used them for `KEPT_S`.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._sets: OrderedDict[str, RevealSet] = OrderedDict()
+        self._changing = Lock()
+
+    def add(self, handle: str, pins: Mapping[str, str]) -> str:
+        """Put these behind what the set has; returns its handle.
+
+        A tool that was shown anew has the new pin. A handle that is not known, or is empty, makes
+        a new set under a new handle.
+        """
+        with self._changing:
+            found = self._found(handle)
+            if found is None:
+                handle, found = secrets.token_urlsafe(16), RevealSet(0)
+                self._sets[handle] = found
+            found.pins.update(pins)
+            while len(found.pins) > MOST_TOOLS:
+                found.pins.popitem(last=False)
+            self._touch(handle, found)
+            while len(self._sets) > MOST_SETS:
+                self._sets.popitem(last=False)
+            return handle
+
+    def pins(self, handle: str) -> Mapping[str, str] | None:
+        """Names and pins of a set, in order; None if there is none, or not any more."""
+        with self._changing:
+            found = self._found(handle)
+            if found is None:
+                return None
+            self._touch(handle, found)
+            return dict(found.pins)
+
+    def _touch(self, handle: str, found: RevealSet) -> None:
+        found.expires = self._clock() + KEPT_S
+        self._sets.move_to_end(handle)
+
+    def _found(self, handle: str) -> RevealSet | None:
+        now = self._clock()
+        for old in [each for each, kept in self._sets.items() if kept.expires <= now]:
+            del self._sets[old]
+        return self._sets.get(handle)

@@ -1,0 +1,93 @@
+"""A crib as one guest has it: their caller, their view, their calls."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+from toolcrib.crib import Crib
+from toolcrib.execute.caller import Caller
+from toolcrib.gateway.guest import Guest
+from toolcrib.gateway.view import View
+from toolcrib.model import Entry, JsonObject, Kind, Outcome, Progress, ToolInfo
+from toolcrib.session.choose import in_turn
+from toolcrib.session.found import Found
+
+MOST_OFTEN_WITH = 5
+
+
+class Side:
+    """One guest's side of a crib. Safe to share between threads."""
+
+    def __init__(self, crib: Crib, guest: Guest) -> None:
+        self._crib = crib
+        self.guest = guest
+        self.settings = crib.settings
+        self._reader = _reader(guest.caller)
+        self._session = crib.session(caller=guest.caller, mode="off")
+        self._view = View({})
+
+    @property
+    def view(self) -> View:
+        """What the guest may name now."""
+        entries = self._crib.seen_by(self.guest.caller)
+        if self._view.entries is not entries:
+            self._view = View(entries)
+        return self._view
+
+    def tools(self) -> tuple[ToolInfo, ...]:
+        """Every tool that may be listed, by source and name; the same while the catalog is."""
+        return self._session.core_tools()
+
+    def pinned(self) -> tuple[ToolInfo, ...]:
+        """The tools that are listed whatever the mode, by source and name."""
+        pins = self.guest.profile.pins
+        return tuple(
+            tool for tool in self.tools() if any(fnmatchcase(tool.name, pin) for pin in pins)
+        )
+
+    def search(
+        self, queries: Sequence[str], limit: int | None = None, kinds: Iterable[Kind] = ()
+    ) -> Found:
+        """What fits each query. May take a while: an embedder may be asked."""
+        wanted = frozenset(kinds)
+        caller = self.guest.caller
+        answers = tuple(
+            self._crib.search(query, limit=limit, kinds=wanted, caller=caller) for query in queries
+        )
+        tools = _tools(self.view.entries, [hit.name for hit in in_turn(answers)])
+        return Found(answers, tuple(tool.name for tool in tools), tools)
+
+    def often_with(self, entry: Entry) -> tuple[str, ...]:
+        """What an entry is used with, of what the guest may see. May read the store."""
+        return self.view.among(self._crib.hints(entry.name).often_with)[:MOST_OFTEN_WITH]
+
+    async def call(
+        self,
+        entry: Entry,
+        arguments: JsonObject | str,
+        *,
+        pin: str = "",
+        read_only: bool = False,
+        progress: Progress | None = None,
+    ) -> Outcome:
+        """Call it through the door; with `read_only` the door lets nothing else through."""
+        caller = self._reader if read_only else self.guest.caller
+        return await self._crib.call(
+            entry.name, arguments, caller=caller, pin=pin, progress=progress
+        )
+
+    def rest(self, handle: str, offset: int) -> Outcome:
+        """The rest of a large result of this guest."""
+        return self._crib.rest(handle, caller=self.guest.caller, offset=offset)
+
+
+def _reader(caller: Caller) -> Caller:
+    """The same caller, with the right to what is read alone."""
+    allowed = caller.scope.permissions
+    reads = frozenset({"read"}) if allowed is None else allowed & {"read"}
+    return replace(caller, scope=replace(caller.scope, permissions=reads))
+
+
+def _tools(entries: Mapping[str, Entry], names: Iterable[str]) -> tuple[ToolInfo, ...]:
+    found = (entries[name].capability for name in names if name in entries)
+    return tuple(each for each in found if isinstance(each, ToolInfo))

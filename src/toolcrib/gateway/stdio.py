@@ -1,0 +1,133 @@
+"""The gateway as one process of its own, on its standard input and output.
+
+Nothing but the protocol may reach the output: while this serves, whatever else writes there writes
+to the error stream, and whoever else reads the input reads nothing.
+"""
+
+import asyncio
+import os
+import signal
+import stat
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from typing import NamedTuple, TypeAlias
+
+from toolcrib.crib import Crib
+from toolcrib.gateway.guest import Guest
+from toolcrib.gateway.streams import message_streams
+from toolcrib.gateway.window import Window
+from toolcrib.sources.mcp.lines import Reader
+from toolcrib.sources.mcp.pipes import Input
+
+_STOPS = (signal.SIGTERM, signal.SIGINT)
+
+Send: TypeAlias = Callable[[bytes], Awaitable[None]]
+
+
+class Wires(NamedTuple):
+    """Descriptors that nobody else knows, for what the standard ones stood for."""
+
+    incoming: int
+    outgoing: int
+
+
+def serve_stdio(crib: Crib, guest: Guest) -> None:
+    """Serve this guest until the input ends or the process is told to stop; then close the crib.
+
+    With it all servers end that it has started.
+    """
+    with claimed() as wires, crib:
+        asyncio.run(_serve(crib, guest, wires))
+
+
+async def _serve(crib: Crib, guest: Guest, wires: Wires) -> None:
+    window = Window(crib, guest)
+    serving = asyncio.ensure_future(_run(window, wires))
+    loop = asyncio.get_running_loop()
+    for each in _STOPS:
+        loop.add_signal_handler(each, serving.cancel)
+    try:
+        with suppress(asyncio.CancelledError):
+            await serving
+    finally:
+        for each in _STOPS:
+            loop.remove_signal_handler(each)
+        window.close()
+
+
+async def _run(window: Window, wires: Wires) -> None:
+    async with piped(wires) as (reader, send), message_streams(reader, send) as streams:
+        options = window.server.create_initialization_options()
+        await window.server.run(streams.read, streams.write, options)
+
+
+@contextmanager
+def claimed() -> Generator[Wires]:
+    """Take standard input and output for ourselves, and give them back."""
+    sys.stdout.flush()
+    wires = Wires(os.dup(0), os.dup(1))
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    try:
+        yield wires
+    finally:
+        sys.stdout.flush()
+        for ours, theirs in zip(wires, (0, 1), strict=True):
+            os.set_blocking(ours, True)  # whoever gets them back expects that
+            os.dup2(ours, theirs)
+            os.close(ours)
+
+
+@asynccontextmanager
+async def piped(wires: Wires) -> AsyncGenerator[tuple[Reader, Send]]:
+    """Both wires without a thread in between, where the system can: files need one."""
+    async with AsyncExitStack() as ends:
+        yield await _reader(wires.incoming, ends), await _sender(wires.outgoing, ends)
+
+
+async def _reader(fd: int, ends: AsyncExitStack) -> Reader:
+    if not _is_pipe(fd):
+        return _File(fd)
+    reader = asyncio.StreamReader()
+    pipe = ends.enter_context(os.fdopen(os.dup(fd), "rb", buffering=0))
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), pipe
+    )
+    ends.callback(transport.close)
+    return reader
+
+
+async def _sender(fd: int, ends: AsyncExitStack) -> Send:
+    if not _is_pipe(fd):
+        return _File(fd).write
+    pipe = ends.enter_context(os.fdopen(os.dup(fd), "wb", buffering=0))
+    transport, output = await asyncio.get_running_loop().connect_write_pipe(Input, pipe)
+    transport.set_write_buffer_limits(0)  # what is sent is through when `send` returns
+    ends.callback(transport.close)
+    return output.send
+
+
+def _is_pipe(fd: int) -> bool:
+    """Whether the system tells when it can be read: it does not for files and the null device."""
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd)
+
+
+class _File:
+    """A descriptor that is no pipe, read and written on a thread."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    async def read(self, n: int, /) -> bytes:
+        return await asyncio.to_thread(os.read, self._fd, n)
+
+    async def write(self, data: bytes) -> None:
+        await asyncio.to_thread(self._write, data)
+
+    def _write(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(self._fd, data) :]

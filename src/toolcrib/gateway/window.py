@@ -1,0 +1,177 @@
+"""The window: what one guest sees of a crib over MCP, in both eras of the protocol.
+
+    window = Window(crib, guest)
+    await window.server.run(read, write, window.server.create_initialization_options())
+
+One SDK server a guest: who asks is known before anything is read, so that no request can be taken
+for another's. It is served over any pair of streams, and over HTTP, any number of times at once.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from importlib.metadata import version
+from typing import Any, Final, cast
+
+from toolcrib.crib import Crib
+from toolcrib.execute.refusal import Refused
+from toolcrib.gateway import sdk
+from toolcrib.gateway.fixed import Asking, FixedTools
+from toolcrib.gateway.guest import Guest
+from toolcrib.gateway.instructions import instructions
+from toolcrib.gateway.news import News
+from toolcrib.gateway.relay import ProgressRelay, error_result, outcome_result
+from toolcrib.gateway.sets import RevealSets
+from toolcrib.gateway.shown import Shown
+from toolcrib.gateway.side import Side
+from toolcrib.gateway.surface import FIXED
+from toolcrib.model import JsonObject, ToolInfo
+from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
+from toolcrib.session.found import Found
+
+NAME: Final = "toolcrib"
+COMPLETE: Final = "complete"
+"""What the modern era wants said of every result; the SDK leaves it out for the others."""
+LIST_FRESH_MS = 60_000
+MOST_REVEALED = 64
+
+_REVEALED = "toolcrib/revealed"
+_GREETINGS = frozenset({"initialize", "server/discover"})
+
+
+class Window:
+    """What one guest sees. Made for one event loop; `close` when the guest is gone for good."""
+
+    def __init__(self, crib: Crib, guest: Guest) -> None:
+        self.guest = guest
+        self._side = Side(crib, guest)
+        self._fixed = FixedTools(self._side, RevealSets())
+        self._shown = Shown(self._side)
+        self._news = News(partial(self._listed, "", (), modern=True))
+        self._unsubscribe = crib.pool.events.subscribe(TOOLS_UPDATED, self._updated)
+        self.server = self._made()
+
+    def close(self) -> None:
+        """Tell nobody anything any more."""
+        self._unsubscribe()
+        self._news.close()
+
+    def _made(self) -> "GuestServer":
+        server = GuestServer(
+            NAME,
+            version=version("toolcrib"),
+            title="Toolcrib",
+            cache_hints={"tools/list": sdk.CacheHint(LIST_FRESH_MS, "private")},
+            get_tool_input_schema=self._schema,
+            on_subscriptions_listen=self._news.listen,
+        )
+        server.add_request_handler("tools/list", sdk.PaginatedRequestParams, self._list)
+        server.add_request_handler("tools/call", sdk.CallToolRequestParams, self._call)
+        server.middleware.append(self._greet)
+        return server
+
+    def _updated(self, _news: ToolsUpdated) -> None:
+        self._news.changed()
+
+    async def _greet(self, ctx: sdk.Context, call_next: sdk.CallNext) -> sdk.HandlerResult:
+        """Add what a model is told of this server, which is another for another client."""
+        result = await call_next(ctx)
+        if ctx.method in _GREETINGS and isinstance(result, dict):
+            mode = self._shown.mode(_said_name(ctx.params), modern=sdk.is_modern(ctx))
+            told = instructions(mode, tuple(self._side.view.entries.values()))
+            return {**result, "instructions": told}
+        return result
+
+    async def _list(self, context: sdk.Context, _params: sdk.PaginatedRequestParams) -> sdk.Result:
+        client, modern = sdk.client_name(context), sdk.is_modern(context)
+        connection = sdk.connection_of(context)
+        make = partial(self._listed, client, _revealed(connection), modern=modern)
+        tools = await asyncio.to_thread(make)
+        if not modern:
+            again = partial(self._listed_now, client, connection)
+            self._news.heard(connection, tools, again)
+        return {"resultType": COMPLETE, "tools": tools}
+
+    def _listed_now(self, client: str, connection: sdk.Connection) -> list[sdk.Result]:
+        return self._listed(client, _revealed(connection), modern=False)
+
+    def _listed(self, client: str, revealed: tuple[str, ...], *, modern: bool) -> list[sdk.Result]:
+        return self._shown.tools(self._shown.mode(client, modern=modern), revealed)
+
+    async def _call(self, context: sdk.Context, params: sdk.CallToolRequestParams) -> sdk.Result:
+        relay = _relay(context)
+        try:
+            result = await self._run(context, params.name, params.arguments or {}, relay)
+        except Refused as refused:
+            result = error_result(refused.error)
+        finally:
+            if relay:
+                await relay.end()
+        return {"resultType": COMPLETE, **result}
+
+    async def _run(
+        self, context: sdk.Context, name: str, given: JsonObject, relay: ProgressRelay | None
+    ) -> sdk.Result:
+        modern = sdk.is_modern(context)
+        if name not in FIXED:
+            entry = self._side.view.resolve(name)
+            outcome = await self._side.call(entry, given, progress=relay)
+            return outcome_result(outcome, modern=modern)
+        found: list[Found] = []
+        result = await self._fixed.run(name, given, Asking(modern, relay, found.append))
+        for each in found:
+            await self._reveal(context, each)
+        return result
+
+    async def _reveal(self, context: sdk.Context, found: Found) -> None:
+        """Let what was found be listed on this connection, where that is the mode."""
+        modern = sdk.is_modern(context)
+        if self._shown.mode(sdk.client_name(context), modern=modern) != "reveal":
+            return
+        connection = sdk.connection_of(context)
+        before = _revealed(connection)
+        names = dict.fromkeys((*before, *(tool.name for tool in found.tools)))
+        connection.state[_REVEALED] = tuple(names)[-MOST_REVEALED:]
+        if len(names) > len(before):
+            await context.session.send_tool_list_changed()
+
+    def _schema(self, name: str) -> Mapping[str, Any] | None:
+        """The parameters of a tool that may be called by this name; None where there is none."""
+        if name in FIXED:
+            return FIXED[name].parameters
+        entry = self._side.view.entries.get(name)
+        tool = entry.capability if entry else None
+        return tool.parameters if isinstance(tool, ToolInfo) else None
+
+
+class GuestServer(sdk.Server[Any]):
+    """A server that says on every transport that its list of tools may change."""
+
+    def create_initialization_options(
+        self,
+        notification_options: sdk.NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> sdk.InitializationOptions:
+        """As the SDK has it, but for what nobody says: then the list may change."""
+        changes = notification_options or sdk.NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(changes, experimental_capabilities, extensions)
+
+
+def _relay(context: sdk.Context) -> ProgressRelay | None:
+    """Who hands on progress; nobody, where the client did not ask for it."""
+    asked = context.meta is not None and context.meta.get("progress_token") is not None
+    return ProgressRelay(context.session.report_progress) if asked else None
+
+
+def _revealed(connection: sdk.Connection) -> tuple[str, ...]:
+    return cast("tuple[str, ...]", connection.state.get(_REVEALED, ()))
+
+
+def _said_name(params: Mapping[str, Any] | None) -> str:
+    """What a client calls itself in its first message; "" if it says nothing that is a name."""
+    match params:
+        case {"clientInfo": {"name": str(name)}}:
+            return name
+        case _:
+            return ""

@@ -1,0 +1,31 @@
+"""A gateway of its own over standard streams, in front of one fake server.
+
+python stdio_serving.py COMMAND [ARGUMENT...]
+"""
+
+import asyncio
+import sys
+
+from toolcrib.config import EmbedSettings, Settings
+from toolcrib.crib import Crib
+from toolcrib.gateway.guest import Guest, Profile
+from toolcrib.gateway.stdio import serve_stdio
+
+
+def main() -> None:
+    crib = Crib(Settings(store=":memory:", embed=EmbedSettings(embedder="none")))
+    crib.add_mcp("fake", command=sys.argv[1:], permission={"*": "read"})
+    asyncio.run(crib.refresh())
+    crib.add(_noisy, permission_kind="read")
+    print("nobody is to see this on the wire")  # noqa: T201 - before the wire is taken
+    serve_stdio(crib, Guest("local", Profile(mode="search")))
+
+
+def _noisy() -> str:
+    """Print to the standard output."""
+    print("noise")  # noqa: T201 - the point
+    return "said"
+
+
+if __name__ == "__main__":
+    main()
