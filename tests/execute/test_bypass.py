@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.execute.counting import ANN, CountingSource, Shop, offered
+from tests.gateway.fronts import ERAS, Era, connected
 from tests.plan import amount
 from toolcrib.cli.app import app
 from toolcrib.config import ApprovalRule, ApprovalSettings, Settings
@@ -25,7 +26,9 @@ from toolcrib.execute.caller import Caller
 from toolcrib.execute.chain import per_request_tools
 from toolcrib.execute.door import Door, Policy
 from toolcrib.execute.tickets import ApprovalRequest
-from toolcrib.model import Call, Outcome, PermissionKind
+from toolcrib.gateway.guest import Guest, Profile
+from toolcrib.gateway.window import Window
+from toolcrib.model import Call, JsonObject, Outcome, PermissionKind
 from toolcrib.search.filters import Scope
 
 KINDS: tuple[PermissionKind, ...] = get_args(PermissionKind)
@@ -139,13 +142,38 @@ def command_line(world: World) -> None:
         Crib.from_settings = original
 
 
+def over_mcp(era: Era, tool: str, given: JsonObject) -> Callable[[World], None]:
+    """A call as a front client makes it."""
+
+    def route(world: World) -> None:
+        guest = Guest(world.caller.id, Profile(scope=world.caller.scope))
+        guest.__dict__["caller"] = world.caller  # whom the tickets are for
+        window = Window(world.crib, guest)
+
+        async def calling() -> None:
+            async with connected(window, era) as client:
+                await client.call_tool(tool, dict(given))
+
+        asyncio.run(calling())
+
+    return route
+
+
+WANTED: JsonObject = {"name": NAME, "arguments": {}}
+OVER_MCP: dict[str, Callable[[World], None]] = {
+    f"{tool}, {era}": over_mcp(era, tool, given)
+    for era in ERAS
+    for tool, given in (("tool_call", WANTED), ("tool_call_read", WANTED), (NAME, {}), ("tool", {}))
+}
+READS_ALONE = frozenset(name for name in OVER_MCP if name.startswith("tool_call_read"))
+
 ROUTES: dict[str, Callable[[World], None]] = {
     route.__name__: route
     for route in (
         exact, short_name, as_text, door, again_and_again, at_once, nested, after_a_search,
         fallback_after_an_approved_one, rest_of_a_result, command_line,
     )
-}  # fmt: skip
+} | OVER_MCP  # fmt: skip
 
 
 # Reasons: why no call may go through.
@@ -242,11 +270,20 @@ def test_no_route_leads_round_the_door(route: str, reason, kind: PermissionKind)
 
 
 @pytest.mark.plan(41)
-@pytest.mark.parametrize("route", [name for name in ROUTES if name != "command_line"])
+@pytest.mark.parametrize("route", sorted(ROUTES.keys() - {"command_line"} - READS_ALONE))
 def test_every_route_leads_to_the_tool_when_there_is_leave(route: str):
     world = World("dangerous", "allow")
     ROUTES[route](world)
     assert [call for call in world.source.reached if call.name == "tool"]
+
+
+@pytest.mark.plan(41)
+@pytest.mark.parametrize("route", sorted(READS_ALONE))
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_route_for_what_reads_leads_to_nothing_else(route: str, kind: PermissionKind):
+    world = World(kind, "allow")
+    ROUTES[route](world)
+    assert bool(world.source.reached) == (kind == "read")
 
 
 @pytest.mark.plan(41)

@@ -29,6 +29,7 @@ OTHER = {
     "annotations": {"readOnlyHint": True},
     "defer": "always",
     "required": True,
+    "meta": {"ui/uri": "a"},
 }
 
 

@@ -94,13 +94,13 @@ class FixedTools:
     def _told(self, name: str) -> str:
         """All about one name; of one that the guest may not see, that there is none."""
         try:
-            entry = self._side.view.resolve(name)
+            entry = self._side.visible.resolve(name)
         except Refused as refused:
             return f"# {name!r:.200}: {refused}"
         return description(entry, self._side.often_with(entry))
 
     async def _call(self, wanted: Wanted, asking: Asking, *, read_only: bool) -> Result:
-        entry = self._side.view.resolve(wanted.name)
+        entry = self._side.visible.resolve(wanted.name)
         if read_only and entry.capability.permission_kind != "read":
             raise _not_read(entry)
         outcome = await self._side.call(

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from toolcrib.gateway.listing import FIXED_LISTED, Listing
 from toolcrib.gateway.modes import Mode, mode_of
 from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.side import Side
 from toolcrib.gateway.surface import DESCRIBE, FIXED, RESULT, SEARCH
+from toolcrib.gateway.wire_tools import FIXED_LISTED, WireTools
 from toolcrib.model import ToolInfo
 
 _FOR_WHAT_IS_NO_TOOL = (SEARCH, DESCRIBE)
@@ -17,8 +17,8 @@ class Shown:
 
     def __init__(self, side: Side) -> None:
         self._side = side
-        self._kept = Listing(always_load=True)
-        self._deferrable = Listing(always_load=False)
+        self._kept = WireTools(always_load=True)
+        self._deferrable = WireTools(always_load=False)
 
     def mode(self, client: str, *, modern: bool) -> Mode:
         """How a client of this name, in this era, is shown the tools."""
@@ -48,7 +48,7 @@ class Shown:
 
     def _companions(self) -> list[Result]:
         """The fixed tools that a full list needs: for skills and agents, for large results."""
-        others = any(each.capability.kind != "tool" for each in self._side.view.entries.values())
+        others = any(each.capability.kind != "tool" for each in self._side.visible.entries.values())
         names = (*(_FOR_WHAT_IS_NO_TOOL if others else ()), RESULT)
         return [FIXED_LISTED[name] for name in names]
 

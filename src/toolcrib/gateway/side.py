@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from toolcrib.crib import Crib
 from toolcrib.execute.caller import Caller
 from toolcrib.gateway.guest import Guest
-from toolcrib.gateway.view import View
+from toolcrib.gateway.visible import Visible
 from toolcrib.model import Entry, JsonObject, Kind, Outcome, Progress, ToolInfo
 from toolcrib.session.choose import in_turn
 from toolcrib.session.found import Found
@@ -24,15 +24,15 @@ class Side:
         self.settings = crib.settings
         self._reader = _reader(guest.caller)
         self._session = crib.session(caller=guest.caller, mode="off")
-        self._view = View({})
+        self._visible = Visible({})
 
     @property
-    def view(self) -> View:
+    def visible(self) -> Visible:
         """What the guest may name now."""
         entries = self._crib.seen_by(self.guest.caller)
-        if self._view.entries is not entries:
-            self._view = View(entries)
-        return self._view
+        if self._visible.entries is not entries:
+            self._visible = Visible(entries)
+        return self._visible
 
     def tools(self) -> tuple[ToolInfo, ...]:
         """Every tool that may be listed, by source and name; the same while the catalog is."""
@@ -54,12 +54,12 @@ class Side:
         answers = tuple(
             self._crib.search(query, limit=limit, kinds=wanted, caller=caller) for query in queries
         )
-        tools = _tools(self.view.entries, [hit.name for hit in in_turn(answers)])
+        tools = _tools(self.visible.entries, [hit.name for hit in in_turn(answers)])
         return Found(answers, tuple(tool.name for tool in tools), tools)
 
     def often_with(self, entry: Entry) -> tuple[str, ...]:
         """What an entry is used with, of what the guest may see. May read the store."""
-        return self.view.among(self._crib.hints(entry.name).often_with)[:MOST_OFTEN_WITH]
+        return self.visible.among(self._crib.hints(entry.name).often_with)[:MOST_OFTEN_WITH]
 
     async def call(
         self,

@@ -78,7 +78,7 @@ class Window:
         result = await call_next(ctx)
         if ctx.method in _GREETINGS and isinstance(result, dict):
             mode = self._shown.mode(_said_name(ctx.params), modern=sdk.is_modern(ctx))
-            told = instructions(mode, tuple(self._side.view.entries.values()))
+            told = instructions(mode, tuple(self._side.visible.entries.values()))
             return {**result, "instructions": told}
         return result
 
@@ -114,7 +114,7 @@ class Window:
     ) -> sdk.Result:
         modern = sdk.is_modern(context)
         if name not in FIXED:
-            entry = self._side.view.resolve(name)
+            entry = self._side.visible.resolve(name)
             outcome = await self._side.call(entry, given, progress=relay)
             return outcome_result(outcome, modern=modern)
         found: list[Found] = []
@@ -139,7 +139,7 @@ class Window:
         """The parameters of a tool that may be called by this name; None where there is none."""
         if name in FIXED:
             return FIXED[name].parameters
-        entry = self._side.view.entries.get(name)
+        entry = self._side.visible.entries.get(name)
         tool = entry.capability if entry else None
         return tool.parameters if isinstance(tool, ToolInfo) else None
 

@@ -50,6 +50,7 @@ def test_a_tool_is_what_its_server_says():
         parameters=schema,
         output_schema={"type": "object"},
         annotations={"readOnlyHint": True, "x": 1},
+        meta={"anthropic/searchHint": "history"},
         pin=Definition(raw, config_hash="h").pin,
     )
 
@@ -68,7 +69,7 @@ def test_a_malformed_tool_hides_no_other():
     assert list(found.tools) == ["good", "odd"]
     assert found.tools["good"].description == ""
     assert found.tools["odd"].parameters == {"type": "object"}
-    assert len(found.problems) == 8
+    assert len(found.problems) == 9
 
 
 def test_a_root_that_is_no_object_becomes_one():

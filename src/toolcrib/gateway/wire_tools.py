@@ -12,7 +12,7 @@ _VERSIONS = (sdk.LATEST_HANDSHAKE_VERSION, sdk.LATEST_MODERN_VERSION)
 _FOR_HOSTS = frozenset({"anthropic/alwaysLoad", "anthropic/searchHint"})
 
 
-class Listing:
+class WireTools:
     """Makes tools ready for the wire, each once. Safe to share between threads.
 
     `always_load`: for hosts that defer tools, that they are not to defer these.

@@ -10,7 +10,7 @@ from toolcrib.text.nearest import nearest
 
 
 @dataclass(frozen=True)
-class View:
+class Visible:
     """The entries that a guest may see and call, by name.
 
     A name beyond them is unknown, whether or not it is in the pool: a refusal never tells which.

@@ -1,0 +1,273 @@
+"""How a guest is shown the tools: chosen, and as it looks to real clients."""
+
+import asyncio
+import json
+import re
+from datetime import date
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.execute.counting import offered
+from tests.gateway.fronts import (
+    ERAS,
+    NUMBERED,
+    Era,
+    Workshop,
+    asked,
+    connected,
+    error_of,
+    shop_tools,
+    words,
+)
+from tests.workshop import ListedSource
+from toolcrib.config import GatewayMode
+from toolcrib.gateway.guest import Guest, Profile
+from toolcrib.gateway.modes import Mode, mode_of
+from toolcrib.gateway.modes_table import LINES
+from toolcrib.gateway.surface import FIXED
+from toolcrib.model import Outcome, SkillInfo, ToolInfo
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "gateway.md"
+ORDER = "mcp_shop_look_up_order"
+GEAR = "mcp_shop_turn_gear_1"
+
+
+@pytest.mark.parametrize(
+    ("said", "tools", "client", "modern", "mode"),
+    [
+        ("auto", 14, "", False, "direct"),
+        ("auto", 14, "", True, "direct"),
+        ("auto", 15, "", False, "search"),
+        ("auto", 15, "claude-code", False, "passthrough"),
+        ("auto", 15, "Claude-Code", False, "passthrough"),
+        ("auto", 200, "claude-code", False, "passthrough"),
+        ("auto", 201, "claude-code", False, "search"),
+        ("auto", 15, "claude-code", True, "search"),
+        ("auto", 15, "Visual Studio Code - Insiders", False, "passthrough"),
+        ("auto", 50, "opencode", False, "search"),
+        ("auto", 50, "cursor-vscode", False, "search"),
+        ("reveal", 3, "claude-code", False, "reveal"),
+        ("reveal", 3, "", True, "search"),
+        ("direct", 999, "", True, "direct"),
+        ("passthrough", 999, "", True, "passthrough"),
+        ("search", 1, "", False, "search"),
+    ],
+)
+def test_the_mode_follows_the_profile_then_the_size_then_the_client(
+    said: GatewayMode, tools: int, client: str, modern: bool, mode: Mode
+):
+    assert mode_of(said, tools=tools, threshold=15, client=client, modern=modern) == mode
+
+
+def test_every_line_of_the_table_is_dated_argued_and_documented():
+    page = GUIDE.read_text(encoding="utf-8")
+    for line in LINES:
+        assert date.fromisoformat(line.known) >= date(2026, 11, 1)
+        assert line.why
+        assert line.name == line.name.lower()
+        assert re.search(rf"\| `{re.escape(line.name)}` \| `{line.mode}` \|", page), line.name
+        assert fnmatchcase(line.name.rstrip("*"), line.name)
+
+
+def guest(mode: GatewayMode, **others: Any) -> Guest:
+    return Guest("ann", Profile(mode=mode, **others))
+
+
+def test_a_reveal_is_listed_on_its_connection_and_no_other():
+    shop = Workshop(allow=("write",))
+    told: set[str] = set()
+    heard = asyncio.Event()
+
+    async def hear(message: object) -> None:
+        told.add(getattr(message, "method", ""))
+        heard.set()
+
+    async def run() -> None:
+        window = shop.window(guest("reveal"))
+        async with (
+            connected(window, message_handler=hear) as client,
+            connected(window) as other,
+            connected(window, "2026-07-28") as modern,
+        ):
+            assert len((await client.list_tools()).tools) == len(FIXED)
+            await client.call_tool("tool_search", {"queries": [f"select:{GEAR},{ORDER}"]})
+            await heard.wait()
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            assert names == [*FIXED, GEAR, ORDER]
+            assert words(await client.call_tool(GEAR, {"number": 1})) == "done"
+            await client.call_tool("tool_search", {"queries": ["cancel order"], "limit": 1})
+            later = [tool.name for tool in (await client.list_tools()).tools]
+            assert later[: len(names)] == names
+            await modern.call_tool("tool_search", {"queries": [f"select:{GEAR}"]})
+            for each in (other, modern):
+                assert [tool.name for tool in (await each.list_tools()).tools] == [*FIXED]
+
+    asked(run)
+    assert told == {"notifications/tools/list_changed"}
+
+
+def test_reveals_are_bounded():
+    shop = Workshop(*shop_tools(100))
+
+    async def run() -> None:
+        async with connected(shop.window(guest("reveal"))) as client:
+            for start in range(0, 96, 8):
+                names = ",".join(f"mcp_shop_turn_gear_{n}" for n in range(start, start + 8))
+                await client.call_tool("tool_search", {"queries": [f"select:{names}"]})
+            listed = [tool.name for tool in (await client.list_tools()).tools]
+            assert len(listed) == len(FIXED) + 64
+            assert listed[-1] == "mcp_shop_turn_gear_95"
+
+    asked(run)
+
+
+BROKEN: list[ToolInfo] = [
+    offered("no_root", schema={"properties": {"a": {"type": "string"}}}),
+    offered("odd_property", schema={"type": "object", "properties": {"a": True}}),
+    offered("odd_required", schema={"type": "object", "required": "a"}),
+    offered("odd_properties", schema={"type": "object", "properties": 3}),
+]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_passthrough_lists_what_there_is_and_no_malformed_tool_breaks_it(era: Era):
+    full = ToolInfo(
+        name="full",
+        description="All of it",
+        title="Full",
+        permission_kind="read",
+        source="mcp",
+        source_id="shop",
+        parameters=NUMBERED,
+        output_schema={"type": "object", "properties": {"n": {"type": "integer"}}},
+        annotations={"readOnlyHint": True, "idempotentHint": True, "destructiveHint": "x", "y": 1},
+        search_hint="everything",
+        meta={"ui/uri": "a://b", "anthropic/alwaysLoad": True},
+    )
+    odd_output = ToolInfo(
+        name="odd_output",
+        description="",
+        source="mcp",
+        source_id="shop",
+        output_schema={"type": "array"},
+        annotations={"readOnlyHint": True},
+    )
+    shop = Workshop(full, odd_output, *BROKEN)
+    shop.source.answer = lambda _call: Outcome([{"type": "text", "text": "x"}], {"n": 1})
+
+    async def run() -> None:
+        async with connected(shop.window(guest("passthrough")), era) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert set(tools) == {*shop.crib.entries(), "tool_result"}
+            shown = tools["mcp_shop_full"]
+            assert (shown.title, shown.input_schema) == ("Full", NUMBERED)
+            assert shown.output_schema == full.output_schema
+            hints = shown.annotations
+            assert hints
+            assert (hints.read_only_hint, hints.idempotent_hint) == (True, True)
+            assert hints.destructive_hint is None
+            assert shown.meta == {"ui/uri": "a://b", "anthropic/searchHint": "everything"}
+            unsaid = tools["mcp_shop_odd_output"].annotations
+            assert unsaid
+            assert unsaid.read_only_hint is False  # what it says of itself does not make it one
+            got = await client.call_tool("mcp_shop_full", {"number": 1})
+            assert got.structured_content == {"n": 1}
+
+    asked(run)
+
+
+def test_direct_marks_every_tool_to_be_loaded_and_keeps_skills_in_reach():
+    shop = Workshop(*shop_tools(4))
+    skill = SkillInfo(name="pdf-forms", description="How to fill in forms", body="Step one.\n" * 9)
+    shop.crib.add_source(ListedSource(skill))
+
+    async def run() -> None:
+        async with connected(shop.window()) as client:
+            tools = (await client.list_tools()).tools
+            assert [tool.name for tool in tools[-3:]] == [
+                "tool_search",
+                "tool_describe",
+                "tool_result",
+            ]
+            assert all((tool.meta or {}).get("anthropic/alwaysLoad") for tool in tools)
+            found = words(await client.call_tool("tool_search", {"queries": ["fill in forms"]}))
+            assert "- skill_pdf-forms [skill" in found
+            assert "`tool_describe`" in found
+            told = words(await client.call_tool("tool_describe", {"names": ["skill_pdf-forms"]}))
+            assert "Step one." in told
+            called = await client.call_tool("tool_call", {"name": "pdf-forms", "arguments": {}})
+            assert error_of(called)["code"] == "not_a_tool"
+
+    asked(run)
+
+
+@pytest.mark.parametrize("mode", ["search", "direct", "passthrough"])
+def test_the_list_is_the_same_bytes_every_time_and_in_the_modern_era_for_every_client(
+    mode: GatewayMode,
+):
+    shop = Workshop()
+
+    async def listed(window: Any, era: Era, name: str) -> str:
+        async with connected(window, era, name=name) as client:
+            await client.call_tool("tool_search", {"queries": ["order"]})
+            tools = (await client.list_tools()).tools
+            return json.dumps([tool.model_dump(mode="json") for tool in tools])
+
+    async def run() -> None:
+        window = shop.window(guest(mode))
+        lists = {await listed(window, "2026-07-28", name) for name in ("claude-code", "x", "x")}
+        assert len(lists) == 1
+        assert lists == {await listed(shop.window(guest(mode)), "2026-07-28", "x")}
+        assert len({await listed(window, "legacy", "x") for _ in range(2)}) == 1
+
+    asked(run)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_whoever_has_listed_is_told_when_the_list_is_another(era: Era):
+    shop = Workshop(*shop_tools(5))
+    told = asyncio.Event()
+
+    async def hear(message: object) -> None:
+        if getattr(message, "method", "") == "notifications/tools/list_changed":
+            told.set()
+
+    async def change() -> None:
+        shop.source.tools["new"] = offered("new")
+        await asyncio.to_thread(shop.crib.pool.refresh, shop.source)
+
+    async def run() -> None:
+        async with connected(shop.window(), era, message_handler=hear) as client:
+            before = len((await client.list_tools()).tools)
+            if era == "legacy":
+                await change()
+                await told.wait()
+            else:
+                async with client.listen(tools_list_changed=True) as news:
+                    await change()
+                    await anext(aiter(news))
+            assert len((await client.list_tools()).tools) == before + 1
+
+    asked(run)
+
+
+def test_nobody_is_told_of_what_they_do_not_see():
+    shop = Workshop()
+    told: list[object] = []
+
+    async def hear(message: object) -> None:
+        told.append(message)
+
+    async def run() -> None:
+        async with connected(shop.window(guest("search")), message_handler=hear) as client:
+            await client.list_tools()
+            shop.source.tools["new"] = offered("new")
+            shop.crib.pool.refresh(shop.source)
+            await asyncio.sleep(0.2)
+            await client.list_tools()
+
+    asked(run)
+    assert told == []

@@ -1,0 +1,95 @@
+import asyncio
+from typing import Any
+
+from toolcrib.gateway.relay import MOST_WAITING, ProgressRelay, error_result, outcome_result
+from toolcrib.model import CallError, Outcome
+
+
+def text_of(result: dict[str, Any]) -> str:
+    return result["content"][0]["text"]
+
+
+def test_a_value_is_text_and_an_object_is_structured_too():
+    assert outcome_result(Outcome("a"), modern=False) == {
+        "content": [{"type": "text", "text": "a"}]
+    }
+    shown = outcome_result(Outcome({"a": "ü"}), modern=False)
+    assert (text_of(shown), shown["structuredContent"]) == ('{"a": "ü"}', {"a": "ü"})
+    assert text_of(outcome_result(Outcome([1, 2]), modern=False)) == "[1, 2]"
+    assert text_of(outcome_result(Outcome(None), modern=False)) == "null"
+
+
+def test_structured_content_that_is_no_object_is_for_the_modern_era():
+    outcome = Outcome([{"type": "text", "text": "[1]"}], [1])
+    assert "structuredContent" not in outcome_result(outcome, modern=False)
+    assert outcome_result(outcome, modern=True)["structuredContent"] == [1]
+
+
+def test_an_empty_result_stays_empty():
+    assert outcome_result(Outcome([]), modern=True)["content"] == []
+
+
+def test_what_was_put_right_and_the_handle_are_told_beside():
+    outcome = Outcome("abc", handle="h", repaired=("$: text read as JSON",), meta={"m": 1})
+    shown = outcome_result(outcome, modern=True, offset=10)
+    assert shown["_meta"] == {
+        "m": 1,
+        "toolcrib/handle": "h",
+        "toolcrib/repaired": ["$: text read as JSON"],
+    }
+    assert "handle h, offset 13" in shown["content"][1]["text"]
+
+
+def test_an_error_says_what_became_of_the_call():
+    def told(effect: Any) -> str:
+        return text_of(error_result(CallError("deadline", "call", "late", "git", effect=effect)))
+
+    assert told("not_sent") == "deadline: late\nNothing was sent."
+    assert told("failed") == "deadline: late"
+    assert "look before you call again" in told("unknown")
+    shown = error_result(CallError("deadline", "call", "late", "git", retryable=True))
+    assert shown["structuredContent"]["error"] == {
+        "code": "deadline",
+        "phase": "call",
+        "message": "late",
+        "effect": "not_sent",
+        "retryable": True,
+        "server": "git",
+    }
+
+
+def test_progress_is_handed_on_in_order_and_not_after_the_end():
+    heard: list[float] = []
+
+    async def report(done: float, _every: float | None, _message: str | None) -> None:
+        await asyncio.sleep(0)
+        heard.append(done)
+
+    async def run() -> None:
+        relay = ProgressRelay(report)
+        relay(1, None, "")
+        await asyncio.sleep(0)
+        relay(2, None, "")
+        await relay.end()
+        relay(3, None, "")
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+    assert heard == [1, 2]
+
+
+def test_a_client_that_does_not_read_misses_the_oldest_and_one_that_is_gone_costs_nothing():
+    heard: list[float] = []
+
+    async def report(done: float, _every: float | None, _message: str | None) -> None:
+        heard.append(done)
+        raise ConnectionResetError
+
+    async def run() -> None:
+        relay = ProgressRelay(report)
+        for done in range(MOST_WAITING + 5):
+            relay(done, None, "")
+        await relay.end()
+
+    asyncio.run(run())
+    assert heard == [5]

@@ -1,0 +1,59 @@
+import asyncio
+import json
+
+from toolcrib.gateway.streams import message_streams
+
+
+def exchanged(*lines: bytes, longest: int = 100) -> tuple[list[object], list[dict[str, object]]]:
+    """What a server is handed of these lines, and what is answered for it."""
+    handed: list[object] = []
+    answered: list[dict[str, object]] = []
+
+    async def send(data: bytes) -> None:
+        answered.append(json.loads(data))
+
+    async def run() -> None:
+        reader = asyncio.StreamReader()
+        reader.feed_data(b"".join(line + b"\n" for line in lines))
+        reader.feed_eof()
+        async with message_streams(reader, send, longest=longest) as streams:
+            handed.extend([getattr(item, "message", item) async for item in streams.read])
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+    return handed, answered
+
+
+def test_every_message_is_handed_on_and_empty_lines_are_none():
+    ping = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+    handed, answered = exchanged(ping, b"", b"  ", ping)
+    assert [getattr(each, "method", "") for each in handed] == ["ping", "ping"]
+    assert answered == []
+
+
+def test_what_is_no_message_is_answered_under_its_id_if_it_has_one():
+    handed, answered = exchanged(b"{", b'{"jsonrpc": "2.0", "id": 7, "method": 3}', b"[]")
+    assert handed == []
+    assert [each["id"] for each in answered] == [None, 7, None]
+
+
+def test_a_line_that_is_too_long_is_refused_and_the_next_is_read():
+    ping = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+    long = b'{"jsonrpc": "2.0", "id": 8, "method": "' + b"x" * 200 + b'"}'
+    handed, answered = exchanged(long, ping)
+    assert len(handed) == 1
+    assert answered[0]["id"] == 8
+    assert "at most 100 bytes" in str(answered[0]["error"])
+
+
+def test_a_client_that_is_gone_ends_it():
+    async def send(data: bytes) -> None:
+        raise BrokenPipeError
+
+    async def run() -> None:
+        reader = asyncio.StreamReader()
+        reader.feed_data(b"no json\n")
+        async with message_streams(reader, send) as streams:
+            async for _ in streams.read:
+                pass
+
+    asyncio.run(asyncio.wait_for(run(), 20))
