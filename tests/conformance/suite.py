@@ -5,6 +5,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from socket import create_server
 
 import yaml
 
@@ -50,6 +51,12 @@ def conformance(url: str, revision: str, folder: Path) -> Verdict:
     passed = frozenset(name for name in wanted if failures.get(name) == "0")
     why = _why(folder, wanted - passed) or (done.stdout + done.stderr if wanted - passed else "")
     return Verdict(passed, wanted - passed, why)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with create_server(("127.0.0.1", 0)) as one:
+        return one.getsockname()[1]
 
 
 def required(revision: str) -> frozenset[str]:

@@ -10,19 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from scripts.install_test_clients import COMMAND, installed
-from tests.conformance.suite import REVISIONS, conformance
+from tests.conformance.suite import REVISIONS, conformance, free_port
 
 ROOT = Path(__file__).parents[2]
-
-pytestmark = pytest.mark.skipif(not installed(), reason=f"not installed: {COMMAND}")
 
 
 @contextmanager
 def everything() -> Generator[str]:
     """The fixture over HTTP, without a gateway; its address."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     arguments = ["-m", "tests.conformance.everything", "--port", str(port)]
     with subprocess.Popen([sys.executable, *arguments], cwd=ROOT, stderr=subprocess.DEVNULL) as one:
         try:
@@ -44,6 +40,7 @@ def _until_open(port: int) -> None:
     raise AssertionError("the fixture does not start")
 
 
+@pytest.mark.clients
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_the_fixture_conforms_by_itself(revision: str, tmp_path: Path):
     with everything() as url:

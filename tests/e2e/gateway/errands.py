@@ -30,7 +30,6 @@ def playground(folder: Path) -> Path:
 
 def errands(playground: Path) -> list[Errand]:
     """One for each of the servers."""
-    ada = {"name": "Ada", "entityType": "person", "observations": ["x"]}
     return [
         Errand("echo a message", "mcp_everything_echo", "hello", {"message": "hello"}),
         Errand(
@@ -39,12 +38,7 @@ def errands(playground: Path) -> list[Errand]:
             "a note for the test",
             {"path": str(playground / "note.txt")},
         ),
-        Errand(
-            "remember entities in the knowledge graph",
-            "mcp_memory_create_entities",
-            "Ada",
-            {"entities": [ada]},
-        ),
+        Errand("read the knowledge graph", "mcp_memory_read_graph", "entities"),
         Errand(
             "git status of a repository",
             "mcp_git_git_status",

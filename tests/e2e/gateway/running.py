@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.gateway.visits import Door
+from tests.sources.mcp.faking import left_of
 
 SETTINGS = """\
 mcp_config = ["{file}"]
@@ -52,9 +53,9 @@ class Gateway:
         """The shim, which starts the daemon."""
         return Door(self.command("connect", *words), env=self.env)
 
-    def stdio(self) -> Door:
+    def stdio(self, *words: str) -> Door:
         """A process of its own."""
-        return Door(self.command("serve", "--stdio"), env=self.env)
+        return Door(self.command("serve", "--stdio", *words), env=self.env)
 
     @contextmanager
     def daemon(self) -> Generator[Mapping[str, Any]]:
@@ -80,9 +81,11 @@ class Gateway:
         return Door(url=f"http://127.0.0.1:{runtime['port']}{path}", token=key or runtime["token"])
 
     def stop(self) -> None:
-        """Stop the daemon, if one runs."""
+        """Stop the daemon, if one runs, and see it gone."""
         if [*(self.folder / "run").glob("*.json")]:
+            pid = self.runtime()["pid"]
             self.run("gateway", "stop")
+            assert left_of([pid]) == {}
 
 
 @contextmanager

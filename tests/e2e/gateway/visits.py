@@ -7,8 +7,8 @@ import asyncio
 import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -83,16 +83,20 @@ def by_python(door: Door, era: str, calls: Sequence[Called]) -> Visit:
     return asyncio.run(visit())
 
 
-def python_client(door: Door, era: str, **options: Any) -> AbstractAsyncContextManager[Client]:
-    """A client of the Python SDK for a door; to be entered."""
-    mode = "legacy" if era < MODERN else era
+@asynccontextmanager
+async def python_client(door: Door, era: str, **options: Any) -> AsyncGenerator[Client]:
+    """A client of the Python SDK, at a door."""
+    options = {"mode": "legacy" if era < MODERN else era, "read_timeout_seconds": TIMEOUT} | options
     if door.url:
-        http = httpx2.AsyncClient(headers=door.headers, timeout=TIMEOUT)
-        target: Any = streamable_http_client(door.url, http_client=http)
+        async with httpx2.AsyncClient(headers=door.headers, timeout=TIMEOUT) as http:
+            target = streamable_http_client(door.url, http_client=http)
+            async with Client(target, **options) as client:
+                yield client
     else:
         program, *arguments = door.command
-        target = StdioServerParameters(command=program, args=arguments, env={**door.env})
-    return Client(target, mode=mode, read_timeout_seconds=TIMEOUT, **options)
+        parameters = StdioServerParameters(command=program, args=arguments, env={**door.env})
+        async with Client(parameters, **options) as client:
+            yield client
 
 
 def by_typescript(door: Door, era: str, calls: Sequence[Called]) -> Visit:
