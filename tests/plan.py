@@ -31,6 +31,14 @@ REQUIRED: Mapping[int, Required] = {
         "A damaged cache file costs one warning, and nothing of any other server.",
         {"files": (2_000, 20_000)},
     ),
+    13: Required(
+        "Beyond what it can do at once, the gateway refuses quickly, and finishes what it took.",
+        {"requests": (200, 640)},
+    ),
+    14: Required(
+        "A hundred requests a second over HTTP are all answered, each with its own answer.",
+        {"seconds": (2, 60)},
+    ),
     16: Required(
         "Servers that are killed at random cost their own calls, which end with a typed error in "
         "time; the others answer, and no process or descriptor is left.",
@@ -110,6 +118,16 @@ REQUIRED: Mapping[int, Required] = {
     45: Required("Nothing that a model can reach approves anything."),
     46: Required("Whatever gate fails, the door stays shut."),
     47: Required("No word of a server lowers the kind of a tool, unless the operator trusts it."),
+    48: Required("Only for the hosts and origins that are listed does any route of HTTP answer."),
+    49: Required(
+        "Without a good credential, or for another's session, nothing answers but health."
+    ),
+    50: Required("No page in a browser gets an answer, or leave to ask for one."),
+    51: Required(
+        "What could be read as two requests is none; slow clients go, and cost the others nothing.",
+        {"slow connections": (60, 500)},
+    ),
+    53: Required("Nothing that a request describes is started, whatever the route."),
     55: Required(
         "A server sees its own part of the environment, and no other's; files are ours alone.",
         {"servers": (10, 50)},

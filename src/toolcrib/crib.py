@@ -29,7 +29,7 @@ from toolcrib.by_settings import (
 )
 from toolcrib.config import Settings
 from toolcrib.embed.protocol import Embedder
-from toolcrib.errors import NameTaken, ToolcribError, UnknownTool
+from toolcrib.errors import NameTaken, ToolcribError
 from toolcrib.execute.approval import Approver
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door
@@ -52,6 +52,7 @@ from toolcrib.model import (
 from toolcrib.model import Progress as CallProgress
 from toolcrib.pool.entry_memory import OfEntries
 from toolcrib.pool.pool import Pool
+from toolcrib.pool.sleepers import warm_up_best
 from toolcrib.search.answer import answer
 from toolcrib.search.explain import Explanation, explain
 from toolcrib.search.filters import Scope, barred, hidden, verdict
@@ -71,8 +72,8 @@ from toolcrib.sources.function import ToolFacts
 from toolcrib.sources.mcp.added import Entry as McpEntry
 from toolcrib.sources.mcp.added import added_servers
 from toolcrib.sources.mcp.servers import one_server
-from toolcrib.sources.mcp.source import McpSource, Refreshed, ServerStatus
-from toolcrib.sources.protocol import Sleeper, Source, Watched
+from toolcrib.sources.mcp.source import McpSource, Refreshed
+from toolcrib.sources.protocol import Source, Watched
 from toolcrib.store.reveals import KeptReveals
 from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
@@ -176,10 +177,6 @@ class Crib:
             self._refresh(source)
         return done
 
-    def servers(self) -> Sequence[ServerStatus]:
-        """What there is to say of each MCP server, by order of their files. For the operator."""
-        return [source.status() for source in self._servers.values()]
-
     def listen(self) -> None:
         """Let apps join from now on, and add their tools, until this is closed.
 
@@ -206,7 +203,7 @@ class Crib:
             found = answer(query, self._search(catalog, view, query, seen))
         self._advice.answered(found, caller.id, seen)
         if self.settings.mcp.warm_up:
-            self._warm_up(found)
+            warm_up_best(self.pool, found)
         return found
 
     def explain(
@@ -335,6 +332,11 @@ class Crib:
         return self._gathered().resolve(name)
 
     @property
+    def servers(self) -> Mapping[str, McpSource]:
+        """The MCP servers by name, for what they have beside tools."""
+        return self._servers
+
+    @property
     def has_embedder(self) -> bool:
         """Whether search has a vector arm to look forward to."""
         return self._shelf.has_embedder
@@ -394,14 +396,6 @@ class Crib:
         """List one source again: it says that it is no longer what it was."""
         with self._changing:
             self.pool.refresh(source)
-
-    def _warm_up(self, found: Answer) -> None:
-        """Start what sleeps behind the best hit, while whoever asked reads the answer."""
-        if found and found[0].state == "asleep":
-            with suppress(UnknownTool):  # it was taken away meanwhile
-                source = self.pool.source_of(found[0].name)
-                if isinstance(source, Sleeper):
-                    source.warm_up()
 
     def _look_again(self, pool: Pool, name: str) -> None:
         """See whether somebody has logged in elsewhere meanwhile, where that is what is missing."""

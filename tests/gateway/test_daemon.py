@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.serving import bare, call, environ, place_in, request, serving
+from tests.gateway.daemons import bare, call, environ, place_in, request, serving
 from tests.gateway.standing_in import Windows
 from toolcrib.connect.hello import Refused, said_hello
 from toolcrib.connect.place import read_runtime

@@ -38,6 +38,8 @@ GEAR = "mcp_shop_turn_gear_1"
 @pytest.mark.parametrize(
     ("said", "tools", "client", "modern", "mode"),
     [
+        ("auto", 0, "", False, "search"),
+        ("auto", 1, "", False, "direct"),
         ("auto", 14, "", False, "direct"),
         ("auto", 14, "", True, "direct"),
         ("auto", 15, "", False, "search"),

@@ -9,8 +9,15 @@ from tests.gateway.fronts import ERAS, Era, Workshop, asked, connected, error_of
 from toolcrib.gateway.surface import FIXED
 
 SERVED = {
+    "completion/complete",
     "initialize",  # the SDK's own, before any handler
+    "logging/setLevel",
     "ping",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
     "server/discover",
     "subscriptions/listen",
     "tools/call",

@@ -16,7 +16,7 @@ from mcp.client.stdio import stdio_client
 from tests.gateway.fronts import ERAS, Era, asked, words
 from tests.sources.mcp.faking import FAKE, below, left_of, nothing_left
 
-SERVING = Path(__file__).with_name("stdio_serving.py")
+SERVING = Path(__file__).with_name("serving.py")
 COMMAND = [sys.executable, str(SERVING), sys.executable, "-S", str(FAKE)]
 HELLO = {
     "jsonrpc": "2.0",

@@ -1,6 +1,9 @@
 import asyncio
 import json
 
+import pytest
+from anyio import ClosedResourceError
+
 from toolcrib.gateway.streams import message_streams
 
 
@@ -16,8 +19,8 @@ def exchanged(*lines: bytes, longest: int = 100) -> tuple[list[object], list[dic
         reader = asyncio.StreamReader()
         reader.feed_data(b"".join(line + b"\n" for line in lines))
         reader.feed_eof()
-        async with message_streams(reader, send, longest=longest) as streams:
-            handed.extend([getattr(item, "message", item) async for item in streams.read])
+        read = message_streams(reader, send, longest=longest).read
+        handed.extend([getattr(item, "message", item) async for item in read])
 
     asyncio.run(asyncio.wait_for(run(), 20))
     return handed, answered
@@ -52,8 +55,10 @@ def test_a_client_that_is_gone_ends_it():
     async def run() -> None:
         reader = asyncio.StreamReader()
         reader.feed_data(b"no json\n")
-        async with message_streams(reader, send) as streams:
-            async for _ in streams.read:
-                pass
+        streams = message_streams(reader, send)
+        assert [each async for each in streams.read] == []
+        assert reader.at_eof()
+        with pytest.raises(ClosedResourceError):
+            await streams.read.receive()
 
     asyncio.run(asyncio.wait_for(run(), 20))

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,9 +19,11 @@ from tests.gateway.fronts import (
     shop_tools,
     words,
 )
+from tests.workshop import ListedSource
+from toolcrib.errors import StoreError
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.surface import FIXED
-from toolcrib.model import Call, CallError, Outcome
+from toolcrib.model import Call, CallError, Outcome, SkillInfo
 from toolcrib.search.filters import Scope
 
 ORDER = "mcp_shop_look_up_order"
@@ -380,5 +383,54 @@ def test_below_the_threshold_all_tools_are_listed_and_called_by_name(era: Era):
             assert error_of(refused)["code"] == "approval_needed"
             unknown = await client.call_tool("look_up_ordr", {})
             assert ORDER in error_of(unknown)["message"]
+
+    asked(run)
+
+
+def test_what_fails_on_our_side_is_said_and_the_rest_is_served(era: Era):
+    shop = Workshop()
+    window = shop.window()
+
+    def broken(*_given: object) -> Any:
+        raise StoreError("the catalog file cannot be read; mend its rights")
+
+    window._side.search = broken  # type: ignore[method-assign]
+
+    async def run() -> None:
+        async with connected(window, era) as client:
+            failed = await client.call_tool("tool_search", {"queries": ["order"]})
+            assert error_of(failed)["code"] == "crib_failed"
+            assert "mend its rights" in words(failed)
+            given = {"name": ORDER, "arguments": {"number": 1}}
+            assert words(await client.call_tool("tool_call_read", given)) == "done"
+
+    asked(run)
+
+
+def test_a_skill_that_is_long_is_cut_and_says_so():
+    shop = Workshop()
+    skill = SkillInfo(name="long", description="Long", body="x" * 20_000, path="a/b")
+    shop.crib.add_source(ListedSource(skill))
+
+    async def run() -> None:
+        async with connected(shop.window()) as client:
+            told = words(await client.call_tool("tool_describe", {"names": ["long"] * 12}))
+            assert told.count("(4000 characters more)") == 10
+            assert "2 more were asked for" in told
+
+    asked(run)
+
+
+def test_hints_name_only_what_may_be_seen():
+    linked = replace(offered("look_up_order", "read"), often_with=("turn_gear_1", "cancel_order"))
+    shop = Workshop(linked, offered("turn_gear_1"), offered("cancel_order"))
+    scope = Scope(excluded=frozenset({CANCEL}))
+
+    async def run() -> None:
+        for guest, seen in [(Guest("ann"), True), (Guest("bob", Profile(scope=scope)), False)]:
+            async with connected(shop.window(guest)) as client:
+                told = words(await client.call_tool("tool_describe", {"names": [ORDER]}))
+                assert "mcp_shop_turn_gear_1" in told
+                assert (CANCEL in told) is seen
 
     asked(run)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from toolcrib.cli.checks.apps import check_apps
+from toolcrib.cli.checks.clients import check_clients
 from toolcrib.cli.checks.files import check_files
 from toolcrib.cli.checks.finding import Check, Finding, Patient
 from toolcrib.cli.checks.machine import check_machine
@@ -28,6 +29,7 @@ CHECKS: tuple[Check, ...] = (
     check_index,
     check_embedder,
     check_apps,
+    check_clients,
     check_files,
     check_machine,
 )
@@ -42,8 +44,9 @@ def run(
 ) -> None:
     """Look at everything that may keep Toolcrib from working, and say what to do about it.
 
-    Looks at the settings, servers, store, index, apps, private files and versions. Changes nothing,
-    and starts no server unless told to. Exit code 1: there are problems; warnings are none.
+    Looks at the settings, servers, store, index, apps, MCP clients, private files and versions.
+    Changes nothing, and starts no server unless told to. Exit code 1: there are problems; warnings
+    are none.
     """
     opening: Opening = context.obj
     findings = list(_examined(opening, start=start))

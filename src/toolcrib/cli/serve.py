@@ -14,6 +14,8 @@ from toolcrib.cli.screen import AsJson, print_json
 from toolcrib.connect.place import Runtime
 from toolcrib.connect.starting import READY
 from toolcrib.crib import Crib
+from toolcrib.gateway.credentials import LOCAL
+from toolcrib.gateway.guest import Guest, profile_of
 
 NAME = "serve"
 TAKE_OVER_S = 15.0
@@ -103,11 +105,7 @@ def _end_anyway() -> None:
 
 
 def _serve_stdio(opening: Opening, profile: str) -> None:
-    from toolcrib.gateway.credentials import LOCAL  # noqa: PLC0415 - as above
-    from toolcrib.gateway.guest import Guest, profile_of  # noqa: PLC0415
-    from toolcrib.gateway.stdio import serve_stdio  # noqa: PLC0415
+    from toolcrib.gateway.stdio import serve_stdio  # noqa: PLC0415 - as above
 
-    settings = opening.settings()
-    guest = Guest(LOCAL, profile_of(settings.gateway, profile))
     with opening.crib() as crib:
-        serve_stdio(crib, guest)
+        serve_stdio(crib, Guest(LOCAL, profile_of(crib.settings.gateway, profile)))

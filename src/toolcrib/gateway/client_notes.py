@@ -23,21 +23,15 @@ class ClientNote:
     requests: int = 0
     since: float = field(default_factory=time.monotonic)
 
-    def hear(self, message: Mapping[str, Any]) -> None:
-        """Note what a message says about its sender."""
-        self.requests += "method" in message and "id" in message
-        if self.era:
-            return
-        params: object = message.get("params")
-        if not isinstance(params, dict):
-            return
-        said = cast("dict[str, Any]", params)
-        meta = said.get("_meta")
-        if message.get("method") == "initialize":
-            self._note(said.get("clientInfo"), said.get("protocolVersion"))
-        elif isinstance(meta, dict) and _VERSION in meta:
+    def hear(self, method: str, params: Mapping[str, Any]) -> None:
+        """Note what a request says about its sender."""
+        self.requests += 1
+        meta = params.get("_meta")
+        if method == "initialize":
+            self._note(params.get("clientInfo"), params.get("protocolVersion"))
+        elif not self.era and isinstance(meta, dict):
             known = cast("dict[str, Any]", meta)
-            self._note(known.get(_CLIENT), known[_VERSION])
+            self._note(known.get(_CLIENT), known.get(_VERSION))
 
     def _note(self, client: object, era: object) -> None:
         about = cast("dict[str, Any]", client) if isinstance(client, dict) else {}

@@ -90,7 +90,7 @@ def _status(daemon: Served) -> Json:
         "http": daemon.house.sessions.guests(),
         "servers": [
             {"server": each.server, "state": each.state, "tools": each.tools}
-            for each in crib.servers()
+            for each in (source.status() for source in crib.servers.values())
         ],
         "waiting": len(crib.tickets.waiting()),
     }

@@ -8,6 +8,7 @@ from typing import Final, cast
 from toolcrib.execute.arguments import ArgumentCheck
 from toolcrib.execute.refusal import Refused
 from toolcrib.gateway.answers import description, search_text
+from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.relay import outcome_result, text_result
 from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.sets import RevealSets
@@ -22,7 +23,7 @@ from toolcrib.gateway.surface import (
     SEARCH,
 )
 from toolcrib.gateway.wanted import Wanted, read_call, read_names, read_search
-from toolcrib.model import Entry, JsonObject, Kind, Progress
+from toolcrib.model import Entry, JsonObject, Kind
 from toolcrib.session.found import Found
 
 SET: Final = "toolcrib/set"
@@ -38,10 +39,10 @@ def _nobody(_found: Found) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How the front request came: its era, who hears of progress, who of what a search found."""
+    """How the front request came: its era, who listens, who hears of what a search found."""
 
+    heard: Heard
     modern: bool = False
-    progress: Progress | None = None
     found: Callable[[Found], None] = _nobody
 
 
@@ -108,7 +109,7 @@ class FixedTools:
             wanted.arguments,
             pin=self._shown(entry, wanted.set),
             read_only=read_only,
-            progress=asking.progress,
+            heard=asking.heard,
         )
         return outcome_result(outcome, modern=asking.modern)
 

@@ -10,8 +10,8 @@ from toolcrib.gateway.credentials import Credentials
 from toolcrib.gateway.front import Windows
 from toolcrib.gateway.http.headers import LOOPBACK
 from toolcrib.gateway.http.sessions import Sessions
-from toolcrib.gateway.http.web import TransportSecuritySettings
 from toolcrib.gateway.keys import Keys
+from toolcrib.gateway.sdk import TransportSecuritySettings
 
 CLOSE_S = 12.0
 

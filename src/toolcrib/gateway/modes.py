@@ -12,6 +12,7 @@ Mode = Literal["search", "reveal", "direct", "passthrough"]
 def mode_of(said: GatewayMode, *, tools: int, threshold: int, client: str, modern: bool) -> Mode:
     """The mode for a client. `auto` is `direct` for fewer tools than the threshold.
 
+    But for none at all: there may be more soon, and not every client lists a second time.
     The modern era has no connections that a reveal could be for, and its lists may not depend on
     the client: there `reveal` is `search`, and the client's name counts for nothing.
     """
@@ -21,7 +22,7 @@ def mode_of(said: GatewayMode, *, tools: int, threshold: int, client: str, moder
 
 
 def _chosen(tools: int, threshold: int, client: str) -> Mode:
-    if tools < threshold:
+    if 0 < tools < threshold:
         return "direct"
     for line in LINES:
         if fnmatchcase(client.lower(), line.name) and tools <= line.most:

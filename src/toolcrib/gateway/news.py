@@ -12,10 +12,10 @@ PAUSE_S = 0.05
 
 @dataclass(slots=True)
 class Front:
-    """A connection of the handshake era: how to list for it, and what it was given last."""
+    """Somebody who may be told: how to list for them, and what they know; None if nothing."""
 
     list_again: Callable[[], list[sdk.Result]]
-    last: list[sdk.Result]
+    known: list[sdk.Result] | None = None
 
 
 class News:
@@ -27,17 +27,19 @@ class News:
     def __init__(self, modern: Callable[[], list[sdk.Result]]) -> None:
         self._bus = sdk.InMemorySubscriptionBus()
         self._listen = sdk.ListenHandler(self._bus)
-        self._modern = Front(modern, [])
+        self._modern = Front(modern)
         self._fronts: dict[sdk.Connection, Front] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._telling: asyncio.Task[None] | None = None
+        self._due = False
 
     async def listen(
         self, context: sdk.Context, params: sdk.SubscriptionsListenRequestParams
     ) -> sdk.SubscriptionsListenResult:
         """Serve one subscription of the modern era, until the client leaves."""
         self._loop = asyncio.get_running_loop()
-        self._modern.last = await asyncio.to_thread(self._modern.list_again)
+        if self._modern.known is None:
+            self._modern.known = await asyncio.to_thread(self._modern.list_again)
         return await self._listen(context, params)
 
     def heard(
@@ -65,19 +67,25 @@ class News:
             self._telling.cancel()
 
     def _soon(self) -> None:
+        self._due = True
         if self._telling is None or self._telling.done():
             self._telling = asyncio.ensure_future(self._tell())
 
     async def _tell(self) -> None:
-        await asyncio.sleep(PAUSE_S)
-        for connection, front in list(self._fronts.items()):
-            if await _is_another(front):
-                await connection.notify("notifications/tools/list_changed", None)
-        if await _is_another(self._modern):
-            await self._bus.publish(sdk.ToolsListChanged())
+        while self._due:
+            await asyncio.sleep(PAUSE_S)
+            self._due = False
+            for connection, front in list(self._fronts.items()):
+                if await _is_another(front):
+                    await connection.notify("notifications/tools/list_changed", None)
+            if await _is_another(self._modern):
+                await self._bus.publish(sdk.ToolsListChanged())
 
 
 async def _is_another(front: Front) -> bool:
+    """Whether the list is not the one that is known; it is known then."""
+    if front.known is None:
+        return False
     now = await asyncio.to_thread(front.list_again)
-    before, front.last = front.last, now
+    before, front.known = front.known, now
     return now != before

@@ -5,31 +5,51 @@ the SDK keeps what it knows of a connection.
 """
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
-from anyio import (
-    BrokenResourceError,
-    ClosedResourceError,
-    create_memory_object_stream,
-    create_task_group,
-)
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio import ClosedResourceError
+from mcp import MCPError
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
-from mcp.shared.message import SessionMessage
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
     INVALID_REQUEST,
+    LOG_LEVEL_META_KEY,
     PARSE_ERROR,
     CallToolRequestParams,
+    ClientCapabilities,
+    CompleteRequestParams,
+    CreateMessageRequest,
+    CreateMessageResult,
+    ElicitRequest,
+    ElicitResult,
+    EmptyResult,
     ErrorData,
+    GetPromptRequestParams,
     JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    ListRootsRequest,
+    ListRootsResult,
+    LoggingMessageNotification,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ServerNotification,
+    SetLevelRequestParams,
+    SubscribeRequestParams,
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
+    UnsubscribeRequestParams,
     jsonrpc_message_adapter,
 )
 from mcp_types.methods import validate_server_result
@@ -38,50 +58,85 @@ from mcp_types.version import (
     LATEST_MODERN_VERSION,
     MODERN_PROTOCOL_VERSIONS,
 )
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 Result: TypeAlias = dict[str, Any]
 """A result as it goes on the wire: what comes from elsewhere is handed on, not modelled again."""
 Item: TypeAlias = SessionMessage | Exception
 
+
+class _AsSent(TypedDict):
+    mode: Literal["json"]
+    by_alias: bool
+    exclude_none: bool
+
+
+AS_SENT: _AsSent = {"mode": "json", "by_alias": True, "exclude_none": True}
+"""How a model is dumped to what the wire has."""
+
 __all__ = [
+    "AS_SENT",
+    "INTERNAL_ERROR",
+    "INVALID_PARAMS",
     "INVALID_REQUEST",
     "LATEST_HANDSHAKE_VERSION",
     "LATEST_MODERN_VERSION",
+    "LOG_LEVEL_META_KEY",
     "PARSE_ERROR",
-    "BrokenResourceError",
+    "BaseModel",
     "CacheHint",
     "CallNext",
     "CallToolRequestParams",
+    "ClientCapabilities",
     "ClosedResourceError",
+    "CompleteRequestParams",
     "Connection",
     "Context",
+    "CreateMessageRequest",
+    "CreateMessageResult",
+    "ElicitRequest",
+    "ElicitResult",
+    "EmptyResult",
     "ErrorData",
+    "GetPromptRequestParams",
     "HandlerResult",
     "InMemorySubscriptionBus",
     "InitializationOptions",
     "Item",
     "JSONRPCError",
+    "JSONRPCMessage",
+    "JSONRPCNotification",
+    "JSONRPCRequest",
+    "JSONRPCResponse",
+    "ListRootsRequest",
+    "ListRootsResult",
     "ListenHandler",
-    "MemoryObjectReceiveStream",
-    "MemoryObjectSendStream",
+    "LoggingMessageNotification",
+    "MCPError",
     "NotificationOptions",
     "PaginatedRequestParams",
+    "ReadResourceRequestParams",
     "Result",
     "Server",
+    "ServerMessageMetadata",
+    "ServerNotification",
     "SessionMessage",
+    "SetLevelRequestParams",
+    "StreamableHTTPSessionManager",
+    "SubscribeRequestParams",
     "SubscriptionsListenRequestParams",
     "SubscriptionsListenResult",
     "ToolsListChanged",
+    "TransportSecuritySettings",
+    "UnsubscribeRequestParams",
     "ValidationError",
     "client_name",
     "connection_of",
-    "create_memory_object_stream",
-    "create_task_group",
     "fits",
     "is_modern",
     "jsonrpc_message_adapter",
+    "sendable",
 ]
 
 
@@ -108,3 +163,14 @@ def fits(method: str, version: str, result: Mapping[str, Any]) -> bool:
     except ValidationError:
         return False
     return True
+
+
+def sendable(context: Context, key: str, listed: Result) -> Result:
+    """The list without what the SDK would refuse to send, for which it would refuse all of it."""
+    if _fits(context, listed):
+        return listed
+    return listed | {key: [each for each in listed[key] if _fits(context, listed | {key: [each]})]}
+
+
+def _fits(context: Context, result: Result) -> bool:
+    return fits(context.method, context.protocol_version, result)

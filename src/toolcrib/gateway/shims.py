@@ -14,7 +14,8 @@ from toolcrib.gateway.client_notes import ClientNote
 from toolcrib.gateway.credentials import Credentials, NoGuest
 from toolcrib.gateway.front import Windows
 from toolcrib.gateway.guest import Guest
-from toolcrib.gateway.line_transport import LineTransport
+from toolcrib.gateway.streams import message_streams
+from toolcrib.gateway.turnstile import Turnstile
 
 HELLO_S = 10.0
 MOST_HELLO = 8 * 1024
@@ -63,8 +64,7 @@ class Shims:
                 await _answer(writer, "")
             assert task  # noqa: S101 - a connection is served by a task
             self.clients[task] = note
-            transport = LineTransport(reader, writer, self._admission, guest.caller.id, note.hear)
-            await transport.serve(self._windows().of(guest).server)
+            await self._serve(reader, writer, guest, note)
         except NoGuest as error:
             await _answer(writer, str(error))
         except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError) as error:
@@ -75,6 +75,23 @@ class Shims:
             if task:
                 self.clients.pop(task, None)
             await hang_up(writer)
+
+    async def _serve(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        guest: Guest,
+        note: ClientNote,
+    ) -> None:
+        async def send(content: bytes) -> None:
+            writer.write(content)
+            await writer.drain()
+
+        server = self._windows().of(guest).server
+        with Turnstile(self._admission, guest.caller.id, note) as gate:
+            streams = message_streams(reader, send, gate)
+            options = server.create_initialization_options()
+            await server.run(streams.read, streams.write, options)
 
     def _admitted(self, line: bytes) -> tuple[Guest, ClientNote]:
         """Who says hello. Raises `NoGuest`."""

@@ -6,9 +6,10 @@ from fnmatch import fnmatchcase
 
 from toolcrib.crib import Crib
 from toolcrib.execute.caller import Caller
+from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.visible import Visible
-from toolcrib.model import Entry, JsonObject, Kind, Outcome, Progress, ToolInfo
+from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo
 from toolcrib.session.choose import in_turn
 from toolcrib.session.found import Found
 
@@ -68,12 +69,18 @@ class Side:
         *,
         pin: str = "",
         read_only: bool = False,
-        progress: Progress | None = None,
+        heard: Heard,
     ) -> Outcome:
         """Call it through the door; with `read_only` the door lets nothing else through."""
         caller = self._reader if read_only else self.guest.caller
         return await self._crib.call(
-            entry.name, arguments, caller=caller, pin=pin, progress=progress
+            entry.name,
+            arguments,
+            caller=caller,
+            pin=pin,
+            progress=heard.progress,
+            ask=heard.ask,
+            log=heard.log,
         )
 
     def rest(self, handle: str, offset: int) -> Outcome:

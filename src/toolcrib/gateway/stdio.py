@@ -9,20 +9,18 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from toolcrib.crib import Crib
 from toolcrib.gateway.guest import Guest
-from toolcrib.gateway.streams import message_streams
+from toolcrib.gateway.streams import Send, message_streams
 from toolcrib.gateway.window import Window
 from toolcrib.sources.mcp.lines import Reader
 from toolcrib.sources.mcp.pipes import Input
 
 _STOPS = (signal.SIGTERM, signal.SIGINT)
-
-Send: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 
 class Wires(NamedTuple):
@@ -57,7 +55,8 @@ async def _serve(crib: Crib, guest: Guest, wires: Wires) -> None:
 
 
 async def _run(window: Window, wires: Wires) -> None:
-    async with piped(wires) as (reader, send), message_streams(reader, send) as streams:
+    async with piped(wires) as (reader, send):
+        streams = message_streams(reader, send)
         options = window.server.create_initialization_options()
         await window.server.run(streams.read, streams.write, options)
 

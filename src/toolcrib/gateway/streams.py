@@ -1,83 +1,136 @@
 """Messages on lines, for a server that is run over bytes from anywhere: a pipe, a socket.
 
 A line has a limit, and one that is no message is answered with an error where that can be said.
+There is no task and no queue in between: each hop would cost every call some of its time.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from toolcrib.gateway import sdk
 from toolcrib.sources.mcp.lines import LONGEST_LINE, Line, Reader, bounded_lines
 from toolcrib.sources.mcp.reply_id import reply_id
 
-WAITING = 64
-"""Messages to a client that does not read, before whoever sends has to wait."""
+Send: TypeAlias = Callable[[bytes], Awaitable[None]]
+"""Hands bytes over before it first waits, then waits for room. Raises `OSError` when nobody reads
+any more."""
 
-_GONE = (sdk.BrokenResourceError, sdk.ClosedResourceError)
+
+class Gate(Protocol):
+    """Whoever counts what is under way on a connection."""
+
+    def came(self, message: sdk.JSONRPCMessage, /) -> sdk.ErrorData | None:
+        """Why this is not taken in; None if it is."""
+        ...
+
+    def went(self, message: sdk.JSONRPCMessage, /) -> None:
+        """This was sent to the client."""
+        ...
+
+
+class Open:
+    """A gate that lets everything through."""
+
+    def came(self, _message: sdk.JSONRPCMessage) -> None:
+        """Always."""
+
+    def went(self, _message: sdk.JSONRPCMessage) -> None:
+        """The same."""
 
 
 class Streams(NamedTuple):
     """What `Server.run` takes."""
 
-    read: sdk.MemoryObjectReceiveStream[sdk.Item]
-    write: sdk.MemoryObjectSendStream[sdk.SessionMessage]
+    read: "MessageReader"
+    write: "MessageWriter"
 
 
-@asynccontextmanager
-async def message_streams(
-    reader: Reader, send: Callable[[bytes], Awaitable[None]], *, longest: int = LONGEST_LINE
-) -> AsyncGenerator[Streams]:
+def message_streams(
+    reader: Reader, send: Send, gate: Gate | None = None, *, longest: int = LONGEST_LINE
+) -> Streams:
     """The messages of a client that writes to `reader`, and to one that `send` reaches.
 
-    `send` may raise `OSError` when the client is gone.
+    When nobody reads any more, the messages end too.
     """
-    incoming, read = sdk.create_memory_object_stream[sdk.Item](0)
-    write, outgoing = sdk.create_memory_object_stream[sdk.SessionMessage](WAITING)
-    answers = write.clone()
-    sending = asyncio.ensure_future(_send(outgoing, send, incoming))
-    receiving = asyncio.ensure_future(_receive(reader, incoming, answers, longest))
-    try:
-        yield Streams(read, write)
-        write.close()
-        answers.close()
-        await sending  # what was answered last is on its way
-    finally:
-        for task in (receiving, sending):
-            task.cancel()
-        await asyncio.gather(receiving, sending, return_exceptions=True)
-        for stream in (incoming, read, write, answers, outgoing):
-            stream.close()
+    gate = gate or Open()
+    write = MessageWriter(reader, send, gate)
+    return Streams(MessageReader(reader, write, gate, longest), write)
 
 
-async def _receive(
-    reader: Reader,
-    incoming: sdk.MemoryObjectSendStream[sdk.Item],
-    answers: sdk.MemoryObjectSendStream[sdk.SessionMessage],
-    longest: int,
-) -> None:
-    with suppress(*_GONE, OSError):
-        async for line in bounded_lines(reader, longest=longest):
-            message = _message(line)
-            if message:
-                await incoming.send(message)
-            elif line.content.strip():
-                await answers.send(_refused(line, longest))
-    incoming.close()
+class _Entered:
+    """What the SDK wants of a stream beside its use: whoever opened the bytes closes them."""
+
+    async def aclose(self) -> None:
+        """Nothing is ours to close."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        await self.aclose()
 
 
-async def _send(
-    outgoing: sdk.MemoryObjectReceiveStream[sdk.SessionMessage],
-    send: Callable[[bytes], Awaitable[None]],
-    incoming: sdk.MemoryObjectSendStream[sdk.Item],
-) -> None:
-    with suppress(*_GONE, OSError):
-        async for item in outgoing:
-            text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-            await send(text.encode() + b"\n")
-        return
-    incoming.close()  # nobody reads any more
+class MessageWriter(_Entered):
+    """Sends each message as a line."""
+
+    def __init__(self, reader: Reader, send: Send, gate: Gate) -> None:
+        self._reader = reader
+        self._send = send
+        self._gate = gate
+
+    async def send(self, item: sdk.SessionMessage, /) -> None:
+        """Raises what the SDK takes for the end of a stream."""
+        self._gate.went(item.message)
+        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        try:
+            await self._send(text.encode() + b"\n")
+        except OSError:
+            if isinstance(self._reader, asyncio.StreamReader):
+                self._reader.feed_eof()  # whoever waits for more waits in vain
+            raise sdk.ClosedResourceError from None
+
+
+class MessageReader(_Entered):
+    """Gives each message; answers lines that are none."""
+
+    def __init__(self, reader: Reader, answers: MessageWriter, gate: Gate, longest: int) -> None:
+        self._lines = bounded_lines(reader, longest=longest)
+        self._answers = answers
+        self._gate = gate
+        self._longest = longest
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> sdk.Item:
+        try:
+            async for line in self._lines:
+                message = _message(line)
+                refused = (
+                    self._gate.came(message.message)
+                    if message
+                    else _unreadable(line, self._longest)
+                )
+                if refused:
+                    await self._answers.send(_answer(reply_id(line.content), refused))
+                elif message:
+                    return message
+        except (OSError, sdk.ClosedResourceError):
+            pass
+        raise StopAsyncIteration
+
+    async def receive(self) -> sdk.Item:
+        """The next message; raises what the SDK takes for the end of a stream."""
+        async for item in self:
+            return item
+        raise sdk.ClosedResourceError
 
 
 def _message(line: Line) -> sdk.SessionMessage | None:
@@ -91,14 +144,14 @@ def _message(line: Line) -> sdk.SessionMessage | None:
     return sdk.SessionMessage(message)
 
 
-def _refused(line: Line, longest: int) -> sdk.SessionMessage:
-    """What is answered to a line that cannot be read, under its id if that can be made out."""
-    code, text = (
-        (sdk.PARSE_ERROR, "this line is no JSON-RPC message")
-        if line.whole
-        else (sdk.INVALID_REQUEST, f"a message has at most {longest:,} bytes; send less")
-    )
-    error = sdk.ErrorData(code=code, message=text)
-    return sdk.SessionMessage(
-        sdk.JSONRPCError(jsonrpc="2.0", id=reply_id(line.content), error=error)
-    )
+def _unreadable(line: Line, longest: int) -> sdk.ErrorData | None:
+    """What is wrong with a line that is no message; None if there is nothing on it."""
+    if not line.whole:
+        told = f"a message has at most {longest:,} bytes; send less"
+        return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=told)
+    told = "this line is no JSON-RPC message"
+    return sdk.ErrorData(code=sdk.PARSE_ERROR, message=told) if line.content.strip() else None
+
+
+def _answer(id: int | str | None, error: sdk.ErrorData) -> sdk.SessionMessage:
+    return sdk.SessionMessage(sdk.JSONRPCError(jsonrpc="2.0", id=id, error=error))

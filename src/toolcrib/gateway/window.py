@@ -14,18 +14,22 @@ from importlib.metadata import version
 from typing import Any, Final, cast
 
 from toolcrib.crib import Crib
+from toolcrib.errors import ToolcribError
 from toolcrib.execute.refusal import Refused
-from toolcrib.gateway import sdk
+from toolcrib.gateway import extras, sdk
+from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.fixed import Asking, FixedTools
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.instructions import instructions
+from toolcrib.gateway.logs import set_level
 from toolcrib.gateway.news import News
-from toolcrib.gateway.relay import ProgressRelay, error_result, outcome_result
+from toolcrib.gateway.relay import error_result, outcome_result
+from toolcrib.gateway.rounds import Rounds
 from toolcrib.gateway.sets import RevealSets
 from toolcrib.gateway.shown import Shown
 from toolcrib.gateway.side import Side
 from toolcrib.gateway.surface import FIXED
-from toolcrib.model import JsonObject, ToolInfo
+from toolcrib.model import CallError, JsonObject, ToolInfo
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.session.found import Found
 
@@ -44,6 +48,8 @@ class Window:
 
     def __init__(self, crib: Crib, guest: Guest) -> None:
         self.guest = guest
+        self._crib = crib
+        self._rounds = Rounds(guest)
         self._side = Side(crib, guest)
         self._fixed = FixedTools(self._side, RevealSets())
         self._shown = Shown(self._side)
@@ -54,6 +60,7 @@ class Window:
     def close(self) -> None:
         """Tell nobody anything any more."""
         self._unsubscribe()
+        self._rounds.close()
         self._news.close()
 
     def _made(self) -> "GuestServer":
@@ -64,7 +71,9 @@ class Window:
             cache_hints={"tools/list": sdk.CacheHint(LIST_FRESH_MS, "private")},
             get_tool_input_schema=self._schema,
             on_subscriptions_listen=self._news.listen,
+            **extras.handlers(self._crib, self.guest, self._rounds),
         )
+        server.add_request_handler("logging/setLevel", sdk.SetLevelRequestParams, set_level)
         server.add_request_handler("tools/list", sdk.PaginatedRequestParams, self._list)
         server.add_request_handler("tools/call", sdk.CallToolRequestParams, self._call)
         server.middleware.append(self._greet)
@@ -99,26 +108,27 @@ class Window:
         return self._shown.tools(self._shown.mode(client, modern=modern), revealed)
 
     async def _call(self, context: sdk.Context, params: sdk.CallToolRequestParams) -> sdk.Result:
-        relay = _relay(context)
-        try:
-            result = await self._run(context, params.name, params.arguments or {}, relay)
-        except Refused as refused:
-            result = error_result(refused.error)
-        finally:
-            if relay:
-                await relay.end()
-        return {"resultType": COMPLETE, **result}
+        async def work(heard: Heard) -> sdk.Result:
+            try:
+                result = await self._run(context, params.name, params.arguments or {}, heard)
+            except Refused as refused:
+                result = error_result(refused.error)
+            except ToolcribError as error:
+                result = error_result(CallError("crib_failed", "resolve", str(error)))
+            return {"resultType": COMPLETE, **result}
+
+        return await self._rounds.serve(context, work)
 
     async def _run(
-        self, context: sdk.Context, name: str, given: JsonObject, relay: ProgressRelay | None
+        self, context: sdk.Context, name: str, given: JsonObject, heard: Heard
     ) -> sdk.Result:
         modern = sdk.is_modern(context)
         if name not in FIXED:
             entry = self._side.visible.resolve(name)
-            outcome = await self._side.call(entry, given, progress=relay)
+            outcome = await self._side.call(entry, given, heard=heard)
             return outcome_result(outcome, modern=modern)
         found: list[Found] = []
-        result = await self._fixed.run(name, given, Asking(modern, relay, found.append))
+        result = await self._fixed.run(name, given, Asking(heard, modern, found.append))
         for each in found:
             await self._reveal(context, each)
         return result
@@ -156,12 +166,6 @@ class GuestServer(sdk.Server[Any]):
         """As the SDK has it, but for what nobody says: then the list may change."""
         changes = notification_options or sdk.NotificationOptions(tools_changed=True)
         return super().create_initialization_options(changes, experimental_capabilities, extensions)
-
-
-def _relay(context: sdk.Context) -> ProgressRelay | None:
-    """Who hands on progress; nobody, where the client did not ask for it."""
-    asked = context.meta is not None and context.meta.get("progress_token") is not None
-    return ProgressRelay(context.session.report_progress) if asked else None
 
 
 def _revealed(connection: sdk.Connection) -> tuple[str, ...]:

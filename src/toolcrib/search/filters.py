@@ -62,6 +62,11 @@ def barred(entry: Entry, scope: Scope) -> Verdict:
     return _for_everyone(entry, scope) or _for_caller(entry, scope)
 
 
+def lets_through(source_id: str, scope: Scope) -> bool:
+    """Whether this caller may have anything of a source at all."""
+    return scope.sources is None or _fits(source_id, scope.sources)
+
+
 def _for_everyone(entry: Entry, scope: Scope) -> Verdict:
     if entry.state in _UNUSABLE:
         return _UNUSABLE[entry.state]
@@ -78,7 +83,7 @@ def _is_allowed(entry: Entry, scope: Scope) -> bool:
     what = entry.capability
     return (
         (scope.allowed is None or _fits(entry.name, scope.allowed))
-        and (scope.sources is None or _fits(what.source_id or what.source, scope.sources))
+        and lets_through(what.source_id or what.source, scope)
         and (scope.permissions is None or what.permission_kind in scope.permissions)
     )
 

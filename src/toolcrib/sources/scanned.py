@@ -22,12 +22,17 @@ def cleaned(tool: ToolInfo, pin: str, flags: tuple[str, ...]) -> ToolInfo:
         description=without_hidden(tool.description),
         title=without_hidden(tool.title),
         search_hint=without_hidden(tool.search_hint),
-        parameters=_clean_object(tool.parameters),
-        output_schema=tool.output_schema and _clean_object(tool.output_schema),
-        annotations=_clean_object(tool.annotations),
+        parameters=cleaned_object(tool.parameters),
+        output_schema=tool.output_schema and cleaned_object(tool.output_schema),
+        annotations=cleaned_object(tool.annotations),
         flags=flags,
         pin=pin,
     )
+
+
+def cleaned_object(value: JsonObject) -> JsonObject:
+    """The same with nothing hidden in any of its texts, names of keys included."""
+    return {without_hidden(key): _clean(each) for key, each in value.items()}
 
 
 def _texts(value: Json) -> Iterator[str]:
@@ -42,13 +47,9 @@ def _texts(value: Json) -> Iterator[str]:
             yield from _texts(each)
 
 
-def _clean_object(value: JsonObject) -> JsonObject:
-    return {without_hidden(key): _clean(each) for key, each in value.items()}
-
-
 def _clean(value: Json) -> Json:
     if isinstance(value, str):
         return without_hidden(value)
     if isinstance(value, Mapping):
-        return _clean_object(value)
+        return cleaned_object(value)
     return [_clean(each) for each in value] if isinstance(value, Sequence) else value

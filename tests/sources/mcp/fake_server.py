@@ -4,9 +4,10 @@
 
 Modes: modern; hang-spawn hang-discover hang-initialize hang-list hang-page silent-stdin;
 die-discover exit-at-once half-close; junk stderr malformed; endless-cursor same-cursor huge-list;
-storm loop; grandchild stubborn; cut (one tool more). What it lists is at `TOOLS`; `rug=FILE` names
-a JSON file with what it says of some of them instead, read at each listing; with `tells` it tells
-of each change.
+storm loop; grandchild stubborn; cut (one tool more); asks (tools that ask back: `ASKING`); offers
+(resources, templates and prompts), bad-offers, hang-offers. What it lists is at `TOOLS`;
+`rug=FILE` names a JSON file with what it says of some of them instead, read at each listing; with
+`tells` it tells of each change.
 """
 
 import json
@@ -21,6 +22,8 @@ MODES = set(sys.argv[1:])
 LOCK = threading.Lock()
 MODERN = "modern" in MODES
 LISTED = []  # one for each time
+REPLIES = {}  # what was asked, by id: an event, and then the reply
+HEARD = []  # what the client says of itself, and what it gives up
 
 
 def write(text):
@@ -50,6 +53,10 @@ def tools():
     found = [each | rug().get(each["name"], {}) for each in found]
     if "storm" in MODES or "loop" in MODES:
         found.append(tool(f"seen_{len(LISTED)}"))
+    if "asks" in MODES:
+        found += [tool(name) for name in (*ASKING, "several", "says", "heard", "asks_late")]
+    if "offers" in MODES:
+        found.append(tool("touch"))
     if "cut" in MODES:
         found.append(tool("cut", annotations={"readOnlyHint": True}))
     if "malformed" in MODES:
@@ -143,6 +150,62 @@ def broken(id, _given, _token):
     write(f'{{"jsonrpc": "2.0", "id": {id}, "result": {{"content": [}}\n')
 
 
+def elicitation(words):
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    return {"message": words, "requestedSchema": schema}
+
+
+MESSAGE = {"role": "user", "content": {"type": "text", "text": "Hi?"}}
+ASKING = {
+    "elicits": ("elicitation/create", lambda given: elicitation(given.get("words", "Who?"))),
+    "samples": ("sampling/createMessage", lambda _: {"messages": [MESSAGE], "maxTokens": 9}),
+    "wants_roots": ("roots/list", lambda _: {}),
+}
+
+
+def question(method, params):
+    """Ask the client, and wait for what it says."""
+    id = f"q{len(REPLIES)}"
+    REPLIES[id] = [threading.Event(), None]
+    send(id=id, method=method, params=params)
+    REPLIES[id][0].wait()
+    return REPLIES[id][1]
+
+
+def asks(id, params):
+    names = list(ASKING) if params["name"] == "several" else [params["name"]]
+    given = params.get("arguments") or {}
+    wanted = {name: (ASKING[name][0], ASKING[name][1](given)) for name in names}
+    if not MODERN:
+        found = {name: question(*each) for name, each in wanted.items()}
+        text(id, json.dumps(found))
+    elif not set(wanted) <= set(params.get("inputResponses") or ()):
+        requests = {name: {"method": each[0], "params": each[1]} for name, each in wanted.items()}
+        reply(id, resultType="input_required", inputRequests=requests, requestState=STATE)
+    elif params.get("requestState") == STATE:
+        text(id, json.dumps({name: {"result": params["inputResponses"][name]} for name in names}))
+    else:
+        send(id=id, error={"code": -32602, "message": "bad state"})
+
+
+def asks_late(id, params):
+    """Ask only once the call was answered, or given up."""
+    time.sleep(params["arguments"].get("s", 0.3))
+    HEARD.append(question("elicitation/create", elicitation("late")))
+    text(id, "late")
+
+
+def says(id, params):
+    for level in params["arguments"]["levels"]:
+        send(method="notifications/message", params={"level": level, "data": {"at": level}})
+    text(id, "said")
+
+
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+HEARING = {}  # by subscription, or by resource, the resources that somebody wants to hear of
+STATE = "remember me"
+
+
 TOOLS = {
     "echo": echo,
     "env": lambda id, _given, _token: text(id, json.dumps(dict(os.environ))),
@@ -160,6 +223,9 @@ TOOLS = {
 
 
 def call(id, params):
+    if params["name"] in MORE:
+        threading.Thread(target=MORE[params["name"]], args=(id, params), daemon=True).start()
+        return
     run = cut if params["name"] == "cut" else TOOLS.get(params["name"])
     if run is None:
         send(id=id, error={"code": -32602, "message": "no such tool"})
@@ -179,7 +245,8 @@ def discover(id, _params):
         send(id=id, error={"code": -32601, "message": "Method not found"})
 
 
-def initialize(id, _params):
+def initialize(id, params):
+    HEARD.append(params["capabilities"])
     if "hang-initialize" not in MODES:
         info = {"name": "fake", "version": "1"}
         reply(id, protocolVersion="2025-06-18", serverInfo=info, **ABOUT)
@@ -195,17 +262,111 @@ def initialized(_id, _params):
         time.sleep(60)
 
 
-def listen(id, _params):
-    meta = {"io.modelcontextprotocol/subscriptionId": id}
-    params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+def listen(id, params):
+    wanted = params["notifications"]
+    HEARING[id] = wanted.get("resourceSubscriptions", [])
+    params = {"notifications": wanted, "_meta": {SUBSCRIPTION: id}}
     send(method="notifications/subscriptions/acknowledged", params=params)
 
 
+def touch(id, params):
+    """Say that a resource is another, to whoever wants to hear of it."""
+    uri = params["arguments"]["uri"]
+    for who, uris in list(HEARING.items()):
+        meta = {"_meta": {SUBSCRIPTION: who}} if MODERN else {}
+        if uri in uris:
+            send(method="notifications/resources/updated", params={"uri": uri, **meta})
+    text(id, str(sorted(uri for uris in HEARING.values() for uri in uris)))
+
+
+def subscribe(id, params):
+    HEARING[params["uri"]] = [params["uri"]]
+    reply(id)
+
+
+def unsubscribe(id, params):
+    HEARING.pop(params["uri"], None)
+    reply(id)
+
+
+MORE = {
+    "several": asks,
+    "says": says,
+    "heard": lambda id, _params: text(id, json.dumps(HEARD)),
+    "asks_late": asks_late,
+    "touch": touch,
+} | dict.fromkeys(ASKING, asks)
+OFFERS = {
+    "resources": {"listChanged": True, "subscribe": True},
+    "prompts": {"listChanged": True},
+    "completions": {},
+}
 ABOUT = {
-    "capabilities": {"tools": {"listChanged": True}},
+    "capabilities": {"tools": {"listChanged": True}, **(OFFERS if "offers" in MODES else {})},
     "instructions": "Fake things.\nMore.",
 }
+RESOURCES = [
+    {"uri": "fake://a", "name": "a", "description": "The a", "mimeType": "text/plain", "x": 1},
+    {"uri": "fake://shared", "name": "shared"},
+]
+TEMPLATES = [{"uriTemplate": "fake://item/{id}", "name": "item"}]
+PROMPTS = [
+    {"name": "greet", "description": "Say hello", "arguments": [{"name": "who", "required": True}]}
+]
+BAD = [7, {"name": 3}, {"uri": "", "uriTemplate": "", "name": ""}, {"uri": "x", "name": {}}]
+
+
+def listed(key, items):
+    def answer(id, params):
+        if "hang-offers" in MODES:
+            return
+        bad = BAD if "bad-offers" in MODES else []
+        caching = {"ttlMs": 0, "cacheScope": "private"} if MODERN else {}
+        second = params.get("cursor") == "2"
+        more = {} if second else {"nextCursor": "2"}
+        reply(id, **{key: [*bad, *items[1:]] if second else items[:1]}, **more, **caching)
+
+    return answer
+
+
+def read(id, params):
+    uri = params["uri"]
+    if uri == "fake://gone":
+        send(id=id, error={"code": -32002, "message": "Resource not found"})
+        return
+    contents = [{"uri": uri, "mimeType": "text/plain", "text": f"{sys.argv[1:]} {uri}"}]
+    caching = {"ttlMs": 0, "cacheScope": "private"} if MODERN else {}
+    reply(id, contents=contents, **caching)
+
+
+def prompt(id, params):
+    who = (params.get("arguments") or {}).get("who", "nobody")
+    words = {"type": "text", "text": f"Hello, {who}\u200b!"}
+    reply(id, description="A greeting", messages=[{"role": "user", "content": words}])
+
+
+def complete(id, params):
+    words = [params["argument"]["value"] + end for end in ("da", "na")]
+    before = (params.get("context") or {}).get("arguments") or {}
+    of = params["ref"].get("name") or params["ref"].get("uri")
+    reply(id, completion={"values": [*words, *before.values(), of], "total": 2, "hasMore": False})
+
+
+def cancelled(_id, params):
+    HEARD.append({"cancelled": params})
+    HEARING.pop(params.get("requestId"), None)
+
+
 METHODS = {
+    "resources/list": listed("resources", RESOURCES),
+    "resources/templates/list": listed("resourceTemplates", TEMPLATES),
+    "prompts/list": listed("prompts", PROMPTS),
+    "resources/read": read,
+    "resources/subscribe": subscribe,
+    "resources/unsubscribe": unsubscribe,
+    "prompts/get": prompt,
+    "completion/complete": complete,
+    "notifications/cancelled": cancelled,
     "server/discover": discover,
     "initialize": initialize,
     "notifications/initialized": initialized,
@@ -217,7 +378,10 @@ METHODS = {
 
 def handle(message):
     id, method = message.get("id"), message.get("method")
-    if method in METHODS:
+    if method is None and id in REPLIES:
+        REPLIES[id][1] = {key: message[key] for key in ("result", "error") if key in message}
+        REPLIES[id][0].set()
+    elif method in METHODS:
         METHODS[method](id, message.get("params") or {})
     elif id is not None and method:
         send(id=id, error={"code": -32601, "message": "Method not found"})

@@ -11,6 +11,8 @@ from typing import Any
 
 import uvicorn
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -28,6 +30,19 @@ def echo(text: str) -> str:
 def large(size: int) -> str:
     """Say a lot."""
     return "x" * size
+
+
+class Name(BaseModel):
+    """What a person is asked for."""
+
+    name: str
+
+
+@server.tool()
+async def who(words: str, context: Context) -> str:
+    """Ask, and say what the reply is, with what was asked."""
+    reply = await context.elicit(words, Name)
+    return f"{words}: {reply.data.name if reply.action == 'accept' else reply.action}"
 
 
 class Guard:

@@ -10,11 +10,16 @@ import pytest
 
 from tests.sources.mcp.conftest import call
 from tests.sources.mcp.faking import error, text
+from toolcrib.model import Call, Running
+from toolcrib.sources.mcp.connection import Connection
+from toolcrib.sources.mcp.era import Mode
+from toolcrib.sources.mcp.errand import Errand
 from toolcrib.sources.mcp.http import HttpTransport
 from toolcrib.sources.mcp.server import Address, ServerConfig
 
 SERVER = Path(__file__).with_name("http_server.py")
 TOKEN = "s3cret-token"
+SOON = 20.0
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +47,40 @@ def token(monkeypatch):
 
 def test_a_server_elsewhere_is_listed_and_called(shop, base):
     source = shop.listed(far(base))
-    assert [tool.name for tool in source.capabilities()] == ["echo", "large"]
+    assert [tool.name for tool in source.capabilities()] == ["echo", "large", "who"]
     assert source.status().protocol == "2026-07-28"
     assert text(call(source, "echo", text="hi")) == "hi"
     assert source.status().transport == "http"
     written = b"".join(path.read_bytes() for path in shop.folder.iterdir())
     assert TOKEN.encode() not in written
+
+
+def test_the_stream_says_whom_a_question_is_for(base):
+    """Of two calls under way on one connection of the handshake, each is asked its own."""
+
+    async def ask_both():
+        connection = Connection(far(base), lambda: None)
+        await connection.start(Mode("legacy"), time.monotonic() + SOON)
+        here = asyncio.Barrier(2)
+
+        async def one(name):
+            async def reply(asked):
+                await here.wait()
+                words = [each.params["message"] for each in asked.values()]
+                content = {"name": f"{name} to {words}"}
+                return {key: {"action": "accept", "content": content} for key in asked}
+
+            running = Running(time.monotonic() + SOON, ask=reply, caller=name)
+            errand = Errand.of(Call("who", {"words": name}))
+            return text(await connection.perform(errand, running.deadline, running))
+
+        try:
+            async with asyncio.timeout(SOON):
+                return await asyncio.gather(one("ann"), one("bob"))
+        finally:
+            await connection.close()
+
+    assert asyncio.run(ask_both()) == ["ann: ann to ['ann']", "bob: bob to ['bob']"]
 
 
 def test_who_is_not_let_in_needs_a_login(shop, base):

@@ -2,21 +2,21 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from toolcrib.gateway.http.asgi import Send
 
 CODE = -32000
 
 
-@dataclass(frozen=True)
 class Refusal(Exception):
     """A status, one word for programs, and a sentence with cause and remedy."""
 
-    status: int
-    code: str
-    message: str
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    def __init__(
+        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message = status, code, message
+        self.headers = headers or {}
 
 
 async def send_refusal(refusal: Refusal, send: Send) -> None:
@@ -37,6 +37,7 @@ async def send_json(
         "content-type": "application/json",
         "content-length": str(len(content)),
         "cache-control": "no-store",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
         "x-content-type-options": "nosniff",
         **(headers or {}),
     }

@@ -5,7 +5,7 @@ import asyncio
 from toolcrib.gateway.front import Windows
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.http.asgi import App, Receive, Scope, Send
-from toolcrib.gateway.http.web import StreamableHTTPSessionManager, TransportSecuritySettings
+from toolcrib.gateway.sdk import StreamableHTTPSessionManager, TransportSecuritySettings
 from toolcrib.model import Json
 
 IDLE_S = 30 * 60.0

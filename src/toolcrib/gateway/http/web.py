@@ -1,12 +1,10 @@
-"""The one door to the web server and to the SDK's transport over HTTP."""
+"""The one door to the web server."""
 
 import asyncio
 import socket
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -15,10 +13,8 @@ from toolcrib.gateway.http.asgi import App
 HEAD_S = 10.0
 IDLE_S = 15
 HEAD_BYTES = 32 * 1024
-MOST_CONNECTIONS = 500
+MOST_CONNECTIONS = 1_000
 STOP_S = 2
-
-__all__ = ["StreamableHTTPSessionManager", "TransportSecuritySettings", "WebServer"]
 
 
 class _Impatient(H11Protocol):

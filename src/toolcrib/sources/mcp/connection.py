@@ -6,8 +6,7 @@ as it lives; whoever calls talks to the client from elsewhere on the same loop.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from importlib.metadata import version
 from typing import TypeVar, cast
@@ -17,7 +16,8 @@ from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.bounded import clean
 from toolcrib.sources.mcp.callbacks import Callbacks
 from toolcrib.sources.mcp.era import Mode
-from toolcrib.sources.mcp.errand import Errand
+from toolcrib.sources.mcp.errand import WATCHES, Errand
+from toolcrib.sources.mcp.hearing import Hearing
 from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
 from toolcrib.sources.mcp.listeners import Listeners
 from toolcrib.sources.mcp.listing import list_all
@@ -46,10 +46,14 @@ class Connection:
         config: ServerConfig,
         changed: Callable[[], None],
         logins: LoginFile | None = None,
+        updated: Callable[[str], None] = lambda _uri: None,
     ) -> None:
         self._config = config
         self._listeners = Listeners()
-        self._tap = Tap(changed, lambda message, by: hand_on(message, self._listeners.who(by)))
+        self._hearing = Hearing()
+        self._tap = Tap(
+            changed, lambda message, by: hand_on(message, self._listeners.who(by)), updated
+        )
         self._listing = asyncio.Lock()
         self._reach = reach(config, logins)
         self._leaving = asyncio.Event()
@@ -130,6 +134,8 @@ class Connection:
             return await list_all(self._up, self._tap)
 
     async def _performed(self, errand: Errand, running: Running) -> sdk.BaseModel:
+        if errand.method in WATCHES:
+            return await self._hearing.of_resource(self._up, errand)
         session = self._up.session
         with self._listeners.hearing(running):
             try:
@@ -162,7 +168,7 @@ class Connection:
                 greeting = Greeting(_facts(client), await self._listed())
                 if not ready.done():
                     ready.set_result(greeting)
-                async with _subscribed(client):
+                async with self._hearing.of_lists(client):
                     await self._until_over()
         finally:
             self._tap.ended.set()
@@ -243,32 +249,6 @@ def _facts(client: sdk.Client) -> ServerFacts:
 
 def _plain(model: sdk.BaseModel) -> JsonObject:
     return model.model_dump(**sdk.AS_SENT)
-
-
-@asynccontextmanager
-async def _subscribed(client: sdk.Client) -> AsyncGenerator[None]:
-    """Hear of changed lists meanwhile; a server of the handshake tells of them unasked."""
-    has = client.server_capabilities
-    tells = any(kind and kind.list_changed for kind in (has.tools, has.resources, has.prompts))
-    if client.session.discover_result is None or not tells:
-        yield
-        return
-    listening = asyncio.create_task(_listen(client))
-    try:
-        yield
-    finally:
-        listening.cancel()
-        await asyncio.wait({listening})
-
-
-async def _listen(client: sdk.Client) -> None:
-    """Keep a stream of changes open, for the tap to see; a server may refuse."""
-    with suppress(Exception):
-        async with client.listen(
-            tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
-        ) as changes:
-            async for _ in changes:
-                pass
 
 
 def _first(error: BaseException) -> BaseException:

@@ -5,7 +5,15 @@ from typing import Literal, TypeAlias
 
 from toolcrib.model import Call, JsonObject
 
-Method: TypeAlias = Literal["tools/call", "resources/read", "prompts/get", "completion/complete"]
+Method: TypeAlias = Literal[
+    "tools/call",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/get",
+    "completion/complete",
+]
+WATCHES: frozenset[Method] = frozenset({"resources/subscribe", "resources/unsubscribe"})
 
 
 @dataclass(frozen=True, slots=True)

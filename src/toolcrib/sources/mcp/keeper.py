@@ -25,12 +25,14 @@ from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
+from toolcrib.sources.mcp.watchers import Heard, Watchers
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.connection import Connection
 
 MOST_AT_ONCE = 8
 MOST_WAITING = 64
+SAY_S = 5.0
 NEEDS_LOGIN = "needs_login"
 # A start that failed in one of these ways fails in the other era just the same.
 _FINAL = frozenset({"not_started", NEEDS_LOGIN, "start_timeout", "not_configured"})
@@ -61,6 +63,7 @@ class Keeper:
         self._idle: asyncio.TimerHandle | None = None
         self._closed = False
         self._fresh = Freshness(memory, self._tell, self._spawn)
+        self._watchers = Watchers()
 
     async def call(self, call: Call, running: Running) -> Outcome:
         """Call a tool, starting the server if need be. Whatever goes wrong is an outcome."""
@@ -69,6 +72,24 @@ class Keeper:
     async def perform(self, errand: Errand, running: Running) -> Outcome:
         """The same, for an errand that is no call."""
         return await self._run(errand, running, self._check_offers)
+
+    async def watch(self, uri: str, heard: Heard, running: Running) -> Outcome:
+        """Let somebody hear of a resource from now on; for as long, the server is not idle."""
+        outcome = await self.perform(Errand("resources/subscribe", {"uri": uri}), running)
+        if outcome.ok:
+            self._watchers.add(uri, heard)
+        return outcome
+
+    async def unwatch(self, uri: str, heard: Heard) -> None:
+        """Let them hear of it no more."""
+        if self._watchers.remove(uri, heard) and self._connection:
+            await self._say(self._connection, Errand("resources/unsubscribe", {"uri": uri}))
+            self._rest_later()
+
+    async def _say(self, connection: "Connection", errand: Errand) -> None:
+        """Run an errand that nobody waits for."""
+        running = Running(time.monotonic() + SAY_S)
+        await connection.perform(errand, running.deadline, running)
 
     async def _run(self, errand: Errand, running: Running, check: Callable[[], None]) -> Outcome:
         wait = self._breaker.admit(time.monotonic())
@@ -205,6 +226,8 @@ class Keeper:
         self._spawn(self._watch(connection))
         self._rest_later()
         self._fresh.listed(connection)
+        for uri in self._watchers.uris():
+            self._spawn(self._say(connection, Errand("resources/subscribe", {"uri": uri})))
         return connection
 
     async def _reach(self, deadline: float) -> "tuple[Connection, Greeting]":
@@ -228,7 +251,9 @@ class Keeper:
         from toolcrib.sources.mcp.connection import Connection  # noqa: PLC0415 - loads the SDK
 
         try:
-            return Connection(self.config, self._fresh.changed, self._logins)
+            return Connection(
+                self.config, self._fresh.changed, self._logins, self._watchers.updated
+            )
         except ConfigError as error:
             raise StartFailed("not_configured", str(error), retryable=False) from error
 
@@ -275,7 +300,7 @@ class Keeper:
         self._idle = loop.call_later(self.config.idle_timeout_s, self._rest)
 
     def _rest(self) -> None:
-        if not self._users:
+        if not self._users and not self._watchers.uris():
             self._let_go()
 
     def _judged(self, outcome: Outcome) -> Outcome:

@@ -1,6 +1,7 @@
 """The servers file that is ours to write: one entry put in or taken out, the rest left as it is."""
 
 import json
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -36,6 +37,25 @@ def drop_server(path: Path, name: str) -> bool:
     return True
 
 
+def preview(
+    path: Path, put: Mapping[str, JsonObject], drop: Collection[str] = ()
+) -> tuple[str, str]:
+    """The text of the file as it is, and as it would be. Raises as `put_server` does."""
+    top = _read(path)
+    before = _text(top) if path.exists() else ""
+    if not put and not drop:
+        return before, before
+    table = _table(path, top)
+    for name in drop:
+        table.pop(name, None)
+    table.update(put)
+    return before, _text(top)
+
+
+def _text(top: dict[str, Any]) -> str:
+    return json.dumps(top, indent=2, ensure_ascii=False) + "\n"
+
+
 def _read(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
@@ -61,7 +81,7 @@ def _write(path: Path, top: dict[str, Any]) -> None:
     try:
         place = path.resolve()
         make_folder(place.parent)
-        write_bytes(place, (json.dumps(top, indent=2, ensure_ascii=False) + "\n").encode())
+        write_bytes(place, _text(top).encode())
     except OSError as error:
         raise ConfigError(
             f"{path}: cannot be written: {error.strerror}; mend its rights"

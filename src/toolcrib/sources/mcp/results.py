@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from toolcrib.model import CallError, Effect, Outcome, Phase
+from toolcrib.model import CallError, Effect, Json, Outcome, Phase
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.rounds import Unanswered
 from toolcrib.sources.mcp.shown import shown
@@ -28,10 +28,16 @@ def outcome(result: sdk.BaseModel, server: str) -> Outcome:
 
 
 def failure(error: BaseException, server: str, last_words: str = "") -> Outcome:
-    """What became of a call that was sent and whose reply did not come, or not in good order."""
+    """What became of a call that was sent and whose reply did not come, or not in good order.
+
+    `meta` has the protocol's own `code` where the server refused it.
+    """
     code, phase, retryable, effect = _kind(error)
     message = shown(f"MCP server {server!r}: {error}. {last_words}", LONGEST_MESSAGE)
-    return Outcome(error=CallError(code, phase, message, server, retryable, effect))
+    meta: dict[str, Json] = {}
+    if isinstance(error, sdk.MCPError) and code == "server_error":
+        meta["code"] = error.code
+    return Outcome(error=CallError(code, phase, message, server, retryable, effect), meta=meta)
 
 
 def _kind(error: BaseException) -> tuple[str, Phase, bool, Effect]:

@@ -1,7 +1,7 @@
-"""McpSource: the tools of one MCP server, whether or not it is running."""
+"""McpSource: the tools of one MCP server, and what it has beside them, whether or not it runs."""
 
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from toolcrib.model import Call, Outcome, Running, SourceKind, State, ToolInfo
 from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.definitions import Defined, define
 from toolcrib.sources.mcp.engine_room import EngineRoom
+from toolcrib.sources.mcp.errands import Errands
 from toolcrib.sources.mcp.footprint import resident_bytes
-from toolcrib.sources.mcp.hop import from_elsewhere
 from toolcrib.sources.mcp.keeper import NEEDS_LOGIN, Keeper
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
-from toolcrib.sources.mcp.refusal import refusal
+from toolcrib.sources.mcp.offers import Offers
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.trust import Judgement
@@ -56,6 +56,7 @@ class McpSource:
     """Lists what is known of a server without starting it; starts it when a tool is called.
 
     Callers may be on any thread, with any event loop or none: the connection lives in the room.
+    `offers` are its resources and prompts.
     """
 
     kind: SourceKind = "mcp"
@@ -75,6 +76,8 @@ class McpSource:
         self._memory = memory
         self._logins = logins
         self._keeper = Keeper(config, self._memory, room.starts, logins)
+        self._errands = Errands(self._keeper, room)
+        self.offers = Offers(memory, self._errands)
         self._defined: tuple[Judgement | None, Defined] = (None, Defined({}, ()))
         room.closing.append(self._keeper.close)
 
@@ -101,7 +104,7 @@ class McpSource:
     async def call(self, call: Call, running: Running) -> Outcome:
         """Call a tool, starting the server if need be. Raises `UnknownTool`."""
         self._check(call.name)
-        return await self._run(self._keeper.call(call, from_elsewhere(running)))
+        return await self._errands.call(call, running)
 
     @property
     def judgement(self) -> Judgement:
@@ -154,12 +157,6 @@ class McpSource:
             failure=self._memory.failure,
             memory_bytes=resident_bytes(pid) if pid else None,
         )
-
-    async def _run(self, work: Coroutine[object, object, Outcome]) -> Outcome:
-        try:
-            return await self._room.run(work)
-        except RuntimeError as error:
-            return refusal("closed", "start", str(error), server=self.server, retryable=False)
 
     async def _refreshed(self) -> Refreshed:
         began = time.monotonic()

@@ -24,6 +24,7 @@ _CHANGED = frozenset(
 )
 _PROGRESS = "notifications/progress"
 _SAID = "notifications/message"
+_UPDATED = "notifications/resources/updated"
 
 Said = Callable[[JsonObject, Context], None]
 
@@ -36,12 +37,18 @@ class Tap:
     """Over one connection. `ended` is set when no more will come.
 
     `changed` hears that a list is another; `said` what the server says meanwhile, and the context
-    of the request whose stream it came on, where there is one.
+    of the request whose stream it came on, where there is one; `updated` which resource is another.
     """
 
-    def __init__(self, changed: Callable[[], None], said: Said = _unheard) -> None:
+    def __init__(
+        self,
+        changed: Callable[[], None],
+        said: Said = _unheard,
+        updated: Callable[[str], None] = lambda _uri: None,
+    ) -> None:
         self._changed = changed
         self._said = said
+        self._updated = updated
         self._pages: dict[str, tuple[JsonObject, ...]] = {}
         self._told: dict[object, float] = {}
         self._second = self._words = 0
@@ -91,6 +98,8 @@ class Tap:
         if message.method == _SAID:
             self._hear(message.params or {}, context or copy_context())
             return False
+        if message.method == _UPDATED:
+            self._updated(str((message.params or {}).get("uri")))
         return True
 
     def _is_due(self, token: object) -> bool:

@@ -1,0 +1,107 @@
+"""The command `toolcrib import`."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, warn
+from toolcrib.cli.takeover import Choices, step, targets
+from toolcrib.cli.undoing import undo_all
+from toolcrib.config import CONFIG, Settings, own_servers_file
+from toolcrib.errors import ConfigError
+from toolcrib.gateway.guest import profile_of
+from toolcrib.sources.mcp.config import read_servers, read_table
+from toolcrib.takeover.backups import Backups
+from toolcrib.takeover.plan import Target
+from toolcrib.takeover.shim import NAME as BARE
+from toolcrib.takeover.shim import Shim, installed_command
+from toolcrib.takeover.taking import plan_import
+
+NAME = "import"
+
+
+def run(
+    context: typer.Context,
+    client: Annotated[
+        str, typer.Option(help="Only this client: claude-desktop, cursor, codex and so on.")
+    ] = "",
+    project: Annotated[
+        Path | None, typer.Option(help="The clients' files in this project's folder instead.")
+    ] = None,
+    profile: Annotated[
+        str, typer.Option(help="The profile of the gateway that the client is to see.")
+    ] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would change.")
+    ] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Put the client's file back as it was before.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --undo: the whole file, whoever changed it since.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to all that is shown.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take over the servers of MCP clients: they become yours, the gateway takes their place.
+
+    Shows the difference of both files, without secrets, and asks before it writes. Comments and all
+    other settings stay as they are. What cannot be taken stays in the client. A backup is kept, and
+    `--undo` puts it back. Without `--client`, every client that is found is offered.
+    Exit code 1: one of several clients has a file that cannot be used.
+    """
+    opening: Opening = context.obj
+    settings, choices = opening.settings(), Choices(dry_run, yes, as_json)
+    choices.refuse_silence()
+    if undo:
+        undo_all(client, project, settings, choices, force=force)
+        return
+    if profile:
+        profile_of(settings.gateway, profile)  # an unknown one is an error now, not in the client
+    found = targets(client, project, settings)
+    told = list(_taken(found, opening, settings, profile, choices))
+    if as_json:
+        print_json(told)
+    elif any(each["done"] for each in told):
+        console().print("`toolcrib refresh` lists the tools of the new servers;")
+        console().print("`toolcrib gateway reload` tells a gateway that runs already of them.")
+    if len(told) < len(found):
+        raise typer.Exit(1)
+
+
+def _taken(
+    found: list[Target], opening: Opening, settings: Settings, profile: str, choices: Choices
+) -> Iterator[dict[str, object]]:
+    """One file after the other; each sees the servers that those before have brought."""
+    ours, backups = list(read_servers(settings.mcp_config).servers), Backups(settings.state_folder)
+    own = own_servers_file()
+    for target in found:
+        try:
+            plan = plan_import(target, ours, own, _shim(target, opening, profile))
+        except ConfigError as error:
+            if len(found) == 1:
+                raise
+            warn(str(error))
+            continue
+        told = step(plan, backups, choices)
+        if told["done"] or choices.dry_run:
+            ours += read_table(own, plan.added).servers
+        yield told
+
+
+def _shim(target: Target, opening: Opening, profile: str) -> Shim:
+    """The shim that sees what this command sees.
+
+    A project's file is shared with people who have Toolcrib elsewhere, so it names no path.
+    """
+    if target.project:
+        return Shim(BARE, profile=profile)
+    config = opening.config or (Path(os.environ[CONFIG]) if os.environ.get(CONFIG) else None)
+    options = ["--config", str(config.absolute())] if config else []
+    for file in opening.mcp_config:
+        options += ["--mcp-config", str(file.absolute())]
+    return Shim(installed_command(), tuple(options), profile)

@@ -1,0 +1,71 @@
+"""Resources, prompts and completions of one server, whether or not it is running.
+
+Nobody reviews these one by one. So they are there only where the server itself is trusted, which
+is to say that one of its tools is approved (`Trust.admits`). What is hidden in the texts that it
+lists, and in its prompts, is cleaned away; what a resource holds is handed on as it is, as the
+result of a tool is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from toolcrib.model import JsonObject, Outcome, Running
+from toolcrib.sources.mcp.errand import Errand
+from toolcrib.sources.mcp.errands import Errands
+from toolcrib.sources.mcp.known import KnownServer, Offer
+from toolcrib.sources.mcp.memory import Memory
+from toolcrib.sources.mcp.offered import Offered, offered
+from toolcrib.sources.mcp.watchers import Heard
+from toolcrib.sources.scanned import cleaned_object
+
+
+class Offers:
+    """Lists without starting the server, and starts it to read. Whatever fails is an outcome.
+
+    `content` of an outcome is the result of the protocol, as JSON.
+    """
+
+    def __init__(self, memory: Memory, errands: Errands) -> None:
+        self._memory = memory
+        self._errands = errands
+        self._read: tuple[KnownServer | None, dict[Offer, tuple[Offered, ...]]] = None, {}
+
+    def listed(self, kind: Offer) -> tuple[Offered, ...]:
+        """What the server listed when it was last reached; nothing while nobody trusts it."""
+        known = self._memory.known
+        if known is None or not self._memory.serves_offers:
+            return ()
+        if self._read[0] is not known:
+            self._read = known, {}
+        read = self._read[1]
+        if kind not in read:
+            read[kind] = offered(kind, known.listing.offers.get(kind, ()))
+        return read[kind]
+
+    async def read(self, uri: str, running: Running) -> Outcome:
+        """The contents of a resource, by the server's own URI for it."""
+        return await self._errands.perform(Errand("resources/read", {"uri": uri}), running)
+
+    async def prompt(self, name: str, arguments: Mapping[str, str], running: Running) -> Outcome:
+        """The messages of a prompt, by the server's own name for it."""
+        errand = Errand("prompts/get", {"name": name, "arguments": dict(arguments)})
+        outcome = await self._errands.perform(errand, running)
+        if isinstance(outcome.content, Mapping):
+            return replace(outcome, content=cleaned_object(outcome.content))
+        return outcome
+
+    async def watch(self, uri: str, heard: Heard, running: Running) -> Outcome:
+        """Call `heard`, from a thread of ours, whenever the server says that this is another.
+
+        The server is not idle as long as somebody watches; should it end, it goes on at its next
+        start.
+        """
+        return await self._errands.watch(uri, heard, running)
+
+    def unwatch(self, uri: str, heard: Heard) -> None:
+        """End that, by and by."""
+        self._errands.unwatch(uri, heard)
+
+    async def complete(self, params: JsonObject, running: Running) -> Outcome:
+        """How an argument may go on; `params` are those of the protocol (`ref`, ...)."""
+        return await self._errands.perform(Errand("completion/complete", params), running)

@@ -1,0 +1,59 @@
+"""The file of a client on the disk: read whole, written in one step, its mode and links kept."""
+
+import os
+import stat
+from pathlib import Path
+
+from toolcrib.errors import ConfigError
+from toolcrib.sources.private_file import write_bytes
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Claude Code keeps its history in the file that its servers stand in."""
+
+
+def read_file(path: Path) -> str | None:
+    """The text just as it is, line ends and all; None if there is no file. Raises `ConfigError`."""
+    try:
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)  # a pipe is refused, not waited for
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ConfigError(f"{path}: is not a plain file; put one in its place")
+            content = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}; mend its rights") from error
+    if len(content) > MOST_BYTES:
+        raise ConfigError(f"{path}: is larger than {MOST_BYTES} bytes; that is no settings file")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: is not UTF-8; save it as UTF-8") from error
+
+
+def write_file(path: Path, text: str, expected: str | None) -> None:
+    """Put the text in the file's place, if that still says what it is expected to.
+
+    A new file is for its owner alone. Raises `ConfigError`, and then the old one stays.
+    """
+    if read_file(path) != expected:
+        raise ConfigError(f"{path}: somebody else has just written it; look again and repeat")
+    try:
+        real = path.resolve()
+        mode = stat.S_IMODE(real.stat().st_mode) if expected is not None else 0o600
+        real.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(real, text.encode())
+        real.chmod(mode)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def remove_file(path: Path, expected: str) -> None:
+    """Remove a file that says what it is expected to. Raises `ConfigError`."""
+    if read_file(path) != expected:
+        raise ConfigError(f"{path}: somebody else has just written it; look again and repeat")
+    try:
+        path.resolve().unlink()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be removed: {error.strerror}") from error

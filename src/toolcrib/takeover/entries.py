@@ -1,0 +1,195 @@
+"""An entry of a client in our words, or why it has to stay where it is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolcrib.model import Json, JsonObject
+from toolcrib.sources.mcp.config import HTTP_TYPES
+from toolcrib.takeover.references import CannotBeTaken, replaced
+from toolcrib.takeover.shape import Shape
+
+LOCAL_TYPES = frozenset({"", "stdio", "local"})
+REMOTE_TYPES = frozenset({"", "remote", *HTTP_TYPES})
+URLS = ("url", "serverUrl", "httpUrl")
+# Keys that are read, or that mean nothing once the server is here.
+SILENT = frozenset(
+    {"type", "source", "command", "args", "cwd", "disabled", "enabled", "description", "name"}
+    | {"icon", "gallery", "dev", "version", "required", *URLS}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The entry as it stands in our file, and the keys that have no counterpart here."""
+
+    entry: JsonObject
+    dropped: tuple[str, ...] = ()
+
+
+def read_entry(shape: Shape, entry: Json, home: Path, project: Path | None = None) -> Taken:
+    """The entry in our words. Raises `CannotBeTaken`.
+
+    In a project's file, paths are taken from the project's folder, as clients do.
+    """
+    if not isinstance(entry, Mapping):
+        raise CannotBeTaken("it is no object")
+    if narrow := [key for key in entry if key in shape.narrowing and entry[key] not in (None, [])]:
+        raise CannotBeTaken(f"it has `{narrow[0]}`, which has no counterpart here")
+    reader = _Entry(shape, entry, _fixed(home, project), project)
+    ours = dict(reader.ours())
+    known = SILENT | {shape.env, shape.env_names, shape.headers, shape.bearer, shape.env_headers}
+    dropped = [key for key in entry if key not in known and key not in shape.times]
+    return Taken(ours, tuple(dropped))
+
+
+def _fixed(home: Path, project: Path | None) -> Mapping[str, str]:
+    """What some clients fill in, and what is the same whenever they do."""
+    of_project = {"${workspaceFolder}": str(project)} if project else {}
+    return {"${userHome}": str(home)} | of_project
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    shape: Shape
+    entry: JsonObject
+    fixed: Mapping[str, str]
+    project: Path | None
+
+    def ours(self) -> Iterator[tuple[str, Json]]:
+        kind, address = self._text("type"), self._address()
+        if address and kind in REMOTE_TYPES:
+            yield from self._remote(address)
+        elif self.entry.get("command") and kind in LOCAL_TYPES:
+            yield from self._local()
+        else:
+            raise CannotBeTaken(self._why_not(kind))
+        if self.entry.get("disabled") is True or self.entry.get("enabled") is False:
+            yield "disabled", True
+        for key, (of_ours, unit_s) in self.shape.times.items():
+            value = self.entry.get(key)
+            if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+                yield of_ours, value * unit_s
+
+    def _why_not(self, kind: str) -> str:
+        if kind == "sse" or (kind in REMOTE_TYPES and any(map(self._text, URLS))):
+            return "it speaks SSE, which is not supported here"
+        if kind in LOCAL_TYPES | REMOTE_TYPES:
+            return "it has no command and no address; the client knows it otherwise"
+        return f"it is of the type {kind!r}, which is not known here"
+
+    def _address(self) -> str:
+        """The address by streamable HTTP; none where the key, or the path, says SSE."""
+        kind = self._text("type")
+        for key in URLS:
+            url = self._text(key)
+            if url and (kind in HTTP_TYPES or not (key == self.shape.sse or _says_sse(url))):
+                return url
+        return ""
+
+    def _remote(self, address: str) -> Iterator[tuple[str, Json]]:
+        yield "type", "http"
+        yield "url", self._filled(address, "address")
+        headers = self._texts(self.shape.headers, "headers")
+        by_variable = self._map(self.shape.env_headers)
+        headers |= {name: "${" + variable + "}" for name, variable in by_variable.items()}
+        if token := self._text(self.shape.bearer):
+            headers["Authorization"] = "Bearer ${" + token + "}"
+        if headers:
+            yield "headers", headers
+
+    def _local(self) -> Iterator[tuple[str, Json]]:
+        command, args, env = self._command()
+        yield "command", self._plain(command, "command")
+        if args:
+            yield "args", [self._plain(each, "arguments") for each in args]
+        if env:
+            yield "env", {key: self._filled(value, key) for key, value in env.items()}
+        if names := self._env_names():
+            yield "env_from", names
+        folder = self._folder()
+        if folder:
+            yield "cwd", folder
+
+    def _command(self) -> tuple[str, Sequence[str], Mapping[str, str]]:
+        """The program, its arguments and its variables, in any of the ways there are."""
+        command, env = self.entry.get("command"), self._map(self.shape.env)
+        if isinstance(command, str):
+            return command, self._list(self.entry.get("args")), env
+        if isinstance(command, Mapping):  # Zed's older way
+            inner = _Entry(self.shape, command, self.fixed, self.project)
+            path = inner._text("path") or inner._text("command")
+            return path, self._list(command.get("args")), inner._map("env") | env
+        words = self._list(command)
+        if not words:
+            raise CannotBeTaken("its command cannot be read")
+        return words[0], words[1:], env
+
+    def _folder(self) -> str:
+        cwd = Path(self._plain(self._text("cwd"), "folder") or ".").expanduser()
+        if cwd.is_absolute():
+            return str(cwd)
+        if self.project:
+            return str(self.project / cwd)
+        if self._text("cwd"):
+            raise CannotBeTaken("its folder is taken from wherever the client was started")
+        return ""
+
+    def _env_names(self) -> list[Json]:
+        """Codex's list of variables: names, or tables with a name and a source."""
+        names: list[Json] = []
+        listed = self.entry.get(self.shape.env_names) if self.shape.env_names else None
+        for each in listed if isinstance(listed, list | tuple) else ():
+            if isinstance(each, Mapping):
+                if each.get("source", "local") != "local":
+                    raise CannotBeTaken("it hands on variables of another machine")
+                each = each.get("name")  # noqa: PLW2901 - the same variable, taken out
+            names.append(each)
+        return names
+
+    def _plain(self, text: str, where: str) -> str:
+        """A text that nobody fills in here, so nothing may be to fill in."""
+        text = replaced(text, self.fixed) if self.shape.references.filled(text) else text
+        if self.shape.references.filled(text):
+            raise CannotBeTaken(f"its {where} refer to variables, which are not filled in here")
+        return text
+
+    def _filled(self, text: str, where: str) -> str:
+        if self.shape.references.filled(text):
+            text = replaced(text, self.fixed)
+        return self.shape.references.ours(text, where)
+
+    def _texts(self, key: str, where: str) -> dict[str, Json]:
+        return {name: self._filled(value, where) for name, value in self._map(key).items()}
+
+    def _text(self, key: str) -> str:
+        value = self.entry.get(key) if key else ""
+        return value if isinstance(value, str) else ""
+
+    def _map(self, key: str) -> dict[str, str]:
+        """An object of texts. A number or a flag, which some write, is the text that it is."""
+        value = self.entry.get(key) if key else None
+        if value is None:
+            return {}
+        if not isinstance(value, Mapping):
+            raise CannotBeTaken(f"its `{key}` is no object")
+        return {name: _as_text(key, each) for name, each in value.items() if each is not None}
+
+    def _list(self, value: Json) -> list[str]:
+        if value is None:
+            return []
+        if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
+            raise CannotBeTaken("its arguments are no list")
+        return [_as_text("args", each) for each in value]
+
+
+def _as_text(where: str, value: Json) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise CannotBeTaken(f"its `{where}` has something in it that is no text")
+
+
+def _says_sse(url: str) -> bool:
+    return url.partition("?")[0].rstrip("/").endswith("/sse")

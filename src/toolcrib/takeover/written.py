@@ -1,0 +1,98 @@
+"""A server of ours as an entry of a client: the way back."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from toolcrib.model import Json, JsonObject
+from toolcrib.sources.mcp.server import Address, Command, ServerConfig
+from toolcrib.takeover.references import CannotBeTaken
+from toolcrib.takeover.shape import Shape
+
+_ALONE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
+_BEARER = re.compile(r"Bearer \$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}", re.IGNORECASE)
+_TIMES = {"start_timeout_s": 60.0, "call_timeout_s": 60.0}
+
+
+def write_entry(shape: Shape, server: ServerConfig) -> JsonObject:
+    """The entry as the client writes it. Raises `CannotBeTaken` where it cannot say as much."""
+    transport = server.transport
+    body = _local(shape, transport) if isinstance(transport, Command) else _remote(shape, transport)
+    entry = dict(shape.fixed) | dict(body)
+    if server.disabled:
+        if shape.off is None:
+            raise CannotBeTaken("it is switched off, which the client's file cannot say")
+        entry[shape.off[0]] = shape.off[1]
+    for key, (ours, unit_s) in shape.times.items():
+        seconds = float(getattr(server, ours))
+        if seconds != _TIMES[ours]:
+            entry[key] = round(seconds / unit_s)
+    return entry
+
+
+def _local(shape: Shape, command: Command) -> Iterator[tuple[str, Json]]:
+    if any(shape.references.filled(each) for each in (command.command, *command.args)):
+        raise CannotBeTaken("the client would fill in something in its arguments")
+    if shape.types:
+        yield "type", shape.types[0]
+    if shape.one_list:
+        yield "command", [command.command, *command.args]
+    else:
+        yield "command", command.command
+        yield "args", [*command.args]
+    env, names = _environment(shape, command)
+    if env:
+        yield shape.env, env
+    if names:
+        yield shape.env_names, names
+    if command.cwd:
+        if not shape.cwd:
+            raise CannotBeTaken("it starts in a folder of its own, which the client cannot say")
+        yield "cwd", command.cwd
+
+
+def _environment(shape: Shape, command: Command) -> tuple[dict[str, Json], list[Json]]:
+    """The variables with values, and the names of those that are handed on."""
+    handed_on = {name: "${" + ours + "}" for name, ours in command.env_from.items()}
+    wanted = {**handed_on, **command.env}
+    env: dict[str, Json] = {}
+    names: list[Json] = []
+    for name, value in wanted.items():
+        alone = _ALONE.fullmatch(value)
+        if shape.env_names and alone and alone[1] == name:
+            names.append(name)
+        else:
+            env[name] = _theirs(shape, value, f"variable {name}")
+    return env, names
+
+
+def _remote(shape: Shape, address: Address) -> Iterator[tuple[str, Json]]:
+    if not shape.remote:
+        raise CannotBeTaken("the client's file knows no servers that run elsewhere")
+    if address.oauth:
+        raise CannotBeTaken("it logs in by an `oauth` of its own, which is not written for clients")
+    if shape.types:
+        yield "type", shape.types[1]
+    yield shape.url, _theirs(shape, address.url, "address")
+    by_variable: dict[str, Json] = {}
+    headers: dict[str, Json] = {}
+    for name, value in address.headers.items():
+        if shape.bearer and name.lower() == "authorization" and _BEARER.fullmatch(value):
+            yield shape.bearer, _BEARER.sub(r"\1", value)
+        elif shape.env_headers and _ALONE.fullmatch(value):
+            by_variable[name] = _ALONE.sub(r"\1", value)
+        else:
+            headers[name] = _theirs(shape, value, f"header {name}")
+    yield from _if_any({shape.headers: headers, shape.env_headers: by_variable})
+
+
+def _if_any(maps: Mapping[str, dict[str, Json]]) -> Iterator[tuple[str, Json]]:
+    for key, values in maps.items():
+        if values:
+            yield key, values
+
+
+def _theirs(shape: Shape, text: str, where: str) -> str:
+    said = shape.references.theirs(text)
+    if said is None:
+        raise CannotBeTaken(f"its {where} refers to variables in a way that the client cannot say")
+    return said

@@ -1,0 +1,161 @@
+"""A daemon in this process, and a client that says what it likes to it."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.gateway.standing_in import Windows
+from toolcrib.config import Settings
+from toolcrib.connect.arguments import Asked
+from toolcrib.connect.place import FOLDER, Place, Runtime, place_of
+from toolcrib.crib import Crib
+from toolcrib.gateway import daemon as daemons
+from toolcrib.gateway.daemon import Daemon
+from toolcrib.gateway.holding import Holding
+
+INITIALIZE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "by hand", "version": "1"},
+}
+
+
+def bare(**others: Any) -> Settings:
+    """Settings of a crib with nothing in it, and no trace on disk."""
+    quiet: dict[str, Any] = {"apps": {"enabled": False}, "embed": {"embedder": "none"}}
+    return Settings.model_validate(
+        {"store": ":memory:", "builtin_tools": False, "plugins": False, **quiet, **others}
+    )
+
+
+def environ(folder: Path) -> dict[str, str]:
+    """An environment whose daemon is in this folder."""
+    return {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], FOLDER: str(folder / "run")}
+
+
+def place_in(folder: Path) -> Place:
+    return place_of(Asked(), environ(folder))
+
+
+@asynccontextmanager
+async def serving(
+    folder: Path,
+    settings: Settings | None = None,
+    *,
+    crib: Callable[[], Crib] | None = None,
+    **options: Any,
+) -> AsyncGenerator[tuple[Daemon, Runtime]]:
+    """A daemon that serves as long as this lasts."""
+    holding = Holding(place_in(folder))
+    opening = daemons.Opening(crib or (lambda: Crib.from_settings(settings or bare())), Windows)
+    daemon = Daemon(opening, holding, **options)
+    ready: asyncio.Future[Runtime] = asyncio.get_running_loop().create_future()
+    running = asyncio.create_task(daemon.run(ready.set_result))
+    try:
+        await asyncio.wait({ready, running}, return_when=asyncio.FIRST_COMPLETED)
+        yield daemon, await (ready if ready.done() else running)  # pyright: ignore[reportReturnType]
+    finally:
+        daemon.stop()
+        await running
+        holding.close()
+
+
+class Answer(NamedTuple):
+    """What came back over HTTP."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str:
+        """The one word of a refusal."""
+        return self.json["error"]["data"]["code"]
+
+
+async def say(port: int, raw: bytes, *, wait_s: float = 20.0) -> bytes:
+    """Say this to the port, and hear what comes until the other side hangs up."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(raw)
+        async with asyncio.timeout(wait_s):
+            return await reader.read()
+    except ConnectionError:
+        return b""
+    finally:
+        writer.close()
+
+
+async def request(
+    port: int,
+    method: str = "POST",
+    path: str = "/mcp",
+    headers: Mapping[str, str] | None = None,
+    body: bytes = b"",
+) -> Answer:
+    """One request, with just these headers beside Host and the length."""
+    named = {"Host": f"127.0.0.1:{port}", "Connection": "close", **(headers or {})}
+    if body:
+        named.setdefault("Content-Length", str(len(body)))
+    head = "".join(f"{name}: {value}\r\n" for name, value in named.items())
+    said = await say(port, f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body)
+    return parsed(said)
+
+
+def parsed(said: bytes) -> Answer:
+    head, _, body = said.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    named = {name.lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
+    if named.get("transfer-encoding") == "chunked":
+        body = _unchunked(body)
+    return Answer(int(first.split()[1]) if first else 0, named, body)
+
+
+def _unchunked(body: bytes) -> bytes:
+    pieces: list[bytes] = []
+    while body:
+        size, _, body = body.partition(b"\r\n")
+        length = int(size, 16)
+        pieces.append(body[:length])
+        body = body[length + 2 :]
+    return b"".join(pieces)
+
+
+def rpc(method: str, id: object = 1, **params: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode()
+
+
+def with_token(token: str, **more: str) -> dict[str, str]:
+    """The headers of a client that does everything right, in the modern era."""
+    return {
+        "Authorization": f"Bearer {token}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        **{name.replace("_", "-"): value for name, value in more.items()},
+    }
+
+
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "by hand", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+async def call(
+    port: int, token: str, tool: str, path: str = "/mcp", id: object = 1, **arguments: Any
+) -> Answer:
+    """A tool call of the modern era: one request, no session."""
+    headers = with_token(
+        token, MCP_Protocol_Version="2026-07-28", Mcp_Method="tools/call", Mcp_Name=tool
+    )
+    body = rpc("tools/call", id, name=tool, arguments=arguments, _meta=MODERN)
+    return await request(port, path=path, headers=headers, body=body)

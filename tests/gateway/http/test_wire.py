@@ -1,0 +1,227 @@
+"""The edge as it is on the wire: with the web server before it and the SDK behind it."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.gateway.daemons import (
+    INITIALIZE,
+    bare,
+    call,
+    parsed,
+    request,
+    rpc,
+    say,
+    serving,
+    with_token,
+)
+from tests.plan import amount
+from toolcrib.gateway.http import web
+from toolcrib.gateway.keys import Keys
+
+
+def run(
+    folder: Path, scenario: Callable[[int, str], Coroutine[Any, Any, None]], **gateway: Any
+) -> None:
+    async def served() -> None:
+        async with serving(folder, bare(gateway=gateway)) as (_, runtime):
+            await scenario(runtime.port, runtime.token)
+
+    asyncio.run(served())
+
+
+def test_a_client_of_the_handshake_era_has_a_session(tmp_path: Path):
+    async def scenario(port: int, token: str) -> None:
+        right = with_token(token)
+        hello = await request(port, headers=right, body=rpc("initialize", **INITIALIZE))
+        assert hello.status == 200
+        session = hello.headers["mcp-session-id"]
+        mine = right | {"Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"}
+        noted = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+        assert (await request(port, headers=mine, body=noted)).status == 202
+        listed = await request(port, headers=mine, body=rpc("tools/list", 2))
+        assert b'"echo"' in listed.body
+        forged = mine | {"Mcp-Session-Id": "0" * 32}
+        assert (await request(port, headers=forged, body=rpc("tools/list", 2))).status == 404
+        assert (await request(port, "DELETE", headers=mine)).status == 200
+        assert (await request(port, headers=mine, body=rpc("tools/list", 3))).status == 404
+
+    run(tmp_path, scenario)
+
+
+@pytest.mark.plan(49)
+def test_a_session_is_its_owners_alone(tmp_path: Path):
+    keys = Keys(bare().state_folder)
+    key = keys.add("other")
+
+    async def scenario(port: int, token: str) -> None:
+        hello = await request(port, headers=with_token(token), body=rpc("initialize", **INITIALIZE))
+        session = {"Mcp-Session-Id": hello.headers["mcp-session-id"]}
+        theirs = with_token(key) | session | {"MCP-Protocol-Version": "2025-11-25"}
+        assert (await request(port, headers=theirs, body=rpc("tools/list", 2))).status == 404
+        assert (await request(port, "DELETE", headers=theirs)).status == 404
+        nobody = {name: value for name, value in theirs.items() if name != "Authorization"}
+        assert (await request(port, headers=nobody, body=rpc("tools/list", 2))).status == 401
+        named = await call(port, key, "echo", text="x")
+        assert named.json["result"]["content"][0]["text"] == "key:other@default: x"
+
+    run(tmp_path, scenario)
+
+
+@pytest.mark.plan(51)
+def test_what_header_and_body_say_has_to_be_the_same(tmp_path: Path):
+    async def scenario(port: int, token: str) -> None:
+        right = await call(port, token, "echo")
+        assert right.status == 200
+        headers = with_token(token, MCP_Protocol_Version="2026-07-28", Mcp_Method="tools/call")
+        meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+        body = rpc("tools/call", name="echo", arguments={}, _meta=meta)
+        unlike = headers | {"Mcp-Name": "other"}
+        assert (await request(port, headers=unlike, body=body)).status == 400
+
+    run(tmp_path, scenario)
+
+
+@pytest.mark.plan(51)
+def test_what_could_be_two_requests_is_none(tmp_path: Path):
+    async def scenario(port: int, token: str) -> None:
+        head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
+        smuggled = f"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"
+        both = "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        twice = "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello"
+        many = "".join(f"X-{number}: x\r\n" for number in range(10_000))
+        long = f"X-Long: {'x' * 100_000}\r\n\r\n"
+        for rest in (both + smuggled, twice, many + "\r\n", long, "Bad Header\r\n\r\n"):
+            said = await say(port, (head + rest).encode())
+            # Whoever sends so much more may be cut off before the answer is read.
+            assert not said or 400 <= parsed(said).status < 500, said[:200]
+            assert said.count(b"HTTP/1.1") <= 1
+        for upgrade in ("websocket", "h2c"):
+            more = {"Connection": "Upgrade", "Upgrade": upgrade}
+            answer = await request(port, "GET", headers=with_token(token) | more)
+            assert answer.status == 400
+        assert (await request(port, "GET", "/health")).status == 200
+
+    run(tmp_path, scenario)
+
+
+@pytest.mark.plan(51)
+def test_slow_clients_are_sent_away_and_the_others_notice_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(web, "HEAD_S", 1.5)
+
+    async def scenario(port: int, token: str) -> None:
+        slow = [
+            await asyncio.open_connection("127.0.0.1", port)
+            for _ in range(amount(51, "slow connections"))
+        ]
+        for number, (_, writer) in enumerate(slow):
+            writer.write((b"", b"GET /mcp HTT", b"GET /mcp HTTP/1.1\r\nHost: x\r\nX")[number % 3])
+        for number in range(20):
+            answer = await call(port, token, "echo", text=str(number))
+            assert answer.status == 200
+        # A head that comes to no end is not waited for on a connection that was used, either.
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        await reader.readuntil(b"}")
+        writer.write(b"GET /health HTT")
+        async with asyncio.timeout(30):
+            assert await reader.read() == b""
+            for each, _ in slow:
+                assert await each.read() == b""
+        for _, each in (*slow, (reader, writer)):
+            each.close()
+
+    run(tmp_path, scenario)
+
+
+@pytest.mark.plan(13)
+def test_too_much_at_once_is_refused_quickly_and_the_rest_is_done(tmp_path: Path):
+    async def scenario(port: int, token: str) -> None:
+        began = time.monotonic()
+
+        async def one(number: int) -> tuple[int, float, str]:
+            answer = await call(port, token, "wait", id=number, s=1.5)
+            return answer.status, time.monotonic() - began, answer.headers.get("retry-after", "")
+
+        wanted = amount(13, "requests")
+        answers = await asyncio.gather(*map(one, range(wanted)))
+        done = [each for each in answers if each[0] == 200]
+        refused = [each for each in answers if each[0] == 503]
+        assert len(done) == 64  # what one guest may have under way
+        assert len(done) + len(refused) == wanted
+        assert all(int(later) >= 1 for _, _, later in refused)
+        # Nobody who was refused waited for those who were not.
+        assert max(took for _, took, _ in refused) < max(took for _, took, _ in done)
+        assert (await call(port, token, "echo")).status == 200
+
+    run(tmp_path, scenario)
+
+
+@pytest.mark.plan(14)
+def test_a_steady_stream_of_requests_is_served(tmp_path: Path):
+    async def scenario(port: int, token: str) -> None:
+        took: list[float] = []
+
+        async def one(number: int) -> None:
+            await asyncio.sleep(number / 100)
+            began = time.monotonic()
+            answer = await call(port, token, "echo", id=number, text=str(number))
+            took.append(time.monotonic() - began)
+            assert json.loads(answer.body)["id"] == number
+            assert answer.json["result"]["content"][0]["text"].endswith(f": {number}")
+
+        await asyncio.gather(*map(one, range(100 * amount(14, "seconds"))))
+        slow = sorted(took)[int(len(took) * 0.99)]
+        assert slow < 2.0, f"p99 {slow:.3f} s"
+
+    run(tmp_path, scenario)
+
+
+SPAWNS = {"subprocess.Popen", "os.posix_spawn", "os.fork", "os.exec", "os.system", "pty.spawn"}
+STDIO = {"command": "/bin/sh", "args": ["-c", "touch /tmp/owned"], "type": "stdio"}
+
+
+@pytest.mark.plan(53)
+def test_no_route_starts_what_a_request_describes(tmp_path: Path):
+    spawned: list[str] = []
+    listening = True
+
+    def hear(event: str, _arguments: object) -> None:
+        if listening and event in SPAWNS:
+            spawned.append(event)
+
+    bodies = [
+        {"mcpServers": {"x": STDIO}},
+        {"name": "x", **STDIO},
+        {"server": "x", "config": STDIO},
+    ]
+    methods = ["servers/add", "server/test", "tools/call", "initialize", "toolcrib/add", "ping"]
+    paths = ["/mcp", "/servers", "/mcp/servers", "/api/servers", "/test", "/config", "/v1/mcp/test"]
+
+    async def scenario(port: int, token: str) -> None:
+        for path in paths:
+            for how in ("POST", "PUT", "PATCH", "GET"):
+                for body in bodies:
+                    said = json.dumps(body).encode()
+                    answer = await request(port, how, path, with_token(token), said)
+                    assert answer.status >= 400 or how == "GET", (how, path)
+        for method in methods:
+            for body in bodies:
+                for name in ("add_server", "toolcrib_add", "server_add"):
+                    params = {**INITIALIZE, **body, "name": name, "arguments": body}
+                    await request(port, headers=with_token(token), body=rpc(method, **params))
+
+    sys.addaudithook(hear)
+    try:
+        run(tmp_path, scenario)
+    finally:
+        listening = False
+    assert not spawned

@@ -1,0 +1,230 @@
+"""Resources of the servers behind us, as the SDK's client sees them in either era."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp import Client, MCPError
+from mcp.server import Server
+
+from tests.gateway.fronting import ERAS, SOON, Person, add_fake, client_of
+from tests.sources.mcp.faking import nothing_left
+from toolcrib import Crib
+from toolcrib.gateway import beside
+from toolcrib.gateway.guest import Guest, Profile
+from toolcrib.gateway.uris import fits
+from toolcrib.gateway.watched import Watched
+from toolcrib.search.filters import Scope
+
+
+@pytest.fixture
+def crib() -> Iterator[Crib]:
+    with nothing_left(), Crib() as crib:
+        yield crib
+
+
+def guest(**scope: Any) -> Guest:
+    return Guest("ann", Profile(scope=Scope(**scope)))
+
+
+def seen(crib: Crib, test: Any, era: str = "auto", who: Guest | None = None) -> Any:
+    async def run() -> Any:
+        async with asyncio.timeout(SOON), client_of(crib, era, Person(), who) as client:
+            return await test(client)
+
+    return asyncio.run(run())
+
+
+async def uris(client: Any) -> list[str]:
+    return [each.uri for each in (await client.list_resources()).resources]
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("back", ["", "modern"])
+def test_all_are_listed_by_server_and_read_while_their_server_sleeps(crib, era, back):
+    add_fake(crib, "b", "offers", "echo", back)
+    add_fake(crib, "a", "offers", back)
+
+    async def test(client):
+        listed = (await client.list_resources()).resources
+        (template, *_) = (await client.list_resource_templates()).resource_templates
+        read = [
+            (await client.read_resource(uri)).contents[0]
+            for uri in (listed[2].uri, template.uri_template.replace("{id}", "7"))
+        ]
+        return listed, template, read
+
+    with Crib() as asleep:
+        for name in ("b", "a"):
+            config = crib.servers[name].config.transport
+            asleep.add_mcp(name, command=[config.command, *config.args])
+        listed, template, read = seen(asleep, test, era)
+    assert [each.uri for each in listed] == [
+        "toolcrib://a/fake://a",
+        "toolcrib://a/fake://shared",
+        "toolcrib://b/fake://a",
+        "toolcrib://b/fake://shared",
+    ]
+    assert (listed[0].name, listed[0].description, listed[0].mime_type) == (
+        "a",
+        "The a",
+        "text/plain",
+    )
+    assert template.uri_template == "toolcrib://a/fake://item/{id}"
+    assert read[0].uri == "toolcrib://b/fake://a"
+    assert read[0].text.endswith(" fake://a")
+    assert "echo" in read[0].text
+    assert read[1].uri == "toolcrib://a/fake://item/7"
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_bare_uri_will_do_where_it_is_unique(crib, era):
+    add_fake(crib, "a", "offers")
+
+    async def test(client):
+        listed = (await client.read_resource("fake://a")).contents[0]
+        fitting = (await client.read_resource("fake://item/9")).contents[0]
+        return listed.uri, fitting.uri
+
+    assert seen(crib, test, era) == ("fake://a", "fake://item/9")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_what_is_of_several_or_of_none_says_what_there_is(crib, era):
+    add_fake(crib, "a", "offers")
+    add_fake(crib, "b", "offers")
+
+    async def test(client):
+        found = []
+        for uri in ("fake://a", "fake://aa", "toolcrib://a/fake://gone"):
+            with pytest.raises(MCPError) as raised:
+                await client.read_resource(uri)
+            found.append((raised.value.code, str(raised.value)))
+        return found
+
+    several, none, gone = seen(crib, test, era)
+    assert "toolcrib://a/fake://a, toolcrib://b/fake://a" in several[1]
+    missing = -32602 if era == "auto" else -32002
+    assert (none[0], gone[0]) == (missing, missing)
+    assert "nearest: fake://a" in none[1]
+    assert "not found" in gone[1]
+
+
+def test_a_guest_sees_the_servers_of_their_profile_alone(crib):
+    add_fake(crib, "a", "offers")
+    add_fake(crib, "b", "offers", permission={"*": "write"})
+    cases = [
+        ({"sources": frozenset({"b"})}, {"b"}),
+        ({"sources": frozenset[str]()}, set()),
+        ({"allowed": frozenset({"mcp_a_echo"})}, {"a"}),
+        ({"excluded": frozenset({"mcp_b_*"})}, {"a"}),
+        ({"permissions": frozenset({"read"})}, {"a"}),
+        ({}, {"a", "b"}),
+    ]
+    for scope, servers in cases:
+        who = guest(**scope)
+        assert {uri.split("/")[2] for uri in seen(crib, uris, who=who)} == servers, scope
+
+    async def read_b(client):
+        with pytest.raises(MCPError):
+            await client.read_resource("toolcrib://b/fake://a")
+
+    seen(crib, read_b, who=guest(sources=frozenset({"a"})))
+
+
+def test_of_a_server_that_nobody_trusts_there_is_nothing(crib):
+    add_fake(crib, "a", "offers", trust="strict")
+    assert seen(crib, uris) == []
+
+    async def read(client):
+        with pytest.raises(MCPError, match="no resource"):
+            await client.read_resource("toolcrib://a/fake://a")
+
+    seen(crib, read)
+
+
+def test_a_long_list_comes_in_pages(crib, monkeypatch):
+    monkeypatch.setattr(beside, "PAGE", 3)
+    add_fake(crib, "a", "offers")
+    add_fake(crib, "b", "offers")
+
+    async def test(client):
+        first = await client.list_resources()
+        second = await client.list_resources(cursor=first.next_cursor)
+        with pytest.raises(MCPError, match="no cursor"):
+            await client.list_resources(cursor="x")
+        return len(first.resources), len(second.resources), second.next_cursor
+
+    assert seen(crib, test) == (3, 1, None)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_one_that_is_malformed_costs_no_other(crib, era):
+    add_fake(crib, "a", "offers", "bad-offers")
+    assert seen(crib, uris, era) == ["toolcrib://a/fake://a", "toolcrib://a/fake://shared"]
+
+
+@pytest.mark.parametrize("back", ["", "modern"])
+def test_a_client_of_the_handshake_hears_of_the_resources_that_it_subscribed_to(crib, back):
+    add_fake(crib, "a", "offers", back)
+    uri = "toolcrib://a/fake://a"
+
+    async def test():
+        told = asyncio.Queue()
+
+        async def hear(message):
+            told.put_nowait(message)
+
+        async with client_of(crib, "legacy", Person(), message_handler=hear) as client:
+            await client.session.send_request(subscription(uri), types.EmptyResult)
+            await client.call_tool("touch", {"uri": "fake://a"})
+            heard = await told.get()
+            end = types.UnsubscribeRequest(params=types.UnsubscribeRequestParams(uri=uri))
+            await client.session.send_request(end, types.EmptyResult)
+            with pytest.raises(MCPError, match="no resource"):
+                await client.session.send_request(subscription("no://a"), types.EmptyResult)
+            assert told.empty()
+        return heard
+
+    assert asyncio.run(asyncio.wait_for(test(), SOON)).params.uri == uri
+
+
+def test_a_stream_of_the_modern_era_hears_of_what_can_be_watched(crib):
+    add_fake(crib, "a", "offers")
+    watched, told = Watched(crib, guest()), []
+
+    async def seen_context(context, _params):
+        heard = asyncio.Queue()
+        async with watched.during(context, ["fake://a", "no://a"], heard.put_nowait):
+            await crib.call("touch", {"uri": "fake://a"})
+            told.append(await heard.get())
+        return types.ListToolsResult(tools=[])
+
+    async def test():
+        async with Client(Server("s", on_list_tools=seen_context), mode="auto") as client:
+            await client.list_tools()
+
+    asyncio.run(asyncio.wait_for(test(), SOON))
+    assert told == ["fake://a"]
+
+
+def subscription(uri: str) -> types.SubscribeRequest:
+    return types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
+
+
+@pytest.mark.parametrize(
+    ("template", "uri", "is_one"),
+    [
+        ("a://x", "a://x", True),
+        ("a://x", "a://xy", False),
+        ("a://{b}/c{?q}", "a://1/c?q=2", True),
+        ("a://{b}/c", "a://1/d", False),
+        ("a://{b}-{c}/end", "a://1-2/end", True),
+        ("a://{b}-{c}/end", "a://12/end", False),
+        ("aa{b}aa", "aaa", False),
+    ],
+)
+def test_what_can_be_of_a_template(template, uri, is_one):
+    assert fits(template, uri) == is_one
