@@ -1,12 +1,12 @@
 """Tools that ask back: by requests of their own before 2026-07-28, by what they return since.
 
-The first kind is called on a connection with a handshake alone, the second without one alone, as
-the scenarios do. Behind a gateway either may be met from the other side.
+Each does both, whatever the scenario that it is for: the gateway speaks to its servers in an era
+that has nothing to do with its client's.
 """
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -16,7 +16,12 @@ from pydantic import BaseModel
 from tests.conformance.tools import Asked, Result, Tool, text
 
 Asks = Callable[[Asked], Awaitable[Result]]
-Answer = TypeVar("Answer", bound=BaseModel)
+MODERN = "2026-07-28"
+KINDS: Mapping[str, tuple[Any, type[BaseModel]]] = {
+    "elicitation/create": (types.ElicitRequest, types.ElicitResult),
+    "roots/list": (types.ListRootsRequest, types.ListRootsResult),
+    "sampling/createMessage": (types.CreateMessageRequest, types.CreateMessageResult),
+}
 
 
 def form(message: str, **properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,34 +53,60 @@ def required(requests: Mapping[str, Any], state: str | None = None) -> Result:
     return asked if state is None else asked | {"requestState": state}
 
 
-# Before 2026-07-28: requests of the server.
+class Wants(Exception):
+    """The round ends here: this is the result, and the client has to call again."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__("the client is asked")
+        self.result = result
+
+
+async def answers(
+    asked: Asked, requests: Mapping[str, Mapping[str, Any]], state: str | None = None
+) -> Mapping[str, Any]:
+    """What the client replies: to requests of ours before 2026-07-28, to a result since.
+
+    Raises `Wants` where it has to be asked by a result, and has not yet replied.
+    """
+    if asked.ctx.protocol_version < MODERN:
+        return {key: await _back(asked, request) for key, request in requests.items()}
+    if any(key not in asked.answers for key in requests):
+        raise Wants(required(requests, state))
+    if asked.params.request_state != state:
+        raise MCPError(types.INVALID_PARAMS, "This is not the state that was given")
+    return {key: _json(asked.answers[key]) for key in requests}
+
+
+async def _back(asked: Asked, request: Mapping[str, Any]) -> Any:
+    """Ask on the stream of the call: there may be no other yet."""
+    kind, answer = KINDS[request["method"]]
+    of_the_call = ServerMessageMetadata(related_request_id=asked.ctx.request_id)
+    said = await asked.ctx.session.send_request(
+        kind.model_validate(request), answer, metadata=of_the_call
+    )
+    return _json(said)
+
+
+def _json(answer: Any) -> Any:
+    """An answer as it came: the SDK has made some of them its own types."""
+    is_typed = isinstance(answer, BaseModel)
+    return answer.model_dump(by_alias=True, mode="json") if is_typed else answer
 
 
 async def samples(asked: Asked) -> Result:
-    message = types.SamplingMessage(
-        role="user", content=types.TextContent(type="text", text=asked.arguments["prompt"])
-    )
-    params = types.CreateMessageRequestParams(messages=[message], max_tokens=100)
-    request = types.CreateMessageRequest(params=params)
-    said = await _back(asked, request, types.CreateMessageResult)
-    return text(f"LLM response: {said.model_dump_json(by_alias=True)}")
+    said = await answers(asked, {"said": sample(asked.arguments["prompt"])})
+    return text(f"LLM response: {json.dumps(said['said'])}")
 
 
 def elicits(opening: str, question: Callable[[Asked], Mapping[str, Any]]) -> Asks:
     """A tool that puts a form to the user, and says what became of it."""
 
     async def run(asked: Asked) -> Result:
-        params = types.ElicitRequestFormParams.model_validate(question(asked)["params"])
-        said = await _back(asked, types.ElicitRequest(params=params), types.ElicitResult)
-        return text(f"{opening}: action={said.action}, content={json.dumps(said.content)}")
+        said = (await answers(asked, {"form": question(asked)}))["form"]
+        content = json.dumps(said.get("content"))
+        return text(f"{opening}: action={said['action']}, content={content}")
 
     return run
-
-
-async def _back(asked: Asked, request: types.ServerRequest, answer: type[Answer]) -> Answer:
-    """Ask on the stream of the call: there may be no other yet."""
-    of_the_call = ServerMessageMetadata(related_request_id=asked.ctx.request_id)
-    return await asked.ctx.session.send_request(request, answer, metadata=of_the_call)
 
 
 def _contact(asked: Asked) -> Mapping[str, Any]:
@@ -110,33 +141,24 @@ def _choices(asked: Asked) -> Mapping[str, Any]:
     )
 
 
-# Since 2026-07-28: results that ask.
-
-
 def asks(answer: str, state: str | None = None, **requests: Mapping[str, Any]) -> Asks:
     """A tool that asks all this in one round, and then gives its answer with the answers in it."""
 
     async def run(asked: Asked) -> Result:
-        if any(key not in asked.answers for key in requests):
-            return required(requests, state)
-        if asked.params.request_state != state:
-            raise MCPError(types.INVALID_PARAMS, "This is not the state that was given")
-        said = {key: _json(asked.answers[key]) for key in requests}
-        return text(f"{answer} {json.dumps(said)}")
+        return text(f"{answer} {json.dumps(await answers(asked, requests, state))}")
 
     return run
 
 
 async def asks_twice(asked: Asked) -> Result:
-    match asked.params.request_state:
-        case "first" if "step1" in asked.answers:
-            question = form("Step 2: What is your favorite color?", color=TEXT)
-            return required({"step2": question}, "second")
-        case "second" if "step2" in asked.answers:
-            return text("Both steps are done.")
-        case _:
-            question = form("Step 1: What is your name?", name=TEXT)
-            return required({"step1": question}, "first")
+    name = form("Step 1: What is your name?", name=TEXT)
+    color = form("Step 2: What is your favorite color?", color=TEXT)
+    if asked.params.request_state != "second":
+        await answers(asked, {"step1": name}, "first")
+        if asked.ctx.protocol_version >= MODERN:
+            return required({"step2": color}, "second")
+    await answers(asked, {"step2": color}, "second")
+    return text("Both steps are done.")
 
 
 async def asks_what_it_may(asked: Asked) -> Result:
@@ -146,9 +168,7 @@ async def asks_what_it_may(asked: Asked) -> Result:
         "greeting": (able.sampling, sample("Generate a greeting")),
     }
     requests = {key: question for key, (declared, question) in may.items() if declared is not None}
-    if not requests or set(requests) <= set(asked.answers):
-        return text("There is nothing to ask.")
-    return required(requests)
+    return text(f"What there was to ask: {json.dumps(await answers(asked, requests))}")
 
 
 async def needs_sampling(asked: Asked) -> Result:
@@ -159,13 +179,7 @@ async def needs_sampling(asked: Asked) -> Result:
             "This tool needs sampling",
             {"requiredCapabilities": {"sampling": {}}},
         )
-    return text("The client has what this tool needs.")
-
-
-def _json(answer: Any) -> Any:
-    """An answer as it came: the SDK has made some of them its own types."""
-    is_typed = isinstance(answer, BaseModel)
-    return answer.model_dump(by_alias=True, mode="json") if is_typed else answer
+    return text(json.dumps(await answers(asked, {"greeting": sample("Generate a greeting")})))
 
 
 ONE_BY_ONE = {

@@ -61,7 +61,10 @@ class Everything:
     ) -> Any:
         if params.name not in self.tools:
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name}")
-        result = await self.tools[params.name].run(Asked(ctx, params))
+        try:
+            result = await self.tools[params.name].run(Asked(ctx, params))
+        except asking.Wants as wants:
+            result = wants.result
         return typed(types.CallToolResult, result)
 
 
