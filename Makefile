@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test soak check format bench extras shape clean
+.PHONY: help run test clients soak check format bench extras shape clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -17,6 +17,10 @@ run: $(VENV)/.package ## Install Toolcrib into .venv and take the guided tour
 
 test: $(VENV)/.dev ## Run the tests, in random order, on every core (ARGS="-k cut" for some)
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(ARGS)
+
+clients: $(VENV)/.dev ## Try the gateway with real clients and the conformance suite (1 GB from npm)
+	$(BIN)/python scripts/install_test_clients.py
+	$(BIN)/python -m pytest -m clients --numprocesses=auto --dist=loadfile $(ARGS)
 
 soak: $(VENV)/.dev ## Run the tests of security and reliability at full size, one by one
 	TOOLCRIB_SOAK=1 $(BIN)/python -m pytest -m plan -o faulthandler_timeout=1800 --durations=15 $(ARGS)

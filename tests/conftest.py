@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from scripts.install_test_clients import COMMAND, installed
 from toolcrib.by_settings import embedder_of
 from toolcrib.config import Settings
 from toolcrib.embed.protocol import Embedder
@@ -17,6 +18,16 @@ from toolcrib.embed.protocol import Embedder
 # A loaded machine is slow now and then; that is no finding.
 settings.register_profile("toolcrib", deadline=None)
 settings.load_profile("toolcrib")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out what needs the clients of other people where they are not installed."""
+    if installed():
+        return
+    for item in items:
+        if item.get_closest_marker("clients"):
+            item.add_marker(pytest.mark.skip(reason=f"not installed: run `{COMMAND}`"))
+
 
 FOLDERS = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
 

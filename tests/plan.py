@@ -42,7 +42,12 @@ REQUIRED: Mapping[int, Required] = {
     16: Required(
         "Servers that are killed at random cost their own calls, which end with a typed error in "
         "time; the others answer, and no process or descriptor is left.",
-        {"servers": (12, 50), "seconds": (7, 60)},
+        {
+            "servers": (12, 50),
+            "seconds": (7, 60),
+            "servers behind a gateway": (10, 50),
+            "seconds of a gateway": (6, 120),
+        },
     ),
     17: Required(
         "Nothing that Toolcrib started outlives a Toolcrib that is killed.",
@@ -128,10 +133,16 @@ REQUIRED: Mapping[int, Required] = {
         "A server sees its own part of the environment, and no other's; files are ours alone.",
         {"servers": (10, 50)},
     ),
+    57: Required(
+        "Each client of a gateway gets its own answers, though all number their requests alike.",
+        {"guests": (3, 20), "clients": (4, 50), "calls": (240, 100_000)},
+    ),
     58: Required(
         "Reveal sets keep what they promise, are one guest's alone, and stay within bounds.",
         {"histories": (40, 1_000)},
     ),
+    61: Required("Through the gateway, the official conformance suite passes."),
+    63: Required("The inspector and both SDKs are served in both eras, on stdio and over HTTP."),
 }
 
 

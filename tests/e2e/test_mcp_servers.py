@@ -17,6 +17,7 @@ from toolcrib.crib import Crib
 from toolcrib.model import Call, Entry, Json, Outcome, Running
 from toolcrib.sources.mcp.servers import McpServers, mcp_servers
 
+FIVE = ("everything", "filesystem", "git", "memory", "time")
 MAIN = "from toolcrib.cli import main; main()"
 
 
@@ -36,6 +37,7 @@ def config(installed: Path, tmp_path: Path) -> Path:
     table = {
         name: {**values, "idle_timeout_s": 1.5}
         for name, values in servers(installed, playground).items()
+        if name in FIVE
     }
     file.write_text(json.dumps({"mcpServers": table}))
     return file

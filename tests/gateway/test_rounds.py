@@ -14,6 +14,7 @@ from toolcrib import Crib
 from toolcrib.gateway import rounds
 from toolcrib.gateway.guest import Guest
 
+ABLE: Any = {"elicitation": {"form": {}}, "sampling": {}, "roots": {}}
 ANN = {"elicits": {"action": "accept", "content": {"name": "Ann"}}}
 
 
@@ -30,8 +31,7 @@ class Wire:
     def __init__(self, crib: Crib, guest: str = "ann") -> None:
         self.front = Front(crib, Guest(guest))
 
-    async def __call__(self, name: str = "elicits", **params: Any) -> Any:
-        able = {"elicitation": {"form": {}}, "sampling": {}, "roots": {}}
+    async def __call__(self, name: str = "elicits", able: Any = ABLE, **params: Any) -> Any:
         meta = {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": able,
@@ -125,6 +125,17 @@ def test_what_is_given_before_it_is_asked_will_do_and_more_does_no_harm(crib):
         return await wire(inputResponses=ANN | more)
 
     assert "Ann" in text_of(run(crib, test))
+
+
+def test_what_a_client_has_not_declared_and_a_tool_cannot_do_without_has_its_own_error(crib):
+    async def test(wire):
+        return [await wire(name, {}) for name in ("samples", "wants_roots", "elicits")]
+
+    *missing, dismissed = run(crib, test)
+    assert [each.code for each in missing] == [-32021] * 2
+    needs = [each.data["requiredCapabilities"] for each in missing]
+    assert needs == [{"sampling": {}}, {"roots": {}}]
+    assert dismissed["resultType"] == "complete"
 
 
 def test_of_too_many_that_wait_the_oldest_is_given_up(crib, monkeypatch):

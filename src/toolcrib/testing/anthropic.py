@@ -3,6 +3,7 @@
 The refusals are the documented ones of November 2026.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,7 +18,7 @@ AT_THE_TOP = ("oneOf", "allOf", "anyOf")
 
 
 class AnthropicWire:
-    """`POST /v1/messages`, without streams. A thread is kept for as long as the wire is."""
+    """`POST /v1/messages`. A thread is kept for as long as the wire is."""
 
     def __init__(self) -> None:
         self._threads: dict[str, JsonObject] = {}
@@ -60,6 +61,19 @@ class AnthropicWire:
             "usage": {"input_tokens": 1, "output_tokens": 1},
         }
 
+    def events(self, reply: JsonObject) -> Iterator[JsonObject]:
+        """As the protocol says: each block begins, comes in one piece, and ends."""
+        yield {"type": "message_start", "message": {**reply, "content": [], "stop_reason": None}}
+        for index, block in enumerate(objects(reply["content"])):
+            begun, delta = _piece(block)
+            yield {"type": "content_block_start", "index": index, "content_block": begun}
+            if delta:
+                yield {"type": "content_block_delta", "index": index, "delta": delta}
+            yield {"type": "content_block_stop", "index": index}
+        ends = {"stop_reason": reply["stop_reason"], "stop_sequence": None}
+        yield {"type": "message_delta", "delta": ends, "usage": {"output_tokens": 1}}
+        yield {"type": "message_stop"}
+
     def _whole(self, body: JsonObject) -> JsonObject:
         """The request, with what the server has of its thread before it."""
         match body.get("thread"):
@@ -74,6 +88,18 @@ class AnthropicWire:
     def error(self, message: str) -> JsonObject:
         """As the protocol says."""
         return {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
+
+
+def _piece(block: JsonObject) -> tuple[JsonObject, JsonObject]:
+    """A block as it begins, and what comes after; nothing where it begins whole."""
+    match block["type"]:
+        case "text":
+            return {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+        case "tool_use" | "server_tool_use":
+            given = json.dumps(block["input"])
+            return {**block, "input": {}}, {"type": "input_json_delta", "partial_json": given}
+        case _:
+            return block, {}
 
 
 def _blocks(step: Step, seen: dict[str, str], id: str) -> list[JsonObject]:

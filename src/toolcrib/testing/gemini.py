@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.testing.script import Say, Step
-from toolcrib.testing.wire import call_of, objects, once_each, refuse, text_of
+from toolcrib.testing.wire import Refusal, call_of, objects, once_each, refuse, text_of
 
 MOST_FUNCTIONS = 512
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
@@ -55,6 +56,10 @@ class GeminiWire:
             "usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 2},
             "modelVersion": "scripted",
         }
+
+    def events(self, reply: JsonObject) -> NoReturn:  # noqa: ARG002 - the protocol's
+        """As the protocol says: a stream of Gemini has a path of its own, which is not served."""
+        raise Refusal("the scripted model does not stream in the words of Gemini")
 
     def error(self, message: str) -> JsonObject:
         """As the protocol says."""

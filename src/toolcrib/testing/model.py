@@ -36,6 +36,15 @@ class Request:
         return json.loads(self.body)
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back: as JSON, or as a stream of events."""
+
+    status: int
+    body: bytes
+    kind: str = "application/json"
+
+
 class ScriptedModel:
     """Plays a script, a turn for each request: for one conversation. A context manager.
 
@@ -77,12 +86,12 @@ class ScriptedModel:
         self._server.shutdown()
         self._server.server_close()
 
-    def answer(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """The status and the body with which the provider answers; one request at a time."""
+    def answer(self, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """What the provider answers; one request at a time."""
         wire = next((each for each in self._wires if each.is_for(urlsplit(path).path)), None)
         if wire is None:
             self.requests.append(Request(path, headers, body, refusal="no such path"))
-            return 404, b'{"error": {"message": "no such path"}}'
+            return Answer(404, b'{"error": {"message": "no such path"}}')
         with self._lock:
             seen, refusal = (), ""
             try:
@@ -90,13 +99,13 @@ class ScriptedModel:
                 ways = wire.sees(asked)
                 seen = tuple(ways)
                 steps, played = self._next(hosted="hosted" in ways.values())
-                answer = wire.reply(asked, steps, played)
+                answer = _answer(wire, wire.reply(asked, steps, played), asked)
                 self._played = played
             except Refusal as error:
                 refusal = str(error)
-                answer = wire.error(refusal)
+                answer = Answer(400, json.dumps(wire.error(refusal)).encode())
             self.requests.append(Request(path, headers, body, seen, refusal))
-        return 400 if refusal else 200, json.dumps(answer).encode()
+        return answer
 
     def _next(self, *, hosted: bool) -> tuple[Sequence[Step], int]:
         """The steps of the next turn, and how many turns are played then.
@@ -111,6 +120,21 @@ class ScriptedModel:
         return steps, played
 
 
+def _answer(wire: Wire, reply: JsonObject, asked: JsonObject) -> Answer:
+    """The reply, whole or as a stream, as it was asked for."""
+    if asked.get("stream"):
+        return Answer(200, b"".join(map(_event, wire.events(reply))), "text/event-stream")
+    return Answer(200, json.dumps(reply).encode())
+
+
+def _event(event: JsonObject | str) -> bytes:
+    """An event of a stream as it stands on the wire."""
+    if isinstance(event, str):
+        return f"data: {event}\n\n".encode()
+    name = f"event: {event['type']}\n" if "type" in event else ""
+    return f"{name}data: {json.dumps(event)}\n\n".encode()
+
+
 def _read(body: bytes, unknown: Sequence[str]) -> JsonObject:
     try:
         asked = json.loads(body)
@@ -121,9 +145,6 @@ def _read(body: bytes, unknown: Sequence[str]) -> JsonObject:
     read = cast("JsonObject", asked)
     for word in unknown:
         refuse(f"{word}: Extra inputs are not permitted", when=_mentions(read, word))
-    refuse(
-        "the scripted model does not stream; ask without `stream`", when=bool(read.get("stream"))
-    )
     return read
 
 
@@ -145,12 +166,12 @@ def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
-            status, answer = model.answer(self.path, dict(self.headers), body)
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(answer)))
+            answer = model.answer(self.path, dict(self.headers), body)
+            self.send_response(answer.status)
+            self.send_header("content-type", answer.kind)
+            self.send_header("content-length", str(len(answer.body)))
             self.end_headers()
-            self.wfile.write(answer)
+            self.wfile.write(answer.body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - theirs
             """Say nothing: `requests` has it all."""

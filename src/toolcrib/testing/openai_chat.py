@@ -1,18 +1,18 @@
 """OpenAI Chat Completions, as far as tools go: what it refuses, what its model sees and answers."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.testing.functions import check_functions, openai_error
 from toolcrib.testing.script import Say, Step
-from toolcrib.testing.wire import call_of, objects, refuse, text_of
+from toolcrib.testing.wire import call_of, object_of, objects, refuse, text_of
 
 MOST_TOOLS = 128
 
 
 class ChatWire:
-    """`POST /v1/chat/completions`, without streams."""
+    """`POST /v1/chat/completions`."""
 
     def is_for(self, path: str) -> bool:
         """As the protocol says."""
@@ -20,7 +20,7 @@ class ChatWire:
 
     def sees(self, body: JsonObject) -> Mapping[str, str]:
         """As the protocol says: whatever is in `tools`."""
-        functions = [_object(tool.get("function")) for tool in objects(body.get("tools"))]
+        functions = [object_of(tool.get("function")) for tool in objects(body.get("tools"))]
         refuse("[] is too short - 'tools'", when=body.get("tools") == [])
         refuse(f"'tools': at most {MOST_TOOLS}", when=len(functions) > MOST_TOOLS)
         check_functions(functions)
@@ -52,9 +52,28 @@ class ChatWire:
             "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
         }
 
+    def events(self, reply: JsonObject) -> Iterator[JsonObject | str]:
+        """As the protocol says: the message in one piece, then why it ends, then the usage."""
+        [choice] = objects(reply["choices"])
+        calls: list[Json] = [
+            {"index": place, **call}
+            for place, call in enumerate(objects(object_of(choice["message"]).get("tool_calls")))
+        ]
+        said = {**object_of(choice["message"])} | ({"tool_calls": calls} if calls else {})
+        for delta, reason in ((said, None), ({}, choice["finish_reason"])):
+            part: JsonObject = {"index": 0, "delta": delta, "finish_reason": reason}
+            yield _chunk(reply, choices=[part], usage=None)
+        yield _chunk(reply, choices=[], usage=reply["usage"])
+        yield "[DONE]"
+
     def error(self, message: str) -> JsonObject:
         """As the protocol says."""
         return openai_error(message)
+
+
+def _chunk(reply: JsonObject, **facts: Json) -> JsonObject:
+    named = {key: reply[key] for key in ("id", "created", "model")}
+    return {**named, "object": "chat.completion.chunk", **facts}
 
 
 def _call(step: Step, seen: Mapping[str, str], id: str) -> JsonObject:
@@ -84,7 +103,3 @@ def _refuse_unanswered(waiting: set[str]) -> None:
         f" each 'tool_call_id'. No response for: {', '.join(sorted(waiting))}",
         when=bool(waiting),
     )
-
-
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, dict) else {}

@@ -19,7 +19,7 @@ HERE, CLIENT, HOSTED = "here", "client", "hosted"
 
 
 class ResponsesWire:
-    """`POST /v1/responses`, without streams and without state on the server."""
+    """`POST /v1/responses`, without state on the server."""
 
     def is_for(self, path: str) -> bool:
         """As the protocol says."""
@@ -58,9 +58,43 @@ class ResponsesWire:
             "tools": body.get("tools", []),
         }
 
+    def events(self, reply: JsonObject) -> Iterator[JsonObject]:
+        """As the protocol says: each item begins, comes in one piece, and is done."""
+        started: JsonObject = {**reply, "status": "in_progress", "output": []}
+        items = (_item_events(item, at) for at, item in enumerate(objects(reply["output"])))
+        every: list[tuple[str, JsonObject]] = [
+            ("response.created", {"response": started}),
+            *(event for of_one in items for event in of_one),
+            ("response.completed", {"response": reply}),
+        ]
+        for number, (kind, facts) in enumerate(every):
+            yield {"type": kind, "sequence_number": number, **facts}
+
     def error(self, message: str) -> JsonObject:
         """As the protocol says."""
         return openai_error(message)
+
+
+def _item_events(item: JsonObject, at: int) -> Iterator[tuple[str, JsonObject]]:
+    """The events of one item of the output."""
+    place: JsonObject = {"output_index": at, "item_id": item["id"]}
+    if item["type"] == "message":
+        yield "response.output_item.added", {**place, "item": {**item, "content": []}}
+        for index, part in enumerate(objects(item["content"])):
+            where: JsonObject = {**place, "content_index": index}
+            empty = {**part, "text": ""}
+            yield "response.content_part.added", {**where, "part": empty}
+            yield "response.output_text.delta", {**where, "delta": part["text"], "logprobs": []}
+            yield "response.output_text.done", {**where, "text": part["text"], "logprobs": []}
+            yield "response.content_part.done", {**where, "part": part}
+    elif item["type"] == "function_call":
+        yield "response.output_item.added", {**place, "item": {**item, "arguments": ""}}
+        yield "response.function_call_arguments.delta", {**place, "delta": item["arguments"]}
+        done = {"name": item["name"], "arguments": item["arguments"]}
+        yield "response.function_call_arguments.done", {**place, **done}
+    else:
+        yield "response.output_item.added", {**place, "item": item}
+    yield "response.output_item.done", {**place, "item": item}
 
 
 def _listed(tools: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:

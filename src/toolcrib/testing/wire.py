@@ -32,6 +32,10 @@ class Wire(Protocol):
         """The reply in which the model does these steps. Raises `Refusal`."""
         ...
 
+    def events(self, reply: JsonObject) -> Iterable[JsonObject | str]:
+        """The same reply as the events of a stream, in order. Raises `Refusal` without streams."""
+        ...
+
     def error(self, message: str) -> JsonObject:
         """A refusal, as this provider words it."""
         ...
@@ -56,6 +60,11 @@ def objects(value: Json) -> list[JsonObject]:
     if not isinstance(value, list):
         return []
     return [cast("JsonObject", each) for each in value if isinstance(each, dict)]
+
+
+def object_of(value: Json) -> JsonObject:
+    """An object, or an empty one."""
+    return cast("JsonObject", value) if isinstance(value, dict) else {}
 
 
 def text_of(value: Json) -> str:

@@ -17,6 +17,7 @@ from toolcrib.sources.mcp import sdk
 
 MOST_TOOLS = 5_000
 PROGRESS_EVERY_S = 0.05
+PROGRESS_AT_ONCE = 5
 MOST_WORDS = 100  # of the log, each second
 _LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 _CHANGED = frozenset(
@@ -50,7 +51,7 @@ class Tap:
         self._said = said
         self._updated = updated
         self._pages: dict[str, tuple[JsonObject, ...]] = {}
-        self._told: dict[object, float] = {}
+        self._due: dict[object, float] = {}
         self._second = self._words = 0
         self.ended = asyncio.Event()
 
@@ -103,13 +104,19 @@ class Tap:
         return True
 
     def _is_due(self, token: object) -> bool:
-        """Whether it is time to hear again of the progress of a call."""
+        """Whether it is time to hear again of the progress of a call.
+
+        A few may come at once: what was sent at a good pace may have waited on its way.
+        """
         now = time.monotonic()
-        if not isinstance(token, str | int) or now - self._told.get(token, 0) < PROGRESS_EVERY_S:
+        if not isinstance(token, str | int):
             return False
-        if len(self._told) > MOST_TOOLS:
-            self._told.clear()
-        self._told[token] = now
+        due = max(self._due.get(token, 0), now - PROGRESS_AT_ONCE * PROGRESS_EVERY_S)
+        if due > now:
+            return False
+        if len(self._due) > MOST_TOOLS:
+            self._due.clear()
+        self._due[token] = due + PROGRESS_EVERY_S
         return True
 
     def _hear(self, message: JsonObject, context: Context) -> None:

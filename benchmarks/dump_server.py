@@ -1,0 +1,65 @@
+"""An MCP server that lists the tools of a file and answers every call at once.
+
+    python -S dump_server.py FILE
+
+FILE is JSON with a list under `tools`, as somebody's server once listed them. The standard library
+alone, so that forty of them are up in a moment; the handshake and the 2026-07-28 era alike.
+"""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+INFO = {"name": "dump", "version": "1"}
+CAPABILITIES = {"tools": {}}
+MODERN = "2026-07-28"
+
+
+def main() -> None:
+    tools = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))["tools"]
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" in message and "method" in message:
+            answer = {"jsonrpc": "2.0", "id": message["id"], **_answer(message, tools)}
+            sys.stdout.write(json.dumps(answer) + "\n")
+            sys.stdout.flush()
+
+
+def _answer(message: Mapping[str, Any], tools: list[Any]) -> dict[str, Any]:
+    match message["method"]:
+        case "initialize":
+            version = message["params"]["protocolVersion"]
+            facts = {"capabilities": CAPABILITIES, "serverInfo": INFO}
+            return {"result": {"protocolVersion": version, **facts}}
+        case "server/discover":
+            found = {"supportedVersions": [MODERN], "capabilities": CAPABILITIES}
+            return _cacheable(message, {**found, "serverInfo": INFO})
+        case "tools/list":
+            return _cacheable(message, {"tools": tools})
+        case "tools/call":
+            words = json.dumps(message["params"].get("arguments"))
+            return _result(message, {"content": [{"type": "text", "text": words}]})
+        case "ping":
+            return {"result": {}}
+        case method:
+            return {"error": {"code": -32601, "message": f"there is no {method}"}}
+
+
+def _cacheable(message: Mapping[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+    hints = {"ttlMs": 0, "cacheScope": "private"} if _is_modern(message) else {}
+    return _result(message, result | hints)
+
+
+def _result(message: Mapping[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+    return {"result": result | ({"resultType": "complete"} if _is_modern(message) else {})}
+
+
+def _is_modern(message: Mapping[str, Any]) -> bool:
+    meta = message.get("params", {}).get("_meta", {})
+    return "io.modelcontextprotocol/protocolVersion" in meta
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,381 @@
+"""What a gateway costs: ours by every way in, beside a direct client and a gateway of fastmcp's.
+
+    python -m benchmarks.gateway --catalogs DIR [--tools 3000] [--calls 500] [--slow 20]
+
+All are up at once and take turns, call by call, so that whatever else the machine does falls on
+all alike; the client is the MCP SDK's own for each, in the same era. The direct client speaks to a
+server of its own of the same kind. fastmcp, if it is installed, answers more slowly, and has a
+turn only `--slow` times. DIR is a folder with one JSON file a server, its `tools/list` under
+`tools`; `benchmarks/gateway_pool.py` says which of them are taken.
+"""
+
+import asyncio
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from argparse import ArgumentParser, Namespace
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from itertools import cycle
+from pathlib import Path
+from platform import python_version
+from statistics import median, quantiles
+from time import perf_counter
+from typing import Any
+
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from benchmarks.folder import NoBench
+from benchmarks.gateway_pool import ARGUMENTS, CALLED, ROOT, TOOL, Pool, read_pool
+from benchmarks.markdown import NoMarks, put, table
+from benchmarks.processes import below, children, megabytes
+
+NAME = "gateway"
+TOOLS, CALLS, SLOW, STARTS, WARM_UP = 3_000, 500, 20, 10, 20
+DIRECT, CONNECT, STDIO, HTTP, PEER = (
+    "the SDK's client, directly",
+    "`toolcrib connect`",
+    "`toolcrib serve --stdio`",
+    "HTTP",
+    "fastmcp, stdio",
+)
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "bench", "version": "1"},
+    },
+}
+SETTINGS = """\
+mcp_config = ["{file}"]
+
+[approval]
+rules = [{{ verdict = "allow" }}]
+"""
+
+
+class Unusable(Exception):
+    """Something that cannot be measured; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A folder for Toolcrib to live in, and the pool in its settings."""
+
+    folder: Path
+    pool: Pool
+    file: Path
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Where everything goes, and nothing of ours beside it."""
+        places = {"HOME": str(self.folder), "TOOLCRIB_RUN_FOLDER": str(self.folder / "run")}
+        return {"PATH": os.environ["PATH"], **places}
+
+    def toolcrib(self, *words: str) -> list[str]:
+        program = Path(sys.executable).with_name("toolcrib")
+        return [str(program), "--config", str(self.folder / "config.toml"), *words]
+
+    def run(self, *words: str) -> None:
+        """Run a command to its end. Raises `Unusable` when it fails."""
+        done = subprocess.run(  # noqa: S603 - our own program
+            self.toolcrib(*words), env=self.env, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise Unusable(f"toolcrib {' '.join(words)} failed: {done.stdout}{done.stderr}")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A client that is connected, what it calls to call and to search, and the gateway's process.
+
+    A direct client cannot search, and there is no gateway.
+    """
+
+    name: str
+    client: Client
+    call: tuple[str, Mapping[str, Any]]
+    search: str = ""
+    pid: int = 0
+
+    def searching(self, query: str) -> tuple[str, Mapping[str, Any]]:
+        return self.search, {"query": query} if self.name == PEER else {"queries": [query]}
+
+
+@dataclass(slots=True)
+class Figures:
+    """Seconds by way, and megabytes: of the gateway alone, of all that runs, and how many run."""
+
+    calls: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    searches: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    starts: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    memory: dict[str, tuple[float, float, int]] = field(
+        default_factory=dict[str, tuple[float, float, int]]
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = ArgumentParser(prog=f"python -m benchmarks.{NAME}", description=__doc__)
+    parser.add_argument("--catalogs", type=Path, required=True, help="one JSON file a server")
+    parser.add_argument("--tools", type=int, default=TOOLS, help="at least so many in the pool")
+    parser.add_argument("--calls", type=int, default=CALLS, help="and as many searches, each way")
+    parser.add_argument("--slow", type=int, default=SLOW, help="the same for fastmcp")
+    parser.add_argument("--starts", type=int, default=STARTS, help="of each, for the first reply")
+    parser.add_argument("--markdown", type=Path, help="put the tables into this page too")
+    said = parser.parse_args(arguments)
+    try:
+        text = _measured(said)
+        print(text)
+        if said.markdown:
+            put(said.markdown, NAME, text)
+    except (NoBench, NoMarks, Unusable) as error:
+        parser.error(str(error))
+
+
+def _measured(said: Namespace) -> str:
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        pool = read_pool(said.catalogs, folder, said.tools)
+        home = Home(folder, pool, pool.write(folder))
+        settings = SETTINGS.format(file=home.file)
+        (folder / "config.toml").write_text(settings, encoding="utf-8")
+        _tell(f"{pool.tools:,} tools of {len(pool.servers) - 1} servers: learning them")
+        home.run("refresh")
+        home.run("index")
+        figures = Figures()
+        asyncio.run(_measure(home, said, figures))
+        return _report(pool, figures)
+
+
+async def _measure(home: Home, said: Namespace, figures: Figures) -> None:
+    async with AsyncExitStack() as stack:
+        daemon = await stack.enter_async_context(_daemon(home))
+        _start_all(home, said.starts, figures)
+        ways = [await stack.enter_async_context(way) for way in _ways(home, daemon)]
+        await _take_turns(ways, said, figures, home.pool)
+        for way in ways:
+            if way.pid:
+                figures.memory[way.name] = _memory(way.pid)
+
+
+@asynccontextmanager
+async def _daemon(home: Home) -> AsyncGenerator[Mapping[str, Any]]:
+    """The daemon, and what it wrote down about itself."""
+    process = await asyncio.create_subprocess_exec(
+        *home.toolcrib("serve", "--json"), env=home.env, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert process.stdout  # noqa: S101 - it is a pipe
+        if not await process.stdout.readline():
+            raise Unusable("the daemon does not start")
+        [file] = (home.folder / "run").glob("*.json")
+        yield json.loads(file.read_text(encoding="utf-8"))
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+def _ways(home: Home, daemon: Mapping[str, Any]) -> list[Any]:
+    entry = home.pool.servers[CALLED]
+    ours = ("tool_call", {"name": f"mcp_{CALLED}_{TOOL}", "arguments": ARGUMENTS})
+    theirs = ("call_tool", {"name": f"{CALLED}_{TOOL}", "arguments": ARGUMENTS})
+    direct = [entry["command"], *entry["args"]]
+    ways = [
+        _stdio(DIRECT, direct, home.env, (TOOL, ARGUMENTS)),
+        _stdio(CONNECT, home.toolcrib("connect"), home.env, ours, "tool_search"),
+        _stdio(STDIO, home.toolcrib("serve", "--stdio"), home.env, ours, "tool_search"),
+        _http(daemon, ours),
+    ]
+    if importlib.util.find_spec("fastmcp"):
+        ways.append(_stdio(PEER, _peer(home), _peer_env(home), theirs, "search_tools"))
+    return ways
+
+
+def _peer(home: Home) -> list[str]:
+    return [sys.executable, "-m", "benchmarks.fastmcp_gateway", str(home.file)]
+
+
+def _peer_env(home: Home) -> dict[str, str]:
+    return home.env | {"PYTHONPATH": str(ROOT)}
+
+
+@asynccontextmanager
+async def _stdio(
+    name: str,
+    command: Sequence[str],
+    env: Mapping[str, str],
+    call: tuple[str, Mapping[str, Any]],
+    search: str = "",
+) -> AsyncGenerator[Way]:
+    """A client of a program that it starts; its tools are listed, as a host would."""
+    before = children(os.getpid())
+    parameters = StdioServerParameters(command=command[0], args=[*command[1:]], env={**env})
+    _tell(f"starting {name}")
+    async with Client(parameters, mode="legacy", read_timeout_seconds=300) as client:
+        await client.list_tools()
+        [pid] = children(os.getpid()) - before
+        yield Way(name, client, call, search, pid if search else 0)
+
+
+@asynccontextmanager
+async def _http(
+    daemon: Mapping[str, Any], call: tuple[str, Mapping[str, Any]]
+) -> AsyncGenerator[Way]:
+    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {daemon['token']}"}, timeout=60)
+    transport = streamable_http_client(f"http://127.0.0.1:{daemon['port']}/mcp", http_client=http)
+    async with http, Client(transport, mode="legacy", read_timeout_seconds=60) as client:
+        await client.list_tools()
+        yield Way(HTTP, client, call, "tool_search", daemon["pid"])
+
+
+async def _take_turns(ways: Sequence[Way], said: Namespace, figures: Figures, pool: Pool) -> None:
+    queries = cycle(pool.queries)
+    every = max(1, said.calls // said.slow)
+    for number in range(-WARM_UP, said.calls):
+        if number % 50 == 0:
+            _tell(f"round {number:,} of {said.calls:,}")
+        query = next(queries)
+        turns = [way for way in ways if way.name != PEER or number % every == 0]
+        for way in turns:
+            seconds = await _timed(way, *way.call)
+            _note(figures.calls, way, seconds, number)
+        for way in turns:
+            if way.search:
+                seconds = await _timed(way, *way.searching(query))
+                _note(figures.searches, way, seconds, number)
+
+
+def _note(times: dict[str, list[float]], way: Way, seconds: float, number: int) -> None:
+    if number >= 0:
+        times.setdefault(way.name, []).append(seconds)
+
+
+async def _timed(way: Way, name: str, arguments: Mapping[str, Any]) -> float:
+    started = perf_counter()
+    result = await way.client.call_tool(name, {**arguments})
+    seconds = perf_counter() - started
+    if result.is_error:
+        raise Unusable(f"{way.name}: {name} failed: {result.content}")
+    return seconds
+
+
+def _start_all(home: Home, starts: int, figures: Figures) -> None:
+    """From nothing to the first reply, which is to `initialize`. The daemon is up."""
+    programs = {
+        CONNECT: (home.toolcrib("connect"), home.env),
+        STDIO: (home.toolcrib("serve", "--stdio"), home.env),
+    }
+    if importlib.util.find_spec("fastmcp"):
+        programs[PEER] = (_peer(home), _peer_env(home))
+    for _ in range(starts):
+        for name, (command, env) in programs.items():
+            _tell(f"first reply of {name}")
+            figures.starts.setdefault(name, []).append(_first_reply(command, env))
+
+
+def _first_reply(command: Sequence[str], env: Mapping[str, str]) -> float:
+    started = perf_counter()
+    with subprocess.Popen(  # noqa: S603 - what is measured
+        command, env={**env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    ) as process:
+        assert process.stdin  # noqa: S101 - pipes both
+        assert process.stdout  # noqa: S101
+        process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+        process.stdin.flush()
+        if not process.stdout.readline():
+            raise Unusable(f"{' '.join(command)} says nothing")
+        return perf_counter() - started
+
+
+def _memory(pid: int) -> tuple[float, float, int]:
+    """Of the process alone, of all that it started as well, and how many those are."""
+    started = below(pid)
+    alone = megabytes(pid)
+    return alone, alone + sum(map(megabytes, started)), len(started)
+
+
+def _report(pool: Pool, figures: Figures) -> str:
+    peer = f", fastmcp {version('fastmcp')}" if PEER in figures.calls else ""
+    versions = f"Python {python_version()}, mcp {version('mcp')}{peer}."
+    size = f"{pool.tools:,} tools of {len(pool.servers) - 1} servers are in the pool."
+    return "\n\n".join(
+        [
+            f"{versions} {size}",
+            "**A call** of a tool whose server is up: ms, p50 / p95",
+            _calls(figures.calls),
+            "**A search**: ms, p50 / p95",
+            _searches(figures.searches),
+            "**The first reply** after the start of the program that a client launches: ms",
+            _starts(figures.starts),
+            "**Memory** after all of this: MB (PSS)",
+            _memories(figures.memory),
+        ]
+    )
+
+
+def _calls(times: Mapping[str, Sequence[float]]) -> str:
+    direct = median(times[DIRECT])
+    head = ["way", ">p50 / p95", ">added, p50", ">fastmcp takes"]
+    rows = [
+        [name, _both(seconds), _added(seconds, direct), _ratio(times, name)]
+        for name, seconds in times.items()
+    ]
+    return table(head, rows)
+
+
+def _searches(times: Mapping[str, Sequence[float]]) -> str:
+    head = ["way", ">p50 / p95", ">fastmcp takes"]
+    return table(head, [[name, _both(each), _ratio(times, name)] for name, each in times.items()])
+
+
+def _starts(times: Mapping[str, Sequence[float]]) -> str:
+    rows = [
+        [name, f"{1000 * median(seconds):.0f}", f"{1000 * max(seconds):.0f}"]
+        for name, seconds in times.items()
+    ]
+    return table(["program", ">p50", ">longest"], rows)
+
+
+def _memories(memory: Mapping[str, tuple[float, float, int]]) -> str:
+    head = ["gateway", ">its process", ">with all it started", ">processes started"]
+    rows = [
+        ["the daemon" if name == HTTP else name, f"{alone:.0f}", f"{every:.0f}", str(count)]
+        for name, (alone, every, count) in memory.items()
+    ]
+    return table(head, rows)
+
+
+def _added(seconds: Sequence[float], direct: float) -> str:
+    more = median(seconds) - direct
+    return f"{1000 * more:+.2f}" if more else "–"
+
+
+def _ratio(times: Mapping[str, Sequence[float]], name: str) -> str:
+    """How many times as long fastmcp takes."""
+    if name == PEER or PEER not in times:
+        return "–"
+    return f"{median(times[PEER]) / median(times[name]):,.0f}×"
+
+
+def _both(times: Sequence[float]) -> str:
+    """The highest stands for the p95 where there is only one."""
+    high = quantiles(times, n=20, method="inclusive")[-1] if len(times) > 1 else times[0]
+    return f"{1000 * median(times):.2f} / {1000 * high:.2f}"
+
+
+def _tell(what: str) -> None:
+    print(what, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
