@@ -19,10 +19,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from random import Random
 from statistics import fmean
 
 from benchmarks.ahead import asked_of_embedder, embed_ahead, kept_vectors
-from benchmarks.folder import BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
+from benchmarks.folder import SEED, BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put
 from benchmarks.minilm import MiniLm
 from benchmarks.plain_bm25 import PlainBm25
@@ -38,6 +39,8 @@ from toolcrib.evaluate.run import searching
 from toolcrib.store.protocol import VectorCache
 
 NAME = "quality"
+MOST = 2_000
+"""So many queries of a set are drawn: more would not move a figure by more than a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class Way:
     """How sets are measured."""
 
     settings: Settings
+    most: int = 0
     cache: Path | None = None
     minilm: Path | None = None
     resume: bool = False
@@ -85,6 +89,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--sets", type=_names, default=(), help="only these, with commas between")
     parser.add_argument("--engine", choices=["memory", "sqlite"], default="memory")
     parser.add_argument("--embedder", choices=["bundled", "none"], default="bundled")
+    parser.add_argument("--most", type=int, default=MOST, help="queries of a set; 0 for all")
     parser.add_argument("--minilm", type=Path, help="the folder of all-MiniLM-L6-v2, to compare")
     parser.add_argument("--cache", type=Path, help="keep vectors and results in this folder")
     parser.add_argument("--resume", action="store_true", help="take results from the cache")
@@ -101,7 +106,7 @@ def _measured(sets: Iterable[BenchSet], said: Namespace) -> list[Measured]:
     """What came of each set in the order of their names, the largest measured first."""
     embed = EmbedSettings(embedder=said.embedder)
     settings = Settings(store=":memory:", index=said.engine, embed=embed)
-    work = partial(_tried, way=Way(settings, said.cache, said.minilm, said.resume))
+    work = partial(_tried, way=Way(settings, said.most, said.cache, said.minilm, said.resume))
     by_size = sorted(sets, key=lambda each: each.queries.stat().st_size, reverse=True)
     if said.workers == 1:
         return _in_order(map(work, by_size))
@@ -134,7 +139,7 @@ def _tried(bench_set: BenchSet, way: Way) -> Measured:
 
 def measure(bench_set: BenchSet, way: Way) -> list[Row]:
     """The row of a set, then those of its parts."""
-    suite = bench_set.load()
+    suite = _drawn(bench_set.load(), way.most)
     instructed = [case for case in suite.cases.values() if case.instruction]
     asked = [*(case.query for case in suite.cases.values()), *(c.instruction for c in instructed)]
     with kept_vectors(way.cache) as cache:
@@ -168,6 +173,14 @@ def _baselines(
     if minilm is None:
         return by_words
     return by_words | {MINILM: MiniLm(minilm, cache, suite.tools, asked)}
+
+
+def _drawn(suite: Suite, most: int) -> Suite:
+    """The suite with so many of its queries at most, drawn by a seed."""
+    every = list(suite.cases.values())
+    if not most or len(every) <= most:
+        return suite
+    return _only(suite, Random(SEED).sample(every, most))
 
 
 def _only(suite: Suite, cases: Iterable[Case]) -> Suite:

@@ -56,11 +56,12 @@ def evidence(said: Iterable[Mapping[Arm, Ranking]]) -> Evidence:
 def chance(seen: Evidence, *, cosines: bool) -> float:
     """The chance that an answer fits that has this evidence.
 
-    `cosines`: whether the vector arm's scores are of the model that the fit is for.
+    `cosines`: whether the vector arm's scores are of the model that the fit is for. Words alone
+    never speak against all that they have found: too many ways lead to the same thing.
     """
-    by_meaning = cosines and seen.cosine is not None
-    (slope, base), by = (BY_MEANING, seen.cosine) if by_meaning else (BY_WORDS, seen.share)
-    return 1 / (1 + exp(-(slope * (by or 0.0) + base)))
+    if cosines and seen.cosine is not None:
+        return _sigmoid(BY_MEANING, seen.cosine)
+    return max(LOW, _sigmoid(BY_WORDS, seen.share))
 
 
 def confidence(chance: float) -> Confidence:
@@ -70,6 +71,10 @@ def confidence(chance: float) -> Confidence:
     if chance >= MEDIUM:
         return "medium"
     return "low" if chance >= LOW else "none"
+
+
+def _sigmoid(fit: Fit, seen: float) -> float:
+    return 1 / (1 + exp(-(fit.slope * seen + fit.base)))
 
 
 def _bests(said: Sequence[Mapping[Arm, Ranking]], arm: Arm) -> list[float]:
