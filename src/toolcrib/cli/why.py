@@ -26,9 +26,9 @@ def run(
 ) -> None:
     """Explain why a query finds a capability, or does not.
 
-    Shows each wording of the query with the rank and the score that each arm gave, what each arm and
-    the name add, beside the best, the several things that are asked for, how sure the answer is,
-    the filters, the cut and the limit.
+    Shows each wording of the query with the rank and the score that each arm gave, what each arm
+    and the name add, beside the best, the several things that are asked for, how sure the answer
+    is, the filters, the cut and the limit.
     """
     opening: Opening = context.obj
     with opening.crib() as crib:
