@@ -1,10 +1,10 @@
 """How sure search may be: fits the constants of `search.confidence`, and draws what they are worth.
 
-    python -m benchmarks.confidence --bench-dir DIR [--svg docs/confidence.svg]
+    python -m benchmarks.confidence --bench-dir DIR [--cache DIR] [--svg docs/confidence.svg]
 
 Every set counts alike, and in a set the queries that have an answer as much as those that have
 none. What is reported of a set comes from a fit to all others. An unanswerable query is searched
-among its own candidates where it has any.
+among its own candidates where it has any. `--cache` is that of `benchmarks.quality`.
 """
 
 import os
@@ -18,30 +18,37 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.ahead import kept_vectors
 from benchmarks.curve import Curve, drawn
 from benchmarks.folder import BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from toolcrib.config import EmbedSettings, Settings
 from toolcrib.evaluate.cases import Case
-from toolcrib.evaluate.run import searching
+from toolcrib.evaluate.run import among, searching
 from toolcrib.search.confidence import LOW, Fit, evidence
-from toolcrib.search.pipeline import Search
+from toolcrib.search.pipeline import FIRST, Search
 
 NAME = "confidence"
 SETS = (
     *("acebench_en", "acebench_zh", "azure_mcp", "azure_mcp_2025", "bfcl", "mcpproxy_golden"),
     *("mcptoolbenchpp", "metatool", "stabletoolbench", "ultratool_en", "ultratool_zh"),
+    "ultratool_zh2en",
 )
 MOST = 400
 """Queries of each sort that are taken from a set."""
 ANSWERED = 0.97
 STEPS = 30
+SHARE, COSINE, FLOOR = 0, 1, 2
 
 Numbers: TypeAlias = NDArray[np.float64]
 
 
 class Seen(NamedTuple):
-    """The evidence of the queries of one set, a row each: share and cosine; and which fit."""
+    """The evidence of the queries of one set, a row each; and which of them have an answer.
+
+    A row is the best share, the best cosine, and the chance that a rule gives beside the formula:
+    1 to a text that names a tool, the lowest there is to one for which a tool searches the web.
+    """
 
     name: str
     rows: Numbers
@@ -51,14 +58,15 @@ class Seen(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = ArgumentParser(prog="python -m benchmarks.confidence", description=__doc__)
     add_bench_dir(parser)
+    parser.add_argument("--cache", type=Path, help="keep vectors in this folder")
     parser.add_argument("--svg", type=Path, help="draw the curve into this file")
     parser.add_argument("--markdown", type=Path, help="put the table into this page too")
     said = parser.parse_args(arguments)
     try:
         sets = find_sets(bench_dir(said.bench_dir, os.environ), SETS).sets
-        every = [_seen(each) for each in sets]
+        every = [_seen(each, said.cache) for each in sets]
         chances = [_chances(_fit([o for o in every if o is not each]), each) for each in every]
-        text = _report(every, chances, _fit(every))
+        text = _report(every, chances)
         print(text)
         if said.markdown:
             put(said.markdown, NAME, text)
@@ -68,30 +76,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
         said.svg.write_text(drawn(_curves(every, chances)), encoding="utf-8")
 
 
-def _seen(bench_set: BenchSet) -> Seen:
+def _seen(bench_set: BenchSet, cache: Path | None) -> Seen:
     suite = bench_set.load()
     cases = Random(1).sample(list(suite.cases.values()), len(suite.cases))
     asked = [case for case in cases if case.relevant][:MOST]
     asked += [case for case in cases if not case.relevant][:MOST]
     settings = Settings(store=":memory:", embed=EmbedSettings(embedder="bundled"))
-    with searching(suite, settings) as search:
-        rows = [_row(search, case) for case in asked]
+    with kept_vectors(cache) as vectors, searching(suite, settings, vectors) as search:
+        rows = [_row(among(search, case), case) for case in asked]
     print(f"{bench_set.name}: {len(rows)} queries", file=sys.stderr)
     return Seen(bench_set.name, np.array(rows), np.array([bool(each.relevant) for each in asked]))
 
 
-def _row(search: Search, case: Case) -> tuple[float, float]:
-    among = search.within(case.candidates) if case.candidates and not case.relevant else search
-    trace = among.trace(case.query, depth=search.rules.depth)
+def _row(search: Search, case: Case) -> tuple[float, float, float]:
+    trace = search.trace(case.query, depth=search.rules.depth)
     if not trace.ranking:
-        return 0.0, 0.0
-    seen = evidence((step.arms for step in trace.steps), trace.ranking[0].id)
-    return seen.share, seen.cosine or 0.0
+        return 0.0, 0.0, 0.0
+    every = (trace, *trace.parts)
+    seen = evidence(step.arms for each in every for step in each.steps)
+    broad = any(search.is_broad(each.ranking[:FIRST]) for each in every)
+    by_rule = 1.0 if trace.chance == 1.0 else LOW * broad
+    return seen.share, seen.cosine or 0.0, by_rule
 
 
-def _fit(every: Sequence[Seen], columns: int = 2) -> Fit:
+def _fit(every: Sequence[Seen], column: int = COSINE) -> Fit:
     """Logistic regression by Newton's method, each set and each sort of query counted alike."""
-    rows = np.concatenate([each.rows[:, :columns] for each in every])
+    rows = np.concatenate([each.rows[:, column] for each in every])
     inputs = np.column_stack([rows, np.ones(len(rows))])
     fits = np.concatenate([each.fits for each in every])
     weights = np.concatenate([_weights(each.fits) for each in every])
@@ -101,8 +111,7 @@ def _fit(every: Sequence[Seen], columns: int = 2) -> Fit:
         slope = inputs.T @ (weights * (fits - chances)) - 1e-3 * found
         bend = (inputs * (weights * chances * (1 - chances))[:, None]).T @ inputs
         found += np.linalg.solve(bend + 1e-3 * np.eye(len(found)), slope)
-    share, *cosine, base = found.tolist()
-    return Fit(share, cosine[0] if cosine else 0.0, base)
+    return Fit(*found.tolist())
 
 
 def _weights(fits: NDArray[np.bool_]) -> Numbers:
@@ -110,22 +119,34 @@ def _weights(fits: NDArray[np.bool_]) -> Numbers:
 
 
 def _chances(fit: Fit, seen: Seen) -> Numbers:
-    return 1 / (1 + np.exp(-(seen.rows @ [fit.share, fit.cosine] + fit.base)))
+    by_fit = 1 / (1 + np.exp(-(fit.slope * seen.rows[:, COSINE] + fit.base)))
+    return np.maximum(by_fit, seen.rows[:, FLOOR])
 
 
-def _report(every: Sequence[Seen], chances: Sequence[Numbers], fit: Fit) -> str:
+def _report(every: Sequence[Seen], chances: Sequence[Numbers]) -> str:
     head = ["set", ">with an answer", ">without", ">answered, %", ">returned in vain, %"]
     head += [f">in vain at {ANSWERED:.0%} answered, %"]
-    pairs = list(zip(every, chances, strict=True))
-    lines = [_cells(each.name, each.fits, likely) for each, likely in pairs]
-    both = [(each.fits, likely) for each, likely in pairs if not each.fits.all()]
-    lines.append(_cells("**those with both**", *map(np.concatenate, zip(*both, strict=True))))
-    words = _fit(every, columns=1)
+    lines = [
+        _cells(each.name, each.fits, likely) for each, likely in zip(every, chances, strict=True)
+    ]
+    fit, words = _fit(every), _fit(every, SHARE)
+    own = [_chances(fit, each) for each in every]
+    lines.append(_cells("**those with both**", *_with_both(every, chances)))
+    lines.append(_cells("the same, fitted to all sets", *_with_both(every, own)))
     note = (
-        f"BY_BOTH = Fit({fit.share:.2f}, {fit.cosine:.2f}, {fit.base:.2f}), "
-        f"BY_WORDS = Fit({words.share:.2f}, 0.0, {words.base:.2f})"
+        f"BY_MEANING = Fit({fit.slope:.2f}, {fit.base:.2f}), "
+        f"BY_WORDS = Fit({words.slope:.2f}, {words.base:.2f})"
     )
     return f"{table(head, lines)}\n\nFitted to all sets: `{note}`."
+
+
+def _with_both(
+    every: Sequence[Seen], chances: Sequence[Numbers]
+) -> tuple[NDArray[np.bool_], Numbers]:
+    """All queries of the sets that have both sorts."""
+    pairs = zip(every, chances, strict=True)
+    both = [(each.fits, likely) for each, likely in pairs if not each.fits.all()]
+    return np.concatenate([fits for fits, _ in both]), np.concatenate([own for _, own in both])
 
 
 def _cells(name: str, fits: NDArray[np.bool_], likely: Numbers) -> list[str]:
@@ -139,11 +160,13 @@ def _cells(name: str, fits: NDArray[np.bool_], likely: Numbers) -> list[str]:
 
 def _curves(every: Sequence[Seen], chances: Sequence[Numbers]) -> list[Curve]:
     pairs = zip(every, chances, strict=True)
-    return [
+    curves = [
         _curve(each.name, likely[each.fits], likely[~each.fits])
         for each, likely in pairs
         if not each.fits.all()
     ]
+    fits, likely = _with_both(every, chances)
+    return [*curves, _curve("all of these", likely[fits], likely[~fits])]
 
 
 def _curve(name: str, answered: Numbers, vain: Numbers) -> Curve:

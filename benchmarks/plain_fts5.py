@@ -1,21 +1,18 @@
 """The baseline: one SQLite FTS5 table over name, description and parameters, asked once.
 
 What anyone would write in an afternoon: the tokeniser as it comes, the query as an OR of all its
-words, `ORDER BY bm25`. No stop words, no stems (with `porter`: stems), no weights, no names.
+words, `ORDER BY bm25`. No stop words, no stems, no weights, no names.
 Only Chinese, Japanese and Korean runs are cut into pairs of characters on both sides: FTS5 takes a
 whole run for one word, and would find nothing in those languages.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 import apsw
 
 from toolcrib.evaluate.cases import Tool
 from toolcrib.model import Json
-
-Tokenizer = Literal["unicode61", "porter unicode61"]
 
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
 _WORD = re.compile(r"[^\W_]+")
@@ -25,11 +22,10 @@ _LOOKUP = "SELECT rowid FROM tool WHERE tool MATCH ? ORDER BY bm25(tool), rowid 
 class PlainFts5:
     """A table in memory. Ties are in the order in which the tools came."""
 
-    def __init__(self, tools: Mapping[str, Tool], tokenizer: Tokenizer = "unicode61") -> None:
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
         self._ids = list(tools)
         self._db = apsw.Connection(":memory:")
-        columns = "name, description, parameters"
-        self._db.execute(f"CREATE VIRTUAL TABLE tool USING fts5({columns}, tokenize='{tokenizer}')")
+        self._db.execute("CREATE VIRTUAL TABLE tool USING fts5(name, description, parameters)")
         with self._db:
             self._db.executemany("INSERT INTO tool VALUES (?, ?, ?)", map(_row, tools.values()))
 
@@ -52,11 +48,11 @@ class PlainFts5:
 
 
 def _row(tool: Tool) -> tuple[str, ...]:
-    parameters = " ".join(_schema_words(tool.parameters or {}))
+    parameters = " ".join(schema_words(tool.parameters or {}))
     return tuple(map(_spaced, (tool.name, tool.description or "", parameters)))
 
 
-def _schema_words(schema: Json) -> Iterator[str]:
+def schema_words(schema: Json) -> Iterator[str]:
     """The names and descriptions of all parameters in a JSON Schema, nested ones too."""
     if not isinstance(schema, Mapping):
         return
@@ -66,8 +62,8 @@ def _schema_words(schema: Json) -> Iterator[str]:
             yield name
             if isinstance(inner, Mapping) and isinstance(text := inner.get("description"), str):
                 yield text
-            yield from _schema_words(inner)
-    yield from _schema_words(schema.get("items"))
+            yield from schema_words(inner)
+    yield from schema_words(schema.get("items"))
 
 
 def _spaced(text: str) -> str:

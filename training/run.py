@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training import bundle, corpus, export, parallel, reference, vocabulary
+from training import bundle, corpus, export, graph, parallel, reference, vocabulary
 from training.fetch import CHARACTERS, TEACHER, fetch, fetch_pypi, packages, unpack
 
 PACKAGE = Path(__file__).parent.parent / "src/toolcrib"
@@ -92,6 +92,7 @@ class Work:
             for key, array in one.items()
         }
         export.export(mixed, self.bundled, MODEL)
+        graph.main()
         reference.main()
 
     def steps(self) -> dict[str, Callable[[], None]]:

@@ -107,7 +107,7 @@ class SearchSettings(_Section):
     weight_translated: NonNegativeFloat = Field(
         default=2.0,
         description="Weight of the variant in another language, where all tools are in that one;"
-        " it falls with the cube of their share.",
+        " it falls with their share.",
     )
     glossaries: tuple[Path, ...] = Field(
         default=(), description="Glossary files of your own, over the one that comes along."

@@ -7,26 +7,32 @@ RNG = np.random.default_rng(5)
 
 
 def seen(name: str) -> Seen:
-    """A set where both shares and cosines tell most of the time."""
-    fitting = RNG.normal([0.5, 0.6], 0.15, (60, 2))
-    beside = RNG.normal([0.2, 0.3], 0.15, (40, 2))
+    """A set where both shares and cosines tell most of the time, and no rule speaks."""
+    fitting = RNG.normal([0.5, 0.6, 0.0], [0.15, 0.15, 0.0], (60, 3))
+    beside = RNG.normal([0.2, 0.3, 0.0], [0.15, 0.15, 0.0], (40, 3))
     return Seen(name, np.concatenate([fitting, beside]), np.arange(100) < 60)
 
 
 def test_a_fit_tells_fitting_from_beside():
     fit = _fit([seen("one"), seen("two")])
-    assert fit.share > 0 < fit.cosine
+    assert fit.slope > 0 > fit.base
     other = seen("three")
     likely = _chances(fit, other)
     assert likely[other.fits].mean() > 0.8
     assert likely[~other.fits].mean() < 0.3
 
 
+def test_what_a_rule_gives_is_the_least_of_a_chance():
+    fit, low = _fit([seen("one"), seen("two")]), np.array([[0.0, 0.0, 0.25], [0.0, 0.0, 0.0]])
+    ruled, left = _chances(fit, Seen("x", low, np.array([True, False])))
+    assert left < ruled == 0.25
+
+
 def test_every_set_counts_alike():
-    odd = Seen("odd", np.array([[0.9, 0.9], [0.1, 0.1]]), np.array([False, True]))
+    odd = Seen("odd", np.array([[0.9, 0.9, 0.0], [0.1, 0.1, 0.0]]), np.array([False, True]))
     much = _fit([seen("one"), seen("two"), odd])
     many = [odd._replace(rows=np.tile(odd.rows, (500, 1)), fits=np.tile(odd.fits, 500))]
-    assert _fit([seen("one"), seen("two"), *many]).cosine == pytest.approx(much.cosine, abs=2)
+    assert _fit([seen("one"), seen("two"), *many]).slope == pytest.approx(much.slope, abs=2)
 
 
 def test_a_row_says_what_is_answered_and_what_is_returned_in_vain():

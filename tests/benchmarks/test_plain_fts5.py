@@ -17,10 +17,9 @@ def test_any_word_of_the_query_is_enough_and_more_are_better():
     assert table.search("green apple", 5) == ["b", "a"]
 
 
-def test_without_porter_there_are_no_stems():
+def test_there_are_no_stems():
     some = tools(a="reads files", b="draws maps", c="sends mail")
     assert PlainFts5(some).search("reading", 5) == []
-    assert PlainFts5(some, "porter unicode61").search("reading", 5) == ["a"]
 
 
 def test_chinese_is_found_by_pairs_of_characters():

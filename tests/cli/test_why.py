@@ -25,14 +25,22 @@ def test_why_tells_the_verdict_and_every_step(run: Run):
         "score",
     ]
     assert "plain words" in ran.out
+    assert "What lifts it: " in ran.out
     assert "Hidden by: no filter." in ran.out
     assert "The cut leaves" in ran.out
+
+
+def test_why_tells_what_the_chance_comes_from(run: Run):
+    ran = run("why", "what stands on the disk", "read_file")
+    assert ", by words alone: the best has " in ran.out
 
 
 def test_why_not_is_told_too(run: Run):
     ran = run("why", "write_file", "read_file")
     assert "below the cut after 1" in ran.out
     assert "the best is write_file" in ran.out
+    assert "What lifts the best: " in ran.out
+    assert "name +10.00" in ran.out
     assert "not found" in run("why", "zzzqqq", "read_file").out
 
 

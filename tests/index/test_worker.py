@@ -1,9 +1,28 @@
+import subprocess
+import sys
+from pathlib import Path
 from threading import Event, active_count
 from threading import enumerate as threads
 
 from toolcrib.index.worker import Worker
 
 LONG_S = 30
+PROGRAM = """
+from threading import Event
+from toolcrib.index.worker import Worker
+
+started = Event()
+
+def step():
+    started.set()
+    Event().wait(0.3)
+    print("step done", flush=True)
+    return True
+
+Worker(step, name="until the end").wake()
+started.wait(30)
+print("working", flush=True)
+"""
 
 
 def names() -> list[str]:
@@ -61,3 +80,12 @@ def test_closing_waits_for_the_step_and_no_more():
     worker.wake()
     assert "test-close" not in names()
     assert runs
+
+
+def test_it_ends_before_the_program_does(tmp_path: Path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, check=True, timeout=LONG_S
+    )
+    assert done.stdout == "working\nstep done\n"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from toolcrib.index.protocol import Arm
 from toolcrib.model import Match, Ranking
-from toolcrib.search.lifts import FULL_SHARE, Voice, fuse_voices, voices
+from toolcrib.search.lifts import FULL_SHARE, Voice, fuse_voices, lifted, voices
 
 ARMS: dict[Arm, float] = {"like": 0.4, "bm25": 1.0, "vector": 1.2}
 
@@ -16,7 +16,7 @@ def ranking(**scores: float) -> Ranking:
 
 
 def fused(*pairs, bonus=(), depth=30):
-    return fuse_voices([Voice(*pair) for pair in pairs], dict(bonus), depth=depth)
+    return fuse_voices([Voice("bm25", *pair) for pair in pairs], dict(bonus), depth=depth)
 
 
 RANKINGS = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.01, 1)).map(
@@ -69,7 +69,11 @@ def test_the_variants_of_an_arm_share_its_voice_by_weight():
         (3.0, {"bm25": one, "vector": other}),
         (1.0, {"bm25": other}),
     ]
-    assert voices(said, ARMS) == [(0.75, one), (0.25, other), (1.2, other)]
+    assert voices(said, ARMS) == [
+        ("bm25", 0.75, one),
+        ("bm25", 0.25, other),
+        ("vector", 1.2, other),
+    ]
 
 
 def test_words_that_no_tool_has_are_hardly_heard():
@@ -78,3 +82,16 @@ def test_words_that_no_tool_has_are_hardly_heard():
     assert alone.weight == pytest.approx(0.25)
     beside, told = voices([(1.0, {"bm25": foreign}), (1.0, {"bm25": known})], ARMS)
     assert (beside.weight, told.weight) == pytest.approx((0.2, 0.8))
+
+
+@given(st.lists(st.tuples(st.floats(0.1, 2), RANKINGS), max_size=4))
+def test_what_lifts_a_candidate_sums_up_to_its_score(pairs: list[tuple[float, Ranking]]):
+    some = [Voice("vector", *pair) for pair in pairs]
+    for id, score in fuse_voices(some, {"a": 3.0}, depth=30):
+        parts = lifted(id, some, {"a": 3.0}, depth=30)
+        assert sum(parts.values()) == pytest.approx(score)
+        assert parts["name"] == (3.0 if id == "a" else 0.0)
+
+
+def test_nothing_lifts_what_is_no_candidate():
+    assert lifted("z", [Voice("bm25", 1.0, ranking(a=0.5))], {}, depth=30) == {}

@@ -23,7 +23,7 @@ def test_nothing_speaks_nothing():
 
 
 @pytest.mark.parametrize(
-    ("share", "part"), [(1.0, 1.0), (0.5, 0.125), (0.0, 0.0), (LEAST_SHARE / 2, 0.0)]
+    ("share", "part"), [(1.0, 1.0), (0.5, 0.5), (0.0, 0.0), (LEAST_SHARE / 2, 0.0)]
 )
 def test_a_translation_counts_by_how_many_need_it(share: float, part: float):
     assert say(share) == part

@@ -1,6 +1,6 @@
 """The command `toolcrib why`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -9,9 +9,12 @@ from rich.table import Table
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
 from toolcrib.cli.vectors import await_vectors
+from toolcrib.index.protocol import Arm
 from toolcrib.search.explain import Explanation, Wording
 
 NAME = "why"
+LEAST = 0.005
+"""A lift that shows in two digits."""
 
 
 def run(
@@ -23,8 +26,9 @@ def run(
 ) -> None:
     """Explain why a query finds a capability, or does not.
 
-    Shows each wording of the query with the rank that each arm gave, what its name and its intent
-    added, the fused rank, the filters, the cut and the limit.
+    Shows each wording of the query with the rank and the score that each arm gave, what each arm
+    and the name add, beside the best, the several things that are asked for, how sure the answer
+    is, the filters, the cut and the limit.
     """
     opening: Opening = context.obj
     with opening.crib() as crib:
@@ -41,13 +45,38 @@ def show_explanation(why: Explanation) -> None:
         screen.print(_wordings(why.wordings))
     best = f"; the best is {why.best[0]} with {why.best[1]:.4f}" if why.best else ""
     screen.print(safe(f"Fused: rank {why.rank or '-'}, score {why.score:.4f}{best}."))
+    _show_lifts(why)
     if why.learned:
         screen.print(safe(f"Learned from use: the score is {why.learned:.1%} higher for it."))
     for part, rank in why.parts:
         screen.print(safe(f"Asked for beside: {part!r}, where it has rank {rank or '-'}."))
-    screen.print(safe(f"Confidence of the answer: {why.confidence} ({why.chance:.2f})."))
+    screen.print(
+        safe(f"Confidence of the answer: {why.confidence} ({why.chance:.2f}){_grounds(why)}.")
+    )
     screen.print(safe(f"State: {why.state}. Hidden by: {why.hidden or 'no filter'}."))
     screen.print(safe(f"The cut leaves {why.cut_at}, the limit {why.limit}."))
+
+
+def _show_lifts(why: Explanation) -> None:
+    """How the places came about: by how many deviations each arm lifts it above the others."""
+    if why.lifts:
+        console().print(safe(f"What lifts it: {_sum(why.lifts)}."))
+    if why.best and why.best[0] != why.name and why.best_lifts:
+        console().print(safe(f"What lifts the best: {_sum(why.best_lifts)}."))
+
+
+def _sum(lifts: Mapping[str, float]) -> str:
+    parts = ", ".join(f"{arm} {lift:+.2f}" for arm, lift in lifts.items() if abs(lift) >= LEAST)
+    return f"{parts or 'nothing'}; in all {sum(lifts.values()):+.2f}"
+
+
+def _grounds(why: Explanation) -> str:
+    """What the chance comes from, where it is reckoned and not given by a name."""
+    if why.chance == 1.0 or not why.wordings:
+        return ""
+    if why.cosine is not None:
+        return f", by meaning: the nearest has a cosine of {why.cosine:.2f}"
+    return f", by words alone: the best has {why.share:.0%} of what is asked"
 
 
 def _wordings(wordings: Sequence[Wording]) -> Table:
@@ -58,7 +87,7 @@ def _wordings(wordings: Sequence[Wording]) -> Table:
             wording.text,
             wording.origin,
             f"{wording.weight:g}",
-            *(wording.ranks[arm] or "-" for arm in arms),
+            *(_seen(wording, arm) for arm in arms),
             f"{wording.bonus:g}",
             wording.rank or "-",
             f"{wording.score:.4f}",
@@ -66,3 +95,9 @@ def _wordings(wordings: Sequence[Wording]) -> Table:
         for wording in wordings
     ]
     return table("", ["wording", "from", ">weight", *ranks, ">bonus", ">rank", ">score"], rows)
+
+
+def _seen(wording: Wording, arm: Arm) -> str:
+    """The rank that an arm gave, and its score."""
+    rank = wording.ranks[arm]
+    return f"{rank} ({wording.scores[arm]:.2f})" if rank else "-"

@@ -15,6 +15,7 @@ from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import Entry
 from toolcrib.search.pipeline import Search
 from toolcrib.search.tongues import spoken_alone
+from toolcrib.store.protocol import VectorCache
 from toolcrib.store.sqlite import SqliteStore
 from toolcrib.text.glossary import load_glossary
 
@@ -29,15 +30,20 @@ class Result:
 
 
 @contextmanager
-def searching(suite: Suite, settings: Settings) -> Generator[Search]:
-    """A search over a suite's catalog, by the settings; nothing of it is kept."""
+def searching(
+    suite: Suite, settings: Settings, vectors: VectorCache | None = None
+) -> Generator[Search]:
+    """A search over a suite's catalog, by the settings.
+
+    Nothing of it is kept, but for the vectors of its tools where a place for them is given.
+    """
     entries = {id: Entry(id, tool.name, tool.info()) for id, tool in suite.tools.items()}
     with SqliteStore.open(":memory:") as store:
         stored = settings.index == "sqlite"
         weights = weights_of(settings)
         engine = SqliteEngine(store, weights) if stored else MemoryEngine(weights)
         embedder = embedder_of(settings)
-        catalog = Catalog(engine, CachedEmbedder(embedder, store) if embedder else None)
+        catalog = Catalog(engine, CachedEmbedder(embedder, vectors or store) if embedder else None)
         catalog.rebuild(entries.values(), "")
         with catalog.view() as view:
             rules = replace(rules_of(settings), cut="none")
@@ -60,15 +66,19 @@ def run(
     text: Callable[[Case], str] = lambda case: case.query,
 ) -> Result:
     """Search for every case, by its query or another text of it, and score the rankings."""
-    pairs = [(case, _ranked(search, case, text(case))[:limit]) for case in cases]
+    pairs = [(case, found(search, case, text(case))[:limit]) for case in cases]
     ranked = {case.id: ids for case, ids in pairs}
     return Result(ranked, score(pairs), dict(_by_split(pairs)))
 
 
-def _ranked(search: Search, case: Case, text: str) -> Sequence[str]:
-    """The ids that a query finds; among its candidates alone if it is unanswerable among them."""
-    among = search.within(case.candidates) if case.candidates and not case.relevant else search
-    return [match.id for match in among.trace(text, depth=search.rules.depth).kept]
+def found(search: Search, case: Case, text: str) -> Sequence[str]:
+    """The ids that a text of a case finds, best first."""
+    return [match.id for match in among(search, case).trace(text, depth=search.rules.depth).kept]
+
+
+def among(search: Search, case: Case) -> Search:
+    """The search that a case is for: an unanswerable one may be so among some tools alone."""
+    return search.within(case.candidates) if case.candidates and not case.relevant else search
 
 
 def _by_split(pairs: Sequence[tuple[Case, Sequence[str]]]) -> Iterator[tuple[str, Scores]]:

@@ -1,5 +1,6 @@
 """Work that is done beside everything else."""
 
+import atexit
 from collections.abc import Callable
 from threading import Condition, Thread
 
@@ -7,7 +8,8 @@ from threading import Condition, Thread
 class Worker:
     """One thread while there is work, and none while there is not.
 
-    `step` does a bit of the work and says whether more is left.
+    `step` does a bit of the work and says whether more is left. When the program ends, so does the
+    thread, after the step that is being done: some libraries do not bear to be left within it.
     """
 
     def __init__(self, step: Callable[[], bool], *, name: str) -> None:
@@ -24,6 +26,7 @@ class Worker:
             self._called = True
             if self._thread is None and not self._closed:
                 self._thread = Thread(target=self._run, name=self._name, daemon=True)
+                atexit.register(self.close)
                 self._thread.start()
 
     def wait(self, timeout_s: float | None = None) -> bool:
@@ -45,6 +48,7 @@ class Worker:
                 while self._step() and not self._closed:
                     pass
         finally:
+            atexit.unregister(self.close)
             with self._changed:
                 self._thread = None
                 self._changed.notify_all()

@@ -1,61 +1,67 @@
 """How sure an answer is: the chance that something among its hits is what was asked for.
 
-    chance = σ(a·share + b·cosine + c)
+    chance = σ(slope · evidence + base)
 
-`share` is how much of the query the best hit has in words, `cosine` how near it is in meaning.
+The evidence is how near in meaning the nearest of all tools is; without vectors, what share of the
+query some tool has in words. A tool that searches the web fits any question, if not well: with one
+among the first hits an answer is never without them.
+
 The constants were fitted to queries that have an answer and to queries that have none, English and
 Chinese, each set counted alike, by `python -m benchmarks.confidence`, which also draws the curve.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import exp
 from typing import NamedTuple
 
 from toolcrib.index.protocol import Arm
 from toolcrib.model import Confidence, Ranking
 
-HIGH, MEDIUM, LOW = 0.9, 0.6, 0.2
+HIGH, MEDIUM, LOW = 0.9, 0.6, 0.25
 """From which chance on an answer is that sure. Below the last nothing fits.
 
-At 0.2 fewer than one in a hundred questions that have an answer go without (mean of the sets).
+At 0.25 about one in a hundred questions that have an answer goes without (mean of the sets).
 """
+BROAD = "web search"
+BROAD_COSINE = 0.5
+"""How near to `BROAD` a tool has to be to search the web."""
 
 
 class Fit(NamedTuple):
-    """The constants a, b and c."""
+    """The constants of the formula."""
 
-    share: float
-    cosine: float
+    slope: float
     base: float
 
 
-BY_BOTH = Fit(7.27, 10.46, -4.57)
-BY_WORDS = Fit(16.79, 0.0, -1.18)
+BY_MEANING = Fit(14.84, -5.75)
+BY_WORDS = Fit(17.68, -1.48)
 """Without vectors, or with those of another model: its cosines are on another scale."""
 
 
 class Evidence(NamedTuple):
-    """What speaks for a hit. `cosine` is None where no vector was asked."""
+    """What speaks for the answer: the best share of the query, and the best cosine if there is."""
 
     share: float
     cosine: float | None
 
 
-def evidence(said: Iterable[Mapping[Arm, Ranking]], id: str) -> Evidence:
-    """What the arms said of a hit, by the variant that was best for it."""
+def evidence(said: Iterable[Mapping[Arm, Ranking]]) -> Evidence:
+    """What the arms said at best, by any variant."""
     every = list(said)
-    share = max((_score(each, "bm25", id) for each in every), default=0.0)
-    cosines = [_score(each, "vector", id) for each in every if each.get("vector")]
-    return Evidence(share, max(cosines, default=None))
+    shares, cosines = _bests(every, "bm25"), _bests(every, "vector")
+    return Evidence(max(shares, default=0.0), max(cosines, default=None))
 
 
 def chance(seen: Evidence, *, cosines: bool) -> float:
-    """The chance that an answer fits whose best hit has this evidence.
+    """The chance that an answer fits that has this evidence.
 
-    `cosines`: whether the vector arm's scores are of the model that the fit is for.
+    `cosines`: whether the vector arm's scores are of the model that the fit is for. Words alone
+    never speak against all that they have found: too many ways lead to the same thing.
     """
-    fit, cosine = (BY_BOTH, seen.cosine) if cosines and seen.cosine is not None else (BY_WORDS, 0.0)
-    return 1 / (1 + exp(-(fit.share * seen.share + fit.cosine * cosine + fit.base)))
+    if cosines and seen.cosine is not None:
+        return _sigmoid(BY_MEANING, seen.cosine)
+    return max(LOW, _sigmoid(BY_WORDS, seen.share))
 
 
 def confidence(chance: float) -> Confidence:
@@ -67,5 +73,9 @@ def confidence(chance: float) -> Confidence:
     return "low" if chance >= LOW else "none"
 
 
-def _score(said: Mapping[Arm, Ranking], arm: Arm, id: str) -> float:
-    return next((match.score for match in said.get(arm, ()) if match.id == id), 0.0)
+def _sigmoid(fit: Fit, seen: float) -> float:
+    return 1 / (1 + exp(-(fit.slope * seen + fit.base)))
+
+
+def _bests(said: Sequence[Mapping[Arm, Ranking]], arm: Arm) -> list[float]:
+    return [each[arm][0].score for each in said if each.get(arm)]

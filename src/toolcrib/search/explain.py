@@ -1,15 +1,16 @@
 """Why a capability was found, or was not: every step of a search, as it went for one of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import repeat
 
 from toolcrib.index.protocol import Arm
 from toolcrib.model import Confidence, Entry, Match, Query, Ranking
 from toolcrib.search.answer import answer, limit_of
-from toolcrib.search.confidence import confidence
+from toolcrib.search.confidence import confidence, evidence
 from toolcrib.search.filters import Verdict
-from toolcrib.search.fusion import Step
+from toolcrib.search.fusion import Lifts, Step, lifts_of
 from toolcrib.search.parse import Free, parse
 from toolcrib.search.pipeline import Search, Trace
 
@@ -19,12 +20,14 @@ class Wording:
     """How one variant saw it. Ranks count from 1; None: not among the matches.
 
     `ranks` are those of the arms, each down to its end; the fusion knows the first of them only.
+    `scores` are what the arms say of it: likeness, share of the words, cosine.
     """
 
     text: str
     origin: str
     weight: float
     ranks: Mapping[Arm, int | None]
+    scores: Mapping[Arm, float]
     bonus: float
     rank: int | None
     score: float
@@ -39,6 +42,9 @@ class Explanation:
     `best` the winner with its score. `learned` is the share by which earlier use raised the score.
     `confidence` and `chance` are those of the whole answer; `parts` are the several things that
     the query asks for, each with the rank that it has there. `summary` says it in a sentence.
+    `lifts` is what each arm and the name add to its place among the candidates, `best_lifts` the
+    same of the winner; both are empty by `rrf`. `share` and `cosine` are those of the best tool of
+    each arm: what the chance comes from.
     """
 
     query: str
@@ -56,6 +62,10 @@ class Explanation:
     confidence: Confidence = "high"
     chance: float = 1.0
     parts: tuple[tuple[str, int | None], ...] = ()
+    lifts: Lifts = field(default_factory=dict[str, float])
+    best_lifts: Lifts = field(default_factory=dict[str, float])
+    share: float = 0.0
+    cosine: float | None = None
 
 
 def explain(query: Query, entry: Entry, verdict: Verdict, search: Search) -> Explanation:
@@ -75,6 +85,8 @@ def explain(query: Query, entry: Entry, verdict: Verdict, search: Search) -> Exp
         limit = search.rules.most
     rank, score = _place(trace.ranking, name)
     best = trace.ranking[0] if trace.ranking else None
+    seen = evidence(step.arms for each in (trace, *trace.parts) for step in each.steps)
+    lifts = partial(lifts_of, steps=trace.steps, rules=search.rules, depth=search.rules.depth)
     return Explanation(
         query=query.text,
         name=name,
@@ -91,6 +103,10 @@ def explain(query: Query, entry: Entry, verdict: Verdict, search: Search) -> Exp
         confidence=confidence(trace.chance),
         chance=trace.chance,
         parts=tuple((_asked(part), _place(part.ranking, name)[0]) for part in trace.parts),
+        lifts=lifts(name),
+        best_lifts=lifts(best.id) if best else {},
+        share=seen.share,
+        cosine=seen.cosine if search.cosines else None,
     )
 
 
@@ -101,6 +117,7 @@ def _wording(step: Step, deep: Step, id: str) -> Wording:
         origin=step.variant.origin,
         weight=step.variant.weight,
         ranks={arm: _place(ranking, id)[0] for arm, ranking in deep.arms.items()},
+        scores={arm: _place(ranking, id)[1] for arm, ranking in deep.arms.items()},
         bonus=step.bonus.get(id, 0.0),
         rank=rank,
         score=score,

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from toolcrib.index.protocol import Arm
 from toolcrib.model import Match, Ranking, Variant
 from toolcrib.search.fuse import fuse_arms, fuse_variants
-from toolcrib.search.lifts import Said, Voice, fuse_voices, voices
+from toolcrib.search.lifts import Said, Voice, fuse_voices, lifted, voices
 from toolcrib.search.rules import Rules
+
+Lifts = Mapping[str, float]
 
 NAME_LIFT = 10.0
 """What a name given verbatim is worth in lifts: more than all arms together."""
@@ -51,11 +53,16 @@ def fuse_steps(steps: Sequence[Step], rules: Rules, depth: int | None) -> Rankin
     """What all of them come to."""
     match rules.fusion:
         case "lifts":
-            said = [(step.variant.weight, step.arms) for step in steps]
-            bonus = {id: worth for step in steps for id, worth in step.bonus.items()}
-            return fuse_voices(_voices(said, rules), _in_lifts(bonus), depth=depth)
+            return fuse_voices(*_heard(steps, rules), depth=depth)
         case "rrf":
             return fuse_variants(((step.variant.weight, step.fused) for step in steps), k=rules.k)
+
+
+def lifts_of(id: str, steps: Sequence[Step], rules: Rules, depth: int | None) -> Lifts:
+    """What each arm and the name add to the score of one candidate; nothing by `rrf`."""
+    if rules.fusion == "rrf":
+        return {}
+    return lifted(id, *_heard(steps, rules), depth=depth)
 
 
 def graded(ranking: Ranking, chance: float, rules: Rules) -> Ranking:
@@ -69,10 +76,17 @@ def graded(ranking: Ranking, chance: float, rules: Rules) -> Ranking:
     return [Match(id, chance * 2 ** ((score - best) / HALVED_BY)) for id, score in ranking]
 
 
+def _heard(steps: Sequence[Step], rules: Rules) -> tuple[Sequence[Voice], Lifts]:
+    """The voices of all steps, and the bonus, in lifts."""
+    said = [(step.variant.weight, step.arms) for step in steps]
+    bonus = {id: worth for step in steps for id, worth in step.bonus.items()}
+    return _voices(said, rules), _in_lifts(bonus)
+
+
 def _voices(said: Sequence[tuple[float, Said]], rules: Rules) -> Sequence[Voice]:
     arms = rules.arms
     return voices(said, {"like": arms.like, "bm25": arms.bm25, "vector": arms.vector})
 
 
-def _in_lifts(bonus: Mapping[str, float]) -> Mapping[str, float]:
+def _in_lifts(bonus: Mapping[str, float]) -> Lifts:
     return {id: NAME_LIFT * worth for id, worth in bonus.items()}

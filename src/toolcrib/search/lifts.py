@@ -27,8 +27,9 @@ Said = Mapping[Arm, Ranking]
 
 
 class Voice(NamedTuple):
-    """A ranking and how much it counts."""
+    """A ranking of an arm and how much it counts."""
 
+    arm: Arm
     weight: float
     ranking: Ranking
 
@@ -48,12 +49,32 @@ def fuse_voices(some: Sequence[Voice], bonus: Mapping[str, float], *, depth: int
     `depth` is how many an arm gives at most: what a full ranking does not have may score as much
     as its last, what a shorter one does not have scores nothing.
     """
-    ids = dict.fromkeys(match.id for voice in some for match in voice.ranking)
-    scores = dict.fromkeys([*ids, *bonus], 0.0)
-    for weight, ranking in some:
+    scores = dict.fromkeys(_candidates(some, bonus), 0.0)
+    for _, weight, ranking in some:
         for id, lift in _lifts(ranking, scores, depth).items():
             scores[id] += weight * lift
     return ranked({id: score + bonus.get(id, 0.0) for id, score in scores.items()})
+
+
+def lifted(
+    id: str, some: Sequence[Voice], bonus: Mapping[str, float], *, depth: int | None
+) -> Mapping[str, float]:
+    """What each arm adds to the score of one candidate, and "name" what its bonus does.
+
+    Empty for what is no candidate. The sum is its score.
+    """
+    ids = _candidates(some, bonus)
+    if id not in ids:
+        return {}
+    parts: dict[str, float] = {}
+    for arm, weight, ranking in some:
+        lift = _lifts(ranking, ids, depth).get(id, 0.0)
+        parts[arm] = parts.get(arm, 0.0) + weight * lift
+    return {**parts, "name": bonus.get(id, 0.0)}
+
+
+def _candidates(some: Iterable[Voice], bonus: Iterable[str]) -> Mapping[str, None]:
+    return dict.fromkeys([*(match.id for voice in some for match in voice.ranking), *bonus])
 
 
 def _of_arm(arm: Arm, weight: float, variants: Sequence[tuple[float, Said]]) -> list[Voice]:
@@ -62,7 +83,7 @@ def _of_arm(arm: Arm, weight: float, variants: Sequence[tuple[float, Said]]) -> 
     total = sum(part * trust for (part, _), trust in zip(heard, trusts, strict=True))
     loud = weight * max(trusts, default=0.0) / total if total else 0.0
     pairs = zip(heard, trusts, strict=True)
-    return [Voice(loud * part * trust, ranking) for (part, ranking), trust in pairs if loud]
+    return [Voice(arm, loud * part * trust, ranking) for (part, ranking), trust in pairs if loud]
 
 
 def _trust(arm: Arm, ranking: Ranking) -> float:

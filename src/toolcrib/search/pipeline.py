@@ -5,7 +5,14 @@ from dataclasses import dataclass, field, replace
 
 from toolcrib.index.protocol import Arm, View
 from toolcrib.model import Entry, Ranking, Variant
-from toolcrib.search.confidence import chance, confidence, evidence
+from toolcrib.search.confidence import (
+    BROAD,
+    BROAD_COSINE,
+    LOW,
+    chance,
+    confidence,
+    evidence,
+)
 from toolcrib.search.cut import autocut, top_band
 from toolcrib.search.fusion import Step, fuse_steps, graded
 from toolcrib.search.intent import intent
@@ -20,6 +27,9 @@ from toolcrib.text.glossary import Glossary, Lexicon
 from toolcrib.text.language import Language, language
 
 INTENT_DEPTH = 10
+FIRST = 3
+"""Among how many hits a tool that searches the web has to be, to stand for an answer."""
+MOST_BROAD = 20
 
 Vectors = Callable[[Sequence[Variant]], Sequence[Variant]]
 
@@ -92,6 +102,16 @@ class Search:
         """The same search, but that it may see this one."""
         return replace(self, hidden=frozenset(self.hidden).difference([id]))
 
+    def is_broad(self, hits: Ranking) -> bool:
+        """Whether one of the hits searches the web, as far as the bundled model can tell."""
+        index = self.view.arms.get("vector")
+        if not self.cosines or index is None:
+            return False
+        [anchor] = self.vectors([Variant(BROAD)])
+        broad = index.lookup(anchor, limit=MOST_BROAD, exclude=self.hidden)
+        near = {match.id for match in broad if match.score >= BROAD_COSINE}
+        return any(match.id in near for match in hits)
+
     def cut(self, ranking: Ranking) -> Ranking:
         """The ranking down to where it should end, by the rule that is set."""
         match self.rules.cut:
@@ -132,8 +152,8 @@ class Search:
     def _chance(self, steps: Sequence[Step], fused: Ranking) -> float:
         if not fused:
             return 0.0
-        seen = evidence((step.arms for step in steps), fused[0].id)
-        return chance(seen, cosines=self.cosines)
+        likely = chance(evidence(step.arms for step in steps), cosines=self.cosines)
+        return LOW if likely < LOW and self.is_broad(fused[:FIRST]) else likely
 
     def _outright(self, text: str, names: Mapping[str, float], ranking: Ranking) -> Ranking:
         """What the text names verbatim, and nothing else, if it is an identifier and no phrase."""

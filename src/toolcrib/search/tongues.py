@@ -8,8 +8,6 @@ from toolcrib.model import Capability, Entry
 from toolcrib.text.language import Language, language
 
 LEAST_SHARE = 0.05
-STEEPNESS = 3
-"""Of ranks that are fused with k = 60, half the weight has most of the say: hence a cube."""
 
 _TONGUES: tuple[Language, ...] = get_args(Language)
 
@@ -24,9 +22,9 @@ def spoken_alone(entries: Iterable[Entry]) -> Mapping[Language, float]:
 def say(share: float) -> float:
     """The share of its weight that a translation has, where this share needs it.
 
-    Everything needs it: all of it. Less than a twentieth does: none, and nothing is translated.
+    As much as needs it; less than a twentieth does: none, and nothing is translated.
     """
-    return share**STEEPNESS if share >= LEAST_SHARE else 0.0
+    return share if share >= LEAST_SHARE else 0.0
 
 
 def _spoken(capability: Capability) -> frozenset[Language]:

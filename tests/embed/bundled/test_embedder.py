@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from toolcrib.embed.bundled import embedder as bundled
-from toolcrib.embed.bundled.embedder import BundledEmbedder, load_tokenizer
+from toolcrib.embed.bundled.embedder import BundledEmbedder, load_tokenizer, load_weights
+from toolcrib.embed.bundled.network import Network
+from toolcrib.embed.bundled.onnx import OnnxNetwork
 
 MODEL = files("toolcrib.embed.bundled") / "model"
 REFERENCE = json.loads(Path(__file__).with_name("reference.json").read_text(encoding="utf-8"))
@@ -31,10 +33,26 @@ def test_texts_are_cut_as_in_training():
         assert tokenizer.numbers(row["text"], most=127) == row["numbers"]
 
 
-def test_vectors_are_those_of_the_reference(embedder):
-    rows = embedder.embed([row["text"] for row in REFERENCE])
+@pytest.mark.parametrize("package", ["onnxruntime", "no package of this name"])
+def test_vectors_are_those_of_the_reference(package, monkeypatch):
+    monkeypatch.setattr("toolcrib.embed.bundled.onnx.PACKAGE", package)
+    rows = BundledEmbedder().embed([row["text"] for row in REFERENCE])
     expected = [row["vector"] for row in REFERENCE]
     np.testing.assert_allclose(rows[:, : len(expected[0])], expected, atol=2e-3)
+
+
+def test_without_onnxruntime_it_runs_on_numpy(monkeypatch):
+    assert isinstance(bundled.load_network(MODEL), OnnxNetwork)
+    monkeypatch.setattr("onnxruntime.__version__", "1.9.0")
+    assert isinstance(bundled.load_network(MODEL), Network)
+
+
+def test_onnxruntime_gives_the_vectors_of_numpy():
+    weights = load_weights(MODEL)
+    numbers = np.array([[1, 700, 800, 900, 1000], [1, 2500, 31, 0, 0]])
+    expected = Network(weights)(numbers)
+    rows = OnnxNetwork((MODEL / "network.onnx").read_bytes(), weights)(numbers)
+    np.testing.assert_allclose(rows, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize(

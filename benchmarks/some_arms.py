@@ -1,17 +1,17 @@
-"""A view with one arm of another: what that arm can do alone."""
+"""A view with some arms of another: what they can do without the rest."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from toolcrib.index.protocol import Arm, Index, View
 
 
 @dataclass(frozen=True, slots=True)
-class OneArm:
-    """The same generation, the same names, one arm."""
+class SomeArms:
+    """The same generation, the same names, these arms."""
 
     view: View
-    arm: Arm
+    only: Collection[Arm]
 
     @property
     def generation(self) -> int:
@@ -19,7 +19,7 @@ class OneArm:
 
     @property
     def arms(self) -> dict[Arm, Index]:
-        return {self.arm: self.view.arms[self.arm]}
+        return {arm: index for arm, index in self.view.arms.items() if arm in self.only}
 
     def named(self, spelling: str) -> Sequence[str]:
         return self.view.named(spelling)

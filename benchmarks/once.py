@@ -1,0 +1,48 @@
+"""A view whose arms look a variant up once, however many systems ask."""
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, field
+
+from toolcrib.index.protocol import Arm, Index, View
+from toolcrib.model import Ranking, Variant
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """The same generation, the same names, the same arms; what they said is remembered."""
+
+    view: View
+    said: dict[Hashable, Ranking] = field(default_factory=dict[Hashable, Ranking])
+
+    @property
+    def generation(self) -> int:
+        return self.view.generation
+
+    @property
+    def arms(self) -> dict[Arm, Index]:
+        return {arm: _OnceAsked(arm, index, self.said) for arm, index in self.view.arms.items()}
+
+    def named(self, spelling: str) -> Sequence[str]:
+        return self.view.named(spelling)
+
+    def ids(self) -> Sequence[str]:
+        return self.view.ids()
+
+
+@dataclass(frozen=True, slots=True)
+class _OnceAsked:
+    arm: Arm
+    index: Index
+    said: dict[Hashable, Ranking]
+
+    def lookup(
+        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+    ) -> Ranking:
+        """As the index says; what some may not see is asked anew."""
+        if exclude:
+            return self.index.lookup(variant, limit=limit, exclude=exclude)
+        looked_up = (variant.text, variant.words, variant.terms, variant.vector is None)
+        key = (self.arm, limit, *looked_up)
+        if key not in self.said:
+            self.said[key] = self.index.lookup(variant, limit=limit)
+        return self.said[key]
