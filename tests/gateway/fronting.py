@@ -4,17 +4,20 @@ import asyncio
 import inspect
 import json
 import sys
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import mcp_types as types
+import pytest
 from mcp import Client
 
-from tests.sources.mcp.faking import FAKE, text
+from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib import Crib
-from toolcrib.gateway import extras, sdk
+from toolcrib.gateway import sdk
 from toolcrib.gateway.asking import Heard
+from toolcrib.gateway.extras import Extras
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.logs import set_level
 from toolcrib.gateway.rounds import Rounds
@@ -32,6 +35,14 @@ def add_fake(crib: Crib, name: str, *modes: str, **others: Any) -> None:
     assert not done.error, done
 
 
+@contextmanager
+def crib_at(home: Path) -> Generator[Crib]:
+    """A crib that remembers in this folder, for the tests of a whole file: to start takes time."""
+    with pytest.MonkeyPatch.context() as patch, nothing_left(), Crib() as crib:
+        patch.setenv("HOME", str(home))
+        yield crib
+
+
 class Front:
     """What a window has of all this: a tool for every tool, and whatever else servers have."""
 
@@ -42,7 +53,7 @@ class Front:
         self.server = sdk.Server(
             "front",
             on_list_tools=self._list,
-            **extras.handlers(crib, guest, self.rounds),
+            **Extras(crib, guest, self.rounds, _nobody).handlers(),
         )
         self.server.add_request_handler("tools/call", types.CallToolRequestParams, self._call)
         self.server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, set_level)
@@ -66,6 +77,10 @@ class Front:
             return {"resultType": "complete", "content": outcome.content}
 
         return await self.rounds.serve(context, work)
+
+
+async def _nobody(_event: Any) -> None:
+    pass
 
 
 class Person:
@@ -127,6 +142,3 @@ def words(result: types.CallToolResult) -> str:
     first = result.content[0]
     assert isinstance(first, types.TextContent)
     return first.text
-
-
-__all__ = ["ERAS", "SOON", "Front", "Person", "add_fake", "client_of", "said", "text", "words"]

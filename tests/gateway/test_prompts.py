@@ -8,31 +8,35 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 
-from tests.gateway.fronting import ERAS, SOON, Person, add_fake, client_of
-from tests.sources.mcp.faking import nothing_left
+from tests.gateway.fronting import ERAS, SOON, Person, add_fake, client_of, crib_at
 from toolcrib import Crib
+from toolcrib.gateway.guest import Guest, Profile
+from toolcrib.search.filters import Scope
 
-BACKS = ("", "modern")
 
-
-@pytest.fixture
-def crib() -> Iterator[Crib]:
-    with nothing_left(), Crib() as crib:
+@pytest.fixture(scope="module")
+def crib(tmp_path_factory) -> Iterator[Crib]:
+    with crib_at(tmp_path_factory.mktemp("prompts")) as crib:
+        add_fake(crib, "a", "offers")
+        add_fake(crib, "b", "offers", "modern")
         yield crib
 
 
-def seen(crib: Crib, era: str, test: Any) -> Any:
+def guest_of(server: str) -> Guest:
+    return Guest("ann", Profile(scope=Scope(sources=frozenset({server}))))
+
+
+def seen(crib: Crib, era: str, test: Any, who: Guest | None = None) -> Any:
     async def run() -> Any:
-        async with asyncio.timeout(SOON), client_of(crib, era, Person()) as client:
+        async with asyncio.timeout(SOON), client_of(crib, era, Person(), who) as client:
             return await test(client)
 
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize("back", BACKS)
+@pytest.mark.parametrize("server", ["a", "b"])
 @pytest.mark.parametrize("era", ERAS)
-def test_a_prompt_is_filled_in_by_its_server(crib, era, back):
-    add_fake(crib, "fake", "offers", back)
+def test_a_prompt_is_filled_in_by_its_server(crib, era, server):
 
     async def test(client):
         (listed,) = (await client.list_prompts()).prompts
@@ -40,8 +44,8 @@ def test_a_prompt_is_filled_in_by_its_server(crib, era, back):
         bare = await client.get_prompt("greet", {"who": "Bob"})
         return listed, full, bare
 
-    listed, full, bare = seen(crib, era, test)
-    assert (listed.name, listed.description) == ("mcp_fake_greet", "Say hello")
+    listed, full, bare = seen(crib, era, test, guest_of(server))
+    assert (listed.name, listed.description) == (f"mcp_{server}_greet", "Say hello")
     assert [(each.name, each.required) for each in listed.arguments] == [("who", True)]
     assert full.description == "A greeting"
     assert full.messages[0].content.text == "Hello, Ann!"  # without what was hidden in it
@@ -50,9 +54,6 @@ def test_a_prompt_is_filled_in_by_its_server(crib, era, back):
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_name_of_several_or_of_none_says_what_there_is(crib, era):
-    add_fake(crib, "a", "offers")
-    add_fake(crib, "b", "offers")
-
     async def test(client):
         with pytest.raises(MCPError, match="mcp_a_greet, mcp_b_greet"):
             await client.get_prompt("greet", {})
@@ -62,11 +63,8 @@ def test_a_name_of_several_or_of_none_says_what_there_is(crib, era):
     seen(crib, era, test)
 
 
-@pytest.mark.parametrize("back", BACKS)
 @pytest.mark.parametrize("era", ERAS)
-def test_completions_come_from_the_server_that_knows(crib, era, back):
-    add_fake(crib, "a", "offers", back)
-    add_fake(crib, "b", "offers", back)
+def test_completions_come_from_the_server_that_knows(crib, era):
     prompt = types.PromptReference(type="ref/prompt", name="mcp_b_greet")
     template = "toolcrib://a/fake://item/{id}"
     item = types.ResourceTemplateReference(type="ref/resource", uri=template)

@@ -9,8 +9,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.server import Server
 
-from tests.gateway.fronting import ERAS, SOON, Person, add_fake, client_of
-from tests.sources.mcp.faking import nothing_left
+from tests.gateway.fronting import ERAS, SOON, Person, add_fake, client_of, crib_at
 from toolcrib import Crib
 from toolcrib.gateway import beside
 from toolcrib.gateway.guest import Guest, Profile
@@ -19,10 +18,16 @@ from toolcrib.gateway.watched import Watched
 from toolcrib.search.filters import Scope
 
 
-@pytest.fixture
-def crib() -> Iterator[Crib]:
-    with nothing_left(), Crib() as crib:
+@pytest.fixture(scope="module")
+def crib(tmp_path_factory) -> Iterator[Crib]:
+    with crib_at(tmp_path_factory.mktemp("resources")) as crib:
+        add_fake(crib, "b", "offers", "modern")
+        add_fake(crib, "a", "offers", "bad-offers")
+        add_fake(crib, "untrusted", "offers", trust="strict")
         yield crib
+
+
+ALONE = frozenset({"a"})
 
 
 def guest(**scope: Any) -> Guest:
@@ -42,11 +47,7 @@ async def uris(client: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("back", ["", "modern"])
-def test_all_are_listed_by_server_and_read_while_their_server_sleeps(crib, era, back):
-    add_fake(crib, "b", "offers", "echo", back)
-    add_fake(crib, "a", "offers", back)
-
+def test_all_are_listed_by_server_and_read(crib, era):
     async def test(client):
         listed = (await client.list_resources()).resources
         (template, *_) = (await client.list_resource_templates()).resource_templates
@@ -56,11 +57,7 @@ def test_all_are_listed_by_server_and_read_while_their_server_sleeps(crib, era, 
         ]
         return listed, template, read
 
-    with Crib() as asleep:
-        for name in ("b", "a"):
-            config = crib.servers[name].config.transport
-            asleep.add_mcp(name, command=[config.command, *config.args])
-        listed, template, read = seen(asleep, test, era)
+    listed, template, read = seen(crib, test, era)
     assert [each.uri for each in listed] == [
         "toolcrib://a/fake://a",
         "toolcrib://a/fake://shared",
@@ -75,27 +72,23 @@ def test_all_are_listed_by_server_and_read_while_their_server_sleeps(crib, era, 
     assert template.uri_template == "toolcrib://a/fake://item/{id}"
     assert read[0].uri == "toolcrib://b/fake://a"
     assert read[0].text.endswith(" fake://a")
-    assert "echo" in read[0].text
+    assert "modern" in read[0].text
     assert read[1].uri == "toolcrib://a/fake://item/7"
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_bare_uri_will_do_where_it_is_unique(crib, era):
-    add_fake(crib, "a", "offers")
-
     async def test(client):
         listed = (await client.read_resource("fake://a")).contents[0]
         fitting = (await client.read_resource("fake://item/9")).contents[0]
         return listed.uri, fitting.uri
 
-    assert seen(crib, test, era) == ("fake://a", "fake://item/9")
+    who = guest(sources=ALONE)
+    assert seen(crib, test, era, who) == ("fake://a", "fake://item/9")
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_what_is_of_several_or_of_none_says_what_there_is(crib, era):
-    add_fake(crib, "a", "offers")
-    add_fake(crib, "b", "offers")
-
     async def test(client):
         found = []
         for uri in ("fake://a", "fake://aa", "toolcrib://a/fake://gone"):
@@ -113,14 +106,12 @@ def test_what_is_of_several_or_of_none_says_what_there_is(crib, era):
 
 
 def test_a_guest_sees_the_servers_of_their_profile_alone(crib):
-    add_fake(crib, "a", "offers")
-    add_fake(crib, "b", "offers", permission={"*": "write"})
     cases = [
         ({"sources": frozenset({"b"})}, {"b"}),
         ({"sources": frozenset[str]()}, set()),
         ({"allowed": frozenset({"mcp_a_echo"})}, {"a"}),
         ({"excluded": frozenset({"mcp_b_*"})}, {"a"}),
-        ({"permissions": frozenset({"read"})}, {"a"}),
+        ({"permissions": frozenset({"dangerous"})}, set()),
         ({}, {"a", "b"}),
     ]
     for scope, servers in cases:
@@ -135,20 +126,18 @@ def test_a_guest_sees_the_servers_of_their_profile_alone(crib):
 
 
 def test_of_a_server_that_nobody_trusts_there_is_nothing(crib):
-    add_fake(crib, "a", "offers", trust="strict")
-    assert seen(crib, uris) == []
+    who = guest(sources=frozenset({"untrusted"}))
+    assert seen(crib, uris, who=who) == []
 
     async def read(client):
         with pytest.raises(MCPError, match="no resource"):
-            await client.read_resource("toolcrib://a/fake://a")
+            await client.read_resource("toolcrib://untrusted/fake://a")
 
-    seen(crib, read)
+    seen(crib, read, who=who)
 
 
 def test_a_long_list_comes_in_pages(crib, monkeypatch):
-    monkeypatch.setattr(beside, "PAGE", 3)
-    add_fake(crib, "a", "offers")
-    add_fake(crib, "b", "offers")
+    monkeypatch.setattr(beside, "PAGE", 1)
 
     async def test(client):
         first = await client.list_resources()
@@ -157,19 +146,19 @@ def test_a_long_list_comes_in_pages(crib, monkeypatch):
             await client.list_resources(cursor="x")
         return len(first.resources), len(second.resources), second.next_cursor
 
-    assert seen(crib, test) == (3, 1, None)
+    who = guest(sources=frozenset({"b"}))
+    assert seen(crib, test, who=who) == (1, 1, None)
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_one_that_is_malformed_costs_no_other(crib, era):
-    add_fake(crib, "a", "offers", "bad-offers")
-    assert seen(crib, uris, era) == ["toolcrib://a/fake://a", "toolcrib://a/fake://shared"]
+    who = guest(sources=ALONE)
+    assert seen(crib, uris, era, who) == ["toolcrib://a/fake://a", "toolcrib://a/fake://shared"]
 
 
-@pytest.mark.parametrize("back", ["", "modern"])
-def test_a_client_of_the_handshake_hears_of_the_resources_that_it_subscribed_to(crib, back):
-    add_fake(crib, "a", "offers", back)
-    uri = "toolcrib://a/fake://a"
+@pytest.mark.parametrize("server", ["a", "b"])
+def test_a_client_of_the_handshake_hears_of_the_resources_that_it_subscribed_to(crib, server):
+    uri = f"toolcrib://{server}/fake://a"
 
     async def test():
         told = asyncio.Queue()
@@ -179,7 +168,7 @@ def test_a_client_of_the_handshake_hears_of_the_resources_that_it_subscribed_to(
 
         async with client_of(crib, "legacy", Person(), message_handler=hear) as client:
             await client.session.send_request(subscription(uri), types.EmptyResult)
-            await client.call_tool("touch", {"uri": "fake://a"})
+            await client.call_tool(f"mcp_{server}_touch", {"uri": "fake://a"})
             heard = await told.get()
             end = types.UnsubscribeRequest(params=types.UnsubscribeRequestParams(uri=uri))
             await client.session.send_request(end, types.EmptyResult)
@@ -192,13 +181,12 @@ def test_a_client_of_the_handshake_hears_of_the_resources_that_it_subscribed_to(
 
 
 def test_a_stream_of_the_modern_era_hears_of_what_can_be_watched(crib):
-    add_fake(crib, "a", "offers")
-    watched, told = Watched(crib, guest()), []
+    watched, told = Watched(crib, guest(sources=ALONE)), []
 
     async def seen_context(context, _params):
         heard = asyncio.Queue()
-        async with watched.during(context, ["fake://a", "no://a"], heard.put_nowait):
-            await crib.call("touch", {"uri": "fake://a"})
+        async with watched.during(context, ["fake://a", "no://a"], heard.put):
+            await crib.call("mcp_a_touch", {"uri": "fake://a"})
             told.append(await heard.get())
         return types.ListToolsResult(tools=[])
 

@@ -9,8 +9,7 @@ from mcp import MCPError
 from mcp.server.runner import modern_on_request
 from mcp.shared.direct_dispatcher import create_direct_dispatcher_pair
 
-from tests.gateway.fronting import SOON, Front, add_fake
-from tests.sources.mcp.faking import nothing_left
+from tests.gateway.fronting import SOON, Front, add_fake, crib_at
 from toolcrib import Crib
 from toolcrib.gateway import rounds
 from toolcrib.gateway.guest import Guest
@@ -18,9 +17,9 @@ from toolcrib.gateway.guest import Guest
 ANN = {"elicits": {"action": "accept", "content": {"name": "Ann"}}}
 
 
-@pytest.fixture
-def crib() -> Iterator[Crib]:
-    with nothing_left(), Crib() as crib:
+@pytest.fixture(scope="module")
+def crib(tmp_path_factory) -> Iterator[Crib]:
+    with crib_at(tmp_path_factory.mktemp("rounds")) as crib:
         add_fake(crib, "fake", "asks", "modern")
         yield crib
 
@@ -128,16 +127,13 @@ def test_what_is_given_before_it_is_asked_will_do_and_more_does_no_harm(crib):
     assert "Ann" in text_of(run(crib, test))
 
 
-def test_whoever_leaves_too_much_open_is_asked_no_more(crib, monkeypatch):
+def test_of_too_many_that_wait_the_oldest_is_given_up(crib, monkeypatch):
     monkeypatch.setattr(rounds, "MOST_KEPT", 2)
 
     async def test(wire):
-        first = [await wire() for _ in range(3)]
-        again = await wire(inputResponses=ANN, requestState=first[0]["requestState"])
-        return first, again, await wire()
+        states = [(await wire())["requestState"] for _ in range(3)]
+        return [await wire(inputResponses=ANN, requestState=state) for state in states]
 
-    first, again, after = run(crib, test)
-    assert [each["resultType"] for each in first] == ["input_required"] * 2 + ["complete"]
-    assert '"cancel"' in text_of(first[2])
-    assert "Ann" in text_of(again)
-    assert after["resultType"] == "input_required"
+    oldest, *others = run(crib, test)
+    assert oldest.code == -32602
+    assert ["Ann" in text_of(each) for each in others] == [True, True]

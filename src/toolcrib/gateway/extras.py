@@ -1,19 +1,59 @@
 """All that a window passes on beside tools, in one."""
 
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from toolcrib.crib import Crib
-from toolcrib.gateway import completion, prompts, resources
+from toolcrib.gateway import completion, prompts, resources, sdk
 from toolcrib.gateway.guest import Guest
+from toolcrib.gateway.offer_news import OfferNews, Publish
 from toolcrib.gateway.rounds import Rounds
 from toolcrib.gateway.watched import Watched
 
+_LISTS = ("on_list_resources", "on_list_resource_templates", "on_list_prompts")
 
-def handlers(crib: Crib, guest: Guest, rounds: Rounds) -> dict[str, Any]:
-    """What an SDK server takes as `on_...`, for this guest."""
-    return {
-        **resources.handlers(crib, guest, rounds),
-        **prompts.handlers(crib, guest, rounds),
-        **completion.handlers(crib, guest, rounds),
-        **Watched(crib, guest).handlers(),
-    }
+List = Callable[[sdk.Context, sdk.PaginatedRequestParams], Awaitable[sdk.Result]]
+
+
+class Extras:
+    """For one guest. `publish` tells the streams of the modern era what has changed."""
+
+    def __init__(self, crib: Crib, guest: Guest, rounds: Rounds, publish: Publish) -> None:
+        self._publish = publish
+        self._watched = Watched(crib, guest)
+        self._news = OfferNews(crib, guest, publish)
+        self._served: dict[str, Any] = {
+            **resources.handlers(crib, guest, rounds),
+            **prompts.handlers(crib, guest, rounds),
+            **completion.handlers(crib, guest, rounds),
+            **self._watched.handlers(),
+        }
+
+    def handlers(self) -> dict[str, Any]:
+        """What an SDK server takes as `on_...`."""
+        return self._served | {name: self._heeded(self._served[name]) for name in _LISTS}
+
+    @asynccontextmanager
+    async def listening(
+        self, context: sdk.Context, params: sdk.SubscriptionsListenRequestParams
+    ) -> AsyncGenerator[None]:
+        """While a stream of the modern era is open, have told on it what it wants to hear."""
+        self._news.heed(context)
+        uris = params.notifications.resource_subscriptions or ()
+        async with self._watched.during(context, uris, self._updated):
+            yield
+
+    def close(self) -> None:
+        """Tell nobody anything any more."""
+        self._news.close()
+
+    async def _updated(self, uri: str) -> None:
+        await self._publish(sdk.ResourceUpdated(uri=uri))
+
+    def _heeded(self, listed: List) -> List:
+        async def listing(context: sdk.Context, params: sdk.PaginatedRequestParams) -> sdk.Result:
+            self._news.heed(context)
+            return await listed(context, params)
+
+        return listing

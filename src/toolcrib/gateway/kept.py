@@ -24,8 +24,7 @@ class _Open(NamedTuple):
 class Kept:
     """The work, under way. `handle` is another in each round; `task` is done when the work is.
 
-    `given` are replies that came before anything was asked. Where it may not wait, because too
-    much does already, nobody replies.
+    `given` are replies that came before anything was asked.
     """
 
     def __init__(
@@ -33,12 +32,10 @@ class Kept:
         context: sdk.Context,
         work: Work,
         given: Replies | None,
-        may_wait: Callable[[], bool],
     ) -> None:
         self.handle = secrets.token_urlsafe(HANDLE_BYTES)
         self._logs = Logs(context)
         self._given = dict(given or {})
-        self._may_wait = may_wait
         self._open: dict[str, _Open] = {}
         self._asking = asyncio.Event()
         self._numbers = count(2)
@@ -77,7 +74,7 @@ class Kept:
         able = {key: each for key, each in asked.items() if can_reply(context, each)}
         replies = {key: self._given.pop(key) for key in able if key in self._given}
         left = {key: each for key, each in able.items() if key not in replies}
-        if left and self._may_wait():
+        if left:
             replies |= await self._replies(left)
         return replies
 

@@ -60,6 +60,10 @@ class News:
         if loop and not loop.is_closed():
             loop.call_soon_threadsafe(self._soon)
 
+    async def publish(self, event: sdk.ServerEvent) -> None:
+        """Tell the subscriptions of the modern era of something else."""
+        await self._bus.publish(event)
+
     def close(self) -> None:
         """End all subscriptions."""
         self._listen.close()

@@ -23,7 +23,7 @@ from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.kept import Kept, Work
 from toolcrib.gateway.logs import Logs
 
-MOST_KEPT = 8
+MOST_KEPT = 6
 DONE_KEPT_S = 60.0
 KEY_BYTES = 32
 INPUT_REQUIRED = "input_required"
@@ -59,10 +59,7 @@ class Rounds:
         self._kept.clear()
 
     def _begun(self, context: sdk.Context, work: Work) -> Kept:
-        return Kept(context, work, _given(context, "inputResponses"), self._has_room)
-
-    def _has_room(self) -> bool:
-        return len(self._kept) < MOST_KEPT
+        return Kept(context, work, _given(context, "inputResponses"))
 
     async def _round(self, context: sdk.Context, kept: Kept) -> sdk.Result:
         try:
@@ -72,10 +69,16 @@ class Rounds:
             raise
         if result is not None:
             return result
-        self._kept[kept.handle] = kept
+        self._keep(kept)
         kept.task.add_done_callback(lambda _: self._drop_later(kept))
         state = self._sealed(context, kept)
         return {"resultType": INPUT_REQUIRED, "inputRequests": kept.asked(), "requestState": state}
+
+    def _keep(self, kept: Kept) -> None:
+        """Keep it; where too many wait, the one that has waited longest is given up."""
+        while len(self._kept) >= MOST_KEPT:
+            self._kept.pop(next(iter(self._kept))).cancel()
+        self._kept[kept.handle] = kept
 
     def _resumed(self, context: sdk.Context) -> Kept:
         handle = str(_given(context, "requestState")).partition(".")[0]

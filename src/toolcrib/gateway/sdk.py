@@ -15,7 +15,15 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
+)
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import (
@@ -116,9 +124,13 @@ __all__ = [
     "MCPError",
     "NotificationOptions",
     "PaginatedRequestParams",
+    "PromptsListChanged",
     "ReadResourceRequestParams",
+    "ResourceUpdated",
+    "ResourcesListChanged",
     "Result",
     "Server",
+    "ServerEvent",
     "ServerMessageMetadata",
     "ServerNotification",
     "SessionMessage",

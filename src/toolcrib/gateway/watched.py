@@ -1,8 +1,9 @@
 """Resources that clients want to hear of when they change."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from toolcrib.crib import Crib
@@ -23,7 +24,7 @@ class Watched:
     def __init__(self, crib: Crib, guest: Guest) -> None:
         self._crib = crib
         self._guest = guest
-        self._telling: set[asyncio.Task[None]] = set()
+        self._telling: set[asyncio.Future[None]] = set()
 
     def handlers(self) -> dict[str, Any]:
         """What an SDK server takes as `on_...`, for this guest."""
@@ -39,7 +40,8 @@ class Watched:
         connection, uri = sdk.connection_of(context), params.uri
         ends = connection.state.setdefault(_ENDS, {})
         if uri not in ends:
-            ends[uri] = await self._watch(context, uri, lambda: self._tell(connection, uri))
+            tell = partial(connection.send_resource_updated, uri)
+            ends[uri] = await self._watch(context, uri, tell)
             connection.exit_stack.callback(_end, ends, uri)
         return sdk.EmptyResult()
 
@@ -52,7 +54,7 @@ class Watched:
 
     @asynccontextmanager
     async def during(
-        self, context: sdk.Context, uris: Sequence[str], tell: Callable[[str], None]
+        self, context: sdk.Context, uris: Sequence[str], tell: Callable[[str], Awaitable[None]]
     ) -> AsyncGenerator[None]:
         """Meanwhile `tell` hears, on this loop, which of these changed: for a modern stream.
 
@@ -70,7 +72,9 @@ class Watched:
             for end in ends:
                 end()
 
-    async def _watch(self, context: sdk.Context, uri: str, tell: Callable[[], None]) -> End:
+    async def _watch(
+        self, context: sdk.Context, uri: str, tell: Callable[[], Awaitable[None]]
+    ) -> End:
         """Returns what ends it. Raises `MCPError`."""
         servers = seen_servers(self._crib, self._guest)
         source, own, _ = meant_resource(servers, context, uri)
@@ -78,14 +82,14 @@ class Watched:
 
         def heard() -> None:
             if not loop.is_closed():
-                loop.call_soon_threadsafe(tell)
+                loop.call_soon_threadsafe(self._soon, tell)
 
         under_way = running(self._crib, self._guest, Heard(Logs(context), asker(context)))
         result(await source.offers.watch(own, heard, under_way))
         return lambda: source.offers.unwatch(own, heard)
 
-    def _tell(self, connection: sdk.Connection, uri: str) -> None:
-        task = asyncio.ensure_future(connection.send_resource_updated(uri))
+    def _soon(self, tell: Callable[[], Awaitable[None]]) -> None:
+        task = asyncio.ensure_future(tell())
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 

@@ -16,8 +16,9 @@ from typing import Any, Final, cast
 from toolcrib.crib import Crib
 from toolcrib.errors import ToolcribError
 from toolcrib.execute.refusal import Refused
-from toolcrib.gateway import extras, sdk
+from toolcrib.gateway import sdk
 from toolcrib.gateway.asking import Heard
+from toolcrib.gateway.extras import Extras
 from toolcrib.gateway.fixed import Asking, FixedTools
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.instructions import instructions
@@ -54,6 +55,7 @@ class Window:
         self._fixed = FixedTools(self._side, RevealSets())
         self._shown = Shown(self._side)
         self._news = News(partial(self._listed, "", (), modern=True))
+        self._extras = Extras(crib, guest, self._rounds, self._news.publish)
         self._unsubscribe = crib.pool.events.subscribe(TOOLS_UPDATED, self._updated)
         self.server = self._made()
 
@@ -65,6 +67,7 @@ class Window:
         """Tell nobody anything any more."""
         self._unsubscribe()
         self._rounds.close()
+        self._extras.close()
         self._news.close()
 
     def _made(self) -> "GuestServer":
@@ -74,14 +77,20 @@ class Window:
             title="Toolcrib",
             cache_hints={"tools/list": sdk.CacheHint(LIST_FRESH_MS, "private")},
             get_tool_input_schema=self._schema,
-            on_subscriptions_listen=self._news.listen,
-            **extras.handlers(self._crib, self.guest, self._rounds),
+            on_subscriptions_listen=self._listen,
+            **self._extras.handlers(),
         )
         server.add_request_handler("logging/setLevel", sdk.SetLevelRequestParams, set_level)
         server.add_request_handler("tools/list", sdk.PaginatedRequestParams, self._list)
         server.add_request_handler("tools/call", sdk.CallToolRequestParams, self._call)
         server.middleware.append(self._greet)
         return server
+
+    async def _listen(
+        self, context: sdk.Context, params: sdk.SubscriptionsListenRequestParams
+    ) -> sdk.SubscriptionsListenResult:
+        async with self._extras.listening(context, params):
+            return await self._news.listen(context, params)
 
     def _updated(self, _news: ToolsUpdated) -> None:
         self._news.changed()
@@ -159,7 +168,7 @@ class Window:
 
 
 class GuestServer(sdk.Server[Any]):
-    """A server that says on every transport that its list of tools may change."""
+    """A server that says on every transport that its lists may change."""
 
     def create_initialization_options(
         self,
@@ -167,8 +176,10 @@ class GuestServer(sdk.Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> sdk.InitializationOptions:
-        """As the SDK has it, but for what nobody says: then the list may change."""
-        changes = notification_options or sdk.NotificationOptions(tools_changed=True)
+        """As the SDK has it, but for what nobody says: then the lists may change."""
+        changes = notification_options or sdk.NotificationOptions(
+            prompts_changed=True, resources_changed=True, tools_changed=True
+        )
         return super().create_initialization_options(changes, experimental_capabilities, extensions)
 
 

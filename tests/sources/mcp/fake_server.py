@@ -272,6 +272,9 @@ def listen(id, params):
 def touch(id, params):
     """Say that a resource is another, to whoever wants to hear of it."""
     uri = params["arguments"]["uri"]
+    if uri == "fake://more":
+        RESOURCES.append({"uri": uri, "name": "more"})
+        send(method="notifications/resources/list_changed")
     for who, uris in list(HEARING.items()):
         meta = {"_meta": {SUBSCRIPTION: who}} if MODERN else {}
         if uri in uris:

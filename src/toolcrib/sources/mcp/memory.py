@@ -1,6 +1,7 @@
 """What is remembered of one server, here and on disk: its last good listing, its last failure."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from toolcrib.errors import SourceError
@@ -12,7 +13,8 @@ from toolcrib.sources.mcp.trust import Judgement, Trust
 class Memory:
     """Written by whoever keeps the server, read from any thread: each attribute changes whole.
 
-    `problem` says what is wrong with what is known, and is empty if nothing is.
+    `problem` says what is wrong with what is known, and is empty if nothing is. `heard` are called,
+    in the thread that writes, with the kinds of offers that are others.
     """
 
     def __init__(self, server: str, config_hash: str, cache: MCPToolsCache, trust: Trust) -> None:
@@ -23,6 +25,7 @@ class Memory:
         self._judged: tuple[KnownServer | None, object, Judgement] = None, None, Judgement()
         self.known, self.problem = cache.read(server, config_hash)
         self.failure = cache.read_failure(server)
+        self.heard: list[Callable[[frozenset[str]], None]] = []
 
     @property
     def facts(self) -> ServerFacts | None:
@@ -75,9 +78,18 @@ class Memory:
         return replace(before, offers=offers)
 
     def _write(self, known: KnownServer) -> None:
-        self.known = known
+        before, self.known = self.known, known
         _ = self.judgement  # made here, in a thread that may take its time
         try:
             self._cache.write(known)
         except SourceError as error:
             self.problem = str(error)
+        kinds = _changed(before.listing if before else Listing(), known.listing)
+        for heard in tuple(self.heard) if kinds else ():
+            heard(kinds)
+
+
+def _changed(before: Listing, now: Listing) -> frozenset[str]:
+    """The kinds of offers that are others now."""
+    every = {*before.offers, *now.offers}
+    return frozenset(kind for kind in every if before.offers.get(kind) != now.offers.get(kind))

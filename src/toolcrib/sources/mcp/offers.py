@@ -6,7 +6,7 @@ lists, and in its prompts, is cleaned away; what a resource holds is handed on a
 result of a tool is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from toolcrib.model import JsonObject, Outcome, Running
@@ -41,6 +41,14 @@ class Offers:
         if kind not in read:
             read[kind] = offered(kind, known.listing.offers.get(kind, ()))
         return read[kind]
+
+    def listen(self, heard: Callable[[frozenset[str]], None]) -> Callable[[], None]:
+        """Call this, from a thread of ours, with the kinds whose lists are others.
+
+        Returns what ends it.
+        """
+        self._memory.heard.append(heard)
+        return lambda: self._memory.heard.remove(heard)
 
     async def read(self, uri: str, running: Running) -> Outcome:
         """The contents of a resource, by the server's own URI for it."""
