@@ -83,7 +83,7 @@ def _run(
     from toolcrib.gateway.windows import Windows  # noqa: PLC0415
 
     def crib() -> Crib:
-        return Crib.from_settings(opening.settings())
+        return Crib.from_settings(opening.settings(lasts=True))
 
     async def serve() -> None:
         opened = daemon.Opening(crib, Windows)
@@ -124,5 +124,5 @@ def _allow_many_files() -> None:
 def _serve_stdio(opening: Opening, profile: str) -> None:
     from toolcrib.gateway.stdio import serve_stdio  # noqa: PLC0415 - as above
 
-    with opening.crib() as crib:
+    with opening.crib(lasts=True) as crib:
         serve_stdio(crib, Guest(LOCAL, profile_of(crib.settings.gateway, profile)))
