@@ -25,6 +25,7 @@ def cleaned(tool: ToolInfo, pin: str, flags: tuple[str, ...]) -> ToolInfo:
         parameters=_clean_object(tool.parameters),
         output_schema=tool.output_schema and _clean_object(tool.output_schema),
         annotations=_clean_object(tool.annotations),
+        meta=_clean_object(tool.meta),
         flags=flags,
         pin=pin,
     )
