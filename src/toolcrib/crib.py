@@ -478,11 +478,13 @@ class Crib:
     def _scope(self, scope: Scope | None) -> Scope:
         """Who asks, with what is hidden from everyone."""
         asked = scope or Scope()
-        return replace(asked, internal=asked.internal.union(self.settings.search.internal))
+        internal = asked.internal.union(self.settings.search.internal)
+        return asked if internal == asked.internal else replace(asked, internal=internal)
 
     def _known(self, caller: Caller) -> Caller:
         """The caller, without what is hidden from everyone."""
-        return replace(caller, scope=self._scope(caller.scope))
+        scope = self._scope(caller.scope)
+        return caller if scope is caller.scope else replace(caller, scope=scope)
 
     @cached_property
     def _apps(self) -> Apps:

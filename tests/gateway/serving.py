@@ -17,7 +17,7 @@ def main() -> None:
     crib.add_mcp("fake", command=sys.argv[1:], permission={"*": "read"})
     asyncio.run(crib.refresh())
     crib.add(_noisy, permission_kind="read")
-    print("nobody is to see this on the wire")  # noqa: T201 - before the wire is taken
+    print("before the wire is taken")  # noqa: T201 - a client skips it
     serve_stdio(crib, Guest("local", Profile(mode="search")))
 
 
