@@ -122,10 +122,16 @@ class Crib:
         self._glossary = load_glossary(self.settings.search.glossaries)
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> Self:
-        """A crib with every source that the settings name."""
+    def from_settings(
+        cls, settings: Settings, *, loop: asyncio.AbstractEventLoop | None = None
+    ) -> Self:
+        """A crib with every source that the settings name.
+
+        With `loop`, MCP servers live on that one, which makes calls from there cheaper: it has to
+        run until this is closed, and `close` is then called from another thread.
+        """
         crib = cls(settings)
-        found = configured(settings)
+        found = configured(settings, loop)
         crib.problems = found.problems
         crib._closing.append(found.close)
         crib.add_source(*found.sources)

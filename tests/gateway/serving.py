@@ -18,7 +18,7 @@ def main() -> None:
     asyncio.run(crib.refresh())
     crib.add(_noisy, permission_kind="read")
     print("before the wire is taken")  # noqa: T201 - a client skips it
-    serve_stdio(crib, Guest("local", Profile(mode="search")))
+    serve_stdio(lambda _loop: crib, Guest("local", Profile(mode="search")))
 
 
 def _noisy() -> str:
