@@ -15,6 +15,9 @@ from toolcrib import Crib, Scope, Settings, tool
 from toolcrib.config import EmbedSettings, SearchSettings
 from toolcrib.errors import AmbiguousName, ConfigError, EmbedError, NameTaken, UnknownTool
 from toolcrib.index.catalog import Catalog
+
+
+from toolcrib.execute.caller import Caller
 from toolcrib.index.document import Document
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.model import ToolInfo
@@ -591,3 +594,17 @@ def test_an_index_that_is_being_built_holds_up_nobody_else(monkeypatch: pytest.M
         search.join(LONG_S)
         assert names(crib.search("weather")) == ["forecast"]
         assert names(crib.search("truck")) == ["steer_truck"]
+
+
+def test_what_a_caller_may_see_is_named_and_remembered_until_it_changes():
+    settings = Settings(store=":memory:", search=SearchSettings(internal=("write_file_backup",)))
+    crib = Crib(settings)
+    source = ListedSource(*SEEN, *HIDDEN)
+    crib.add_source(source)
+    caller = Caller("ann", Scope(allowed=frozenset({"*_file*"})))
+    seen = crib.seen_by(caller)
+    assert sorted(seen) == ["erase_file", "read_file", "write_file"]
+    assert crib.seen_by(caller) is seen
+    source.listed = SEEN[:1]
+    crib.pool.refresh(source)
+    assert list(crib.seen_by(caller)) == ["read_file"]

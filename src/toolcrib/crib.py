@@ -122,10 +122,16 @@ class Crib:
         self._glossary = load_glossary(self.settings.search.glossaries)
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> Self:
-        """A crib with every source that the settings name."""
+    def from_settings(
+        cls, settings: Settings, *, loop: asyncio.AbstractEventLoop | None = None
+    ) -> Self:
+        """A crib with every source that the settings name.
+
+        With `loop`, MCP servers live on that one, which makes calls from there cheaper: it has to
+        run until this is closed, and `close` is then called from another thread.
+        """
         crib = cls(settings)
-        found = configured(settings)
+        found = configured(settings, loop)
         crib.problems = found.problems
         crib._closing.append(found.close)
         crib.add_source(*found.sources)
@@ -478,11 +484,13 @@ class Crib:
     def _scope(self, scope: Scope | None) -> Scope:
         """Who asks, with what is hidden from everyone."""
         asked = scope or Scope()
-        return replace(asked, internal=asked.internal.union(self.settings.search.internal))
+        internal = asked.internal.union(self.settings.search.internal)
+        return asked if internal == asked.internal else replace(asked, internal=internal)
 
     def _known(self, caller: Caller) -> Caller:
         """The caller, without what is hidden from everyone."""
-        return replace(caller, scope=self._scope(caller.scope))
+        scope = self._scope(caller.scope)
+        return caller if scope is caller.scope else replace(caller, scope=scope)
 
     @cached_property
     def _apps(self) -> Apps:

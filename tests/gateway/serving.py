@@ -17,8 +17,8 @@ def main() -> None:
     crib.add_mcp("fake", command=sys.argv[1:], permission={"*": "read"})
     asyncio.run(crib.refresh())
     crib.add(_noisy, permission_kind="read")
-    print("nobody is to see this on the wire")  # noqa: T201 - before the wire is taken
-    serve_stdio(crib, Guest("local", Profile(mode="search")))
+    print("before the wire is taken")  # noqa: T201 - a client skips it
+    serve_stdio(lambda _loop: crib, Guest("local", Profile(mode="search")))
 
 
 def _noisy() -> str:

@@ -78,7 +78,7 @@ def exchange(process: "subprocess.Popen[bytes]", *lines: bytes) -> dict[str, Any
 def first_line(process: "subprocess.Popen[bytes]") -> None:
     """Skip what was printed before the wire was taken."""
     assert process.stdout
-    assert b"nobody" in process.stdout.readline()
+    assert b"before" in process.stdout.readline()
 
 
 def test_told_to_stop_it_ends_with_all_that_it_started(process: "subprocess.Popen[bytes]"):

@@ -82,3 +82,26 @@ def test_it_can_be_told_to_end_from_its_own_thread():
     assert not thread.is_alive()
     with pytest.raises(RuntimeError):
         loop.submit(nothing())
+
+
+def test_on_a_loop_that_is_given_nothing_changes_threads():
+    async def where() -> int:
+        return threading.get_ident()
+
+    async def run() -> None:
+        here = BackgroundLoop("toolcrib-mcp", asyncio.get_running_loop())
+        assert await here.run(where()) == threading.get_ident()
+        assert await asyncio.wrap_future(here.submit(where())) == threading.get_ident()
+        closed: list[int] = []
+
+        async def last() -> None:
+            closed.append(await where())
+
+        await asyncio.to_thread(here.close, last)
+        assert closed == [threading.get_ident()]
+        with pytest.raises(RuntimeError, match="closed"):
+            here.submit(where())
+        await asyncio.sleep(0)  # the loop goes on: it is not ours to end
+
+    asyncio.run(run())
+    assert not [each for each in threading.enumerate() if each.name == "toolcrib-mcp"]

@@ -31,9 +31,9 @@ class Opening:
         return settings.model_copy(update={"mcp_config": files, "index": index})
 
     @contextmanager
-    def crib(self, *, lasts: bool = False) -> Generator[Crib]:
+    def crib(self) -> Generator[Crib]:
         """A crib with everything that the settings name; what is wrong with it goes to stderr."""
-        with Crib.from_settings(self.settings(lasts=lasts)) as crib:
+        with Crib.from_settings(self.settings()) as crib:
             for problem in crib.problems:
                 warn(problem)
             yield crib

@@ -6,13 +6,14 @@ import resource
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
-from toolcrib.cli.screen import AsJson, print_json
+from toolcrib.cli.screen import AsJson, print_json, warn
 from toolcrib.connect.place import Runtime
 from toolcrib.connect.starting import READY
 from toolcrib.crib import Crib
@@ -82,11 +83,8 @@ def _run(
     from toolcrib.gateway import daemon  # noqa: PLC0415
     from toolcrib.gateway.windows import Windows  # noqa: PLC0415
 
-    def crib() -> Crib:
-        return Crib.from_settings(opening.settings(lasts=True))
-
     async def serve() -> None:
-        opened = daemon.Opening(crib, Windows)
+        opened = daemon.Opening(partial(_crib, opening, asyncio.get_running_loop()), Windows)
         serving = daemon.Daemon(opened, holding, ends_when_idle=ends_when_idle)
         await serving.run(ready, _end_anyway)
 
@@ -124,5 +122,15 @@ def _allow_many_files() -> None:
 def _serve_stdio(opening: Opening, profile: str) -> None:
     from toolcrib.gateway.stdio import serve_stdio  # noqa: PLC0415 - as above
 
-    with opening.crib(lasts=True) as crib:
-        serve_stdio(crib, Guest(LOCAL, profile_of(crib.settings.gateway, profile)))
+    def crib(loop: asyncio.AbstractEventLoop) -> Crib:
+        opened = _crib(opening, loop)
+        for problem in opened.problems:
+            warn(problem)
+        return opened
+
+    serve_stdio(crib, Guest(LOCAL, profile_of(opening.settings().gateway, profile)))
+
+
+def _crib(opening: Opening, loop: asyncio.AbstractEventLoop) -> Crib:
+    """A crib whose servers live where their callers are: a call changes no thread."""
+    return Crib.from_settings(opening.settings(lasts=True), loop=loop)

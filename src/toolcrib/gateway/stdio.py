@@ -9,7 +9,7 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import NamedTuple
 
@@ -30,13 +30,23 @@ class Wires(NamedTuple):
     outgoing: int
 
 
-def serve_stdio(crib: Crib, guest: Guest) -> None:
+def serve_stdio(opening: Callable[[asyncio.AbstractEventLoop], Crib], guest: Guest) -> None:
     """Serve this guest until the input ends or the process is told to stop; then close the crib.
 
-    With it all servers end that it has started.
+    With it all servers end that it has started. `opening` makes it, for the loop that serves.
     """
-    with claimed() as wires, crib:
-        asyncio.run(_serve(crib, guest, wires))
+    with claimed() as wires:
+        asyncio.run(_open(opening, guest, wires))
+
+
+async def _open(
+    opening: Callable[[asyncio.AbstractEventLoop], Crib], guest: Guest, wires: Wires
+) -> None:
+    crib = opening(asyncio.get_running_loop())
+    try:
+        await _serve(crib, guest, wires)
+    finally:
+        await asyncio.to_thread(crib.close)
 
 
 async def _serve(crib: Crib, guest: Guest, wires: Wires) -> None:

@@ -13,12 +13,16 @@ T = TypeVar("T")
 
 
 class BackgroundLoop:
-    """One thread with an event loop of its own, started when it is first needed."""
+    """One thread with an event loop of its own, started when it is first needed.
 
-    def __init__(self, name: str) -> None:
+    With `loop`, one that runs already, there is no thread: what is used from there has no way to
+    go. It has to outlive this, and `close` is called from another thread.
+    """
+
+    def __init__(self, name: str, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self._name = name
         self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop = loop
         self._thread: threading.Thread | None = None
         self._closed = False
 
@@ -33,22 +37,26 @@ class BackgroundLoop:
 
     async def run(self, work: Coroutine[object, object, T]) -> T:
         """The same, awaited here; cancelling it here cancels it there."""
+        if asyncio.get_running_loop() is self._loop:
+            return await work
         return await asyncio.wrap_future(self.submit(work))
 
     def close(self, last: Callable[[], Coroutine[object, object, None]]) -> None:
         """Run `last` there if anything ever ran there, cancel the rest, and end the thread."""
         loop, thread = self._taken()
-        if loop and thread:
-            try:
-                asyncio.run_coroutine_threadsafe(last(), loop).result()
-            finally:
+        if not loop:
+            return
+        try:
+            asyncio.run_coroutine_threadsafe(last(), loop).result()
+        finally:
+            if thread:
                 loop.call_soon_threadsafe(loop.stop)
                 thread.join(JOIN_S)
 
     def end_soon(self) -> None:
         """Cancel what runs there and end the thread, without waiting: from any thread, also it."""
-        loop, _ = self._taken()
-        if loop:
+        loop, thread = self._taken()
+        if loop and thread:
             loop.call_soon_threadsafe(loop.stop)
 
     def _taken(self) -> tuple[asyncio.AbstractEventLoop | None, threading.Thread | None]:

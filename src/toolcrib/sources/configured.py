@@ -1,5 +1,6 @@
 """The sources that the settings name."""
 
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -29,8 +30,11 @@ class Configured:
     close: Callable[[], None] = lambda: None
 
 
-def configured(settings: Settings) -> Configured:
-    """Make every source the settings name. One that fails is a problem and costs no other."""
+def configured(settings: Settings, loop: AbstractEventLoop | None = None) -> Configured:
+    """Make every source the settings name. One that fails is a problem and costs no other.
+
+    MCP servers live on the loop, if one is given; see `BackgroundLoop`.
+    """
     plugins = load_plugins() if settings.plugins else Plugins()
     sources: list[Source] = []
     problems = list(map(str, plugins.problems))
@@ -39,7 +43,7 @@ def configured(settings: Settings) -> Configured:
             sources.append(make())
         except ToolcribError as error:
             problems.append(str(error))
-    mcp = mcp_servers(settings.mcp_config, settings.state_folder)
+    mcp = mcp_servers(settings.mcp_config, settings.state_folder, loop)
     problems += mcp.problems
     return Configured((*sources, *mcp.sources, *plugins.sources), tuple(problems), mcp.close)
 

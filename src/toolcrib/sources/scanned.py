@@ -25,6 +25,7 @@ def cleaned(tool: ToolInfo, pin: str, flags: tuple[str, ...]) -> ToolInfo:
         parameters=cleaned_object(tool.parameters),
         output_schema=tool.output_schema and cleaned_object(tool.output_schema),
         annotations=cleaned_object(tool.annotations),
+        meta=cleaned_object(tool.meta),
         flags=flags,
         pin=pin,
     )

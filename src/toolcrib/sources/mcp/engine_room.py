@@ -14,15 +14,18 @@ T = TypeVar("T")
 
 
 class EngineRoom:
-    """One background loop for all servers.
+    """One loop for all servers: in the background, or the one that is given; see `BackgroundLoop`.
 
     `starts` caps how many servers start at once. `closing` are called, all at once, by `close`.
     """
 
-    def __init__(self, most_starts: int = MOST_STARTS) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop | None = None, *, most_starts: int = MOST_STARTS
+    ) -> None:
         self.starts = asyncio.Semaphore(most_starts)
         self.closing: list[Callable[[], Awaitable[None]]] = []
-        self._background = BackgroundLoop("toolcrib-mcp")
+        self._is_shared = loop is not None
+        self._background = BackgroundLoop("toolcrib-mcp", loop)
 
     def submit(self, work: Coroutine[object, object, T]) -> "Future[T]":
         """Run it there; cancelling the future cancels it. Raises `RuntimeError` once closed."""
@@ -39,5 +42,5 @@ class EngineRoom:
     async def _close_all(self) -> None:
         await asyncio.gather(*(close() for close in self.closing), return_exceptions=True)
         left = asyncio.all_tasks() - {asyncio.current_task()}
-        if left:
+        if left and not self._is_shared:
             await asyncio.wait(left, timeout=LAST_WORDS_S)  # whoever waits gets an answer

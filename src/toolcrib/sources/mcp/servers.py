@@ -1,5 +1,6 @@
 """The MCP servers of some files, each as a source."""
 
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,14 +36,19 @@ class McpServers:
     decisions: Decisions | None = None
 
 
-def mcp_servers(files: Sequence[Path], state_folder: Path) -> McpServers:
-    """A source for every server in the files. Starts none, and loads no SDK."""
-    return opened(read_servers(files), state_folder)
+def mcp_servers(
+    files: Sequence[Path], state_folder: Path, loop: AbstractEventLoop | None = None
+) -> McpServers:
+    """A source for every server in the files. Starts none, and loads no SDK.
+
+    They live in the background, or on the loop that is given; see `BackgroundLoop`.
+    """
+    return opened(read_servers(files), state_folder, loop)
 
 
-def opened(found: Servers, state_folder: Path) -> McpServers:
+def opened(found: Servers, state_folder: Path, loop: AbstractEventLoop | None = None) -> McpServers:
     """The same, for servers that were read already."""
-    room = EngineRoom()
+    room = EngineRoom(loop)
     if not found.servers:
         return McpServers((), found.problems, room.close)
     try:
