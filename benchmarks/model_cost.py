@@ -55,9 +55,11 @@ class ToolsKept:
             self._known |= cache.cached_vectors(self.model, keys[start : start + 500])
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        missing = [text for text in texts if text_hash(text) not in self._known]
-        made = dict(zip(missing, self._bundled.embed(missing), strict=True))
-        rows = [self._known.get(text_hash(text), made.get(text)) for text in texts]
+        keys = {text_hash(text): text for text in texts}
+        missing = {key: text for key, text in keys.items() if key not in self._known}
+        made = self._bundled.embed(list(missing.values()))
+        found = self._known | dict(zip(missing, made, strict=True))
+        rows = [found[text_hash(text)] for text in texts]
         return np.stack(rows) if rows else np.empty((0, 0), dtype=np.float32)
 
 
