@@ -58,8 +58,8 @@ class ToolsKept:
         keys = {text_hash(text): text for text in texts}
         missing = {key: text for key, text in keys.items() if key not in self._known}
         made = self._bundled.embed(list(missing.values()))
-        found = self._known | dict(zip(missing, made, strict=True))
-        rows = [found[text_hash(text)] for text in texts]
+        new = dict(zip(missing, made, strict=True))
+        rows = [new[key] if key in new else self._known[key] for key in map(text_hash, texts)]
         return np.stack(rows) if rows else np.empty((0, 0), dtype=np.float32)
 
 
