@@ -41,6 +41,7 @@ endif
 bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...), gateways (CATALOGS=...)
 	$(BIN)/python -m benchmarks.call_overhead
 	$(BIN)/python -m benchmarks.search_latency
+	$(BIN)/python -m benchmarks.model_cost
 	$(BIN)/python -m benchmarks.quality
 	$(BIN)/python -m benchmarks.confidence
 	$(BIN)/python -m benchmarks.tokens

@@ -5,7 +5,7 @@ the SDK keeps what it knows of a connection.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, TypeAlias
 
 from anyio import ClosedResourceError
 from mcp import MCPError
@@ -69,20 +69,13 @@ from mcp_types.version import (
 )
 from pydantic import BaseModel, ValidationError
 
+from toolcrib.sources.mcp.sdk import AS_SENT
+
 Context: TypeAlias = ServerRequestContext[Any, Any]
 Result: TypeAlias = dict[str, Any]
 """A result as it goes on the wire: what comes from elsewhere is handed on, not modelled again."""
 Item: TypeAlias = SessionMessage | Exception
 
-
-class _AsSent(TypedDict):
-    mode: Literal["json"]
-    by_alias: bool
-    exclude_none: bool
-
-
-AS_SENT: _AsSent = {"mode": "json", "by_alias": True, "exclude_none": True}
-"""How a model is dumped to what the wire has."""
 
 __all__ = [
     "AS_SENT",

@@ -1,0 +1,190 @@
+"""What the bundled model costs: a whole search with it, memory, and the vectors of many tools.
+
+    python -m benchmarks.model_cost --bench-dir DIR --cache DIR [--wheel FILE] [--embed 1000]
+
+The tools and queries are some of `mcp_big`; each query is asked when it is new, and once again. The
+same queries go to Toolcrib by words alone and to plain FTS5, in turns. Vectors of tools come from
+the cache of `benchmarks.quality` where it has them; those of queries are made. Times are of CPU,
+memory is what Linux says of this process. `--numpy` leaves onnxruntime alone if it is there.
+"""
+
+import os
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from random import Random
+from statistics import median, quantiles
+from time import process_time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.ahead import kept_vectors
+from benchmarks.folder import SEED, NoBench, add_bench_dir, bench_dir, find_sets
+from benchmarks.markdown import NoMarks, put, table
+from benchmarks.plain_fts5 import PlainFts5
+from benchmarks.systems import LIMIT, WORDS, servers
+from toolcrib.config import EmbedSettings, Settings
+from toolcrib.crib import Crib
+from toolcrib.embed.bundled import onnx
+from toolcrib.embed.bundled.embedder import BundledEmbedder
+from toolcrib.embed.cached import text_hash
+from toolcrib.evaluate.cases import Tool
+from toolcrib.index.document import document
+from toolcrib.store.protocol import VectorCache
+
+NAME = "model_cost"
+SIZES = (1_000, 10_000, 17_742)
+QUERIES, WARM_UP, BLOCK = 200, 20, 8
+
+Times = Mapping[str, Sequence[float]]
+
+
+class ToolsKept:
+    """The bundled model, but that vectors of these texts are taken from a cache."""
+
+    def __init__(self, cache: VectorCache, texts: Iterable[str]) -> None:
+        self._bundled = BundledEmbedder()
+        self.model = self._bundled.model
+        keys = list(dict.fromkeys(map(text_hash, texts)))
+        self._known: dict[bytes, NDArray[np.float32]] = {}
+        for start in range(0, len(keys), 500):
+            self._known |= cache.cached_vectors(self.model, keys[start : start + 500])
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        keys = {text_hash(text): text for text in texts}
+        missing = {key: text for key, text in keys.items() if key not in self._known}
+        made = self._bundled.embed(list(missing.values()))
+        new = dict(zip(missing, made, strict=True))
+        rows = [new[key] if key in new else self._known[key] for key in map(text_hash, texts)]
+        return np.stack(rows) if rows else np.empty((0, 0), dtype=np.float32)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = ArgumentParser(prog="python -m benchmarks.model_cost", description=__doc__)
+    add_bench_dir(parser)
+    parser.add_argument("--cache", type=Path, help="where benchmarks.quality keeps vectors")
+    parser.add_argument("--sizes", type=_sizes, default=SIZES, help="with commas between")
+    parser.add_argument("--queries", type=int, default=QUERIES)
+    parser.add_argument("--embed", type=int, default=1000, help="tools to embed for the time of it")
+    parser.add_argument("--wheel", type=Path, help="a wheel, for its size")
+    parser.add_argument("--markdown", type=Path, help="put the tables into this page too")
+    parser.add_argument("--numpy", action="store_true", help="run the model on numpy")
+    said = parser.parse_args(arguments)
+    if said.numpy:
+        onnx.PACKAGE = "no package"
+    try:
+        [suite] = [each.load() for each in find_sets(_folder(said.bench_dir), ["mcp_big"]).sets]
+        memory = _memory()
+        with kept_vectors(said.cache) as cache:
+            queries = [case.query for case in suite.cases.values()]
+            asked = Random(SEED).sample(queries, min(len(queries), said.queries + WARM_UP))
+            times = {size: _timed(suite.tools, size, asked, cache) for size in said.sizes}
+        lines = [*memory, _embedding(suite.tools, said.embed), *_wheel(said.wheel)]
+        text = "\n\n".join((_search_table(times), "\n".join(f"- {line}" for line in lines)))
+        print(text)
+        if said.markdown:
+            put(said.markdown, NAME, text)
+    except (NoBench, NoMarks) as error:
+        parser.error(str(error))
+
+
+def _folder(said: Path | None) -> Path:
+    return bench_dir(said, os.environ)
+
+
+def _sizes(said: str) -> tuple[int, ...]:
+    return tuple(map(int, said.split(",")))
+
+
+def _timed(tools: Mapping[str, Tool], size: int, asked: Sequence[str], cache: VectorCache) -> Times:
+    """The CPU seconds of every query, by system."""
+    print(f"{size:,} tools", file=sys.stderr)
+    some = dict(islice(tools.items(), size))
+    kept = ToolsKept(cache, [document(t.info(), bare=t.name).text for t in some.values()])
+    bundled = Settings(store=":memory:", embed=EmbedSettings(embedder="bundled"))
+    with (
+        Crib(bundled, embedder=kept) as model,
+        Crib(Settings(store=":memory:", embed=WORDS)) as words,
+    ):
+        for crib in (model, words):
+            crib.add_source(*servers(some))
+        plain = PlainFts5(some)
+        systems: dict[str, Callable[[str], object]] = {
+            "with the model, a new query": lambda text: model.search(text, limit=LIMIT),
+            "with the model, asked again": lambda text: model.search(text, limit=LIMIT),
+            "by words alone": lambda text: words.search(text, limit=LIMIT),
+            "plain FTS5, one lookup": lambda text: plain.search(text, LIMIT),
+        }
+        return _in_turns(systems, asked)
+
+
+def _in_turns(systems: Mapping[str, Callable[[str], object]], asked: Sequence[str]) -> Times:
+    first = min(WARM_UP, len(asked) // 2)
+    for query in asked[:first]:
+        for search in systems.values():
+            search(query)
+    times: dict[str, list[float]] = {name: [] for name in systems}
+    for start in range(first, len(asked), BLOCK):
+        for name, search in systems.items():
+            for query in asked[start : start + BLOCK]:
+                before = process_time()
+                search(query)
+                times[name].append(process_time() - before)
+    return times
+
+
+def _search_table(times: Mapping[int, Times]) -> str:
+    names = list(next(iter(times.values())))
+    rows = [[name, *(_cell(each[name]) for each in times.values())] for name in names]
+    head = ["one search, CPU ms, p50 / p95", *(f">{size:,} tools" for size in times)]
+    return table(head, rows)
+
+
+def _cell(seconds: Sequence[float]) -> str:
+    p95 = quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else seconds[0]
+    return f"{1000 * median(seconds):.2f} / {1000 * p95:.2f}"
+
+
+def _memory() -> list[str]:
+    """What the model takes, as it is loaded and has made its first vector."""
+    before = _megabytes()
+    BundledEmbedder().embed(["how much memory does this take"])
+    after = _megabytes()
+    runner = "onnxruntime" if find_spec(onnx.PACKAGE) else "numpy"
+    return [
+        f"Memory on {runner}: {key} {before[key]:.0f} MB before the model is loaded, "
+        f"{after[key]:.0f} MB with it and one vector made."
+        for key in before
+    ]
+
+
+def _megabytes() -> dict[str, float]:
+    """Resident and proportional size of this process; nothing where there is no such file."""
+    file = Path("/proc/self/smaps_rollup")
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    sizes = {line.split(":")[0]: line.split()[1] for line in lines if line.endswith("kB")}
+    return {key.upper(): int(sizes[key]) / 1024 for key in ("Rss", "Pss") if key in sizes}
+
+
+def _embedding(tools: Mapping[str, Tool], count: int) -> str:
+    """The time that vectors take, from some tools drawn at random."""
+    texts = [document(t.info(), bare=t.name).text for t in islice(tools.values(), count)]
+    embedder = BundledEmbedder()
+    embedder.embed(texts[:1])
+    start = process_time()
+    embedder.embed(texts)
+    seconds = process_time() - start
+    whole = seconds * 10_000 / max(len(texts), 1)
+    return f"Vectors of {len(texts):,} tools: {seconds:.1f} s of CPU; 10,000 take {whole:.0f} s."
+
+
+def _wheel(file: Path | None) -> list[str]:
+    return [f"The wheel: {file.stat().st_size / 1e6:.1f} MB."] if file else []
+
+
+if __name__ == "__main__":
+    main()
