@@ -33,8 +33,8 @@ from mcp import Client, StdioServerParameters
 from benchmarks.markdown import NoMarks, put, table
 from scripts.install_test_servers import install, servers
 from toolcrib import Crib, Settings
-from toolcrib.config import ApprovalRule, ApprovalSettings
 from toolcrib.model import JsonObject
+from toolcrib.sections import ApprovalRule, ApprovalSettings
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.servers import mcp_servers
 

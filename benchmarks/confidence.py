@@ -22,11 +22,12 @@ from benchmarks.ahead import kept_vectors
 from benchmarks.curve import Curve, drawn
 from benchmarks.folder import BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
-from toolcrib.config import EmbedSettings, Settings
+from toolcrib.config import Settings
 from toolcrib.evaluate.cases import Case
 from toolcrib.evaluate.run import among, searching
 from toolcrib.search.confidence import LOW, Fit, evidence
 from toolcrib.search.pipeline import FIRST, Search
+from toolcrib.sections import EmbedSettings
 
 NAME = "confidence"
 SETS = (

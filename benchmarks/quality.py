@@ -31,11 +31,12 @@ from benchmarks.plain_fts5 import PlainFts5
 from benchmarks.quality_table import ROWS, Row, report
 from benchmarks.rankings import BM25, MINILM, PLAIN, Baseline, Rankings, rank
 from toolcrib.by_settings import embedder_of
-from toolcrib.config import EmbedSettings, Settings
+from toolcrib.config import Settings
 from toolcrib.errors import EvalError
 from toolcrib.evaluate.cases import Case, Suite
 from toolcrib.evaluate.measures import counted, score
 from toolcrib.evaluate.run import searching
+from toolcrib.sections import EmbedSettings
 from toolcrib.store.protocol import VectorCache
 
 NAME = "quality"

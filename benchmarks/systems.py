@@ -12,11 +12,12 @@ from tempfile import TemporaryDirectory
 from typing import Literal, Protocol
 
 from benchmarks.plain_fts5 import PlainFts5
-from toolcrib.config import EmbedSettings, Settings
+from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import UnknownTool
 from toolcrib.evaluate.cases import Tool
 from toolcrib.model import Call, Outcome, Running, SourceKind, State, ToolInfo
+from toolcrib.sections import EmbedSettings
 
 LIMIT = 5
 NEWCOMERS = "newcomers"

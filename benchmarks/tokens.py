@@ -23,11 +23,12 @@ from statistics import median
 from benchmarks.folder import SEED, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.systems import servers
-from toolcrib.config import AppSettings, SessionSettings, Settings
+from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import EvalError
 from toolcrib.evaluate.cases import Tool
 from toolcrib.model import ToolInfo
+from toolcrib.sections import AppSettings, SessionSettings
 from toolcrib.session.accounting import TokenEstimate, definition
 from toolcrib.session.search_tool import SEARCH_TOOL
 from toolcrib.session.session import Session

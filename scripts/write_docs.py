@@ -15,7 +15,8 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from toolcrib.cli.app import COMMANDS, Command
 from toolcrib.cli.kinds import KindName
-from toolcrib.config import Documented, ProfileSettings, documented
+from toolcrib.config import Documented, documented
+from toolcrib.sections import ProfileSettings
 
 DOCS = Path(__file__).parent.parent / "docs"
 

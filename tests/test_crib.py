@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from tests.workshop import HIDDEN, HIDDEN_NAMES, SEEN, ListedSource
 from toolcrib import Crib, Scope, Settings, tool
-from toolcrib.config import EmbedSettings, SearchSettings
 from toolcrib.errors import AmbiguousName, ConfigError, EmbedError, NameTaken, UnknownTool
 from toolcrib.execute.caller import Caller
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.document import Document
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.model import ToolInfo
+from toolcrib.sections import EmbedSettings, SearchSettings
 from toolcrib.text.words import words
 
 DIMENSIONS = 64

@@ -11,8 +11,8 @@ import pytest
 
 from tests.sources.mcp.faking import FAKE, nothing_left, text
 from toolcrib import Crib, Settings
-from toolcrib.config import McpSettings
 from toolcrib.errors import ConfigError, NameTaken
+from toolcrib.sections import McpSettings
 
 COMMAND = [sys.executable, "-S", str(FAKE)]
 ENTRY = {"command": COMMAND[0], "args": COMMAND[1:]}

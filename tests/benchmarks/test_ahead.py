@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from benchmarks.ahead import asked_of_embedder, embed_ahead, kept_vectors
 from benchmarks.folder import find_sets
-from toolcrib.config import EmbedSettings, Settings
+from toolcrib.config import Settings
 from toolcrib.evaluate.run import searching
+from toolcrib.sections import EmbedSettings
 
 
 class Counting:

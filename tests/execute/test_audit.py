@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.execute.counting import ANN, Shop, offered
-from toolcrib.config import ApprovalRule, ApprovalSettings, AuditSettings, Settings
+from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import StoreError
 from toolcrib.execute.audit import LONGEST_NAME, Audit, Seen
 from toolcrib.execute.strict_json import digest
 from toolcrib.model import Outcome
+from toolcrib.sections import ApprovalRule, ApprovalSettings, AuditSettings
 from toolcrib.store.audit import AuditFile, AuditRow
 
 DENY = ApprovalSettings(rules=(ApprovalRule(verdict="deny", pattern="mcp_shop_drop"),))

@@ -19,7 +19,7 @@ from tests.execute.counting import ANN, CountingSource, Shop, offered
 from tests.gateway.fronts import Era, connected
 from tests.plan import amount
 from toolcrib.cli.app import app
-from toolcrib.config import ApprovalRule, ApprovalSettings, Settings
+from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.execute.approval import Rule
 from toolcrib.execute.caller import Caller
@@ -30,6 +30,7 @@ from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.window import Window
 from toolcrib.model import Call, JsonObject, Outcome, PermissionKind
 from toolcrib.search.filters import Scope
+from toolcrib.sections import ApprovalRule, ApprovalSettings
 
 KINDS: tuple[PermissionKind, ...] = get_args(PermissionKind)
 NAME = "mcp_shop_tool"

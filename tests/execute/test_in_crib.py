@@ -3,7 +3,7 @@
 import asyncio
 
 from toolcrib import Caller, Crib, Scope, Settings
-from toolcrib.config import ApprovalRule, ApprovalSettings, CallSettings, SearchSettings
+from toolcrib.sections import ApprovalRule, ApprovalSettings, CallSettings, SearchSettings
 
 
 def double(n: int) -> int:

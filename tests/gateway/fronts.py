@@ -10,11 +10,12 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcp_types import CallToolResult, Implementation
 
 from tests.execute.counting import CountingSource, offered
-from toolcrib.config import ApprovalRule, ApprovalSettings, Settings
+from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.window import Window
 from toolcrib.model import JsonObject, PermissionKind, ToolInfo
+from toolcrib.sections import ApprovalRule, ApprovalSettings
 
 Era = Literal["legacy", "2026-07-28"]
 ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")

@@ -23,12 +23,12 @@ from tests.gateway.fronts import (
     words,
 )
 from tests.workshop import ListedSource
-from toolcrib.config import GatewayMode
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.modes import Mode, mode_of
 from toolcrib.gateway.modes_table import LINES
 from toolcrib.gateway.surface import FIXED
 from toolcrib.model import Outcome, SkillInfo, ToolInfo
+from toolcrib.sections import GatewayMode
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "gateway.md"
 ORDER = "mcp_shop_look_up_order"

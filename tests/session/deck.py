@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from tests.workshop import HIDDEN, SEEN, ListedSource, many
 from toolcrib import Caller, Crib, Scope, Settings
-from toolcrib.config import SessionSettings
 from toolcrib.model import Capability, ToolInfo
+from toolcrib.sections import SessionSettings
 
 PINNED = ToolInfo(
     name="ask_person",

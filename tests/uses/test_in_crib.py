@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from toolcrib import Caller, Crib, Scope, Settings, tool
-from toolcrib.config import SearchSettings
 from toolcrib.execute.chain import per_request_tools
+from toolcrib.sections import SearchSettings
 
 QUERY = "tell my boss the news"
 

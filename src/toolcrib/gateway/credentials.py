@@ -7,10 +7,10 @@ nobody to fall back to.
 import hmac
 import secrets
 
-from toolcrib.config import GatewaySettings
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.guest import EVERYTHING, Guest, profile_of
 from toolcrib.gateway.keys import Key, Keys
+from toolcrib.sections import GatewaySettings
 
 LOCAL = "local"
 """The user that the daemon runs as: whoever reaches its socket, or can read its token."""

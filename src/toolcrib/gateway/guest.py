@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from toolcrib.config import GatewayMode, GatewaySettings, ProfileSettings
 from toolcrib.errors import ConfigError
 from toolcrib.execute.caller import Caller
 from toolcrib.search.filters import Scope
+from toolcrib.sections import GatewayMode, GatewaySettings, ProfileSettings
 from toolcrib.text.nearest import nearest
 
 EVERYTHING = "default"

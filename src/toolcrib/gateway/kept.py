@@ -39,18 +39,14 @@ class Kept:
         self._logs = Logs(context)
         self._given = dict(given or {})
         self._open: dict[str, _Open] = {}
-        self._asking = asyncio.Event()
+        self._asking = _promise()
         self._numbers = count(2)
         self.lacking: set[str] = set()
         self.task = asyncio.ensure_future(_heard_out(work, Heard(self._logs, self._ask)))
 
     async def until_asked(self) -> sdk.Result | None:
         """The result; None once something is asked. Raises what the work raises."""
-        asking = asyncio.ensure_future(self._asking.wait())
-        try:
-            await asyncio.wait({self.task, asking}, return_when="FIRST_COMPLETED")
-        finally:
-            asking.cancel()
+        await asyncio.wait({self.task, self._asking}, return_when="FIRST_COMPLETED")
         await self._logs.sent()
         return self.task.result() if self.task.done() else None
 
@@ -102,10 +98,10 @@ class Kept:
         return key if key not in self._open else f"{key}-{next(self._numbers)}"
 
     def _settle(self) -> None:
-        if self._open:
-            self._asking.set()
-        else:
-            self._asking.clear()
+        if self._open and not self._asking.done():
+            self._asking.set_result(None)
+        elif not self._open and self._asking.done():
+            self._asking = _promise()
 
 
 async def _heard_out(work: Work, heard: Heard) -> sdk.Result:
@@ -113,3 +109,7 @@ async def _heard_out(work: Work, heard: Heard) -> sdk.Result:
         return await work(heard)
     finally:
         await heard.sent()
+
+
+def _promise() -> "asyncio.Future[None]":
+    return asyncio.get_running_loop().create_future()

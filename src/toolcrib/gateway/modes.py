@@ -3,8 +3,8 @@
 from fnmatch import fnmatchcase
 from typing import Literal, cast
 
-from toolcrib.config import GatewayMode
 from toolcrib.gateway.modes_table import LINES
+from toolcrib.sections import GatewayMode
 
 Mode = Literal["search", "reveal", "direct", "passthrough"]
 

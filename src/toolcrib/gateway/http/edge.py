@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from toolcrib.config import GatewaySettings
 from toolcrib.gateway.admission import RETRY_S, Admission, Overloaded
 from toolcrib.gateway.credentials import Credentials, NoGuest, NoProfile, NotYourProfile
 from toolcrib.gateway.guest import EVERYTHING, Guest
@@ -26,6 +25,7 @@ from toolcrib.gateway.http.headers import (
     unauthorized,
 )
 from toolcrib.gateway.http.refusal import Refusal, send_json, send_refusal
+from toolcrib.sections import GatewaySettings
 
 MCP = "/mcp"
 HEALTH = "/health"
