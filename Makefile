@@ -38,13 +38,14 @@ format: $(VENV)/.dev ## Repair what the linter can repair, then format
 ifdef BENCH_DIR
 bench: export TOOLCRIB_BENCH_DIR := $(BENCH_DIR)
 endif
-bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=..., else TOOLCRIB_BENCH_DIR)
+bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...), gateways (CATALOGS=...)
 	$(BIN)/python -m benchmarks.call_overhead
 	$(BIN)/python -m benchmarks.search_latency
 	$(BIN)/python -m benchmarks.model_cost
 	$(BIN)/python -m benchmarks.quality
 	$(BIN)/python -m benchmarks.confidence
 	$(BIN)/python -m benchmarks.tokens
+	$(if $(CATALOGS),$(BIN)/python -m benchmarks.gateway --catalogs $(CATALOGS))
 
 extras: $(VENV)/.extras $(VENV)/.bench ## Test what needs optional packages (installs PyTorch)
 	$(BIN)/python -m pytest tests/embed tests/contracts/test_embedder.py tests/benchmarks $(ARGS)

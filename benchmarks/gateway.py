@@ -18,13 +18,10 @@ import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
-from importlib.metadata import version
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
-from platform import python_version
-from statistics import median, quantiles
 from time import perf_counter
 from typing import Any
 
@@ -34,18 +31,12 @@ from mcp.client.streamable_http import streamable_http_client
 
 from benchmarks.folder import NoBench
 from benchmarks.gateway_pool import ARGUMENTS, CALLED, ROOT, TOOL, Pool, read_pool
-from benchmarks.markdown import NoMarks, put, table
-from benchmarks.processes import below, children, megabytes
+from benchmarks.gateway_report import CONNECT, DIRECT, HTTP, PEER, STDIO, Figures, report
+from benchmarks.markdown import NoMarks, put
+from benchmarks.processes import below, children, cpu_seconds, megabytes
 
 NAME = "gateway"
 TOOLS, CALLS, SLOW, STARTS, WARM_UP = 3_000, 500, 20, 10, 20
-DIRECT, CONNECT, STDIO, HTTP, PEER = (
-    "the SDK's client, directly",
-    "`toolcrib connect`",
-    "`toolcrib serve --stdio`",
-    "HTTP",
-    "fastmcp, stdio",
-)
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -61,6 +52,9 @@ mcp_config = ["{file}"]
 
 [approval]
 rules = [{{ verdict = "allow" }}]
+
+[embed]
+embedder = "{embedder}"
 """
 
 
@@ -96,32 +90,30 @@ class Home:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A client that is connected, what it calls to call and to search, and the gateway's process.
+class Program:
+    """What a client starts; `behind` are other processes that serve it."""
 
-    A direct client cannot search, and there is no gateway.
+    command: Sequence[str]
+    env: Mapping[str, str]
+    behind: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A client that is connected, what it calls to call and to search, and whose work that is.
+
+    `pids` are the gateway's processes, the one that serves first. A direct client cannot search,
+    and there is no gateway.
     """
 
     name: str
     client: Client
     call: tuple[str, Mapping[str, Any]]
     search: str = ""
-    pid: int = 0
+    pids: tuple[int, ...] = ()
 
     def searching(self, query: str) -> tuple[str, Mapping[str, Any]]:
         return self.search, {"query": query} if self.name == PEER else {"queries": [query]}
-
-
-@dataclass(slots=True)
-class Figures:
-    """Seconds by way, and megabytes: of the gateway alone, of all that runs, and how many run."""
-
-    calls: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    searches: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    starts: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    memory: dict[str, tuple[float, float, int]] = field(
-        default_factory=dict[str, tuple[float, float, int]]
-    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -131,6 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--calls", type=int, default=CALLS, help="and as many searches, each way")
     parser.add_argument("--slow", type=int, default=SLOW, help="the same for fastmcp")
     parser.add_argument("--starts", type=int, default=STARTS, help="of each, for the first reply")
+    parser.add_argument("--embedder", default="bundled", help="as in the settings; `none`: words")
+    parser.add_argument("--home", type=Path, help="keep what was learned here, for the next run")
     parser.add_argument("--markdown", type=Path, help="put the tables into this page too")
     said = parser.parse_args(arguments)
     try:
@@ -143,29 +137,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _measured(said: Namespace) -> str:
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
+    with ExitStack() as stack:
+        folder = said.home or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(parents=True, exist_ok=True)
         pool = read_pool(said.catalogs, folder, said.tools)
         home = Home(folder, pool, pool.write(folder))
-        settings = SETTINGS.format(file=home.file)
+        settings = SETTINGS.format(file=home.file, embedder=said.embedder)
         (folder / "config.toml").write_text(settings, encoding="utf-8")
         _tell(f"{pool.tools:,} tools of {len(pool.servers) - 1} servers: learning them")
         home.run("refresh")
         home.run("index")
         figures = Figures()
         asyncio.run(_measure(home, said, figures))
-        return _report(pool, figures)
+        return report(pool, figures)
 
 
 async def _measure(home: Home, said: Namespace, figures: Figures) -> None:
     async with AsyncExitStack() as stack:
         daemon = await stack.enter_async_context(_daemon(home))
-        _start_all(home, said.starts, figures)
+        _start_all(_programs(home, daemon), said.starts, figures)
         ways = [await stack.enter_async_context(way) for way in _ways(home, daemon)]
         await _take_turns(ways, said, figures, home.pool)
-        for way in ways:
-            if way.pid:
-                figures.memory[way.name] = _memory(way.pid)
+        for way in (way for way in ways if way.pids):
+            figures.memory[way.name] = _memory(way.pids[0])
+            figures.cpu[way.name] = await _cpu(way, said, home.pool)
 
 
 @asynccontextmanager
@@ -189,42 +184,43 @@ def _ways(home: Home, daemon: Mapping[str, Any]) -> list[Any]:
     entry = home.pool.servers[CALLED]
     ours = ("tool_call", {"name": f"mcp_{CALLED}_{TOOL}", "arguments": ARGUMENTS})
     theirs = ("call_tool", {"name": f"{CALLED}_{TOOL}", "arguments": ARGUMENTS})
-    direct = [entry["command"], *entry["args"]]
+    programs = _programs(home, daemon)
     ways = [
-        _stdio(DIRECT, direct, home.env, (TOOL, ARGUMENTS)),
-        _stdio(CONNECT, home.toolcrib("connect"), home.env, ours, "tool_search"),
-        _stdio(STDIO, home.toolcrib("serve", "--stdio"), home.env, ours, "tool_search"),
+        _stdio(DIRECT, Program([entry["command"], *entry["args"]], home.env), (TOOL, ARGUMENTS)),
+        _stdio(CONNECT, programs[CONNECT], ours, "tool_search"),
+        _stdio(STDIO, programs[STDIO], ours, "tool_search"),
         _http(daemon, ours),
     ]
-    if importlib.util.find_spec("fastmcp"):
-        ways.append(_stdio(PEER, _peer(home), _peer_env(home), theirs, "search_tools"))
+    if PEER in programs:
+        ways.append(_stdio(PEER, programs[PEER], theirs, "search_tools"))
     return ways
 
 
-def _peer(home: Home) -> list[str]:
-    return [sys.executable, "-m", "benchmarks.fastmcp_gateway", str(home.file)]
-
-
-def _peer_env(home: Home) -> dict[str, str]:
-    return home.env | {"PYTHONPATH": str(ROOT)}
+def _programs(home: Home, daemon: Mapping[str, Any]) -> dict[str, Program]:
+    """What a client launches."""
+    programs = {
+        CONNECT: Program(home.toolcrib("connect"), home.env, (daemon["pid"],)),
+        STDIO: Program(home.toolcrib("serve", "--stdio"), home.env),
+    }
+    if importlib.util.find_spec("fastmcp"):
+        command = [sys.executable, "-m", "benchmarks.fastmcp_gateway", str(home.file)]
+        programs[PEER] = Program(command, home.env | {"PYTHONPATH": str(ROOT)})
+    return programs
 
 
 @asynccontextmanager
 async def _stdio(
-    name: str,
-    command: Sequence[str],
-    env: Mapping[str, str],
-    call: tuple[str, Mapping[str, Any]],
-    search: str = "",
+    name: str, program: Program, call: tuple[str, Mapping[str, Any]], search: str = ""
 ) -> AsyncGenerator[Way]:
     """A client of a program that it starts; its tools are listed, as a host would."""
     before = children(os.getpid())
-    parameters = StdioServerParameters(command=command[0], args=[*command[1:]], env={**env})
+    command, *arguments = program.command
+    parameters = StdioServerParameters(command=command, args=arguments, env={**program.env})
     _tell(f"starting {name}")
     async with Client(parameters, mode="legacy", read_timeout_seconds=300) as client:
         await client.list_tools()
-        [pid] = children(os.getpid()) - before
-        yield Way(name, client, call, search, pid if search else 0)
+        pids = (*(children(os.getpid()) - before), *program.behind)
+        yield Way(name, client, call, search, pids if search else ())
 
 
 @asynccontextmanager
@@ -235,7 +231,7 @@ async def _http(
     transport = streamable_http_client(f"http://127.0.0.1:{daemon['port']}/mcp", http_client=http)
     async with http, Client(transport, mode="legacy", read_timeout_seconds=60) as client:
         await client.list_tools()
-        yield Way(HTTP, client, call, "tool_search", daemon["pid"])
+        yield Way(HTTP, client, call, "tool_search", (daemon["pid"],))
 
 
 async def _take_turns(ways: Sequence[Way], said: Namespace, figures: Figures, pool: Pool) -> None:
@@ -255,6 +251,19 @@ async def _take_turns(ways: Sequence[Way], said: Namespace, figures: Figures, po
                 _note(figures.searches, way, seconds, number)
 
 
+async def _cpu(way: Way, said: Namespace, pool: Pool) -> tuple[float, float]:
+    """Seconds that the gateway computes for a call and for a search, all others at rest."""
+    count = said.slow if way.name == PEER else said.calls
+    asked = [way.call], [way.searching(query) for query in pool.queries]
+    figures: list[float] = []
+    for requests in asked:
+        before = sum(map(cpu_seconds, way.pids))
+        for _, request in zip(range(count), cycle(requests), strict=False):
+            await _timed(way, *request)
+        figures.append((sum(map(cpu_seconds, way.pids)) - before) / count)
+    return figures[0], figures[1]
+
+
 def _note(times: dict[str, list[float]], way: Way, seconds: float, number: int) -> None:
     if number >= 0:
         times.setdefault(way.name, []).append(seconds)
@@ -269,31 +278,26 @@ async def _timed(way: Way, name: str, arguments: Mapping[str, Any]) -> float:
     return seconds
 
 
-def _start_all(home: Home, starts: int, figures: Figures) -> None:
+def _start_all(programs: Mapping[str, Program], starts: int, figures: Figures) -> None:
     """From nothing to the first reply, which is to `initialize`. The daemon is up."""
-    programs = {
-        CONNECT: (home.toolcrib("connect"), home.env),
-        STDIO: (home.toolcrib("serve", "--stdio"), home.env),
-    }
-    if importlib.util.find_spec("fastmcp"):
-        programs[PEER] = (_peer(home), _peer_env(home))
     for _ in range(starts):
-        for name, (command, env) in programs.items():
+        for name, program in programs.items():
             _tell(f"first reply of {name}")
-            figures.starts.setdefault(name, []).append(_first_reply(command, env))
+            figures.starts.setdefault(name, []).append(_first_reply(program))
 
 
-def _first_reply(command: Sequence[str], env: Mapping[str, str]) -> float:
+def _first_reply(program: Program) -> float:
+    pipe = subprocess.PIPE
     started = perf_counter()
     with subprocess.Popen(  # noqa: S603 - what is measured
-        command, env={**env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+        program.command, env={**program.env}, stdin=pipe, stdout=pipe, cwd=ROOT
     ) as process:
         assert process.stdin  # noqa: S101 - pipes both
         assert process.stdout  # noqa: S101
         process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
         process.stdin.flush()
         if not process.stdout.readline():
-            raise Unusable(f"{' '.join(command)} says nothing")
+            raise Unusable(f"{' '.join(program.command)} says nothing")
         return perf_counter() - started
 
 
@@ -302,75 +306,6 @@ def _memory(pid: int) -> tuple[float, float, int]:
     started = below(pid)
     alone = megabytes(pid)
     return alone, alone + sum(map(megabytes, started)), len(started)
-
-
-def _report(pool: Pool, figures: Figures) -> str:
-    peer = f", fastmcp {version('fastmcp')}" if PEER in figures.calls else ""
-    versions = f"Python {python_version()}, mcp {version('mcp')}{peer}."
-    size = f"{pool.tools:,} tools of {len(pool.servers) - 1} servers are in the pool."
-    return "\n\n".join(
-        [
-            f"{versions} {size}",
-            "**A call** of a tool whose server is up: ms, p50 / p95",
-            _calls(figures.calls),
-            "**A search**: ms, p50 / p95",
-            _searches(figures.searches),
-            "**The first reply** after the start of the program that a client launches: ms",
-            _starts(figures.starts),
-            "**Memory** after all of this: MB (PSS)",
-            _memories(figures.memory),
-        ]
-    )
-
-
-def _calls(times: Mapping[str, Sequence[float]]) -> str:
-    direct = median(times[DIRECT])
-    head = ["way", ">p50 / p95", ">added, p50", ">fastmcp takes"]
-    rows = [
-        [name, _both(seconds), _added(seconds, direct), _ratio(times, name)]
-        for name, seconds in times.items()
-    ]
-    return table(head, rows)
-
-
-def _searches(times: Mapping[str, Sequence[float]]) -> str:
-    head = ["way", ">p50 / p95", ">fastmcp takes"]
-    return table(head, [[name, _both(each), _ratio(times, name)] for name, each in times.items()])
-
-
-def _starts(times: Mapping[str, Sequence[float]]) -> str:
-    rows = [
-        [name, f"{1000 * median(seconds):.0f}", f"{1000 * max(seconds):.0f}"]
-        for name, seconds in times.items()
-    ]
-    return table(["program", ">p50", ">longest"], rows)
-
-
-def _memories(memory: Mapping[str, tuple[float, float, int]]) -> str:
-    head = ["gateway", ">its process", ">with all it started", ">processes started"]
-    rows = [
-        ["the daemon" if name == HTTP else name, f"{alone:.0f}", f"{every:.0f}", str(count)]
-        for name, (alone, every, count) in memory.items()
-    ]
-    return table(head, rows)
-
-
-def _added(seconds: Sequence[float], direct: float) -> str:
-    more = median(seconds) - direct
-    return f"{1000 * more:+.2f}" if more else "–"
-
-
-def _ratio(times: Mapping[str, Sequence[float]], name: str) -> str:
-    """How many times as long fastmcp takes."""
-    if name == PEER or PEER not in times:
-        return "–"
-    return f"{median(times[PEER]) / median(times[name]):,.0f}×"
-
-
-def _both(times: Sequence[float]) -> str:
-    """The highest stands for the p95 where there is only one."""
-    high = quantiles(times, n=20, method="inclusive")[-1] if len(times) > 1 else times[0]
-    return f"{1000 * median(times):.2f} / {1000 * high:.2f}"
 
 
 def _tell(what: str) -> None:

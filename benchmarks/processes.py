@@ -1,5 +1,6 @@
 """What the processes of this machine take, as the system counts it."""
 
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -25,6 +26,15 @@ def megabytes(pid: int) -> float:
     except OSError:
         return 0.0
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has computed since its start, on all of its threads."""
+    every = 0
+    for file in Path(f"/proc/{pid}/task").glob("[0-9]*/schedstat"):
+        with suppress(OSError):
+            every += int(file.read_text(encoding="ascii").split()[0])
+    return every / 1e9
 
 
 def _parents() -> dict[int, int]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tests.workshop import HIDDEN, HIDDEN_NAMES, SEEN, ListedSource
 from toolcrib import Crib, Scope, Settings, tool
 from toolcrib.errors import AmbiguousName, ConfigError, EmbedError, NameTaken, UnknownTool
 from toolcrib.execute.caller import Caller
+from toolcrib.index.catalog import Catalog
 from toolcrib.index.document import Document
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.model import ToolInfo
@@ -567,6 +569,29 @@ def test_what_was_embedded_once_is_there_at_the_next_start(stored: Settings):
     with Crib(bundled(stored)) as crib:
         crib.add(forecast)
         assert crib.embedded(0)
+
+
+def test_an_index_that_is_being_built_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch):
+    building, go_on = threading.Event(), threading.Event()
+    rebuild = Catalog.rebuild
+
+    def slowly(self: Catalog, *args: Any, **options: Any) -> None:
+        building.set()
+        assert go_on.wait(LONG_S)
+        rebuild(self, *args, **options)
+
+    monkeypatch.setattr(Catalog, "rebuild", slowly)
+    with Crib(Settings(store=":memory:", builtin_tools=False)) as crib:
+        crib.add(forecast)
+        search = threading.Thread(target=crib.search, args=("weather",))
+        search.start()
+        assert building.wait(LONG_S)
+        crib.add(steer_truck)
+        assert set(crib.entries()) == {"forecast", "steer_truck"}
+        go_on.set()
+        search.join(LONG_S)
+        assert names(crib.search("weather")) == ["forecast"]
+        assert names(crib.search("truck")) == ["steer_truck"]
 
 
 def test_what_a_caller_may_see_is_named_and_remembered_until_it_changes():

@@ -64,7 +64,8 @@ class Settings(Section):
     )
     index: Literal["auto", "memory", "sqlite"] = Field(
         default="auto",
-        description="The engine. `auto`: the stored index if it is of just this pool, else memory.",
+        description="The engine. `auto`: memory for `toolcrib serve`; for all else the stored index"
+        " if it is of just this pool, else memory.",
     )
     builtin_tools: bool = Field(
         default=True, description="Whether the tools that come with Toolcrib are in the pool."

@@ -411,12 +411,12 @@ class Crib:
                     self._refresh(pool.source_of(entry.name))
 
     def _gathered(self) -> Pool:
-        """The pool with all functions that were added."""
-        with self._changing:
-            if self._added:
+        """The pool with all functions that were added; nobody waits while another changes it."""
+        if self._added:
+            with self._changing:
                 self.pool.refresh(self._functions)
                 self._added = False
-            return self.pool
+        return self.pool
 
     def _indexed(self) -> Catalog:
         """The index, in step with the pool."""

@@ -32,17 +32,25 @@ class Shelf:
         self._pool = pool
         self._changing = changing
         self._embedder = embedder
+        self._indexing = RLock()
         self._stale: dict[str, Entry | None] = {}
         pool.events.subscribe(TOOLS_UPDATED, self._note)
 
     def catalog(self) -> Catalog:
-        """The index, in step with the pool; after a change it waits a little for vectors."""
-        with self._changing:
-            catalog = self._catalog
-            changed = bool(self._stale) and not catalog.has(self._pool.fingerprint)
+        """The index, in step with the pool; after a change it waits a little for vectors.
+
+        While it is built the pool may change: the next one who asks has that indexed.
+        """
+        with self._indexing:
+            with self._changing:
+                catalog, stale = self._catalog, dict(self._stale)
+                entries, fingerprint = self._pool.entries, self._pool.fingerprint
+            changed = bool(stale) and not catalog.has(fingerprint)
             if changed:
-                self._index(catalog, self._stale)
-            self._stale = {}
+                _index(catalog, stale, entries, fingerprint)
+            with self._changing:
+                done = {name for name, entry in stale.items() if self._stale.get(name) is entry}
+                self._stale = {name: e for name, e in self._stale.items() if name not in done}
         if changed:
             catalog.embedded(self._settings.embed.wait_s)
         return catalog
@@ -97,16 +105,6 @@ class Shelf:
         self._stale |= {entry.name: entry for entry in (*news.added, *news.changed)}
         self._stale |= {entry.name: None for entry in news.removed}
 
-    def _index(self, catalog: Catalog, stale: Mapping[str, Entry | None]) -> None:
-        """Index what is stale; all there is when that is most of it."""
-        entries, fingerprint = self._pool.entries, self._pool.fingerprint
-        put = [entry for entry in stale.values() if entry]
-        gone = [name for name, entry in stale.items() if not entry]
-        if 2 * len(put) > len(entries):
-            catalog.rebuild(entries.values(), fingerprint)
-        else:
-            catalog.change(put, gone, fingerprint)
-
     @cached_property
     def _catalog(self) -> Catalog:
         """The index by the engine that is set; it is chosen when it is first needed."""
@@ -139,3 +137,18 @@ class Shelf:
     def _embeds_later(self) -> bool:
         """The bundled model is there unasked: nobody should have to wait for it."""
         return self._embedder is None and self._settings.embed.embedder == "bundled"
+
+
+def _index(
+    catalog: Catalog,
+    stale: Mapping[str, Entry | None],
+    entries: Mapping[str, Entry],
+    fingerprint: str,
+) -> None:
+    """Index what is stale; all there is when that is most of it."""
+    put = [entry for entry in stale.values() if entry]
+    gone = [name for name, entry in stale.items() if not entry]
+    if 2 * len(put) > len(entries):
+        catalog.rebuild(entries.values(), fingerprint)
+    else:
+        catalog.change(put, gone, fingerprint)

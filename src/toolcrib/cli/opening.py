@@ -19,11 +19,16 @@ class Opening:
     config: Path | None = None
     mcp_config: tuple[Path, ...] = ()
 
-    def settings(self) -> Settings:
-        """The settings, read now. Raises `ConfigError`."""
+    def settings(self, *, lasts: bool = False) -> Settings:
+        """The settings, read now. Raises `ConfigError`.
+
+        What lasts has its index in memory, unless the settings name another: it is built once, and
+        then it answers sooner than a stored one, which is there at once.
+        """
         settings = load_settings(os.environ, self.config)
         files = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
-        return settings.model_copy(update={"mcp_config": files})
+        index = "memory" if lasts and settings.index == "auto" else settings.index
+        return settings.model_copy(update={"mcp_config": files, "index": index})
 
     @contextmanager
     def crib(self) -> Generator[Crib]:

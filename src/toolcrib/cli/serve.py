@@ -133,4 +133,4 @@ def _serve_stdio(opening: Opening, profile: str) -> None:
 
 def _crib(opening: Opening, loop: asyncio.AbstractEventLoop) -> Crib:
     """A crib whose servers live where their callers are: a call changes no thread."""
-    return Crib.from_settings(opening.settings(), loop=loop)
+    return Crib.from_settings(opening.settings(lasts=True), loop=loop)
