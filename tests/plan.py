@@ -135,7 +135,7 @@ REQUIRED: Mapping[int, Required] = {
     ),
     57: Required(
         "Each client of a gateway gets its own answers, though all number their requests alike.",
-        {"guests": (3, 20), "clients": (4, 50), "calls": (240, 100_000)},
+        {"guests": (3, 20), "clients": (4, 50), "calls": (240, 40_000)},
     ),
     58: Required(
         "Reveal sets keep what they promise, are one guest's alone, and stay within bounds.",
