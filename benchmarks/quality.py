@@ -41,7 +41,7 @@ from toolcrib.store.protocol import VectorCache
 
 NAME = "quality"
 MOST = 2_000
-"""So many queries of a set are drawn: more would not move a figure by more than a point."""
+"""So many queries of a set are drawn, by a seed."""
 
 
 @dataclass(frozen=True, slots=True)
