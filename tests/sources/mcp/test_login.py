@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 import httpx2
 import pytest
 
+from tests.sources.apps.joining import until
 from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import error, text
 from tests.sources.mcp.oauth_server import Guarded, guarded
@@ -176,8 +177,8 @@ def test_a_login_elsewhere_lets_the_next_call_through(desk: Desk, monkeypatch: A
         name, arguments, yes = "mcp_far_echo", {"text": "hi"}, agree
         first = asyncio.run(crib.call(name, arguments, approver=yes))
         assert error(first).code == "needs_login"
-        entry = crib.get(name)
-        assert (entry.state, "toolcrib login far" in entry.remedy) == ("needs_login", True)
+        until(lambda: crib.get(name).state == "needs_login")
+        assert "toolcrib login far" in crib.get(name).remedy
         assert error(asyncio.run(crib.call(name, arguments, approver=yes))).phase == "state"
         desk.logged_in()
         assert text(asyncio.run(crib.call(name, arguments, approver=yes))) == "hi"
