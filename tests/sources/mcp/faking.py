@@ -62,9 +62,16 @@ def below(pid: int, every: dict[int, tuple[int, str]] | None = None) -> set[int]
     return children.union(*(below(child, every) for child in children))
 
 
-def zombies() -> list[int]:
-    """Children of ours that nobody has collected."""
-    found = []
+def zombies(within: float = 10.0) -> list[int]:
+    """Children of ours that nobody has collected, when they had the time to be."""
+    until = time.monotonic() + within
+    while (found := _zombies()) and time.monotonic() < until:
+        time.sleep(0.05)
+    return found
+
+
+def _zombies() -> list[int]:
+    found: list[int] = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
