@@ -25,7 +25,7 @@ from toolcrib.execute.schema_gate import (
 )
 
 # Of CPU time, generously: what is not bounded takes seconds, or for ever.
-QUICKLY_S = 0.5
+QUICKLY_S = 2.0
 
 
 def refused(schema: Any) -> str:
@@ -163,9 +163,9 @@ def test_a_schema_within_bounds_is_taken():
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$", "(.*)*x"])
 def test_a_pattern_takes_linear_time(pattern: str):
     check = gate({"properties": {"a": {"pattern": pattern}}})
-    started = time.process_time()
+    started = time.thread_time()
     check.fits({"a": "a" * 50_000 + "!"})
-    assert time.process_time() - started < QUICKLY_S
+    assert time.thread_time() - started < QUICKLY_S
 
 
 def test_a_pattern_is_held():
@@ -193,10 +193,10 @@ def doubling(steps: int) -> dict[str, Any]:
 
 
 def too_long(check: Check, value: Any) -> bool:
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(SchemaRefused, match="too long"):
         check.fits(value)
-    return time.process_time() - started > QUICKLY_S
+    return time.thread_time() - started > QUICKLY_S
 
 
 def test_definitions_that_double_are_not_run():
@@ -249,10 +249,10 @@ def bombs(count: int) -> Iterator[Any]:
 def test_bombs_are_taken_or_refused_at_once():
     slowest = 0.0
     for schema in bombs(amount(29, "schemas")):
-        started = time.process_time()
+        started = time.thread_time()
         with suppress(SchemaRefused):
             gate(schema).fits({"a": ["a" * 30 + "!"]})
-        slowest = max(slowest, time.process_time() - started)
+        slowest = max(slowest, time.thread_time() - started)
     assert slowest < QUICKLY_S
 
 
