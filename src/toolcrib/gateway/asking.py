@@ -62,11 +62,6 @@ async def _reply(context: sdk.Context, asked: Asked) -> JsonObject | None:
     return reply.model_dump(**sdk.AS_SENT)
 
 
-def logger(context: sdk.Context) -> Log:
-    """What hands on the words of a tool to the client of this request, as far as it cares."""
-    return Logs(context).log
-
-
 class Heard:
     """Who listens while work is done. `context` is the request that is served now.
 

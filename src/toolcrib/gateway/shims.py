@@ -19,7 +19,6 @@ from toolcrib.gateway.streams import message_streams
 from toolcrib.gateway.turnstile import Turnstile
 
 HELLO_S = 10.0
-MOST_HELLO = 8 * 1024
 MOST_CLIENTS = 200
 PROTOCOL = 1
 
