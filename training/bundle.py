@@ -5,11 +5,13 @@ import lzma
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from safetensors.torch import load_file
 
+from benchmarks.held_out import held_out
 from training.corpus import Corpus, tool_of
 from training.network import from_bert
 
@@ -51,15 +53,25 @@ def _development(bench: Path) -> Iterator[Mapping[str, object]]:
         shared = bench / "mcp_big" / "catalog.jsonl"
         rows = [json.loads(line) for line in (catalog if catalog.exists() else shared).open()]
         tools = [(row["id"], *tool_of(row)) for row in rows] if catalog.exists() else "mcp_big"
-        yield {"set": name, "tools": tools, "queries": _asked(queries)}
+        asked = [json.loads(line) for line in queries.open(encoding="utf-8")]
+        none = [_cut(row, ("query", "candidates")) for row in asked if not row["relevant"]]
+        yield {"set": name, "tools": tools, "queries": _measured(asked), "none": none}
 
 
-def _asked(file: Path) -> Sequence[Mapping[str, object]]:
+def _measured(rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, object]]:
+    """Queries that have an answer and were not learned from."""
     kept = ("query", "relevant", "split", "equiv", "relevance")
-    rows = [json.loads(line) for line in file.open(encoding="utf-8")]
-    asked = [row for row in rows if row["relevant"] and row.get("split") not in {"train", "dev"}]
+    asked = [row for row in rows if row["relevant"] and _unseen(row)]
     step = max(1, len(asked) // SMALL_SETS)
-    return [{key: row[key] for key in kept if key in row} for row in asked[::step]]
+    return [_cut(row, kept) for row in asked[::step]]
+
+
+def _unseen(row: Mapping[str, Any]) -> bool:
+    return row.get("split") not in {"train", "dev"} or held_out(row["query"])
+
+
+def _cut(row: Mapping[str, Any], kept: Sequence[str]) -> Mapping[str, object]:
+    return {key: row[key] for key in kept if key in row}
 
 
 def packed(folder: Path) -> None:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from training import own_text
+from benchmarks.held_out import held_out
+from training import own_text, requests
 from training.parallel import Pair, load
 from training.pseudo import Dictionary, chinese_queries, dictionary, english_queries, words_of
 
@@ -49,7 +50,9 @@ def gather(parallel: Path, pool: Path, packages: frozenset[str], glossary: Path 
     chinese = [(p.english, p.other) for p in pairs if p.language == "zh" and p.package != "own"]
     tools, queries = _labelled(pool)
     more_tools, more = _unlabelled(pool, dictionary(own, chinese), len(tools), chance)
-    return Corpus(pairs, [*tools, *more_tools], [*queries, *more])
+    tools += more_tools
+    functions, written = _written(pool, len(tools), chance)
+    return Corpus(pairs, [*tools, *functions], [*queries, *more, *written])
 
 
 def write(corpus: Corpus, folder: Path) -> None:
@@ -96,7 +99,7 @@ def _labelled(pool: Path) -> tuple[list[Tool], list[tuple[str, int, str]]]:
     queries = [
         (pair["source"], place[id], pair["query"])
         for pair in _json_lines(pool / "pairs.jsonl")
-        if pair["source"] not in EXCLUDED_SOURCES
+        if pair["source"] not in EXCLUDED_SOURCES and not held_out(pair["query"])
         for id in pair["positive"]
     ]
     return [tool_of(row) for row in rows], queries
@@ -114,6 +117,18 @@ def _unlabelled(
         chinese = chinese_queries(tool.name, using, chance, 5)
         queries += [("mcp_zh", number, query) for query in chinese]
     return tools, queries
+
+
+def _written(
+    pool: Path, count: int, chance: random.Random
+) -> tuple[list[Tool], list[tuple[str, int, str]]]:
+    """Our own functions, and all requests that we wrote; the unlabelled tools came last."""
+    ids = [str(row["id"]) for row in _json_lines(pool / "mcp_docs_unlabelled.jsonl")]
+    places = {id: number for number, id in enumerate(ids, count - len(ids))}
+    functions, asked = requests.functions(count)
+    asked += requests.for_tools(places)
+    asked += [*requests.tasks(asked, chance), *requests.for_nothing()]
+    return [Tool(*each) for each in functions], [tuple(each) for each in asked]
 
 
 def tool_of(row: Mapping[str, object]) -> Tool:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 WIDTH, HEADS, INNER, EPS = 384, 12, 1536, 1e-12
+POSITIONS = 128
 
 
 class Layer(nn.Module):
