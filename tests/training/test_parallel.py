@@ -1,9 +1,11 @@
 import json
+import shutil
 
 import pytest
 
 from training.clean import alike, plain
 from training.parallel import load, pairs, write
+from training.translations import read_modules
 
 
 @pytest.fixture
@@ -65,3 +67,14 @@ def test_markup_and_holes_go(text, cleaned):
 )
 def test_a_pair_is_usable_if_each_side_speaks_its_language(english, other, language, expected):
     assert alike(english, other, language) is expected
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="no node: it reads the modules")
+def test_modules_are_read_by_node_and_one_that_ends_it_is_no_silence(tmp_path):
+    (tmp_path / "de.mjs").write_text('console.log("hello"); export default {open: "Öffnen"}')
+    (tmp_path / "fr.mjs").write_text("throw new Error()")
+    (tmp_path / "it.mjs").write_text("process.exit(0)")
+    german, french, italian = (tmp_path / f"{name}.mjs" for name in ("de", "fr", "it"))
+    assert read_modules([german, french]) == {german: {"open": "Öffnen"}, french: {}}
+    with pytest.raises(ValueError, match="shorter"):
+        read_modules([german, italian])
