@@ -20,7 +20,6 @@ SEED = 7
 EXCLUDED_SOURCES = frozenset({"toollens"})
 """Query sets whose licence is not stated."""
 OTHERS_MOST = 45_000
-OWN_REQUESTS = 90_000
 
 
 class Tool(NamedTuple):
@@ -39,12 +38,17 @@ class Corpus(NamedTuple):
     queries: Sequence[tuple[str, int, str]]
 
 
-def gather(parallel: Path, pool: Path, packages: frozenset[str], glossary: Path | None) -> Corpus:
+def gather(
+    parallel: Path,
+    pool: Path,
+    packages: frozenset[str],
+    own: own_text.Own,
+    requests: int,
+) -> Corpus:
     """Everything, from the pairs of these packages and the folder of query–tool pairs."""
     chance = random.Random(SEED)
-    own = own_text.load(glossary)
     pairs = list(_balanced(_unique(p for p in load(parallel) if p.package in packages), chance))
-    made = [*own_text.requests(own, OWN_REQUESTS, chance), *own_text.named(own)]
+    made = [*own_text.requests(own, requests, chance), *own_text.named(own)]
     pairs += [Pair(english, other, "zh", "own") for english, other in made]
     chinese = [(p.english, p.other) for p in pairs if p.language == "zh" and p.package != "own"]
     tools, queries = _labelled(pool)

@@ -325,7 +325,7 @@ class Run:
         self.questions = Questions(folder, self.device, words=args.words)
         self.dev = measure.load(folder, words=args.words, device=self.device)
         self.fresh = self.encoder = self._start(folder, teacher)
-        self.best = 0.0
+        self.best = -1.0
         self.say(f"prepared in {time.time() - started:.0f} s: {len(self.lessons.taught)} lessons")
 
     def say(self, text: str) -> None:
@@ -349,9 +349,7 @@ class Run:
     def _aligned(self, words: Tensor, new: Tensor) -> Tensor:
         """New pieces begin at the mean of the English pieces that they stand beside most."""
         count, device = len(words), self.device
-        together = torch.zeros(count, count if device == "cuda" else 1, device=device)
-        if device != "cuda":
-            return words
+        together = torch.zeros(count, count, device=device)
         mine, theirs = torch.zeros(count, device=device), torch.zeros(count, device=device)
         for start in range(0, len(self.lessons.taught), 4096):
             a = self._present(self.lessons.other.rows[start : start + 4096], count)
