@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 STEPS = ("fetch", "gather", "bundle", "train", "mix")
 """All there is to do, in order."""
+POOL = "train_pool"
+"""The folder of the sets that is learned from."""
 ROOT = Path(__file__).parent.parent
 
 
@@ -27,8 +29,12 @@ def read(arguments: Sequence[str] | None, description: str | None) -> Said:
     first, last = STEPS.index(said.first), STEPS.index(said.until)
     if first > last:
         parser.error(f"--until {said.until} comes before --from {said.first}: {' '.join(STEPS)}")
+    steps = STEPS[first : last + 1]
+    needs_sets = "bundle" in steps and not (said.tiny or said.show)
+    if needs_sets and not (said.bench_dir / POOL).is_dir():
+        parser.error(f"--bench-dir: no folder {POOL} in {said.bench_dir}")
     into = said.into or (said.work / "made" if said.tiny else ROOT)
-    return Said(said.work, said.bench_dir, into, STEPS[first : last + 1], said.show)
+    return Said(said.work, said.bench_dir, into, steps, said.show)
 
 
 def _parser(description: str | None) -> argparse.ArgumentParser:

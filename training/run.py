@@ -58,7 +58,7 @@ class Work(NamedTuple):
 
     def bundle(self) -> None:
         names = frozenset(package.folder for package in self.recipe.packages)
-        pairs, pool = self.folder / "pairs.jsonl", self.sets / "train_pool"
+        pairs, pool = self.folder / "pairs.jsonl", self.sets / arguments.POOL
         gathered = corpus.gather(pairs, pool, names, self.recipe.own, self.recipe.requests)
         say(bundle.describe(gathered))
         corpus.write(gathered, self.bundled)
@@ -84,13 +84,13 @@ class Work(NamedTuple):
 
     def train(self) -> None:
         for command in self.commands():
-            subprocess.run(command, check=True)
+            subprocess.run([sys.executable, *command], check=True)
 
     def commands(self) -> list[list[str]]:
-        """What trains, to be run here or elsewhere."""
+        """What Python is told to train, here or elsewhere."""
         return [
-            [sys.executable, "-m", "training.train", str(self.bundled), str(self.folder / n), *plan]
-            for n, plan in self.recipe.plans.items()
+            ["-m", "training.train", str(self.bundled), str(self.folder / name), *plan]
+            for name, plan in self.recipe.plans.items()
         ]
 
     def mix(self) -> None:
@@ -115,7 +115,7 @@ def main() -> None:
     else:
         work = Work(said.work, tiny.write(said.work), said.into, tiny.recipe())
     if said.show:
-        print("\n".join(map(shlex.join, work.commands())))
+        print("\n".join(shlex.join(["python", *command]) for command in work.commands()))
         return
     for name in said.steps:
         say(name)

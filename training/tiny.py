@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
 from training import own_text
+from training.arguments import POOL
 from training.fetch import CHARACTERS, TEACHER, Package
 from training.recipe import Recipe
 from training.teacher import LAYERS, PARTS
@@ -108,7 +109,7 @@ def _weights(pieces: int) -> dict[str, NDArray[np.float32]]:
 
 def _write_sets(sets: Path, own: own_text.Own) -> None:
     rows = list(islice(_tools(own), TOOLS))
-    pool = sets / "train_pool"
+    pool = sets / POOL
     _write_json(pool / "tools.jsonl", rows[:LABELLED])
     asked = [{"source": "metatool", **_asked(row, "positive")} for row in rows[:LABELLED]]
     _write_json(pool / "pairs.jsonl", asked)
