@@ -122,7 +122,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("folder", type=Path, help="what `bundle` made")
     parser.add_argument("start", type=Path, help="the model to start from")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--steps", type=int, default=1200)
+    parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=3.0)
     parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--batch", type=int, default=512)

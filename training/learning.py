@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
+from training import export
 from training.batches import autocast
 from training.network import Encoder
 
@@ -64,16 +64,10 @@ def mixed(before: Encoder, after: Encoder, share: float) -> Encoder:
 
 
 def save(encoder: Encoder, out: Path, name: str) -> None:
-    """In files of less than 16 MiB each."""
-    out.mkdir(parents=True, exist_ok=True)
-    state = {n: t.detach().to(torch.float16).cpu().numpy() for n, t in encoder.state_dict().items()}
-    words = state.pop("words.weight")
-    half = len(words) // 2
-    np.save(out / f"{name}-words-0.npy", words[:half])
-    np.save(out / f"{name}-words-1.npy", words[half:])
-    early = {n: a for n, a in state.items() if n.split(".")[1] in {"0", "1", "2"}}
-    np.savez(out / f"{name}-early.npz", **early)
-    np.savez(out / f"{name}-late.npz", **{n: a for n, a in state.items() if n not in early})
+    state = {
+        key: tensor.detach().float().cpu().numpy() for key, tensor in encoder.state_dict().items()
+    }
+    export.store(state, out, name)
 
 
 def learn(

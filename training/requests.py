@@ -10,7 +10,7 @@ and asks for something else.
 """
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,14 @@ THEN = {
     "own": ("{}. Then {}", "{} and after that {}", "{}; {}", "First {}, next {}", "{} Also, {}"),
     "own_zh": ("{}，然后{}", "{}，再{}", "{}；另外{}", "先{}，之后{}"),
 }
+
+
+class Written(NamedTuple):
+    """The lines of the three files, in cells."""
+
+    requests: Sequence[Sequence[str]]
+    functions: Sequence[Sequence[str]]
+    none: Sequence[str]
 
 
 class Query(NamedTuple):
@@ -41,18 +49,18 @@ class Function(NamedTuple):
     parameters: str = ""
 
 
-def for_tools(places: Mapping[str, int]) -> Iterator[Query]:
-    """The requests for MCP tools, by where each tool is."""
-    for id, kind, text in _cells("requests.tsv"):
-        if id in places:
-            yield Query(SOURCES[kind], places[id], text)
+def load() -> Written:
+    """All that we wrote."""
+    texts = ((FOLDER / name).read_text("utf-8") for name in ("requests.tsv", "functions.tsv"))
+    rows = [[line.split("\t") for line in text.splitlines()] for text in texts]
+    return Written(rows[0], rows[1], (FOLDER / "none.txt").read_text("utf-8").splitlines())
 
 
-def functions(first: int) -> tuple[list[Function], list[Query]]:
+def functions(rows: Iterable[Sequence[str]], first: int) -> tuple[list[Function], list[Query]]:
     """Our own functions, in English and again in Chinese, with their requests for both."""
     found: list[Function] = []
     asked: list[Query] = []
-    for kind, *cells in _cells("functions.tsv"):
+    for kind, *cells in rows:
         if kind == "tool":
             name, english, chinese = cells
             found += [Function(name, english), Function(name, chinese)]
@@ -62,7 +70,21 @@ def functions(first: int) -> tuple[list[Function], list[Query]]:
     return found, asked
 
 
-def tasks(asked: Iterable[Query], chance: random.Random, count: int = TASKS) -> Iterator[Query]:
+def queries(
+    written: Written, places: Mapping[str, int], more: Sequence[Query], chance: random.Random
+) -> list[Query]:
+    """All queries: for MCP tools by where each is, more of them, tasks of two, and for nothing."""
+    asked = [
+        Query(SOURCES[kind], places[id], text)
+        for id, kind, text in written.requests
+        if id in places
+    ]
+    asked += more
+    made = tasks(asked, chance, min(TASKS, 2 * len(asked)))
+    return [*asked, *made, *(Query(NONE, NO_TOOL, text) for text in written.none)]
+
+
+def tasks(asked: Iterable[Query], chance: random.Random, count: int) -> Iterator[Query]:
     """Two requests in one, which ask for the tools of both."""
     by_source: dict[str, list[Query]] = {source: [] for source in THEN}
     for query in asked:
@@ -73,14 +95,3 @@ def tasks(asked: Iterable[Query], chance: random.Random, count: int = TASKS) -> 
         one, other = chance.sample(by_source[source], 2)
         whole = chance.choice(THEN[source]).format(one.text.rstrip(".。"), other.text)
         yield from (Query(TASK, each.tool, whole) for each in (one, other))
-
-
-def for_nothing() -> list[Query]:
-    """What no tool is for."""
-    lines = (FOLDER / "none.txt").read_text(encoding="utf-8").splitlines()
-    return [Query(NONE, NO_TOOL, line) for line in lines]
-
-
-def _cells(name: str) -> Iterator[list[str]]:
-    for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
-        yield line.split("\t")

@@ -100,9 +100,7 @@ class Run:
     def _aligned(self, words: Tensor, new: Tensor) -> Tensor:
         """New pieces begin at the mean of the English pieces that they stand beside most."""
         count, device = len(words), self.device
-        together = torch.zeros(count, count if device == "cuda" else 1, device=device)
-        if device != "cuda":
-            return words
+        together = torch.zeros(count, count, device=device)
         mine, theirs = torch.zeros(count, device=device), torch.zeros(count, device=device)
         for start in range(0, len(self.lessons.taught), 4096):
             a = self._present(self.lessons.other.rows[start : start + 4096], count)

@@ -2,7 +2,7 @@ import random
 from pathlib import Path
 
 from training import requests
-from training.requests import Query
+from training.requests import Query, Written
 
 OWN = Path(requests.FOLDER)
 
@@ -48,7 +48,7 @@ def test_nothing_is_written_twice():
 
 
 def test_a_function_is_a_tool_in_english_and_in_chinese_and_is_asked_for_as_both():
-    found, asked = requests.functions(first=100)
+    found, asked = requests.functions(requests.load().functions, first=100)
     assert found[0].name == found[1].name
     assert not chinese(found[0].description)
     assert chinese(found[1].description)
@@ -58,10 +58,12 @@ def test_a_function_is_a_tool_in_english_and_in_chinese_and_is_asked_for_as_both
 
 
 def test_requests_for_tools_that_are_not_in_the_pool_are_left_out():
-    id, kind, text = lines("requests.tsv")[0].split("\t")
-    first = next(requests.for_tools({id: 7}))
-    assert first == Query(requests.SOURCES[kind], 7, text)
-    assert not list(requests.for_tools({}))
+    rows = [("a", "plain", "one"), ("a", "plain", "two"), ("b", "zh", "三"), ("a", "zh", "四")]
+    written = Written([*rows, ("a", "zh", "五")], [], ["hello"])
+    found = requests.queries(written, {"a": 7}, [], random.Random(1))
+    assert found[:2] == [Query("own", 7, "one"), Query("own", 7, "two")]
+    assert found[-1] == Query("none", -1, "hello")
+    assert {query.tool for query in found} == {7, -1}
 
 
 def test_a_task_asks_for_the_tools_of_both_its_parts():
