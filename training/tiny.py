@@ -26,7 +26,8 @@ NPM = Package("npm", "tiny", "0", "Apache-2.0", "tiny")
 PYPI = Package("pypi", "tiny", "0", "Apache-2.0", "tiny-pypi")
 WIDTH, INNER, POSITIONS = 384, 1536, 128
 TOOLS, LABELLED, ASKED = 90, 75, 5
-"""How many tools there are; how many of them have queries; how many a set is measured on."""
+"""How many tools there are (training looks at the 84 nearest of each); how many of them have
+queries; how many a set is measured on."""
 
 SAVED: Mapping[str, str] = {
     "en": "Save the file",
@@ -60,9 +61,14 @@ def write(work: Path) -> Path:
 
 
 def _own() -> own_text.Own:
-    """The beginning of every list."""
+    """A few of every list."""
     whole = own_text.load()
-    return own_text.Own(whole.actions[:6], whole.things[:15], whole.forms[:6], whole.scenes[-4:])
+    return whole._replace(
+        actions=whole.actions[:6],
+        things=whole.things[:15],
+        forms=whole.forms[:6],
+        scenes=whole.scenes[-4:],
+    )
 
 
 def _write_translations(npm: Path, pypi: Path, own: own_text.Own) -> None:
