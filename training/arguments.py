@@ -33,8 +33,9 @@ def read(arguments: Sequence[str] | None, description: str | None) -> Said:
     needs_sets = "bundle" in steps and not (said.tiny or said.show)
     if needs_sets and not (said.bench_dir / POOL).is_dir():
         parser.error(f"--bench-dir: no folder {POOL} in {said.bench_dir}")
-    into = said.into or (said.work / "made" if said.tiny else ROOT)
-    return Said(said.work, said.bench_dir, into, steps, said.show)
+    work = said.work / "tiny" if said.tiny else said.work  # nothing real is written over
+    into = said.into or (work / "made" if said.tiny else ROOT)
+    return Said(work, said.bench_dir, into, steps, said.show)
 
 
 def _parser(description: str | None) -> argparse.ArgumentParser:
@@ -50,7 +51,9 @@ def _parser(description: str | None) -> argparse.ArgumentParser:
         "--tiny", action="store_true", help="made-up text and few steps: tries the way, not a model"
     )
     parser.add_argument(
-        "--into", type=Path, help="the checkout that gets the model: this one (tiny: WORK/made)"
+        "--into",
+        type=Path,
+        help="the checkout that gets the model: this one (tiny: WORK/tiny/made)",
     )
     parser.add_argument("--from", dest="first", choices=STEPS, default=STEPS[0])
     parser.add_argument("--until", choices=STEPS, default=STEPS[-1])

@@ -29,7 +29,8 @@ WIDTH, INNER, POSITIONS = 384, 1536, 128
 FUNCTION_LINES, NONE = 12, 8
 """How much there is of our own functions and of what no tool is for: two functions."""
 TOOLS, LABELLED, ASKED = 90, 75, 5
-"""How many tools there are; how many of them have queries; how many a set is measured on."""
+"""How many tools there are (training looks at the 84 nearest of each); how many of them have
+queries; how many a set is measured on."""
 
 SAVED: Mapping[str, str] = {
     "en": "Save the file",
@@ -66,9 +67,14 @@ def write(work: Path) -> Path:
 
 
 def _own() -> own_text.Own:
-    """The beginning of every list."""
+    """A few of every list."""
     whole = own_text.load()
-    return own_text.Own(whole.actions[:6], whole.things[:15], whole.forms[:6], whole.scenes[-4:])
+    return whole._replace(
+        actions=whole.actions[:6],
+        things=whole.things[:15],
+        forms=whole.forms[:6],
+        scenes=whole.scenes[-4:],
+    )
 
 
 def _written(own: own_text.Own) -> requests.Written:

@@ -50,7 +50,8 @@ def test_sets_without_a_pool_are_refused_before_anything_is_fetched(tmp_path, ca
     assert read([*WORK, *sets, "--show"], None).show
 
 
-def test_a_tiny_model_stays_in_its_folder(sets):
-    assert read([*WORK, *sets], None).into == ROOT
-    assert read([*WORK, "--tiny"], None).into == Path("w/made")
+def test_a_tiny_model_stays_in_a_folder_of_its_own(sets):
+    real, tiny = read([*WORK, *sets], None), read([*WORK, "--tiny"], None)
+    assert (real.work, real.into) == (Path("w"), ROOT)
+    assert (tiny.work, tiny.into) == (Path("w/tiny"), Path("w/tiny/made"))
     assert read([*WORK, "--tiny", "--into", "there"], None).into == Path("there")

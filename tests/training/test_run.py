@@ -46,9 +46,9 @@ def test_a_tiny_model_is_made_by_one_command_and_runs(tmp_path):
     before = times(SHIPPED)
     run(tmp_path)
     assert times(SHIPPED) == before
-    model = tmp_path / "made/src/toolcrib/embed/bundled/model"
+    model = tmp_path / "tiny/made/src/toolcrib/embed/bundled/model"
     assert times(model).keys() == before.keys()
-    written = tmp_path / "made/tests/embed/bundled/reference.json"
+    written = tmp_path / "tiny/made/tests/embed/bundled/reference.json"
     rows = json.loads(written.read_text(encoding="utf-8"))
     assert any(row["numbers"] for row in rows)
     for network in (Network(load_weights(model)), load_network(model)):
@@ -61,7 +61,7 @@ def test_a_tiny_model_is_made_by_one_command_and_runs(tmp_path):
 def test_a_bundle_is_the_same_every_time(tmp_path):
     for name in ("one", "other"):
         run(tmp_path / name, "--until", "bundle")
-    one, other = (sorted((tmp_path / name / "bundle").iterdir()) for name in ("one", "other"))
+    one, other = (sorted((tmp_path / name / "tiny/bundle").iterdir()) for name in ("one", "other"))
     assert len(one) == 8
     for file, again in zip(one, other, strict=True):
         assert file.read_bytes() == again.read_bytes(), file.name
