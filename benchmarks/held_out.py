@@ -1,6 +1,6 @@
 """Queries of a training split that the bundled model never learned from, so that they can judge it.
 
-MetaTool's development part has nothing but its training split.
+MetaTool's development part has no other split.
 """
 
 from zlib import crc32
