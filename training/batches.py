@@ -1,5 +1,6 @@
 """What each stage learns from, on the device, cut into batches."""
 
+import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 
 from training.network import WIDTH
 from training.tensors import (
+    SEED,
     TEXT_MOST,
     TOOL_MOST,
     Numbering,
@@ -20,6 +22,8 @@ from training.tensors import (
     ragged,
 )
 
+FEWEST = 2000
+"""Lessons that are taken however small a part of them is wanted."""
 NEAR = 24
 TOO_NEAR = 0.88
 SHARES_A = {"zh": 0.50, "other": 0.30, "english": 0.20}
@@ -85,7 +89,10 @@ class Lessons:
         asked = [row[2] for row in lines(folder / "queries.tsv") if row[2].isascii()]
         plain = [doc_texts(tool)[0] for tool in tools] + asked
         rows = lessons(pairs, plain)
-        rows = rows[: max(2000, int(len(rows) * part))] if part < 1 else rows
+        if part < 1:
+            rows = random.Random(SEED).sample(
+                rows, min(len(rows), max(2000, int(len(rows) * part)))
+            )
         cut = Numbering(folder, words=words, most=TEXT_MOST)
         self.other = Texts.of(ragged([row.other for row in rows], cut, TEXT_MOST), device)
         self.english = Texts.of(ragged([row.english for row in rows], cut, TEXT_MOST), device)
