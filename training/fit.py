@@ -26,8 +26,8 @@ from training.losses import Bound, contrast, distil, fits, fits_not
 from training.network import POSITIONS, Encoder
 from training.tensors import TEXT_MOST, Numbering, ragged
 
-OWN = {"own": 0.2, "own_zh": 0.12, "own_task": 0.06}
-SHARES = {source: 0.62 * share for source, share in SHARES_B.items()} | OWN
+OWN = {"own": 0.2, "own_zh": 0.12, "own_task": 0.06, "own_hint": 0.1}
+SHARES = {source: 0.52 * share for source, share in SHARES_B.items()} | OWN
 SHARES_MEASURED = (0.6, 0.8, 1.0)
 UNFIT = 96
 """How many queries that do not fit are in a batch, of each sort."""

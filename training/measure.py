@@ -51,7 +51,7 @@ def load(folder: Path, *, words: bool, device: str) -> list[DevSet]:
         if not row["queries"]:
             continue
         tools = catalogs["mcp_big" if row["tools"] == "mcp_big" else row["set"]]
-        documents = ragged([f"{tool[1]}\n{tool[2]}" for tool in tools], cut, MOST).rows
+        documents = ragged(["\n".join(tool[1:4]) for tool in tools], cut, MOST).rows
         queries = ragged([query["query"] for query in row["queries"]], cut, MOST).rows
         found.append(
             DevSet(

@@ -5,8 +5,8 @@ functions.tsv  functions of our own, each followed by its requests: `tool`, name
                description, Chinese description; then kind, text
 none.txt       what people say that no tool is for
 
-Kinds: `plain` and `detail` ask for the tool in English, `zh` in Chinese; `miss` sounds like it
-and asks for something else.
+Kinds: `plain` and `detail` ask for the tool in English, `zh` in Chinese; `hint` and `hint_zh` only
+imply that it is wanted; `miss` sounds like it and asks for something else.
 """
 
 import random
@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(__file__).with_name("own")
-SOURCES = {"plain": "own", "detail": "own", "zh": "own_zh", "miss": "miss"}
+SOURCES = {
+    "plain": "own",
+    "detail": "own",
+    "zh": "own_zh",
+    "hint": "own_hint",
+    "hint_zh": "own_hint",
+    "miss": "miss",
+}
 TASK, NONE = "own_task", "none"
 NO_TOOL = -1
 TASKS = 12_000
