@@ -31,7 +31,7 @@ class Recipe(NamedTuple):
 def full() -> Recipe:
     """A short training that stays near the teacher, and a long one that knows large catalogs.
 
-    Then three that learn what fits. `training.soup` measures other shares.
+    Then five that learn what fits. `training.soup` measures other shares.
     """
     plans = {
         "one": "--steps-a 1000 --rate-a 1.5e-4 --wordy 8 --steps-b 450 --rate-b 1e-4 --keep 0.5"
@@ -43,6 +43,8 @@ def full() -> Recipe:
         "fit-1": "--fit 0.7 --rate 5e-5 --seed 1",
         "fit-2": "--fit 1.0 --rate 1e-4 --seed 2",
         "fit-3": "--fit 1.0 --rate 5e-5 --seed 3",
+        "fit-4": "--fit 0.7 --rate 5e-5 --seed 4",
+        "fit-5": "--fit 1.0 --rate 5e-5 --seed 5",
     }
     ours = Ours(own_text.load(GLOSSARY), 90_000, requests.load())
     return Recipe(packages(), ours, _split(plans), _split(fits))

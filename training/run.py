@@ -2,7 +2,7 @@
 
     python -m training.run --work FOLDER --bench-dir FOLDER
 
-Training wants a GPU (about twenty minutes on one H200). Where that is another machine, run
+Training wants a GPU (about 25 minutes on one H200). Where that is another machine, run
 `--until bundle` here, carry `training/`, `benchmarks/`, the tokenizer and WORK/bundle over, run the
 lines that `--show` prints there, bring WORK/learned back, and run `--from export`.
 `--tiny` in place of `--bench-dir` goes the same way in a minute, to see that it is passable.
