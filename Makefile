@@ -48,7 +48,7 @@ bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...)
 	$(if $(CATALOGS),$(BIN)/python -m benchmarks.gateway --catalogs $(CATALOGS))
 
 extras: $(VENV)/.extras $(VENV)/.bench ## Test what needs optional packages (installs PyTorch)
-	$(BIN)/python -m pytest tests/embed tests/contracts/test_embedder.py tests/benchmarks $(ARGS)
+	$(BIN)/python -m pytest tests/embed tests/contracts/test_embedder.py tests/benchmarks tests/training $(ARGS)
 
 shape: $(VENV)/.created ## Print the shape of the code next to that of its peers
 	@$(BIN)/python scripts/shape.py $(ARGS)
@@ -76,9 +76,10 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib and what its tests and checks need into $(VENV)"
 	@$(PIP) install --editable . --group dev && touch $@ $(VENV)/.package
 
-$(VENV)/.extras: pyproject.toml | $(VENV)/.dev
-	@echo "Installing the optional embedders into $(VENV)"
-	@$(PIP) install --editable '.[fastembed,model2vec,sentence-transformers]' --group extras && touch $@
+$(VENV)/.extras: pyproject.toml training/requirements.txt | $(VENV)/.dev
+	@echo "Installing the optional embedders and what training needs into $(VENV)"
+	@$(PIP) install --editable '.[fastembed,model2vec,sentence-transformers]' --group extras \
+	  --requirement training/requirements.txt && touch $@
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib and what its benchmarks need into $(VENV)"

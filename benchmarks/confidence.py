@@ -13,6 +13,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -39,6 +40,7 @@ MOST = 400
 """Queries of each sort that are taken from a set."""
 ANSWERED = 0.97
 STEPS = 30
+NOTHING = "–"
 SHARE, COSINE, FLOOR = 0, 1, 2
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -132,13 +134,21 @@ def _report(every: Sequence[Seen], chances: Sequence[Numbers]) -> str:
     ]
     fit, words = _fit(every), _fit(every, SHARE)
     own = [_chances(fit, each) for each in every]
-    lines.append(_cells("**those with both**", *_with_both(every, chances)))
+    lines.append(_mean([line for line in lines if line[-1] != NOTHING]))
+    lines.append(_cells("**all queries of these**", *_with_both(every, chances)))
     lines.append(_cells("the same, fitted to all sets", *_with_both(every, own)))
     note = (
         f"BY_MEANING = Fit({fit.slope:.2f}, {fit.base:.2f}), "
         f"BY_WORDS = Fit({words.slope:.2f}, {words.base:.2f})"
     )
     return f"{table(head, lines)}\n\nFitted to all sets: `{note}`."
+
+
+def _mean(lines: Sequence[Sequence[str]]) -> list[str]:
+    """The mean of the sets that have both sorts, each counted alike."""
+    columns = [[float(line[number]) for line in lines] for number in range(3, 6)]
+    name = f"**mean of the {len(lines)} with both**"
+    return [name, "", "", *(f"{fmean(column):.1f}" for column in columns)]
 
 
 def _with_both(
@@ -154,7 +164,7 @@ def _cells(name: str, fits: NDArray[np.bool_], likely: Numbers) -> list[str]:
     answered, vain = likely[fits], likely[~fits]
     cells = [name, f"{len(answered):,}", f"{len(vain):,}", f"{100 * (answered >= LOW).mean():.1f}"]
     if not len(vain):
-        return [*cells, "–", "–"]
+        return [*cells, NOTHING, NOTHING]
     strict = np.quantile(answered, 1 - ANSWERED)
     return [*cells, f"{100 * (vain >= LOW).mean():.1f}", f"{100 * (vain >= strict).mean():.1f}"]
 

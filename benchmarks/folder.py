@@ -11,12 +11,15 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from toolcrib.evaluate.cases import Suite, load_suite
+from benchmarks.held_out import held_out
+from toolcrib.evaluate.cases import Case, Suite, load_suite
 
 VARIABLE = "TOOLCRIB_BENCH_DIR"
 SEED = 11
 CATALOG_OF = {"mcp_big_names": "mcp_big"}
 """The sets whose queries are for the catalog of another."""
+LEARNED = {("metatool", "train"), ("sealtools", "dev")}
+"""Sets and splits that the bundled model has learned from, but for what was held out."""
 
 
 class NoBench(Exception):
@@ -32,11 +35,18 @@ class BenchSet:
     queries: Path
 
     def load(self) -> Suite:
-        """The set, its catalog in a seeded random order: what comes first there tells nothing."""
+        """The set, its catalog in a seeded random order: what comes first there tells nothing.
+
+        Without the queries that the bundled model has learned from.
+        """
         suite = load_suite(self.catalog, self.queries)
         tools = list(suite.tools.items())
         Random(SEED).shuffle(tools)
-        return replace(suite, tools=dict(tools))
+        cases = {id: case for id, case in suite.cases.items() if self._is_new(case)}
+        return replace(suite, tools=dict(tools), cases=cases)
+
+    def _is_new(self, case: Case) -> bool:
+        return (self.name, case.split) not in LEARNED or held_out(case.query)
 
 
 class Found(NamedTuple):

@@ -1,7 +1,7 @@
 """The tables of the quality benchmark."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from pydantic import TypeAdapter
@@ -41,6 +41,20 @@ class Row:
 
 ROWS = TypeAdapter(list[Row])
 """To and from JSON."""
+
+
+class Mixed(Exception):
+    """Rows that do not belong together; the message says what to do."""
+
+
+def joined(ours: Sequence[Row], baselines: Sequence[Row]) -> list[Row]:
+    """Rows with the scores of both. Raises `Mixed` if they are not of the same queries."""
+    if [_label(row) for row in ours] != [_label(row) for row in baselines]:
+        raise Mixed("the results in the cache are of other queries; run it without --resume")
+    return [
+        replace(row, scores={**row.scores, **other.scores}, hit_1={**row.hit_1, **other.hit_1})
+        for row, other in zip(ours, baselines, strict=True)
+    ]
 
 
 def report(rows: Sequence[Row]) -> str:

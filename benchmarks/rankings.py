@@ -1,6 +1,6 @@
 """What each system ranks for each query of a set: the baselines, the arms alone, all of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Literal, Protocol
@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from benchmarks.once import Once
 from benchmarks.plain_bm25 import rrf
 from benchmarks.some_arms import SomeArms
-from toolcrib.evaluate.cases import Suite
+from toolcrib.evaluate.cases import Case
 from toolcrib.evaluate.run import found
 from toolcrib.search.pipeline import Search
 
@@ -23,6 +23,8 @@ SEED, WORDS, OURS = "seed formula", "words alone", "Toolcrib"
 Text = Literal["query", "instruction"]
 Rankings = Mapping[str, Mapping[str, Sequence[str]]]
 """By system, the ranked ids of each query."""
+Ranker = Callable[[Case, str], Mapping[str, Sequence[str]]]
+"""By system, the ranked ids of a case that is asked by this text."""
 
 
 class Baseline(Protocol):
@@ -31,19 +33,35 @@ class Baseline(Protocol):
     def search(self, text: str, limit: int) -> Sequence[str]: ...
 
 
-def rank(
-    suite: Suite, search: Search, baselines: Mapping[str, Baseline], text: Text = "query"
-) -> Rankings:
-    """The rankings of all systems, by this text of each case. What they share is done once."""
+def rank(cases: Iterable[Case], ranker: Ranker, text: Text = "query") -> Rankings:
+    """The rankings of all that a ranker knows, by this text of each case."""
     ranked: dict[str, dict[str, Sequence[str]]] = {}
-    for case in suite.cases.values():
-        asked: str = attrgetter(text)(case)
-        ours = systems(replace(search, view=Once(search.view)))
-        rankings = {name: found(each, case, asked) for name, each in ours.items()}
-        rankings |= _by_baselines(baselines, asked)
-        for name, ids in rankings.items():
+    for case in cases:
+        for name, ids in ranker(case, attrgetter(text)(case)).items():
             ranked.setdefault(name, {})[case.id] = ids[:DEPTH]
     return ranked
+
+
+def by_systems(search: Search) -> Ranker:
+    """What Toolcrib and its parts rank. What they share is done once."""
+
+    def ranker(case: Case, text: str) -> Mapping[str, Sequence[str]]:
+        ours = systems(replace(search, view=Once(search.view)))
+        return {name: found(each, case, text) for name, each in ours.items()}
+
+    return ranker
+
+
+def by_baselines(baselines: Mapping[str, Baseline]) -> Ranker:
+    """What each baseline ranks, and the fusion of BM25 and MiniLM where both are there."""
+
+    def ranker(_case: Case, text: str) -> Mapping[str, Sequence[str]]:
+        ranked = {name: each.search(text, DEEP) for name, each in baselines.items()}
+        if MINILM in ranked:
+            ranked[BOTH] = rrf([ranked[BM25], ranked[MINILM]])
+        return ranked
+
+    return ranker
 
 
 def systems(search: Search) -> Mapping[str, Search]:
@@ -60,10 +78,3 @@ def systems(search: Search) -> Mapping[str, Search]:
         SEED: replace(search, rules=replace(rules, fusion="rrf")),
         OURS: search,
     }
-
-
-def _by_baselines(baselines: Mapping[str, Baseline], text: str) -> dict[str, Sequence[str]]:
-    ranked = {name: each.search(text, DEEP) for name, each in baselines.items()}
-    if MINILM in ranked:
-        ranked[BOTH] = rrf([ranked[BM25], ranked[MINILM]])
-    return ranked

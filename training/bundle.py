@@ -5,36 +5,13 @@ import lzma
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-import torch
-from safetensors.torch import load_file
-
+from benchmarks.held_out import held_out
 from training.corpus import Corpus, tool_of
-from training.network import from_bert
 
 SMALL_SETS = 4000
 """At most so many queries of a development set travel: more would not tell more."""
-
-
-def teacher(folder: Path, out: Path) -> None:
-    """The teacher's weights, rounded to what travels: 8 bits a piece, 16 bits the rest."""
-    model = next(folder.rglob("model.safetensors"))
-    bert = load_file(model)
-    arrays: dict[str, np.ndarray] = {}
-    for name, tensor in from_bert(bert).items():
-        if name == "words":
-            arrays["words.scale"], arrays["words"] = _rounded(tensor)
-        else:
-            arrays[name] = tensor.to(torch.float16).numpy()
-    np.savez(out / "teacher.npz", **arrays)
-    (out / "teacher_vocab.txt").write_bytes((model.parent / "vocab.txt").read_bytes())
-
-
-def _rounded(tensor: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
-    rows = tensor.numpy()
-    scale = np.abs(rows).max(axis=1, keepdims=True) / 127
-    return scale.astype(np.float32), np.round(rows / scale).astype(np.int8)
 
 
 def development(bench: Path, out: Path) -> None:
@@ -48,18 +25,32 @@ def _development(bench: Path) -> Iterator[Mapping[str, object]]:
     for queries in sorted(bench.glob("*/queries.jsonl")):
         name = queries.parent.name
         catalog = queries.parent / "catalog.jsonl"
-        shared = bench / "mcp_big" / "catalog.jsonl"
-        rows = [json.loads(line) for line in (catalog if catalog.exists() else shared).open()]
-        tools = [(row["id"], *tool_of(row)) for row in rows] if catalog.exists() else "mcp_big"
-        yield {"set": name, "tools": tools, "queries": _asked(queries)}
+        own = catalog.exists()
+        tools = [(row["id"], *tool_of(row)) for row in _rows(catalog)] if own else "mcp_big"
+        asked = _rows(queries)
+        none = [_cut(row, ("query", "candidates")) for row in asked if not row["relevant"]]
+        yield {"set": name, "tools": tools, "queries": _measured(asked), "none": none}
 
 
-def _asked(file: Path) -> Sequence[Mapping[str, object]]:
+def _measured(rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, object]]:
+    """Queries that have an answer and were not learned from."""
     kept = ("query", "relevant", "split", "equiv", "relevance")
-    rows = [json.loads(line) for line in file.open(encoding="utf-8")]
-    asked = [row for row in rows if row["relevant"] and row.get("split") not in {"train", "dev"}]
+    asked = [row for row in rows if row["relevant"] and _unseen(row)]
     step = max(1, len(asked) // SMALL_SETS)
-    return [{key: row[key] for key in kept if key in row} for row in asked[::step]]
+    return [_cut(row, kept) for row in asked[::step]]
+
+
+def _unseen(row: Mapping[str, Any]) -> bool:
+    return row.get("split") not in {"train", "dev"} or held_out(row["query"])
+
+
+def _cut(row: Mapping[str, Any], kept: Sequence[str]) -> Mapping[str, object]:
+    return {key: row[key] for key in kept if key in row}
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    with file.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
 
 
 def packed(folder: Path) -> None:

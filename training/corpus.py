@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from training import own_text
+from benchmarks.held_out import held_out
+from training import own_text, requests
 from training.parallel import Pair, load
 from training.pseudo import Dictionary, chinese_queries, dictionary, english_queries, words_of
 
@@ -20,7 +21,7 @@ SEED = 7
 EXCLUDED_SOURCES = frozenset({"toollens"})
 """Query sets whose licence is not stated."""
 OTHERS_MOST = 45_000
-OWN_REQUESTS = 90_000
+UNLABELLED = "mcp_docs_unlabelled.jsonl"
 
 
 class Tool(NamedTuple):
@@ -39,17 +40,26 @@ class Corpus(NamedTuple):
     queries: Sequence[tuple[str, int, str]]
 
 
-def gather(parallel: Path, pool: Path, packages: frozenset[str], glossary: Path | None) -> Corpus:
+class Ours(NamedTuple):
+    """Text of our own: lists, how many requests are put together from them, requests for tools."""
+
+    lists: own_text.Own
+    made: int
+    written: requests.Written
+
+
+def gather(parallel: Path, pool: Path, packages: frozenset[str], ours: Ours) -> Corpus:
     """Everything, from the pairs of these packages and the folder of query–tool pairs."""
     chance = random.Random(SEED)
-    own = own_text.load(glossary)
     pairs = list(_balanced(_unique(p for p in load(parallel) if p.package in packages), chance))
-    made = [*own_text.requests(own, OWN_REQUESTS, chance), *own_text.named(own)]
+    made = [*own_text.requests(ours.lists, ours.made, chance), *own_text.named(ours.lists)]
     pairs += [Pair(english, other, "zh", "own") for english, other in made]
     chinese = [(p.english, p.other) for p in pairs if p.language == "zh" and p.package != "own"]
     tools, queries = _labelled(pool)
-    more_tools, more = _unlabelled(pool, dictionary(own, chinese), len(tools), chance)
-    return Corpus(pairs, [*tools, *more_tools], [*queries, *more])
+    more_tools, more = _unlabelled(pool, dictionary(ours.lists, chinese), len(tools), chance)
+    tools += more_tools
+    functions, written = _written(ours.written, pool, len(tools), chance)
+    return Corpus(pairs, [*tools, *functions], [*queries, *more, *written])
 
 
 def write(corpus: Corpus, folder: Path) -> None:
@@ -96,7 +106,7 @@ def _labelled(pool: Path) -> tuple[list[Tool], list[tuple[str, int, str]]]:
     queries = [
         (pair["source"], place[id], pair["query"])
         for pair in _json_lines(pool / "pairs.jsonl")
-        if pair["source"] not in EXCLUDED_SOURCES
+        if pair["source"] not in EXCLUDED_SOURCES and not held_out(pair["query"])
         for id in pair["positive"]
     ]
     return [tool_of(row) for row in rows], queries
@@ -105,7 +115,7 @@ def _labelled(pool: Path) -> tuple[list[Tool], list[tuple[str, int, str]]]:
 def _unlabelled(
     pool: Path, using: Dictionary, first: int, chance: random.Random
 ) -> tuple[list[Tool], list[tuple[str, int, str]]]:
-    tools = [tool_of(row) for row in _json_lines(pool / "mcp_docs_unlabelled.jsonl")]
+    tools = [tool_of(row) for row in _json_lines(pool / UNLABELLED)]
     queries: list[tuple[str, int, str]] = []
     for number, tool in enumerate(tools, first):
         english = english_queries(tool.name, tool.description, using, chance, 5)
@@ -114,6 +124,17 @@ def _unlabelled(
         chinese = chinese_queries(tool.name, using, chance, 5)
         queries += [("mcp_zh", number, query) for query in chinese]
     return tools, queries
+
+
+def _written(
+    written: requests.Written, pool: Path, count: int, chance: random.Random
+) -> tuple[list[Tool], list[tuple[str, int, str]]]:
+    """Our own functions, and all requests that we wrote; the unlabelled tools came last."""
+    ids = [str(row["id"]) for row in _json_lines(pool / UNLABELLED)]
+    places = {id: number for number, id in enumerate(ids, count - len(ids))}
+    functions, asked = requests.functions(written.functions, count)
+    every = requests.queries(written, places, asked, chance)
+    return [Tool(*each) for each in functions], [tuple(each) for each in every]
 
 
 def tool_of(row: Mapping[str, object]) -> Tool:

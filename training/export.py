@@ -26,6 +26,18 @@ def trained(folder: Path, name: str) -> dict[str, Floats]:
     return {key: array.astype(np.float32) for key, array in arrays.items()}
 
 
+def store(arrays: Mapping[str, NDArray[np.floating]], out: Path, name: str) -> None:
+    """Save a trained model in parts of less than 16 MiB each, 16 bits a number."""
+    out.mkdir(parents=True, exist_ok=True)
+    halves = {key: array.astype(np.float16) for key, array in arrays.items()}
+    words = halves.pop("words.weight")
+    for part, rows in enumerate(np.array_split(words, 2)):
+        np.save(out / f"{name}-words-{part}.npy", rows)
+    early = {key: halves[key] for key in halves if key.split(".")[1] in {"0", "1", "2"}}
+    np.savez(out / f"{name}-early.npz", **early)
+    np.savez(out / f"{name}-late.npz", **{k: a for k, a in halves.items() if k not in early})
+
+
 def rounded(matrix: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
     """Each row in steps of its largest number over 127, and that step."""
     step = (np.abs(matrix).max(axis=1) / 127).astype(np.float16)

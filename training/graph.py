@@ -15,7 +15,6 @@ from toolcrib.embed.bundled.network import EPSILON, HEADS
 
 OPSET = 20
 IR_VERSION = 10
-MODEL = Path(__file__).parent.parent / "src/toolcrib/embed/bundled/model"
 FLOAT, INT8, INT64 = TensorProto.FLOAT, TensorProto.INT8, TensorProto.INT64
 
 
@@ -126,18 +125,13 @@ def _mean(graph: Graph, x: str, real: str) -> str:
     return graph("Div", total, length)
 
 
-def main() -> None:
-    """Write the graph of the shipped weights beside them."""
-    with np.load(MODEL / "weights.npz") as stored:
+def write(model: Path) -> None:
+    """Write the graph of the weights in a folder beside them."""
+    with np.load(model / "weights.npz") as stored:
         pieces, width = stored["words.weight"].shape
         positions = len(stored["positions.weight"])
         layers = sum(name.endswith(".qkv.weight") for name in stored.files)
         inner = len(stored["layers.0.up.weight"])
-    model = build(pieces, positions, layers, width, inner)
-    file = MODEL / "network.onnx"
-    file.write_bytes(model.SerializeToString())
+    file = model / "network.onnx"
+    file.write_bytes(build(pieces, positions, layers, width, inner).SerializeToString())
     sys.stderr.write(f"{file.name}: {file.stat().st_size} bytes\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -4,17 +4,19 @@ import json
 import lzma
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from training.network import WIDTH
 from training.tensors import Numbering, ragged
 
 MOST = 128
 TOP = 40
+ANSWERED = 0.97
 
 
 class DevSet(NamedTuple):
@@ -25,6 +27,14 @@ class DevSet(NamedTuple):
     ids: Sequence[str]
     queries: Tensor
     asked: Sequence[Mapping[str, object]]
+    unfit: "Unfit | None"
+
+
+class Unfit(NamedTuple):
+    """Queries that no tool of their catalog is for, or none of the tools that are True beside."""
+
+    queries: Tensor
+    among: Tensor
 
 
 def load(folder: Path, *, words: bool, device: str) -> list[DevSet]:
@@ -41,7 +51,7 @@ def load(folder: Path, *, words: bool, device: str) -> list[DevSet]:
         if not row["queries"]:
             continue
         tools = catalogs["mcp_big" if row["tools"] == "mcp_big" else row["set"]]
-        documents = ragged([f"{tool[1]}\n{tool[2]}" for tool in tools], cut, MOST).rows
+        documents = ragged(["\n".join(tool[1:4]) for tool in tools], cut, MOST).rows
         queries = ragged([query["query"] for query in row["queries"]], cut, MOST).rows
         found.append(
             DevSet(
@@ -50,8 +60,38 @@ def load(folder: Path, *, words: bool, device: str) -> list[DevSet]:
                 [tool[0] for tool in tools],
                 torch.from_numpy(queries.astype(np.int32)).to(device),
                 row["queries"],
+                _unfit(row.get("none") or [], [tool[0] for tool in tools], cut, device),
             )
         )
+    return found
+
+
+def _unfit(
+    rows: Sequence[Mapping[str, Any]], ids: Sequence[str], cut: Numbering, device: str
+) -> Unfit | None:
+    if not rows:
+        return None
+    place = {id: number for number, id in enumerate(ids)}
+    among = torch.zeros(len(rows), len(ids), dtype=torch.bool)
+    for number, row in enumerate(rows):
+        among[number, [place[id] for id in row.get("candidates") or ids]] = True
+    queries = ragged([row["query"] for row in rows], cut, MOST).rows
+    return Unfit(torch.from_numpy(queries.astype(np.int32)).to(device), among.to(device))
+
+
+@torch.no_grad()
+def in_vain(encoder: nn.Module, sets: Sequence[DevSet], device: str) -> dict[str, float]:
+    """How many queries without an answer get one, at a bound that 97 % of the others pass."""
+    found: dict[str, float] = {}
+    for each in sets:
+        if each.unfit is None:
+            continue
+        documents = _encoded(encoder, each.tools, WIDTH, device)
+        best = (_encoded(encoder, each.queries, WIDTH, device) @ documents.T).amax(1)
+        unfit = _encoded(encoder, each.unfit.queries, WIDTH, device) @ documents.T
+        nearest = unfit.masked_fill(~each.unfit.among, -1).amax(1)
+        passed = nearest >= torch.quantile(best, 1 - ANSWERED)
+        found[each.name] = round(100 * passed.float().mean().item(), 1)
     return found
 
 

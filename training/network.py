@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 WIDTH, HEADS, INNER, EPS = 384, 12, 1536, 1e-12
+POSITIONS = 128
 
 
 class Layer(nn.Module):
@@ -73,25 +73,3 @@ class Weights(NamedTuple):
                 if name.startswith(f"layers.{number}."):
                     tail = name.split(".", 2)[2]
                     own[name].copy_(self.tensors[f"layers.{source}.{tail}"])
-
-
-def from_bert(bert: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors of a BERT checkpoint under the names of this file."""
-    found = {
-        "words": bert["embeddings.word_embeddings.weight"],
-        "positions": bert["embeddings.position_embeddings.weight"]
-        + bert["embeddings.token_type_embeddings.weight"][0],
-        "norm.weight": bert["embeddings.LayerNorm.weight"],
-        "norm.bias": bert["embeddings.LayerNorm.bias"],
-    }
-    for number in range(6):
-        old, new = f"encoder.layer.{number}.", f"layers.{number}."
-        for kind in ("weight", "bias"):
-            parts = [bert[f"{old}attention.self.{x}.{kind}"] for x in ("query", "key", "value")]
-            found[f"{new}qkv.{kind}"] = torch.cat(parts)
-            found[f"{new}out.{kind}"] = bert[f"{old}attention.output.dense.{kind}"]
-            found[f"{new}norm1.{kind}"] = bert[f"{old}attention.output.LayerNorm.{kind}"]
-            found[f"{new}up.{kind}"] = bert[f"{old}intermediate.dense.{kind}"]
-            found[f"{new}down.{kind}"] = bert[f"{old}output.dense.{kind}"]
-            found[f"{new}norm2.{kind}"] = bert[f"{old}output.LayerNorm.{kind}"]
-    return found

@@ -1,7 +1,9 @@
 """Parallel text out of unpacked packages: English beside each other language."""
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from multiprocessing import Pool
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +19,19 @@ class Pair(NamedTuple):
     other: str
     language: str
     package: str
+
+
+def gather(folders: Mapping[str, Path]) -> Iterator[Pair]:
+    """The pairs of all packages, one package after the other, read on every core."""
+    with Pool() as pool:
+        for number, (name, found) in enumerate(pool.imap(_listed, folders.items()), 1):
+            sys.stderr.write(f"gather {number} of {len(folders)}: {name}, {len(found)} pairs\n")
+            yield from found
+
+
+def _listed(package: tuple[str, Path]) -> tuple[str, list[Pair]]:
+    name, folder = package
+    return name, list(pairs(folder, name))
 
 
 def pairs(folder: Path, package: str) -> Iterator[Pair]:

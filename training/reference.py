@@ -46,14 +46,9 @@ def references(model: Path) -> list[dict[str, object]]:
     return found
 
 
-def main() -> None:
-    """Write them to the file that the tests read."""
-    root = Path(__file__).parent.parent
-    rows = references(root / "src/toolcrib/embed/bundled/model")
-    out = root / "tests/embed/bundled/reference.json"
+def write(model: Path, out: Path) -> None:
+    """Write those of the model in a folder to a file."""
+    rows = references(model)
+    out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     sys.stderr.write(f"{len(rows)} texts in {out}\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from training import measure
-from training.network import Encoder
-from training.train import POSITIONS, save
+from training.learning import save
+from training.network import POSITIONS, Encoder
 
 SHARES = (0.0, 0.3, 0.5, 0.7, 1.0)
 

@@ -36,15 +36,17 @@ def read_modules(paths: Sequence[Path], at_once: int = 200) -> dict[Path, Texts]
     """What JavaScript modules export, by one run of node for many of them."""
     found: dict[Path, Texts] = {}
     for start in range(0, len(paths), at_once):
-        names = [str(path) for path in paths[start : start + at_once]]
-        done = subprocess.run(
-            ["node", str(READER), *names], capture_output=True, text=True, timeout=300, check=False
-        )
-        for line in done.stdout.splitlines():
-            if line.startswith('{"path"'):
-                row = json.loads(line)
-                found[Path(row["path"])] = dict(_flat(row["value"]))
+        some = paths[start : start + at_once]
+        for path, row in zip(some, _exported(some), strict=True):
+            found[path] = dict(_flat(row["value"]))
     return found
+
+
+def _exported(paths: Sequence[Path]) -> list[dict[str, object]]:
+    """A row a module, in order, whatever else the modules print."""
+    command = ["node", str(READER), *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    return [json.loads(line) for line in done.stdout.split("\n") if line.startswith('{"path"')]
 
 
 def _read(path: Path) -> Texts:

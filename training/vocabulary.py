@@ -104,9 +104,10 @@ def _grams(texts: Iterable[str], run: re.Pattern[str], most: int) -> Iterator[st
 
 
 def _trained(texts: Iterable[str], most: int) -> list[str]:
+    """The most useful pieces, by name: the trainer has another order of equals in every run."""
     model = Trainable(WordPiece(unk_token="[UNK]"))
     model.pre_tokenizer = Whitespace()
     trainer = WordPieceTrainer(vocab_size=most + 400, min_frequency=5, show_progress=False)
     model.train_from_iterator(texts, trainer)
     pieces = sorted(model.get_vocab(), key=model.get_vocab().__getitem__)
-    return [p for p in pieces if re.fullmatch(r"(##)?[^\W_]+", p)][:most]
+    return sorted([p for p in pieces if re.fullmatch(r"(##)?[^\W_]+", p)][:most])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.confidence import Seen, _cells, _chances, _curve, _fit, main
+from benchmarks.confidence import Seen, _cells, _chances, _curve, _fit, _mean, main
 
 RNG = np.random.default_rng(5)
 
@@ -38,7 +38,12 @@ def test_a_row_says_what_is_answered_and_what_is_returned_in_vain():
     fits = np.array([True, True, False, False])
     cells = _cells("x", fits, np.array([0.9, 0.1, 0.5, 0.05]))
     assert cells[:5] == ["x", "2", "2", "50.0", "50.0"]
-    assert _cells("y", fits[:2], np.array([0.9, 0.3]))[3:] == ["100.0", "–", "–"]
+    assert _cells("y", fits[:2], np.array([0.9, 0.5]))[3:] == ["100.0", "–", "–"]
+
+
+def test_in_the_mean_a_small_set_counts_as_much_as_a_large_one():
+    lines = [["a", "900", "400", "99.0", "30.0", "20.0"], ["b", "9", "4", "97.0", "10.0", "5.0"]]
+    assert _mean(lines)[3:] == ["98.0", "20.0", "12.5"]
 
 
 def test_the_curve_rises():

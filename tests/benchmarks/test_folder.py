@@ -1,10 +1,13 @@
 """A benchmark finds its sets, or says clearly what is missing."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.folder import VARIABLE, NoBench, bench_dir, find_sets
+from benchmarks.held_out import held_out
 
 
 def test_what_is_said_goes_before_the_environment(bench: Path, tmp_path: Path):
@@ -52,3 +55,17 @@ def test_the_order_of_a_catalog_is_not_that_of_its_file_but_always_the_same(benc
     loaded = list(big.load().tools)
     assert loaded != sorted(loaded)
     assert loaded == list(big.load().tools)
+
+
+def test_queries_that_the_model_has_learned_from_do_not_judge_it(bench: Path):
+    (big,) = find_sets(bench, ["mcp_big"]).sets
+    big.catalog.write_text('{"id": "a", "name": "tool"}', encoding="utf-8")
+    learned = {"relevant": ["a"], "split": "train"}
+    rows = [{"id": str(number), "query": f"ask {number}", **learned} for number in range(99)]
+    rows.append({"id": "none", "query": "hello", "relevant": [], "split": "no_tool"})
+    big.queries.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert len(big.load().cases) == 100
+    kept = replace(big, name="metatool").load().cases
+    assert "none" in kept
+    assert 1 < len(kept) < 25
+    assert all(held_out(case.query) for case in kept.values() if case.relevant)

@@ -1,10 +1,22 @@
 """The quality benchmark measures every set, and says so when there is none."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from benchmarks import quality
+from benchmarks import quality, quality_rows
+from toolcrib.evaluate.cases import Tool
+
+
+class WriteFile:
+    """In place of MiniLM: whatever is asked, it finds one tool alone."""
+
+    def __init__(self, _folder: Path, _cache: object, tools: Mapping[str, Tool], _asked: object):
+        self.found = [id for id in tools if id == "disk::write_file"]
+
+    def search(self, _text: str, limit: int) -> Sequence[str]:
+        return self.found[:limit]
 
 
 def measure(bench: Path, *options: str) -> None:
@@ -74,6 +86,53 @@ def test_what_is_measured_is_kept_and_taken_again(
     measure(bench, "--cache", str(cache), "--resume")
     assert capsys.readouterr().out == first
     assert (cache / "vectors.db").exists()
+
+
+def test_what_the_baselines_scored_can_be_taken_again_alone(
+    bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    cache = tmp_path / "cache"
+    measure(bench, "--cache", str(cache))
+    first = capsys.readouterr().out
+    (cache / "mcp_big.ours.json").write_text("[]", encoding="utf-8")
+    monkeypatch.delattr(quality_rows, "PlainFts5")
+    measure(bench, "--cache", str(cache), "--resume", "baselines")
+    assert capsys.readouterr().out == first
+
+
+def test_what_was_taken_is_not_mixed_with_what_was_measured_on_other_queries(
+    bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    cache = str(tmp_path / "cache")
+    measure(bench, "--cache", cache)
+    with pytest.raises(SystemExit):
+        measure(bench, "--cache", cache, "--most", "2", "--resume", "baselines")
+    assert "mcp_big: the results in the cache are of other queries" in capsys.readouterr().err
+
+
+def test_minilm_is_measured_beside_bm25_and_fused_with_it(
+    bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    cache = str(tmp_path / "cache")
+    measure(bench, "--cache", cache)
+    assert cells(capsys.readouterr().out, "mcp_big", "plain")[6:8] == ["–", "–"]
+    (tmp_path / "model.safetensors").touch()
+    monkeypatch.setattr(quality_rows, "MiniLm", WriteFile)
+    measure(bench, "--cache", cache, "--minilm", str(tmp_path), "--resume")
+    out = capsys.readouterr().out
+    assert cells(out, "mcp_big", "chinese")[6:8] == ["0.0", "100.0"]
+    assert "R@5 against MiniLM: " in out
+    measure(bench, "--cache", cache, "--resume")
+    assert capsys.readouterr().out == out
+
+
+def test_minilm_has_to_be_where_it_is_said_to_be(
+    bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit) as exit_:
+        measure(bench, "--minilm", str(tmp_path))
+    assert exit_.value.code == 2
+    assert "run: pip install" in capsys.readouterr().err
 
 
 def test_a_case_with_an_instruction_is_measured_by_it_too(

@@ -39,7 +39,7 @@ def test_cosines_of_another_model_say_nothing():
 
 @pytest.mark.parametrize(
     ("likely", "word"),
-    [(1.0, "high"), (0.9, "high"), (0.6, "medium"), (0.25, "low"), (0.24, "none"), (0.0, "none")],
+    [(1.0, "high"), (0.9, "high"), (0.6, "medium"), (0.15, "low"), (0.14, "none"), (0.0, "none")],
 )
 def test_a_word_for_a_chance(likely: float, word: str):
     assert confidence(likely) == word

@@ -1,9 +1,16 @@
 import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from training.clean import alike, plain
 from training.parallel import load, pairs, write
+from training.translations import read_modules
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -65,3 +72,26 @@ def test_markup_and_holes_go(text, cleaned):
 )
 def test_a_pair_is_usable_if_each_side_speaks_its_language(english, other, language, expected):
     assert alike(english, other, language) is expected
+
+
+def test_packages_are_read_on_every_core_in_their_order(package, tmp_path):
+    """In a process of its own: it has children, and other tests have threads."""
+    code = (
+        "import sys; from pathlib import Path; from training.parallel import gather\n"
+        "for pair in gather({'b': Path(sys.argv[1]), 'a': Path(sys.argv[1])}): print(pair.package)"
+    )
+    command = [sys.executable, "-c", code, str(package)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.split() == ["b"] * 4 + ["a"] * 4
+    assert done.stderr.splitlines() == ["gather 1 of 2: b, 4 pairs", "gather 2 of 2: a, 4 pairs"]
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="no node: it reads the modules")
+def test_modules_are_read_by_node_and_one_that_ends_it_is_no_silence(tmp_path):
+    (tmp_path / "de.mjs").write_text('console.log("hello"); export default {open: "Öffnen"}')
+    (tmp_path / "fr.mjs").write_text("throw new Error()")
+    (tmp_path / "it.mjs").write_text("process.exit(0)")
+    german, french, italian = (tmp_path / f"{name}.mjs" for name in ("de", "fr", "it"))
+    assert read_modules([german, french]) == {german: {"open": "Öffnen"}, french: {}}
+    with pytest.raises(ValueError, match="shorter"):
+        read_modules([german, italian])

@@ -14,7 +14,7 @@ from toolcrib.embed.bundled.onnx import OnnxNetwork
 from toolcrib.embed.bundled.tokenizer import Tokenizer
 from toolcrib.embed.readable import readable
 
-VERSION = "toolcrib-1"
+VERSION = "toolcrib-2"
 START = 1
 """The piece with which every text begins."""
 SIZES = (384, 256, 128)

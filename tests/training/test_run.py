@@ -1,0 +1,67 @@
+"""All the way to a model, by the one command, with a tiny recipe."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from toolcrib.embed.bundled.embedder import START, load_network, load_tokenizer, load_weights
+from toolcrib.embed.bundled.network import Network
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = Path(str(files("toolcrib.embed.bundled"))) / "model"
+MISSING = [
+    name for name in ("jieba", "onnx", "safetensors", "tokenizers", "torch") if not find_spec(name)
+]
+# One thread: two that wait for each other on a busy machine take five times as long.
+SETTINGS = {"OMP_NUM_THREADS": "1", "PIP_NO_INDEX": "1", "npm_config_offline": "true"}
+
+
+pytestmark = pytest.mark.skipif(
+    bool(MISSING),
+    reason=f"no {', '.join(MISSING)}: python -m pip install -r training/requirements.txt",
+)
+
+
+def run(work: Path, *more: str) -> None:
+    command = [sys.executable, "-m", "training.run", "--tiny", "--work", str(work), *more]
+    env = {**os.environ, **SETTINGS}
+    done = subprocess.run(
+        command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=900, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def times(folder: Path) -> dict[str, int]:
+    return {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
+
+
+def test_a_tiny_model_is_made_by_one_command_and_runs(tmp_path):
+    before = times(SHIPPED)
+    run(tmp_path)
+    assert times(SHIPPED) == before
+    model = tmp_path / "tiny/made/src/toolcrib/embed/bundled/model"
+    assert times(model).keys() == before.keys()
+    written = tmp_path / "tiny/made/tests/embed/bundled/reference.json"
+    rows = json.loads(written.read_text(encoding="utf-8"))
+    assert any(row["numbers"] for row in rows)
+    for network in (Network(load_weights(model)), load_network(model)):
+        for row in rows:
+            assert load_tokenizer(model).numbers(row["text"], most=127) == row["numbers"]
+            [vector] = network(np.array([[START, *row["numbers"]]]))
+            np.testing.assert_allclose(vector[: len(row["vector"])], row["vector"], atol=2e-3)
+
+
+def test_a_bundle_is_the_same_every_time(tmp_path):
+    for name in ("one", "other"):
+        run(tmp_path / name, "--until", "bundle")
+    one, other = (sorted((tmp_path / name / "tiny/bundle").iterdir()) for name in ("one", "other"))
+    assert len(one) == 8
+    for file, again in zip(one, other, strict=True):
+        assert file.read_bytes() == again.read_bytes(), file.name
