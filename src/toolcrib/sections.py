@@ -55,7 +55,7 @@ class SearchSettings(Section):
         default=1.0, description="lifts: how much the bm25 arm counts."
     )
     weight_vector: NonNegativeFloat = Field(
-        default=1.5, description="lifts: how much the vector arm counts."
+        default=1.2, description="lifts: how much the vector arm counts."
     )
     abstain: bool = Field(
         default=True,

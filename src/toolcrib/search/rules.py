@@ -15,7 +15,7 @@ class ArmWeights:
 
     like: float = 0.4
     bm25: float = 1.0
-    vector: float = 1.5
+    vector: float = 1.2
 
 
 @dataclass(frozen=True, slots=True)
