@@ -37,7 +37,7 @@ class BenchSet:
     def load(self) -> Suite:
         """The set, its catalog in a seeded random order: what comes first there tells nothing.
 
-        Without the queries that the bundled model has learned from.
+        Without the queries that the last stage of the bundled model has learned from.
         """
         suite = load_suite(self.catalog, self.queries)
         tools = list(suite.tools.items())

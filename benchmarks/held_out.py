@@ -1,4 +1,4 @@
-"""Queries of a training split that the bundled model never learned from, so that they can judge it.
+"""Queries of a training split that training leaves out, so that they can judge the model.
 
 MetaTool's development part has no other split.
 """
