@@ -22,7 +22,7 @@ from training.tensors import (
     ragged,
 )
 
-FEWEST = 2000
+FEWEST = 200
 """Lessons that are taken however small a part of them is wanted."""
 WAYS = (0.3, 0.55, 0.15)
 """How often a tool is read without its parameters, with them as in a catalog, without its name."""

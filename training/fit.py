@@ -29,8 +29,6 @@ from training.tensors import TEXT_MOST, Numbering, ragged
 OWN = {"own": 0.2, "own_zh": 0.12, "own_task": 0.06, "own_hint": 0.1}
 SHARES = {source: 0.52 * share for source, share in SHARES_B.items()} | OWN
 SHARES_MEASURED = (0.6, 0.8, 1.0)
-UNFIT = 96
-"""How many queries that do not fit are in a batch, of each sort."""
 
 
 class Itself:
@@ -91,7 +89,7 @@ class Fitting:
         """All at once: which fits better, what fits at all, what was known before."""
         asked, tools, alike = self.questions.batch(self.args.batch, self.chance)
         queries, documents = encoder(asked), encoder(tools)
-        missed, sound, none = map(encoder, self.questions.unfit(UNFIT, self.chance))
+        missed, sound, none = map(encoder, self.questions.unfit(self.args.unfit, self.chance))
         fit = fits(bound, queries, documents, alike)
         fit = fit + fits_not(bound, (missed, sound), none, documents)
         kept = distil(encoder, self.lessons.batch(self.args.batch, self.chance))
@@ -126,6 +124,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=3.0)
     parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--batch", type=int, default=512)
+    parser.add_argument("--unfit", type=int, default=96, help="queries that do not fit, each sort")
     parser.add_argument("--fit", type=float, default=0.5, help="the weight of what fits at all")
     parser.add_argument("--keep", type=float, default=1.0, help="the weight of what was known")
     parser.add_argument("--part", type=float, default=0.3, help="of the translations")

@@ -87,7 +87,7 @@ def queries(
         if id in places
     ]
     asked += more
-    made = tasks(asked, chance, min(TASKS, 2 * len(asked)))
+    made = tasks(asked, chance, min(TASKS, len(asked) // 2))
     return [*asked, *made, *(Query(NONE, NO_TOOL, text) for text in written.none)]
 
 

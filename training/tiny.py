@@ -26,8 +26,8 @@ from training.teacher import LAYERS, PARTS
 NPM = Package("npm", "tiny", "0", "Apache-2.0", "tiny")
 PYPI = Package("pypi", "tiny", "0", "Apache-2.0", "tiny-pypi")
 WIDTH, INNER, POSITIONS = 384, 1536, 128
-FUNCTION_LINES, NONE = 12, 8
-"""How much there is of our own functions and of what no tool is for: two functions."""
+WRITTEN, FUNCTION_LINES, NONE = 4, 12, 8
+"""How many tools have written requests; how much there is of our own functions, and for no tool."""
 TOOLS, LABELLED, ASKED = 90, 75, 5
 """How many tools there are (training looks at the 84 nearest of each); how many of them have
 queries; how many a set is measured on."""
@@ -52,7 +52,7 @@ def recipe() -> Recipe:
     own = _own()
     plan = "--layers 2 --steps-a 4 --batch-a 16 --steps-b 3 --batch-b 16".split()
     plans = {"one": plan, "other": [*plan, "--seed", "2"]}
-    fits = {"fit-1": "--steps 3 --batch 16".split()}
+    fits = {"fit-1": "--steps 2 --batch 8 --unfit 8 --part 0.1".split()}
     return Recipe([NPM, PYPI], Ours(own, 20, _written(own)), plans, fits)
 
 
@@ -78,11 +78,11 @@ def _own() -> own_text.Own:
 
 
 def _written(own: own_text.Own) -> requests.Written:
-    """A request of every kind for each tool without queries, and the beginnings of the rest."""
+    """A request of every kind for some tools without queries, and the beginnings of the rest."""
     whole = requests.load()
     asked = [
         (str(tool["id"]), kind, f"{kind} {tool['name']}")
-        for tool in list(islice(_tools(own), TOOLS))[LABELLED:]
+        for tool in islice(_tools(own), LABELLED, LABELLED + WRITTEN)
         for kind in requests.SOURCES
     ]
     return requests.Written(asked, whole.functions[:FUNCTION_LINES], whole.none[:NONE])
