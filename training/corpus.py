@@ -56,9 +56,11 @@ def gather(parallel: Path, pool: Path, packages: frozenset[str], ours: Ours) -> 
     pairs += [Pair(english, other, "zh", "own") for english, other in made]
     chinese = [(p.english, p.other) for p in pairs if p.language == "zh" and p.package != "own"]
     tools, queries = _labelled(pool)
-    more_tools, more = _unlabelled(pool, dictionary(ours.lists, chinese), len(tools), chance)
-    tools += more_tools
-    functions, written = _written(ours.written, pool, len(tools), chance)
+    rows = list(_json_lines(pool / UNLABELLED))
+    places = {str(row["id"]): number for number, row in enumerate(rows, len(tools))}
+    more = _unlabelled(rows, dictionary(ours.lists, chinese), len(tools), chance)
+    tools += map(tool_of, rows)
+    functions, written = _written(ours.written, places, len(tools), chance)
     return Corpus(pairs, [*tools, *functions], [*queries, *more, *written])
 
 
@@ -113,26 +115,23 @@ def _labelled(pool: Path) -> tuple[list[Tool], list[tuple[str, int, str]]]:
 
 
 def _unlabelled(
-    pool: Path, using: Dictionary, first: int, chance: random.Random
-) -> tuple[list[Tool], list[tuple[str, int, str]]]:
-    tools = [tool_of(row) for row in _json_lines(pool / UNLABELLED)]
+    rows: Iterable[Mapping[str, object]], using: Dictionary, first: int, chance: random.Random
+) -> list[tuple[str, int, str]]:
     queries: list[tuple[str, int, str]] = []
-    for number, tool in enumerate(tools, first):
+    for number, tool in enumerate(map(tool_of, rows), first):
         english = english_queries(tool.name, tool.description, using, chance, 5)
         own_name = " ".join(words_of(tool.name))
         queries += [("mcp_name" if q == own_name else "mcp", number, q) for q in english]
         chinese = chinese_queries(tool.name, using, chance, 5)
         queries += [("mcp_zh", number, query) for query in chinese]
-    return tools, queries
+    return queries
 
 
 def _written(
-    written: requests.Written, pool: Path, count: int, chance: random.Random
+    written: requests.Written, places: Mapping[str, int], first: int, chance: random.Random
 ) -> tuple[list[Tool], list[tuple[str, int, str]]]:
-    """Our own functions, and all requests that we wrote; the unlabelled tools came last."""
-    ids = [str(row["id"]) for row in _json_lines(pool / UNLABELLED)]
-    places = {id: number for number, id in enumerate(ids, count - len(ids))}
-    functions, asked = requests.functions(written.functions, count)
+    """Our own functions, and all requests that we wrote, by where each tool is."""
+    functions, asked = requests.functions(written.functions, first)
     every = requests.queries(written, places, asked, chance)
     return [Tool(*each) for each in functions], [tuple(each) for each in every]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.embed.bundled.network import matrix
 from training.tensors import lines
 
 Floats = NDArray[np.float32]
@@ -38,23 +39,34 @@ def store(arrays: Mapping[str, NDArray[np.floating]], out: Path, name: str) -> N
     np.savez(out / f"{name}-late.npz", **{k: a for k, a in halves.items() if k not in early})
 
 
-def rounded(matrix: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+def shipped(file: Path) -> dict[str, Floats]:
+    """The weights of a model that the package ships, in full."""
+    with np.load(file) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    return {
+        name: matrix(arrays, name) if f"{name}.step" in arrays else array.astype(np.float32)
+        for name, array in arrays.items()
+        if not name.endswith(".step")
+    }
+
+
+def rounded(rows: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
     """Each row in steps of its largest number over 127, and that step."""
-    step = (np.abs(matrix).max(axis=1) / 127).astype(np.float16)
+    step = (np.abs(rows).max(axis=1) / 127).astype(np.float16)
     safe = np.where(step > 0, step, 1).astype(np.float32)
-    return np.clip(np.round(matrix / safe[:, None]), -127, 127).astype(np.int8), step
+    return np.clip(np.round(rows / safe[:, None]), -127, 127).astype(np.int8), step
 
 
 def export(arrays: Mapping[str, Floats], bundle: Path, out: Path) -> None:
     """Write the files of the model."""
     out.mkdir(parents=True, exist_ok=True)
-    shipped: dict[str, NDArray[np.generic]] = {}
+    written: dict[str, NDArray[np.generic]] = {}
     for name, array in arrays.items():
         if array.ndim == 2:
-            shipped[name], shipped[f"{name}.step"] = rounded(array)
+            written[name], written[f"{name}.step"] = rounded(array)
         else:
-            shipped[name] = array.astype(np.float16)
-    np.savez(out / "weights.npz", **shipped)
+            written[name] = array.astype(np.float16)
+    np.savez(out / "weights.npz", **written)
     pieces = [row[0] for row in lines(bundle / "pieces.txt")]
     (out / "pieces.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
     pairs = ["".join(row) for row in lines(bundle / "simplified.tsv")]

@@ -23,7 +23,7 @@ from training import export, measure
 from training.batches import SHARES_B, Lessons, Questions, Texts, encoded
 from training.learning import Average, Pace, learn, mixed, optimizer, save
 from training.losses import Bound, contrast, distil, fits, fits_not
-from training.network import POSITIONS, Encoder
+from training.network import Encoder, loaded
 from training.tensors import TEXT_MOST, Numbering, ragged
 
 OWN = {"own": 0.2, "own_zh": 0.12, "own_task": 0.06, "own_hint": 0.1}
@@ -52,7 +52,7 @@ class Fitting:
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.chance = np.random.default_rng(args.seed)
         torch.manual_seed(args.seed)
-        self.start = started(args.start).to(self.device)
+        self.start = loaded(export.trained(args.start, "model")).to(self.device)
         itself = Itself(self.start, args.folder, self.device)
         self.lessons = Lessons(args.folder, itself, self.device, words=True, part=args.part)
         self.questions = Questions(args.folder, self.device, words=True, shares=SHARES)
@@ -104,15 +104,6 @@ class Fitting:
 
     def say(self, text: str) -> None:
         print(f"[fit {time.strftime('%H:%M:%S')}] {text}", flush=True)
-
-
-def started(folder: Path) -> Encoder:
-    """The model to start from."""
-    arrays = export.trained(folder, "model")
-    layers = sum(name.endswith("qkv.weight") for name in arrays)
-    encoder = Encoder(len(arrays["words.weight"]), POSITIONS, layers)
-    encoder.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
-    return encoder
 
 
 def arguments() -> argparse.Namespace:

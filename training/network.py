@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -50,6 +53,14 @@ class Encoder(nn.Module):
                 x = layer(x, mask)
         share = real.unsqueeze(-1).to(x.dtype)
         return functional.normalize((x * share).sum(1).float() / share.sum(1).float(), dim=-1)
+
+
+def loaded(arrays: Mapping[str, NDArray[np.float32]]) -> Encoder:
+    """An encoder with these weights, as large as they are."""
+    layers = sum(name.endswith("qkv.weight") for name in arrays)
+    encoder = Encoder(len(arrays["words.weight"]), len(arrays["positions.weight"]), layers)
+    encoder.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+    return encoder
 
 
 class Weights(NamedTuple):

@@ -4,12 +4,11 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from toolcrib.embed.bundled.embedder import START, load_tokenizer
-from toolcrib.embed.bundled.network import matrix
-from training.network import Encoder
+from training import export
+from training.network import loaded
 
 TEXTS = (
     "read a file",
@@ -27,16 +26,7 @@ KEPT = 8
 def references(model: Path) -> list[dict[str, object]]:
     """Each text with its piece numbers and the first numbers of its vector."""
     tokenizer = load_tokenizer(model)
-    with np.load(model / "weights.npz") as file:
-        stored = {name: file[name] for name in file.files}
-    full = {
-        name: matrix(stored, name) if f"{name}.step" in stored else array.astype(np.float32)
-        for name, array in stored.items()
-        if not name.endswith(".step")
-    }
-    layers = sum(name.endswith("qkv.weight") for name in full)
-    encoder = Encoder(len(full["words.weight"]), len(full["positions.weight"]), layers)
-    encoder.load_state_dict({name: torch.from_numpy(array) for name, array in full.items()})
+    encoder = loaded(export.shipped(model / "weights.npz"))
     found: list[dict[str, object]] = []
     for text in TEXTS:
         numbers = tokenizer.numbers(text, most=127)

@@ -10,28 +10,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from training import measure
+from training import export, measure
 from training.learning import save
-from training.network import POSITIONS, Encoder
+from training.network import loaded
 
 SHARES = (0.0, 0.3, 0.5, 0.7, 1.0)
-
-
-def weights(file: Path) -> dict[str, torch.Tensor]:
-    """What a shipped model says, in full."""
-    with np.load(file) as stored:
-        return {
-            name: torch.from_numpy(
-                stored[name].astype(np.float32)
-                * (
-                    stored[f"{name}.step"].astype(np.float32)[:, None]
-                    if f"{name}.step" in stored
-                    else 1
-                )
-            )
-            for name in stored.files
-            if not name.endswith(".step")
-        }
 
 
 def main() -> None:
@@ -39,11 +22,10 @@ def main() -> None:
     bundle, one, other, out = map(Path, sys.argv[1:5])
     device = "cuda" if torch.cuda.is_available() else "cpu"
     sets = measure.load(bundle, words=True, device=device)
-    first, second = weights(one), weights(other)
+    first, second = export.shipped(one), export.shipped(other)
     best = 0.0
     for share in SHARES:
-        encoder = Encoder(len(first["words.weight"]), POSITIONS, 6)
-        encoder.load_state_dict({k: torch.lerp(v, second[k], share) for k, v in first.items()})
+        encoder = loaded({k: v + np.float32(share) * (second[k] - v) for k, v in first.items()})
         table = measure.table(encoder.to(device).eval(), sets, 384, device)
         print(f"{share}: {json.dumps(table)}", flush=True)
         if table["mean"] > best:
