@@ -1,0 +1,46 @@
+"""The one way in which tests wait: until it holds, with a bound that only a hang reaches.
+
+A busy machine is slow, and that is no finding. A test that waits for something says what it waits
+for, never how long it may take; a test that has to show that nothing happens bounds the number of
+tries, not the time.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+Found = TypeVar("Found")
+
+HANG_S = 100.0
+"""After this long it hangs. Less than pytest's `faulthandler_timeout`, so that the test says so."""
+
+PAUSE_S = 0.02
+
+
+def until(holds: Callable[[], Found], what: str = "") -> Found:
+    """What the check gives as soon as that is true; a failed test if it never is."""
+    end = time.monotonic() + HANG_S
+    while not (found := holds()):
+        assert time.monotonic() < end, _never(holds, what)
+        time.sleep(PAUSE_S)
+    return found
+
+
+async def until_async(
+    holds: Callable[[], Awaitable[Found]] | Callable[[], Found], what: str = ""
+) -> Found:
+    """The same on an event loop, which goes on meanwhile; the check may be awaited or plain."""
+    end = time.monotonic() + HANG_S
+    while True:
+        found = holds()
+        if isinstance(found, Awaitable):
+            found = await found
+        if found:
+            return found
+        assert time.monotonic() < end, _never(holds, what)
+        await asyncio.sleep(PAUSE_S)
+
+
+def _never(holds: Callable[[], object], what: str) -> str:
+    return f"it never came to hold: {what or getattr(holds, '__qualname__', holds)}"
