@@ -27,19 +27,13 @@ def until(holds: Callable[[], Found], what: str = "") -> Found:
     return found
 
 
-async def until_async(
-    holds: Callable[[], Awaitable[Found]] | Callable[[], Found], what: str = ""
-) -> Found:
-    """The same on an event loop, which goes on meanwhile; the check may be awaited or plain."""
+async def until_async(holds: Callable[[], Awaitable[Found]], what: str = "") -> Found:
+    """The same on an event loop, which goes on meanwhile."""
     end = time.monotonic() + HANG_S
-    while True:
-        found = holds()
-        if isinstance(found, Awaitable):
-            found = await found
-        if found:
-            return found
+    while not (found := await holds()):
         assert time.monotonic() < end, _never(holds, what)
         await asyncio.sleep(PAUSE_S)
+    return found
 
 
 def _never(holds: Callable[[], object], what: str) -> str:
