@@ -143,6 +143,10 @@ class Door:
             return None
         return asked.request if self._approval.asks(asked.tool) else None
 
+    def asks(self, tool: ToolInfo) -> bool:
+        """Whether the rules want a person's leave for calls of this tool, whatever its state."""
+        return self._approval.asks(tool)
+
     def check(self, tool: ToolInfo, arguments: JsonObject | str) -> JsonObject:
         """The arguments as this tool would be sent them. Sends nothing. Raises `Refused`."""
         given = take_in(Call.of(tool.name, arguments), tool)
