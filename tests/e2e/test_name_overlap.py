@@ -124,7 +124,7 @@ def test_a_profile_excludes_and_includes_by_source(crib: Crib):
 
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 def test_through_the_gateway_nothing_that_is_denied_or_excluded_runs(crib: Crib, era: Any):
-    async def calls(guest: Guest) -> Mapping[tuple[str, str], str]:
+    async def calls(guest: Guest) -> dict[tuple[str, str], str]:
         window, told = Window(crib, guest), dict[tuple[str, str], str]()
         async with connected(window, era) as client:
             for server, tool in (

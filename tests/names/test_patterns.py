@@ -14,7 +14,8 @@ class Named(CountingSource):
     def __init__(self, kind: SourceKind, id: str | None, *names: str) -> None:
         tools = (replace(offered(name), source=kind, source_id=id) for name in names)
         super().__init__(*tools)
-        self.kind, self.id = kind, id
+        self.kind: SourceKind = kind
+        self.id: str | None = id
 
 
 LONG = "x" * 80
@@ -83,7 +84,9 @@ OF_MCP = {at for at in ENTRIES if at[0] not in ("sdk", "builtin")}
         ("Google_drive/*", set(), set()),
     ],
 )
-def test_what_gives_means_one_source_and_what_takes_away_means_any(pattern, granted, barred):
+def test_what_gives_means_one_source_and_what_takes_away_means_any(
+    pattern: str, granted: set[tuple[str, str]], barred: set[tuple[str, str]] | None
+):
     assert {at for at, each in ENTRIES.items() if grants(pattern, each)} == granted
     assert {at for at, each in ENTRIES.items() if bars(pattern, each)} == (
         granted if barred is None else barred

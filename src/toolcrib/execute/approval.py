@@ -58,9 +58,10 @@ def decide(entry: Entry, rules: Sequence[Rule]) -> Verdict:
     The stricter of two: by the rules that mean the tool, and by all that may be about it.
     """
     default: Verdict = "allow" if entry.capability.permission_kind == "read" else "ask"
-    meant = next((rule.verdict for rule in rules if rule.means(entry)), default)
-    touched = next((rule.verdict for rule in rules if rule.touches(entry)), default)
-    return max(meant, touched, key=_STRICTEST.index)
+    meant: Verdict = next((rule.verdict for rule in rules if rule.means(entry)), default)
+    touched: Verdict = next((rule.verdict for rule in rules if rule.touches(entry)), default)
+    both: tuple[Verdict, Verdict] = meant, touched
+    return max(both, key=_STRICTEST.index)
 
 
 class Approval:
