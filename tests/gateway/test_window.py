@@ -70,6 +70,19 @@ def test_search_then_describe_then_call(era: Era):
     ]
 
 
+def test_a_search_says_how_sure_it_is(era: Era):
+    far = "who on earth would ever rent a bicycle in order to reach the harbour at night"
+
+    async def run() -> None:
+        async with connected(Workshop().window(), era) as client:
+            sure = words(await client.call_tool("tool_search", {"queries": ["look up order"]}))
+            unsure = words(await client.call_tool("tool_search", {"queries": [far]}))
+            assert sure.startswith("Sure that one of these fits.")
+            assert unsure.startswith("Not sure that any of these fits")
+
+    asked(run)
+
+
 def test_several_queries_are_one_search_and_too_many_are_said(era: Era):
     async def run() -> None:
         async with connected(Workshop().window(), era) as client:
