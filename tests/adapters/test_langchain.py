@@ -308,7 +308,7 @@ def test_a_reply_is_no_leave_for_a_tool_that_has_changed(made: tuple[Crib, Weath
         )
         crib.pool.refresh(source)
         done = talk.say(Command(resume=True))
-        assert "approval_failed" in done["messages"][-2].text
+        assert "definition_changed" in done["messages"][-2].text
     assert source.reached == []
 
 

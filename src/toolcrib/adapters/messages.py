@@ -1,6 +1,7 @@
-"""What the messages of an agent show, and the forms in which they carry tools to a model."""
+"""The messages of LangChain: what they show, and the forms in which they carry tools to a model."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from langchain_core.messages import (
     AIMessage,
@@ -10,10 +11,19 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told_beside
-from toolcrib.model import JsonObject, Outcome
+from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session.found import revealed_in
 from toolcrib.session.search_tool import NAMES
+from toolcrib.session.session import Session
+
+
+def shown(session: Session, messages: Sequence[AnyMessage]) -> Session:
+    """The session, in which is revealed what these messages show to be."""
+    session.used(used(messages))
+    session.see(revealed(messages))
+    return session
 
 
 def revealed(messages: Iterable[AnyMessage]) -> Iterator[str]:
@@ -88,3 +98,17 @@ def with_additions(
 def _addition(definitions: list[JsonObject]) -> list[AnyMessage]:
     item = {"type": "additional_tools", "role": "developer", "tools": definitions}
     return [SystemMessage([item])] if definitions else []
+
+
+def function(tool: ToolInfo) -> dict[str, Any]:
+    """A tool in the form that every chat model of LangChain takes."""
+    return {"type": "function", "function": definition(tool)}
+
+
+def definition(tool: ToolInfo) -> dict[str, Any]:
+    """Name, description and parameters of a tool, under the keys of OpenAI."""
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": object_schema(tool.parameters),
+    }
