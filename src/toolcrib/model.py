@@ -104,7 +104,8 @@ class AgentInfo(Capability):
 class Entry:
     """A capability in the pool: the name models see, the source's own name, and what it is like.
 
-    `remedy` says what to do when the state is not ready, and is empty when it is.
+    `remedy` says what to do when the state is not ready, and is empty when it is. `overlaps` are
+    the beginnings of other sources' names that this name begins with too (`mcp_google_drive_`).
     """
 
     name: str
@@ -112,6 +113,7 @@ class Entry:
     capability: Capability
     state: State = "ready"
     remedy: str = ""
+    overlaps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

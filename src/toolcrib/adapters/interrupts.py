@@ -116,6 +116,12 @@ def approver_of(id: str | None, replies: Replies) -> Approver:
     return reply_to
 
 
+def pin_shown(id: str | None, replies: Replies) -> str:
+    """The definition that the person saw; empty where nobody was asked."""
+    pins = (str(question["pin"]) for question, _ in replies if question["tool_call_id"] == id)
+    return next(pins, "")
+
+
 def message_of(name: str, id: str | None, outcome: Outcome) -> ToolMessage:
     """What the model reads; what only a program needs is the artifact."""
     extras = {

@@ -18,11 +18,12 @@ class Search(Protocol):
 class MakeCall(Protocol):
     """Calls through the door, as the caller."""
 
-    async def __call__(
+    async def __call__(  # noqa: PLR0913 - what a call may have, each by its name
         self,
         name: str,
         arguments: JsonObject | str,
         *,
+        pin: str,
         timeout_s: float | None,
         approver: Approver | None,
         progress: Progress | None,

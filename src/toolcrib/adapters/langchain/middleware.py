@@ -27,10 +27,11 @@ from toolcrib.adapters.interrupts import (
     finished,
     message_of,
     on_record,
+    pin_shown,
     question_of,
 )
-from toolcrib.adapters.langchain.conversation import revealed, used
 from toolcrib.adapters.langchain.wires import APPEND, Spoken, shaped, spoken_by
+from toolcrib.adapters.messages import shown
 from toolcrib.crib import Crib
 from toolcrib.session.session import Session
 from toolcrib.sources.background_loop import BackgroundLoop
@@ -121,7 +122,9 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         session = self._session(context, request.state["messages"])
         question = session.question(name, arguments)
         replies = yield from asking([question_of(id, question)] if question else [])
-        outcome = yield session.call(name, arguments, approver=approver_of(id, replies))
+        outcome = yield session.call(
+            name, arguments, pin=pin_shown(id, replies), approver=approver_of(id, replies)
+        )
         return message_of(name, id, outcome)
 
     def _run(self, wanted: Any) -> Any:  # noqa: ANN401 - as generators are sent it
@@ -157,10 +160,7 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         return SystemMessage([*said, {"type": "text", "text": told}])
 
     def _session(self, context: object, messages: Sequence[AnyMessage]) -> Session:
-        session = self._make(context)
-        session.used(used(messages))
-        session.see(revealed(messages))
-        return session
+        return shown(self._make(context), messages)
 
 
 def _name(tool: BaseTool | dict[str, Any]) -> str:

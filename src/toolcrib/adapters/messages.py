@@ -1,12 +1,29 @@
-"""What the messages of an agent show, and the forms in which they carry tools to a model."""
+"""The messages of LangChain: what they show, and the forms in which they carry tools to a model."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
 
-from toolcrib.model import JsonObject
+from toolcrib.adapters.wire.schemas import object_schema
+from toolcrib.adapters.wire.told import told_beside
+from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session.found import revealed_in
 from toolcrib.session.search_tool import NAMES
+from toolcrib.session.session import Session
+
+
+def shown(session: Session, messages: Sequence[AnyMessage]) -> Session:
+    """The session, in which is revealed what these messages show to be."""
+    session.used(used(messages))
+    session.see(revealed(messages))
+    return session
 
 
 def revealed(messages: Iterable[AnyMessage]) -> Iterator[str]:
@@ -35,14 +52,24 @@ def used(messages: Iterable[AnyMessage]) -> int:
 
 
 def with_references(messages: Iterable[AnyMessage], known: Collection[str]) -> list[AnyMessage]:
-    """The messages with the results of searches as references, as Anthropic takes them."""
-    return [_with_references(message, known) for message in messages]
+    """The messages with the results of searches as references, as Anthropic takes them.
+
+    What a result says besides follows all results of that step: one with references holds nothing
+    else, and they may not be parted from their calls.
+    """
+    made: list[AnyMessage] = []
+    due: list[AnyMessage] = []
+    for message in messages:
+        if not isinstance(message, ToolMessage):
+            made, due = made + due, []
+        names = [name for name in found_in(message) if name in known]
+        made.append(_referring(message, names) if names else message)
+        if names and (besides := told_beside(Outcome(message.text))):
+            due.append(HumanMessage(besides))
+    return made + due
 
 
-def _with_references(message: AnyMessage, known: Collection[str]) -> AnyMessage:
-    names = [name for name in found_in(message) if name in known]
-    if not names:
-        return message
+def _referring(message: AnyMessage, names: Iterable[str]) -> AnyMessage:
     blocks = [{"type": "tool_reference", "tool_name": name} for name in names]
     return message.model_copy(update={"content": blocks})
 
@@ -71,3 +98,17 @@ def with_additions(
 def _addition(definitions: list[JsonObject]) -> list[AnyMessage]:
     item = {"type": "additional_tools", "role": "developer", "tools": definitions}
     return [SystemMessage([item])] if definitions else []
+
+
+def function(tool: ToolInfo) -> dict[str, Any]:
+    """A tool in the form that every chat model of LangChain takes."""
+    return {"type": "function", "function": definition(tool)}
+
+
+def definition(tool: ToolInfo) -> dict[str, Any]:
+    """Name, description and parameters of a tool, under the keys of OpenAI."""
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": object_schema(tool.parameters),
+    }
