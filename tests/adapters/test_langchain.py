@@ -156,6 +156,17 @@ def test_claude_at_home_is_told_by_reference(made: tuple[Crib, Weather], drive: 
         assert grows(raw(earlier.body, "messages"), raw(later.body, "messages"))
 
 
+def test_claude_at_home_reads_what_was_not_loaded(crib: Crib, drive: Drive):
+    find = Search(f"select:{FORECAST},nope")
+    with talking(crib, [[find, CallTool(NOW)], *SCRIPT[1:3]], drive, auto=AtHome()) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        _, second, third = talk.model.requests
+    *results, besides = second.json["messages"][-1]["content"]
+    assert {block["type"] for block in results} == {"tool_result"}
+    assert "no 'nope'; nearest: " in besides["text"]
+    assert grows(raw(second.body, "messages"), raw(third.body, "messages"))
+
+
 def test_a_refused_wire_is_given_up(crib: Crib, drive: Drive):
     with talking(crib, SCRIPT[:3], drive, auto=AtHome(), unknown=["defer_loading"]) as talk:
         assert talk.ask("Weather?") == "Sunny."

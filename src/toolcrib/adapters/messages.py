@@ -6,13 +6,14 @@ from typing import Any
 from langchain_core.messages import (
     AIMessage,
     AnyMessage,
+    HumanMessage,
     InvalidToolCall,
     SystemMessage,
     ToolMessage,
 )
 
 from toolcrib.adapters.wire.schemas import object_schema
-from toolcrib.adapters.wire.told import told
+from toolcrib.adapters.wire.told import told, told_beside
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.strict_json import NotJson, read_json
 from toolcrib.model import JsonObject, Outcome, ToolInfo
@@ -54,14 +55,24 @@ def used(messages: Iterable[AnyMessage]) -> int:
 
 
 def with_references(messages: Iterable[AnyMessage], known: Collection[str]) -> list[AnyMessage]:
-    """The messages with the results of searches as references, as Anthropic takes them."""
-    return [_with_references(message, known) for message in messages]
+    """The messages with the results of searches as references, as Anthropic takes them.
+
+    What a result says besides follows all results of that step: one with references holds nothing
+    else, and they may not be parted from their calls.
+    """
+    made: list[AnyMessage] = []
+    due: list[AnyMessage] = []
+    for message in messages:
+        if not isinstance(message, ToolMessage):
+            made, due = made + due, []
+        names = [name for name in found_in(message) if name in known]
+        made.append(_referring(message, names) if names else message)
+        if names and (besides := told_beside(Outcome(message.text))):
+            due.append(HumanMessage(besides))
+    return made + due
 
 
-def _with_references(message: AnyMessage, known: Collection[str]) -> AnyMessage:
-    names = [name for name in found_in(message) if name in known]
-    if not names:
-        return message
+def _referring(message: AnyMessage, names: Iterable[str]) -> AnyMessage:
     blocks = [{"type": "tool_reference", "tool_name": name} for name in names]
     return message.model_copy(update={"content": blocks})
 

@@ -166,7 +166,7 @@ def _check_tool(tool: JsonObject, place: str) -> None:
 
 
 def _check_turns(messages: Sequence[JsonObject]) -> None:
-    """Every `tool_use` has its `tool_result` in the next message, and there is no other."""
+    """Every `tool_use` has its `tool_result` in the next message, first, and there is no other."""
     open_calls: set[str] = set()
     for place, message in enumerate(messages):
         blocks = objects(message.get("content"))
@@ -175,6 +175,11 @@ def _check_turns(messages: Sequence[JsonObject]) -> None:
             f"messages.{place}: `tool_use` ids were found without `tool_result` blocks immediately"
             f" after: {', '.join(sorted(open_calls - results))}",
             when=bool(open_calls - results),
+        )
+        kinds = [each.get("type") == "tool_result" for each in blocks]
+        refuse(
+            f"messages.{place}: `tool_result` blocks must come first in the content",
+            when=kinds != sorted(kinds, reverse=True),
         )
         refuse(
             f"messages.{place}: unexpected `tool_use_id` found in `tool_result` blocks:"

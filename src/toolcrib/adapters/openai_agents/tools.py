@@ -61,7 +61,7 @@ def toolcrib_tools(session: Session, mode: AgentsMode = "enabled") -> list[Tool]
         return [*core, *_namespaces(session), ToolSearchTool()]
     search = _tool(session, SEARCH_TOOL, is_enabled=_seeing(session))
     if mode == "proxy":
-        return [*core, search, _tool(session, PROXY_TOOL, asks=any(map(session.asks, deferred)))]
+        return [*core, search, _tool(session, PROXY_TOOL, asks=_may_ask(session))]
     waiting = (_tool(session, tool, is_enabled=_revealed(session, tool.name)) for tool in deferred)
     return [*core, search, *waiting]
 
@@ -124,7 +124,7 @@ def _tool(
             session.see([tool.name])
         return unwrapped(ToolCall(id, tool.name, arguments))
 
-    may_ask = session.asks(tool) if asks is None else asks
+    may_ask = session.asks(tool.name) if asks is None else asks
     return FunctionTool(
         name=tool.name,
         description=tool.description,
@@ -137,6 +137,11 @@ def _tool(
         tool_input_guardrails=[ToolInputGuardrail(check, name="toolcrib")] if may_ask else None,
         defer_loading=hosted,
     )
+
+
+def _may_ask(session: Session) -> bool:
+    """Whether a person may have to be asked before a call of what waits for a search."""
+    return any(session.asks(tool.name) for tool in session.deferred_tools())
 
 
 def _is_json(text: str) -> bool:
