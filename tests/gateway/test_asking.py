@@ -8,7 +8,7 @@ import pytest
 from mcp import MCPError
 
 from tests.gateway.fronting import ERAS, Person, add_fake, client_of, crib_at, said, words
-from tests.waiting import HANG_S
+from tests.waiting import HANG_S, until_async
 from toolcrib import Crib
 from toolcrib.gateway.guest import Guest
 
@@ -38,6 +38,11 @@ def alone(tmp_path) -> Iterator[Crib]:
 
 def elicited(action, **content):
     return types.ElicitResult(action=action, content=content or None)
+
+
+def under_way(crib):
+    """The calls that the server `old` has been sent and has not answered."""
+    return crib._servers["old"]._keeper._connection._listeners._here
 
 
 async def called(crib, front, back, person, name):
@@ -134,15 +139,8 @@ def test_on_a_pipe_with_two_calls_under_way_nobody_is_asked(crib, front):
             client_of(crib, front, other, Guest("bob")) as bob,
         ):
             await bob.call_tool("mcp_old_echo", {"text": "up"})
-            told = asyncio.Event()
-
-            async def tell(*_news):
-                told.set()
-
-            sleeping = asyncio.ensure_future(
-                bob.call_tool("mcp_old_progress", {"steps": 1, "pause": 1}, progress_callback=tell)
-            )
-            await told.wait()
+            sleeping = asyncio.ensure_future(bob.call_tool("mcp_old_sleep", {"s": 2.0}))
+            await until_async(lambda: under_way(crib))
             got = said(await ann.call_tool("mcp_old_elicits", {}))
             await sleeping
             after = said(await ann.call_tool("mcp_old_elicits", {}))
@@ -165,7 +163,7 @@ def test_what_an_abandoned_call_still_asks_reaches_no_other_guest(alone):
         ):
             await hers.call_tool("mcp_old_echo", {"text": "up"})
             late = asyncio.ensure_future(hers.call_tool("mcp_old_asks_late", {"s": 0.6}))
-            await asyncio.sleep(0.2)
+            await until_async(lambda: under_way(alone))
             late.cancel()
             await his.call_tool("mcp_old_sleep", {"s": 1.0})
             return ann.asked, bob.asked, said(await his.call_tool("mcp_old_heard", {}))
