@@ -91,7 +91,6 @@ class Crib:
     """A pool of capabilities and the search over it. Safe to share between threads.
 
     Empty until something is added, and without a trace on disk unless the settings say otherwise.
-    `problems` are messages about what the settings name and what could not be used.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class Crib:
     ) -> None:
         self.settings = settings or Settings(store=":memory:")
         self.pool = Pool()
-        self.problems: tuple[str, ...] = ()
+        self._problems: tuple[str, ...] = ()
         self._changing = RLock()
         self._shelf = Shelf(self.settings, self.pool, self._changing, embedder)
         self._audit = audit_of(self.settings)
@@ -131,14 +130,20 @@ class Crib:
         run until this is closed, and `close` is then called from another thread.
         """
         crib = cls(settings)
-        found = configured(settings, loop)
-        crib.problems = found.problems
+        found = configured(settings, crib._functions, loop)
+        crib._problems = found.problems
         crib._closing.append(found.close)
         crib.add_source(*found.sources)
         if settings.apps.enabled:
-            crib.problems += crib._apps.problems
-        crib.problems += tuple(astray(found.sources, list(crib.entries()), crib.pool.candidates))
+            crib._problems += crib._apps.problems
+        astray_links = astray(found.sources, list(crib.entries()), crib.pool.candidates)
+        crib._problems += tuple(astray_links)
         return crib
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What the settings name and what could not be used, as of now; one message a thing."""
+        return (*self._problems, *self.pool.problems)
 
     def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
         """Make a function a tool. Raises `NameTaken` and `DeclarationError`."""
@@ -147,9 +152,9 @@ class Crib:
             return self._functions.add(fn, **facts)
 
     def add_source(self, *sources: Source) -> None:
-        """Take whole sources in; what is wrong with them joins `problems`."""
+        """Take whole sources in; what is wrong with them is among `problems`."""
         with self._changing:
-            self.problems += self.pool.add(*sources)
+            self._problems += self.pool.add(*sources)
         for source in sources:
             if isinstance(source, McpSource):
                 self._servers.setdefault(source.server, source)
