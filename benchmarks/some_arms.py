@@ -18,6 +18,10 @@ class SomeArms:
         return self.view.generation
 
     @property
+    def mark(self) -> str:
+        return self.view.mark
+
+    @property
     def arms(self) -> dict[Arm, Index]:
         return {arm: index for arm, index in self.view.arms.items() if arm in self.only}
 

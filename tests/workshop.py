@@ -125,6 +125,10 @@ class OneNear:
         return self.view.generation
 
     @property
+    def mark(self) -> str:
+        return self.view.mark
+
+    @property
     def arms(self) -> dict[Arm, Index]:
         return {**self.view.arms, "vector": self}
 

@@ -1,8 +1,8 @@
 """The pool's entries as documents in an engine, kept in step with them."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from threading import RLock
 
@@ -13,7 +13,7 @@ from toolcrib.embed.bundled.embedder import VERSION as BUNDLED
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.errors import EmbedError, StoreError
 from toolcrib.index.document import Document, document
-from toolcrib.index.protocol import Engine, Progress, View
+from toolcrib.index.protocol import Engine, Progress, Superseded, View
 from toolcrib.index.worker import Worker
 from toolcrib.model import Entry, Variant
 
@@ -21,6 +21,9 @@ _log = logging.getLogger(__name__)
 
 AT_ONCE = 16
 """How many texts are embedded at a time in the background: closing waits for no more."""
+
+UNREADY = " without vectors"
+"""What the mark of an index ends with whose vectors are still to come."""
 
 
 class Catalog:
@@ -40,17 +43,38 @@ class Catalog:
         self._later = later and embedder is not None
         self._writing = RLock()
         self._fingerprint = ""
+        self._held: str | None = None
         self._waiting: dict[str, Document] = {}
         self._made: dict[str, NDArray[np.float32]] = {}
         self._worker = Worker(self._embed_some, name="toolcrib-vectors")
 
-    def view(self) -> AbstractContextManager[View]:
-        """What one search sees."""
-        return self._engine.view()
+    @contextmanager
+    def view(self) -> Generator[View]:
+        """What one search sees.
+
+        Raises `Superseded` if the index is no longer of the entries that were put into it last, or
+        that it was adopted for.
+        """
+        with ExitStack() as stack:
+            view = stack.enter_context(self._engine.view())
+            if not self._holds(view):
+                with self._writing:  # we may be about to say what we have written ourselves
+                    view = stack.enter_context(self._engine.view())
+                    if not self._holds(view):
+                        raise Superseded
+            yield view
 
     def has(self, fingerprint: str) -> bool:
         """Whether the index was made from the entries of this fingerprint, by this model."""
         return self._engine.mark() == self._mark(fingerprint)
+
+    def adopt(self, fingerprint: str) -> bool:
+        """Take the index as it is, if `has`; whether it does."""
+        with self._writing:
+            if not self.has(fingerprint):
+                return False
+            self._fingerprint, self._held = fingerprint, self._mark(fingerprint)
+            return True
 
     def rebuild(
         self,
@@ -67,16 +91,18 @@ class Catalog:
         with self._writing:
             documents = self._documents(entries, embedding)
             self._wait_for(documents, (), fingerprint, anew=True)
-            self._engine.rebuild(documents, progress=progress, mark=self._current_mark())
+            mark = self._current_mark()
+            self._engine.rebuild(documents, progress=progress, mark=mark)
+            self._held = mark
         self._wake()
 
     def change(self, put: Collection[Entry], remove: Iterable[str], fingerprint: str) -> None:
-        """Index what changed on the way to the entries of this fingerprint."""
+        """Index what changed on the way to the entries of this fingerprint. Raises `Superseded`."""
         gone = list(remove)
         with self._writing:
             documents = self._documents(put, None)
             self._wait_for(documents, gone, fingerprint, anew=False)
-            self._engine.change(documents, gone, mark=self._current_mark())
+            self._change(documents, gone)
         self._wake()
 
     def with_vectors(self, variants: Sequence[Variant]) -> Sequence[Variant]:
@@ -164,11 +190,21 @@ class Catalog:
         ready = _with(self._waiting.values(), self._made)
         self._waiting, self._made = {}, {}
         if ready:
-            self._engine.change(ready, (), mark=self._current_mark())
+            with suppress(Superseded):  # whoever looks next finds out
+                self._change(ready, ())
+
+    def _change(self, put: Iterable[Document], remove: Iterable[str]) -> None:
+        mark = self._current_mark()
+        self._engine.change(put, remove, mark=mark, base=self._held)
+        self._held = mark
+
+    def _holds(self, view: View) -> bool:
+        """Whether a view is of the entries that are held, with their vectors or before them."""
+        return self._held is None or _entries(view.mark) == _entries(self._held)
 
     def _current_mark(self) -> str:
         """The mark of the index; one whose vectors are still to come is of no other use."""
-        return self._mark(self._fingerprint) + (" without vectors" if self._waiting else "")
+        return self._mark(self._fingerprint) + (UNREADY if self._waiting else "")
 
     def _mark(self, fingerprint: str) -> str:
         return f"{fingerprint} {self._embedder.model if self._embedder else 'none'}"
@@ -179,6 +215,11 @@ def _with(
 ) -> list[Document]:
     """The documents with the vectors of their texts, where there are any."""
     return [replace(each, vector=vectors.get(each.text)) for each in documents]
+
+
+def _entries(mark: str) -> str:
+    """The mark without what it says of vectors."""
+    return mark.removesuffix(UNREADY)
 
 
 def _unheard(_done: int, _all: int) -> None:

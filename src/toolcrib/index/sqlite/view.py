@@ -18,6 +18,7 @@ class SqliteView:
     """One generation, in one transaction: of use in the block and the thread it was got in."""
 
     generation: int
+    mark: str
     tables: Tables
     like: Like
     bm25: Bm25
