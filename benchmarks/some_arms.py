@@ -22,6 +22,10 @@ class SomeArms:
         return self.view.mark
 
     @property
+    def vector_size(self) -> int:
+        return self.view.vector_size
+
+    @property
     def arms(self) -> dict[Arm, Index]:
         return {arm: index for arm, index in self.view.arms.items() if arm in self.only}
 

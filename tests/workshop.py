@@ -129,6 +129,10 @@ class OneNear:
         return self.view.mark
 
     @property
+    def vector_size(self) -> int:
+        return self.view.vector_size
+
+    @property
     def arms(self) -> dict[Arm, Index]:
         return {**self.view.arms, "vector": self}
 

@@ -439,7 +439,7 @@ class Crib:
             entries,
             self._rules,
             hidden=unseen,
-            vectors=catalog.with_vectors,
+            vectors=partial(catalog.with_vectors, size=view.vector_size),
             cosines=catalog.cosines,
             glossary=self._glossary,
             alone=self._spoken_alone(entries),

@@ -168,11 +168,11 @@ class Shelf:
 
     def _in_memory(self) -> Catalog:
         engine = MemoryEngine(weights_of(self._settings))
-        return Catalog(engine, self._cached_embedder, later=self._embeds_later)
+        return Catalog(engine, self._cached_embedder, later=self._embeds_later, say=self._say)
 
     def _stored(self) -> Catalog:
         engine = SqliteEngine(self.store, weights_of(self._settings))
-        return Catalog(engine, self._cached_embedder, later=self._embeds_later)
+        return Catalog(engine, self._cached_embedder, later=self._embeds_later, say=self._say)
 
     @cached_property
     def _cached_embedder(self) -> CachedEmbedder | None:

@@ -48,6 +48,11 @@ class View(Protocol):
         ...
 
     @property
+    def vector_size(self) -> int:
+        """How many numbers each stored vector has; 0 without any."""
+        ...
+
+    @property
     def arms(self) -> dict[Arm, Index]:
         """The arms that can answer, in a fixed order. No vectors stored: no vector arm."""
         ...

@@ -29,6 +29,11 @@ class Snapshot:
     vector: Vector | None
 
     @property
+    def vector_size(self) -> int:
+        """As the protocol says."""
+        return self.vector.size if self.vector else 0
+
+    @property
     def arms(self) -> dict[Arm, Index]:
         """The arms in the order of the protocol."""
         arms: dict[Arm, Index] = {"like": self.like, "bm25": self.bm25}
