@@ -461,6 +461,7 @@ class Crib:
             call=partial(self.call, caller=caller),
             means=partial(self._means, caller),
             question=partial(self.question, caller=caller),
+            asks=partial(self._door.asks, caller=caller),
             check=self._door.check,
             aside=asyncio.to_thread,
         )
