@@ -10,6 +10,7 @@ crib.session("thread-1").active_tools()
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -83,6 +84,8 @@ from toolcrib.uses.hints import Hints
 from toolcrib.uses.links import astray
 from toolcrib.uses.uses import Uses
 
+_log = logging.getLogger(__name__)
+
 HOST = Caller("host")
 """Who calls when nobody else is named: the program that holds the crib."""
 
@@ -100,7 +103,7 @@ class Crib:
         self.pool = Pool()
         self._problems: tuple[str, ...] = ()
         self._changing = RLock()
-        self._shelf = Shelf(self.settings, self.pool, self._changing, embedder)
+        self._shelf = Shelf(self.settings, self.pool, self._changing, embedder, say=self._say)
         self._audit = audit_of(self.settings)
         self._uses = Uses(
             None if self.settings.store_path == ":memory:" else self._shelf.store_if_there,
@@ -209,8 +212,9 @@ class Crib:
         `scope` is the caller's, unless it is given.
         """
         query = Query(text, limit, frozenset(kinds))
-        catalog, seen = self._indexed(), self._scope(scope or caller.scope)
-        with catalog.view() as view:
+        seen = self._scope(scope or caller.scope)
+        self._gathered()
+        with self._shelf.view() as (catalog, view):
             found = answer(query, self._search(catalog, view, query, seen))
         self._advice.answered(found, caller.id, seen)
         if self.settings.mcp.warm_up:
@@ -226,8 +230,8 @@ class Crib:
         """
         query = Query(text, limit)
         entry = self.get(name)
-        catalog, caller = self._indexed(), self._scope(scope)
-        with catalog.view() as view:
+        caller = self._scope(scope)
+        with self._shelf.view() as (catalog, view):
             search = self._search(catalog, view, query, caller)
             return explain(query, entry, verdict(entry, caller), search)
 
@@ -357,7 +361,8 @@ class Crib:
 
         Nobody has to: searches work meanwhile, by words.
         """
-        return self._indexed().embedded(timeout_s)
+        self._gathered()
+        return self._shelf.catalog().embedded(timeout_s)
 
     def store_index(
         self,
@@ -403,6 +408,14 @@ class Crib:
     ) -> None:
         self.close()
 
+    def _say(self, problem: str) -> None:
+        """Put something that went wrong on the way among the problems and into the log, once."""
+        with self._changing:
+            if problem in self.problems:
+                return
+            self.problems += (problem,)
+        _log.warning("%s", problem)
+
     def _refresh(self, source: Source) -> None:
         """List one source again: it says that it is no longer what it was."""
         with self._changing:
@@ -423,11 +436,6 @@ class Crib:
                 self._added = False
         return self.pool
 
-    def _indexed(self) -> Catalog:
-        """The index, in step with the pool."""
-        self._gathered()
-        return self._shelf.catalog()
-
     def _search(self, catalog: Catalog, view: View, query: Query, caller: Scope) -> Search:
         entries = self.pool.entries
         unseen = self._hidden_from(caller, query.kinds, entries)
@@ -436,7 +444,7 @@ class Crib:
             entries,
             self._rules,
             hidden=unseen,
-            vectors=catalog.with_vectors,
+            vectors=partial(catalog.with_vectors, size=view.vector_size),
             cosines=catalog.cosines,
             glossary=self._glossary,
             alone=self._spoken_alone(entries),
@@ -458,6 +466,7 @@ class Crib:
             call=partial(self.call, caller=caller),
             means=partial(self._means, caller),
             question=partial(self.question, caller=caller),
+            asks=partial(self._door.asks, caller=caller),
             check=self._door.check,
             aside=asyncio.to_thread,
         )

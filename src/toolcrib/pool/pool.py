@@ -7,8 +7,8 @@ from typing import NamedTuple, TypeAlias
 
 from toolcrib.errors import AmbiguousName, ToolcribError, UnknownTool
 from toolcrib.model import Capability, Entry, State
+from toolcrib.names.origin import Origin, Stems, name_all, overlaps
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
-from toolcrib.pool.names import Origin, name_all
 from toolcrib.pool.pins import pin
 from toolcrib.pool.states import remedy, state
 from toolcrib.sources.protocol import Source
@@ -28,6 +28,14 @@ class Listed(NamedTuple):
 
 
 Listing: TypeAlias = Mapping[Origin, Listed]
+
+
+class Placed(NamedTuple):
+    """A listed capability, its source, and the stems of other sources that its name has too."""
+
+    listed: Listed
+    source: Source
+    overlaps: Stems
 
 
 class Pool:
@@ -110,9 +118,9 @@ class Pool:
 
     def _merge(self) -> ToolsUpdated:
         before, contents, named = self.entries, self._contents, self._named()
-        self.entries = {name: self._entry(name, one) for name, (one, _) in named.items()}
-        self._sources = {name: source for name, (_, source) in named.items()}
-        self._contents = {name: one.content for name, (one, _) in named.items()}
+        self.entries = {name: self._entry(name, placed) for name, placed in named.items()}
+        self._sources = {name: placed.source for name, placed in named.items()}
+        self._contents = {name: placed.listed.content for name, placed in named.items()}
         self._by_bare = _by_bare(self.entries.values())
         news = _difference(before, self.entries)
         if news:
@@ -127,23 +135,33 @@ class Pool:
         _, known = self._listed.get(id(source), (source, {}))
         self._listed[id(source)] = source, _listing(source, known)
 
-    def _named(self) -> dict[str, tuple[Listed, Source]]:
+    def _named(self) -> dict[str, Placed]:
         """Every listed capability under its name; of two with one origin the first listed."""
         by_origin: dict[Origin, tuple[Listed, Source]] = {}
         for source, listing in reversed(self._listed.values()):
             by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
         names = name_all(list(by_origin))
-        return {names[origin]: found for origin, found in by_origin.items()}
+        near = overlaps(by_origin, (_of(source) for source, _ in self._listed.values()))
+        return {
+            names[origin]: Placed(*found, near.get(origin, ()))
+            for origin, found in by_origin.items()
+        }
 
-    def _entry(self, name: str, listed: Listed) -> Entry:
+    def _entry(self, name: str, placed: Placed) -> Entry:
         """The entry of a listed capability: the one that was there, if nothing has changed."""
-        old = self.entries.get(name)
-        now = listed.content, listed.pinned.pin, listed.state
-        if old and (self._contents[name], old.capability.pin, old.state) == now:
+        old, listed = self.entries.get(name), placed.listed
+        now = listed.content, listed.pinned.pin, listed.state, placed.overlaps
+        if old and (self._contents[name], old.capability.pin, old.state, old.overlaps) == now:
             return old
         capability = replace(listed.pinned, name=name)
         todo = remedy(listed.state, capability.source_id)
-        return Entry(name, listed.given.name, capability, listed.state, todo)
+        return Entry(name, listed.given.name, capability, listed.state, todo, placed.overlaps)
+
+
+def _of(source: Source) -> Origin:
+    """A source as the origin of nothing."""
+    prefix = source.kind if source.kind in ("mcp", "sdk") else ""
+    return Origin(prefix, source.id or "" if prefix else "", "")
 
 
 def _listing(source: Source, known: Listing) -> Listing:
