@@ -413,7 +413,7 @@ class Crib:
         with self._changing:
             if problem in self.problems:
                 return
-            self.problems += (problem,)
+            self._problems += (problem,)
         _log.warning("%s", problem)
 
     def _refresh(self, source: Source) -> None:
