@@ -126,6 +126,14 @@ class OneNear:
         return self.view.generation
 
     @property
+    def mark(self) -> str:
+        return self.view.mark
+
+    @property
+    def vector_size(self) -> int:
+        return self.view.vector_size
+
+    @property
     def arms(self) -> dict[Arm, Index]:
         return {**self.view.arms, "vector": self}
 
