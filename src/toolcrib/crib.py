@@ -10,6 +10,7 @@ crib.session("thread-1").active_tools()
 """
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -27,7 +28,7 @@ from toolcrib.by_settings import (
     policy_of,
     rules_of,
 )
-from toolcrib.config import Settings
+from toolcrib.config import Settings, default_settings
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import NameTaken, ToolcribError
 from toolcrib.execute.approval import Approver
@@ -91,13 +92,15 @@ class Crib:
     """A pool of capabilities and the search over it. Safe to share between threads.
 
     Empty until something is added, and without a trace on disk unless the settings say otherwise.
+    Without settings, the environment says when tools wait for a search (`TOOLCRIB_TOOL_SEARCH`,
+    else `ENABLE_TOOL_SEARCH`), and nothing else.
     `problems` are messages about what the settings name and what could not be used.
     """
 
     def __init__(
         self, settings: Settings | None = None, *, embedder: Embedder | None = None
     ) -> None:
-        self.settings = settings or Settings(store=":memory:")
+        self.settings = settings or default_settings(os.environ)
         self.pool = Pool()
         self.problems: tuple[str, ...] = ()
         self._changing = RLock()
