@@ -376,3 +376,27 @@ def test_a_tool_that_is_gone_is_not_referred_to_any_more(made: tuple[Crib, Weath
         crib.pool.refresh(source)
         assert talk.ask("And now?") == "Gone."
         assert FORECAST not in talk.model.requests[-1].sees
+
+
+@pytest.mark.parametrize("responses", [False, True])
+def test_arguments_that_are_no_json_are_told_and_do_not_end_the_run(
+    made: tuple[Crib, Weather], drive: Drive, responses: bool
+):
+    crib, source = made
+    broken = CallTool(FORECAST, '{"city": "Os')
+    script = [SCRIPT[0], broken, [broken, CallTool(NOW)], broken, OSLO, Say("Sunny.")]
+    make = partial(gpt, use_responses_api=responses)
+    with talking(crib, script, drive, make=make) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        assert talk.model.requests[-1].body.count(b"not readable as JSON") == 3
+    assert [call.name for call in source.reached] == ["current_time", "get_forecast"]
+
+
+def test_a_broken_call_of_the_agents_own_tool_is_answered_too(crib: Crib, drive: Drive):
+    def look(where: str) -> str:
+        """Look somewhere."""
+        return f"nothing in {where}"
+
+    script = [CallTool("look", '{"where'), CallTool("look", {"where": "Oslo"}), Say("Nothing.")]
+    with talking(crib, script, drive, make=gpt, tools=[look]) as talk:
+        assert talk.ask("Look") == "Nothing."

@@ -9,6 +9,7 @@ from langchain_core.messages import (
     AIMessage,
     AnyMessage,
     HumanMessage,
+    InvalidToolCall,
     SystemMessage,
     ToolMessage,
 )
@@ -16,7 +17,9 @@ from langchain_core.messages import ToolCall as LangChainCall
 
 from toolcrib.adapters.wire.plain import objects, text_of
 from toolcrib.adapters.wire.schemas import object_schema
-from toolcrib.adapters.wire.told import told_beside
+from toolcrib.adapters.wire.told import told, told_beside
+from toolcrib.execute.refusal import Refused
+from toolcrib.execute.strict_json import NotJson, read_json
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session.found import revealed_in
 from toolcrib.session.search_tool import NAME, NAMES
@@ -45,8 +48,8 @@ def found_in(message: AnyMessage) -> tuple[str, ...]:
 
 def used(messages: Iterable[AnyMessage]) -> int:
     """The tokens that the conversation took at its longest, as far as the provider told."""
-    told = (message.usage_metadata for message in messages if isinstance(message, AIMessage))
-    return max((usage["total_tokens"] for usage in told if usage), default=0)
+    usages = (message.usage_metadata for message in messages if isinstance(message, AIMessage))
+    return max((usage["total_tokens"] for usage in usages if usage), default=0)
 
 
 def with_references(messages: Sequence[AnyMessage], known: Collection[str]) -> list[AnyMessage]:
@@ -175,3 +178,41 @@ def definition(tool: ToolInfo) -> dict[str, Any]:
         "description": tool.description,
         "parameters": object_schema(tool.parameters),
     }
+
+
+def message_of(name: str, id: str | None, outcome: Outcome) -> ToolMessage:
+    """What the model reads; what only a program needs is the artifact."""
+    extras = {
+        "structured": outcome.structured,
+        "handle": outcome.handle,
+        "repaired": list(outcome.repaired),
+    }
+    return ToolMessage(
+        told(outcome),
+        name=name,
+        tool_call_id=id or "",
+        status="error" if outcome.error else "success",
+        artifact={key: value for key, value in extras.items() if value} or None,
+    )
+
+
+def unreadable(message: AnyMessage) -> list[InvalidToolCall]:
+    """The calls of a reply whose arguments are no JSON, and which can be answered."""
+    calls = message.invalid_tool_calls if isinstance(message, AIMessage) else []
+    return [call for call in calls if call["id"]]
+
+
+def unreadable_answer(call: InvalidToolCall) -> ToolMessage:
+    """What the model reads of a call whose arguments are no JSON."""
+    name = call["name"] or ""
+    message = f"the arguments of {name!r}: {_problem(call['args'] or '')}. Make the call again"
+    refused = Refused("bad_arguments", "arguments", message)
+    return message_of(name, call["id"], Outcome(error=refused.error))
+
+
+def _problem(text: str) -> str:
+    try:
+        read_json(text)
+    except NotJson as error:
+        return str(error)
+    return "not a JSON object"

@@ -193,6 +193,13 @@ class Session:
             return None
         return None if name in NAMES else self._host.question(name, arguments)
 
+    def asks(self, name: str) -> bool:
+        """Whether the rules want a person's leave for calls of this tool, revealed or not.
+
+        For frameworks that have to know it before there is a call; `question` judges the call.
+        """
+        return self._host.asks(name)
+
     def see(self, names: Iterable[str]) -> None:
         """Take for revealed what the caller's own conversation shows to be.
 
