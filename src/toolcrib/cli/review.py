@@ -52,6 +52,8 @@ def run(
         decided = _decided(items, approve or (), reject or (), every=every)
         _check_pin(pin, decided)
         if not as_json:
+            for problem in desk.problems():
+                console().print(safe(problem), style="red", soft_wrap=True)
             _show([*decided.approved, *decided.rejected] or items)
         if not any(decided) and not as_json and _at_terminal():
             decided = _asked(waiting(items))
