@@ -1,6 +1,7 @@
 import hashlib
 import random
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -334,8 +335,8 @@ FORMER = """
 def former(path: Path, *rows: tuple[str, str]) -> None:
     """A file of before: rows by source and name, each with a MAC of its own."""
 
-    def mac(values: list[object]) -> bytes:
-        return hashlib.blake2b(canonical(values).encode(), key=KEY).digest()
+    def mac(values: Sequence[object]) -> bytes:
+        return hashlib.blake2b(canonical(list(values)).encode(), key=KEY).digest()
 
     path.parent.mkdir()
     db = apsw.Connection(str(path))

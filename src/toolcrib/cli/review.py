@@ -147,5 +147,5 @@ def _tell(decided: Decided, left: Sequence[Item], *, settled: bool, as_json: boo
         if some:
             console().print(safe(f"{word}: {', '.join(some)}"))
     if settled:
-        console().print("New tools are trusted at first sight again.")
+        console().print("The first list of a new server is trusted again.")
     console().print(safe(f"Waiting for review: {len(left) or 'nothing'}."))

@@ -96,8 +96,9 @@ class Trust:
             return Judgement({name: _judged(one, None) for name, one in listed.items()}, str(error))
         with suppress(StoreError):  # it is for tidiness alone
             self._decisions.used(self.source)
-        known = ((name, decided.get(name), before.get(name)) for name in listed)
-        return Judgement({name: _judged(listed[name], *each) for name, *each in known})
+        return Judgement(
+            {n: _judged(one, decided.get(n), before.get(n)) for n, one in listed.items()}
+        )
 
     def _decided(self, listed: Mapping[str, "_Listed"]) -> Mapping[str, Decided]:
         """What is decided about these; what a server lists first may be approved for it."""
