@@ -13,8 +13,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState, StateGraph  # pyright: ignore[reportMissingTypeStubs]
-from langgraph.prebuilt import tools_condition
+from langgraph.graph import END, START, MessagesState, StateGraph  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
@@ -55,6 +54,12 @@ class User:
     name: str
 
 
+def route(state: MessagesState) -> str:
+    reply = state["messages"][-1]
+    assert isinstance(reply, AIMessage)
+    return "tools" if reply.tool_calls or reply.invalid_tool_calls else END
+
+
 class Talk:
     """A graph of two nodes, as a user would write it."""
 
@@ -72,7 +77,7 @@ class Talk:
         flow.add_node("model", self.model)
         flow.add_node("tools", node)
         flow.add_edge(START, "model")
-        flow.add_conditional_edges("model", tools_condition)
+        flow.add_conditional_edges("model", route, ["tools", END])
         flow.add_edge("tools", "model")
         self.graph: Any = flow.compile(checkpointer=saver or InMemorySaver())
 
@@ -228,3 +233,20 @@ def test_calls_that_are_sent_one_by_one_know_what_was_revealed(made: tuple[Crib,
         talk = Sending(ApprovalToolNode([], crib), gpt(model.url))
         assert talk.ask("Weather?") == "Sunny."
     assert sorted(call.name for call in source.reached) == ["current_time", "get_forecast"]
+
+
+def test_arguments_that_are_no_json_are_told_and_do_not_end_the_run(
+    made: tuple[Crib, Weather], drive: Drive
+):
+    def look(where: str) -> str:
+        """Look somewhere."""
+        return f"nothing in {where}"
+
+    crib, source = made
+    broken = CallTool(FORECAST, '{"city": "Os')
+    script = [FIND, broken, [broken, CallTool(NOW), CallTool("look", "{")], OSLO, Say("Sunny.")]
+    with playing(script) as model:
+        talk = Talk(ApprovalToolNode([look], crib), gpt(model.url), drive)
+        assert talk.ask("Weather?") == "Sunny."
+    assert model.requests[-1].body.count(b"not readable as JSON") == 3
+    assert [call.name for call in source.reached] == ["current_time", "get_forecast"]

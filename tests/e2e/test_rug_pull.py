@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.sources.mcp.faking import FAKE, below, left_of
+from tests.waiting import until
 from toolcrib.cli.app import app
 from toolcrib.config import Settings
 from toolcrib.crib import Crib
@@ -89,19 +89,12 @@ def code(outcome: Outcome) -> str:
     return outcome.error.code if outcome.error else ""
 
 
-def wait_for(true: Any, within: float = 10.0) -> None:
-    until = time.monotonic() + within
-    while not true() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert true()
-
-
 def test_a_change_while_asleep_is_not_called_and_stays_out_across_restarts(world: World):
     world.run("refresh")
     world.pull(description=EVIL)
     with world.crib() as crib:
         assert code(call(crib)) == "definition_changed"
-        wait_for(lambda: crib.get(ECHO).state == "changed")
+        until(lambda: crib.get(ECHO).state == "changed")
         assert code(call(crib)) == "changed"
         (hit, *_) = crib.search("the echo tool")
         assert (hit.name, hit.state) == (ECHO, "changed")
@@ -124,7 +117,7 @@ def test_a_change_between_two_calls_is_noticed_when_the_server_tells(world: Worl
     with world.crib() as crib:
         assert call(crib).ok
         world.pull(annotations={"readOnlyHint": True})
-        wait_for(lambda: crib.get(ECHO).state == "changed")
+        until(lambda: crib.get(ECHO).state == "changed")
         assert code(call(crib)) == "changed"
 
 
@@ -138,9 +131,9 @@ def test_under_open_a_change_is_taken_but_never_between_search_and_call(world: W
             shown = crib.get(ECHO).capability.pin
             world.pull(description=f"Version {turn}")
             assert code(call(crib, pin=shown)) == "definition_changed"
-            wait_for(lambda turn=turn: crib.get(ECHO).capability.description == f"Version {turn}")
+            until(lambda turn=turn: crib.get(ECHO).capability.description == f"Version {turn}")
             assert call(crib, pin=crib.get(ECHO).capability.pin).ok
-            wait_for(lambda: crib.get(ECHO).state == "asleep")
+            until(lambda: crib.get(ECHO).state == "asleep")
 
 
 def test_the_operator_sees_the_change_and_approves_it(world: World):
@@ -167,7 +160,7 @@ def test_a_decision_reaches_a_crib_that_is_open(world: World, monkeypatch: pytes
     with world.crib() as crib:
         assert code(call(crib)) == "changed"
         world.run("review", "--all")
-        wait_for(lambda: crib.get(ECHO).state == "asleep")
+        until(lambda: crib.get(ECHO).state == "asleep")
         assert crib.get(ECHO).capability.description == EVIL
         assert call(crib).ok
 

@@ -19,7 +19,13 @@ from operator import itemgetter
 from typing import Any, TypeAlias, TypedDict, Unpack, cast
 from weakref import finalize
 
-from langchain_core.messages import AnyMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    InvalidToolCall,
+    ToolCall,
+    ToolMessage,
+)
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
@@ -33,12 +39,17 @@ from toolcrib.adapters.interrupts import (
     approver_of,
     asking,
     finished,
-    message_of,
     on_record,
     pin_shown,
     question_of,
 )
-from toolcrib.adapters.messages import function, shown
+from toolcrib.adapters.messages import (
+    function,
+    message_of,
+    shown,
+    unreadable,
+    unreadable_answer,
+)
 from toolcrib.crib import HOST, Crib
 from toolcrib.execute.caller import Caller
 from toolcrib.model import JsonObject
@@ -144,7 +155,7 @@ class ApprovalToolNode(ToolNode):
         asked = (
             (call["id"], session.question(call["name"], call["args"]))
             for call in calls
-            if not self._is_bound(call["name"])
+            if not self._is_bound(call["name"]) and not _unreadable_call(call)
         )
         return [question_of(id, request) for id, request in asked if request]
 
@@ -152,7 +163,18 @@ class ApprovalToolNode(ToolNode):
         """Whether it is a tool of the node's own. By the full name: a crib's bare name is none."""
         return name in self.tools_by_name and name not in self._crib.entries()
 
+    def _parse_input(self, input: Any) -> tuple[list[ToolCall], Any]:  # noqa: A002, ANN401
+        """The calls of the last reply, also those whose arguments are no JSON: as text."""
+        calls, kind = super()._parse_input(input)
+        if kind == "tool_calls":
+            return calls, kind
+        said = reversed(self._messages(input))
+        reply = next(message for message in said if isinstance(message, AIMessage))
+        return [*calls, *cast("list[ToolCall]", unreadable(reply))], kind
+
     def _called(self, request: ToolCallRequest, run: Callable[[ToolCallRequest], Done]) -> Done:
+        if broken := _unreadable_call(request.tool_call):
+            return unreadable_answer(broken)
         if self._is_bound(request.tool_call["name"]):
             return run(request)
         return self._loop.submit(self._through_the_door(request)).result()
@@ -160,6 +182,8 @@ class ApprovalToolNode(ToolNode):
     async def _acalled(
         self, request: ToolCallRequest, run: Callable[[ToolCallRequest], Awaitable[Done]]
     ) -> Done:
+        if broken := _unreadable_call(request.tool_call):
+            return unreadable_answer(broken)
         if self._is_bound(request.tool_call["name"]):
             return await run(request)
         return await self._through_the_door(request)
@@ -187,6 +211,12 @@ class ApprovalToolNode(ToolNode):
                 return cast("Mapping[str, list[AnyMessage]]", state).get(self._messages_key, [])
             case _:
                 return getattr(state, self._messages_key, [])
+
+
+def _unreadable_call(call: ToolCall) -> InvalidToolCall | None:
+    """The call as what it is where its arguments are no JSON; see `_parse_input`."""
+    kind = cast("Mapping[str, object]", call).get("type")
+    return cast("InvalidToolCall", call) if kind == "invalid_tool_call" else None
 
 
 @contextmanager

@@ -143,6 +143,11 @@ class Door:
             return None
         return asked.request if self._approval.asks(asked.entry) else None
 
+    def asks(self, name: str, caller: Caller) -> bool:
+        """Whether the rules want a person's leave for calls of this name, whatever its state."""
+        entry = self.means(name, caller)
+        return entry is not None and self._approval.asks(entry)
+
     def check(self, tool: ToolInfo, arguments: JsonObject | str) -> JsonObject:
         """The arguments as this tool would be sent them. Sends nothing. Raises `Refused`."""
         given = take_in(Call.of(tool.name, arguments), tool)

@@ -55,10 +55,16 @@ class Pool:
         """The same for the same names and fields, whatever order they came in; else another."""
         return f"{self._fingerprint:x}"
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What the sources that are here say is wrong with them now, each once."""
+        sources = [source for source, _ in tuple(self._listed.values())]
+        return tuple(dict.fromkeys(said for source in sources for said in source.problems))
+
     def add(self, *sources: Source) -> tuple[str, ...]:
         """Take sources in, and return what is wrong with those that cannot be listed.
 
-        They stay out; so do single capabilities that a source itself could not read.
+        They stay out; what a source itself could not read is at `problems`.
         """
         problems: list[str] = []
         for source in sources:
@@ -66,8 +72,6 @@ class Pool:
                 self._list(source)
             except ToolcribError as error:
                 problems.append(str(error))
-            else:
-                problems += source.problems
         self._merge()
         return tuple(problems)
 

@@ -79,6 +79,11 @@ class Session:
         """The search tool; None where nothing is deferred."""
         return self._plan.search_tool
 
+    @property
+    def style(self) -> Style:
+        """Whether deferred tools are hidden, or listed as stubs."""
+        return self._habits.style
+
     def active_tools(self) -> tuple[ToolInfo, ...]:
         """The tools to send with the next request.
 
@@ -187,6 +192,13 @@ class Session:
         except Refused:
             return None
         return None if name in NAMES else self._host.question(name, arguments)
+
+    def asks(self, name: str) -> bool:
+        """Whether the rules want a person's leave for calls of this tool, revealed or not.
+
+        For frameworks that have to know it before there is a call; `question` judges the call.
+        """
+        return self._host.asks(name)
 
     def see(self, names: Iterable[str]) -> None:
         """Take for revealed what the caller's own conversation shows to be.

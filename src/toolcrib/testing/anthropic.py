@@ -9,7 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.testing.script import Say, Search, Step
-from toolcrib.testing.wire import Refusal, call_of, objects, once_each, refuse, text_of
+from toolcrib.testing.wire import (
+    Refusal,
+    arguments_of,
+    call_of,
+    objects,
+    once_each,
+    refuse,
+    text_of,
+)
 
 MOST_DEFERRED = 10_000
 HOSTED = ("tool_search_tool_bm25", "tool_search_tool_regex")
@@ -111,7 +119,7 @@ def _blocks(step: Step, seen: dict[str, str], id: str) -> list[JsonObject]:
         return _hosted(step, hosted, f"srvtoolu_{id}")
     call = call_of(step, seen)
     return [
-        {"type": "tool_use", "id": f"toolu_{id}", "name": call.name, "input": {**call.arguments}}
+        {"type": "tool_use", "id": f"toolu_{id}", "name": call.name, "input": arguments_of(call)}
     ]
 
 

@@ -13,8 +13,14 @@ from operator import itemgetter
 from typing import Any, TypeAlias, cast
 from weakref import finalize
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
-from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    AgentState,
+    ModelRequest,
+    ModelResponse,
+    hook_config,
+)
+from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
@@ -25,13 +31,12 @@ from toolcrib.adapters.interrupts import (
     approver_of,
     asking,
     finished,
-    message_of,
     on_record,
     pin_shown,
     question_of,
 )
 from toolcrib.adapters.langchain.wires import APPEND, Spoken, shaped, spoken_by
-from toolcrib.adapters.messages import shown
+from toolcrib.adapters.messages import message_of, shown, unreadable, unreadable_answer
 from toolcrib.crib import Crib
 from toolcrib.session.session import Session
 from toolcrib.sources.background_loop import BackgroundLoop
@@ -99,6 +104,16 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
             except Exception as error:
                 if not self._is_refused(asked, error):
                     raise
+
+    @hook_config(can_jump_to=["model"])
+    def after_model(self, state: State, runtime: object) -> dict[str, Any] | None:  # noqa: ARG002
+        """Answer calls whose arguments are no JSON: an agent has no other call to go on with."""
+        reply = state["messages"][-1]
+        broken = unreadable(reply)
+        if not broken:
+            return None
+        answers = {"messages": [unreadable_answer(call) for call in broken]}
+        return answers if cast("AIMessage", reply).tool_calls else {**answers, "jump_to": "model"}
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Done]
