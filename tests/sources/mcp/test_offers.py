@@ -87,7 +87,7 @@ def test_what_was_remembered_before_there_were_any_still_reads(tmp_path):
     cache = MCPToolsCache(tmp_path)
     known = KnownServer("s", "h", ServerFacts("2025-11-25"), Listing(({"name": "t"},)), 1.0)
     cache.write(known)
-    path = cache.path("s")
+    path = cache.path("s", "h")
     file = json.loads(path.read_text())
     assert file["entry"]["listing"].pop("offers") == {}
     entry = json.dumps(file["entry"])
