@@ -17,8 +17,7 @@ from toolcrib.cli.screen import AsJson, print_json, warn
 from toolcrib.connect.place import Runtime
 from toolcrib.connect.starting import READY
 from toolcrib.crib import Crib
-from toolcrib.gateway.credentials import LOCAL
-from toolcrib.gateway.guest import Guest, profile_of
+from toolcrib.gateway.guest import LOCAL, Guest, profile_of
 from toolcrib.gateway.holding import Holding
 from toolcrib.gateway.log import log_to_file, log_to_stderr
 

@@ -10,7 +10,6 @@ It ends when it is told to, or, if a shim has started it, when nobody has needed
 import asyncio
 import logging
 import os
-import secrets
 import signal
 import socket
 import sys
@@ -70,7 +69,7 @@ class Daemon:
             crib.close()
             raise
         self.port: int = self._listening.getsockname()[1]
-        self.house = self._housed(crib, secrets.token_urlsafe(32))
+        self.house = self._housed(crib)
         self.shims = Shims(lambda: self.house.credentials, self._windows, self.admission)
 
     async def run(
@@ -114,14 +113,14 @@ class Daemon:
         """
         async with self._reloading:
             crib = await asyncio.to_thread(self._opening.crib)
-            old, self.house = self.house, self._housed(crib, self.house.credentials.token)
+            old, self.house = self.house, self._housed(crib)
             await self.shims.drop()
             await old.close()
             await self.house.open()
             _log.info("reloaded")
 
-    def _housed(self, crib: Crib, token: str) -> House:
-        return House(crib, self._opening.windows, self.port, token)
+    def _housed(self, crib: Crib) -> House:
+        return House(crib, self._opening.windows, self.port)
 
     def _windows(self) -> Windows:
         return self.house.windows
@@ -141,9 +140,8 @@ class Daemon:
         )
 
     def _runtime(self) -> Runtime:
-        place, token = self._holding.place, self.house.credentials.token
-        about = version("toolcrib")
-        return Runtime(os.getpid(), place.socket, place.operator, self.port, token, about)
+        place = self._holding.place
+        return Runtime(os.getpid(), place.socket, place.operator, self.port, version("toolcrib"))
 
     def _heed_signals(self) -> None:
         loop = asyncio.get_running_loop()

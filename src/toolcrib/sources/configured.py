@@ -50,7 +50,7 @@ def configured(settings: Settings, loop: AbstractEventLoop | None = None) -> Con
 
 def _makers(settings: Settings) -> Iterator[Callable[[], Source]]:
     if settings.builtin_tools:
-        yield builtin_tools
+        yield partial(builtin_tools, settings)
     for path in settings.tools:
         yield partial(_declared, path)
     for path in settings.skills:

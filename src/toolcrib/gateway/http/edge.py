@@ -96,7 +96,7 @@ class Edge:
 
     def _guest(self, headers: Mapping[str, str], profile: str) -> Guest:
         try:
-            return self.credentials().bearer(bearer_of(headers), profile)
+            return self.credentials().keyed(bearer_of(headers), profile)
         except NoProfile as error:
             raise Refusal(404, "no_profile", str(error)) from None
         except NotYourProfile as error:
