@@ -24,6 +24,7 @@ from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.gateway.admission import Admission
 from toolcrib.gateway.deeds import deeds_of
+from toolcrib.gateway.descriptors import Bounds, SpentLog, allowed
 from toolcrib.gateway.front import Windows
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.holding import Holding
@@ -70,7 +71,10 @@ class Daemon:
             raise
         self.port: int = self._listening.getsockname()[1]
         self.house = self._housed(crib)
-        self.shims = Shims(lambda: self.house.credentials, self._windows, self.admission)
+        self._bounds = Bounds.of(allowed())
+        self.shims = Shims(
+            lambda: self.house.credentials, self._windows, self.admission, self._bounds
+        )
 
     async def run(
         self, ready: Callable[[Runtime], None], ending: Callable[[], None] = lambda: None
@@ -79,7 +83,8 @@ class Daemon:
 
         `ready` hears where, once anybody may come; `ending` hears when it begins to end.
         """
-        operator, web = Operator(deeds_of(self)), WebServer(self._edge())
+        asyncio.get_running_loop().set_exception_handler(SpentLog())
+        operator, web = Operator(deeds_of(self)), WebServer(self._edge(), self._bounds)
         place = self._holding.place
         serving = asyncio.create_task(web.serve_on(self._listening))
         opening = asyncio.create_task(self.house.open())
