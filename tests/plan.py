@@ -129,6 +129,10 @@ REQUIRED: Mapping[int, Required] = {
     ),
     52: Required("No address in a request to the gateway is ever fetched."),
     53: Required("Nothing that a request describes is started, whatever the route."),
+    54: Required(
+        "No secret of a server is found in what Toolcrib says, shows, logs or keeps, in whatever "
+        "usual encoding, though the server repeats it in all that it sends."
+    ),
     55: Required(
         "A server sees its own part of the environment, and no other's; files are ours alone.",
         {"servers": (10, 50)},

@@ -1,10 +1,10 @@
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -308,10 +308,94 @@ def test_an_embedder_that_fails_costs_the_vectors_and_no_more(
         embedder.failing = True
         with caplog.at_level(logging.WARNING):
             assert crib.search("steer the truck")[0].name == "steer_truck"
-            assert "ranked by words alone: nobody at home" in caplog.messages
             crib.add(lambda: None, name="brake_truck", description="Stop the truck")
             assert "brake_truck" in names(crib.search("stop the truck"))
-        assert "indexed without vectors: nobody at home" in caplog.messages
+        assert caplog.messages == ["searching by words alone: nobody at home"]
+        assert crib.problems == tuple(caplog.messages)
+
+
+def raising(_texts: Sequence[str]) -> object:
+    raise RuntimeError("out of memory")
+
+
+def interrupted(_texts: Sequence[str]) -> object:
+    raise StopIteration
+
+
+FAILURES: Mapping[str, Callable[[Sequence[str]], object]] = {
+    "any exception": raising,
+    "one without a message": interrupted,
+    "too few rows": lambda texts: np.ones((len(texts) - 1, DIMENSIONS)),
+    "too many rows": lambda texts: np.ones((len(texts) + 1, DIMENSIONS)),
+    "one row for all": lambda _texts: np.ones(DIMENSIONS),
+    "another width": lambda texts: np.ones((len(texts), DIMENSIONS + 1)),
+    "rows of two widths": lambda texts: [[1.0] * (2 + n) for n in range(len(texts) + 1)],
+    "no number": lambda texts: np.full((len(texts), DIMENSIONS), np.nan),
+    "infinity": lambda texts: np.full((len(texts), DIMENSIONS), np.inf),
+    "words": lambda texts: [["east"] * DIMENSIONS for _ in texts],
+    "nothing": lambda _texts: None,
+    "numbers of no width": lambda texts: np.ones((len(texts), 0)),
+}
+
+
+class Sometimes(WordHashes):
+    """The same, but that it fails in a way of its own when it is told to."""
+
+    def __init__(self, failure: Callable[[Sequence[str]], object]) -> None:
+        super().__init__()
+        self.failure = failure
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        said = self.failure(texts) if self.failing else super().embed(texts)
+        return cast("NDArray[np.float32]", said)
+
+
+@pytest.mark.parametrize("index", ["memory", "sqlite"])
+@pytest.mark.parametrize("failure", FAILURES)
+def test_whatever_an_embedder_of_your_own_does_search_goes_on(
+    failure: str, index: str, stored: Settings
+):
+    embedder = Sometimes(FAILURES[failure])
+    with Crib(of(stored, index=index), embedder=embedder) as crib:
+        crib.add(steer_truck)
+        crib.add(forecast)
+        assert crib.search("drive lorry")[0].name == "steer_truck"
+        embedder.failing = True
+        assert crib.search("steer the truck")[0].name == "steer_truck"
+        assert crib.search("the weather and the truck")
+        crib.add(lambda: None, name="brake_truck", description="Stop the truck")
+        assert "brake_truck" in names(crib.search("stop the truck"))
+        [problem] = crib.problems
+        assert problem.startswith("searching by words alone: ")
+        embedder.failing = False
+        assert crib.search("drive lorry again")[0].name == "steer_truck"
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_also_if_it_never_works(failure: str, stored: Settings):
+    embedder = Sometimes(FAILURES[failure])
+    embedder.failing = True
+    with Crib(stored, embedder=embedder) as crib:
+        crib.add(steer_truck)
+        crib.add(forecast)
+        assert crib.search("steer the truck")[0].name == "steer_truck"
+        assert len(crib.problems) == (0 if failure == "another width" else 1)
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_also_if_it_fails_once_the_index_is_stored(failure: str, stored: Settings):
+    with Crib(stored, embedder=WordHashes()) as crib:
+        crib.add_source(ListedSource(*SEEN))
+        crib.store_index()
+    embedder = Sometimes(FAILURES[failure])
+    embedder.failing = True
+    with Crib(stored, embedder=embedder) as crib:
+        crib.add_source(ListedSource(*SEEN))
+        assert crib.search("write_file")[0].name == "write_file"
+        assert generation(crib)[0] == "SqliteView"
+        crib.add(lambda: None, name="brake_truck", description="Stop the truck")
+        assert crib.search("stop the truck")[0].name == "brake_truck"
+        assert len(crib.problems) == 1
 
 
 def test_an_embedder_that_comes_back_is_asked_again():

@@ -203,6 +203,38 @@ def test_the_runner_of_the_sdk_finds_and_calls(made: tuple[Crib, Weather], threa
     assert last.json["messages"][-1]["content"][0]["is_error"]
 
 
+def test_a_runner_is_told_in_words_what_references_cannot_say(made: tuple[Crib, Weather]):
+    crib, source = made
+    wire = AnthropicWire(crib.session(), model=MODEL, endpoint=AT_HOME)
+    script = [Search(f"select:{FORECAST},nope"), Search(f"select:{FORECAST}"), OSLO, Say("Sunny.")]
+    with (
+        ScriptedModel(script) as model,
+        Anthropic(base_url=model.url, api_key="none", max_retries=0) as client,
+    ):
+        runner = client.beta.messages.tool_runner(
+            model=MODEL,
+            max_tokens=100,
+            messages=[{"role": "user", "content": "Weather?"}],
+            tools=wire.blocking_runner_tools(),
+            thread=False,
+        )
+        assert runner.until_done().stop_reason == "end_turn"
+        said = last_result(model.requests[1])["content"]
+        assert said.startswith("Not loaded yet")
+        assert "no 'nope'; nearest: " in said
+        assert FORECAST not in model.requests[1].sees
+    assert [call.arguments for call in source.reached] == [{"city": "Oslo"}]
+
+
+def test_words_stand_behind_all_results(crib: Crib):
+    find = Search(f"select:{FORECAST},nope")
+    with talking(crib, [[find, CallTool(NOW)], Say("Hm.")]) as talk:
+        talk.ask("Weather?")
+        content = talk.model.requests[-1].json["messages"][-1]["content"]
+    assert [block["type"] for block in content] == ["tool_result", "tool_result", "text"]
+    assert {block["type"] for block in content[0]["content"]} == {"tool_reference"}
+
+
 def test_the_blocking_runner_has_the_proxy_where_the_wire_is_not_known(made: tuple[Crib, Weather]):
     crib, source = made
     wire = AnthropicWire(crib.session(), model=MODEL, endpoint="https://gate.example")

@@ -15,8 +15,9 @@ from tests.adapters.talks import (
     talking,
 )
 from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
-from toolcrib import Crib
+from toolcrib import Crib, Settings
 from toolcrib.model import Outcome
+from toolcrib.sections import SessionSettings
 from toolcrib.testing import CallTool, Say, Search
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
@@ -160,6 +161,29 @@ def test_where_nothing_is_found_the_model_reads_the_way_on(crib: Crib, name: str
         talk.ask("Weather?")
         assert f"nearest: {FORECAST}" in talk.model.requests[-1].body.decode()
         assert list(talk.model.requests[-1].sees) == shown(name)
+
+
+@on_every_wire
+def test_what_a_search_did_not_load_is_said_beside_what_it_did(crib: Crib, name: str):
+    with WIRES[name](crib, [Search(f"select:{FORECAST},nope_tool"), OSLO, Say("Sunny.")]) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        assert "no 'nope_tool'; nearest: " in talk.model.requests[1].body.decode()
+
+
+@on_every_wire
+def test_hits_over_the_budget_are_named(name: str):
+    crib, _ = weather_crib(Settings(store=":memory:", session=SessionSettings(reveal_tokens=1)))
+    with WIRES[name](crib, [FIND, OSLO, Say("Sunny.")]) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        assert f"`select:{RADAR}` loads it" in talk.model.requests[1].body.decode()
+
+
+@on_every_wire
+def test_the_model_reads_that_a_hit_may_not_fit(crib: Crib, name: str):
+    far = Search("who on earth would ever rent a bicycle near the city harbour at night")
+    with WIRES[name](crib, [far, Say("Hm.")]) as talk:
+        talk.ask("A bicycle, please")
+        assert "Not sure that any of these fits" in talk.model.requests[-1].body.decode()
 
 
 @on_every_wire

@@ -156,6 +156,17 @@ def test_claude_at_home_is_told_by_reference(made: tuple[Crib, Weather], drive: 
         assert grows(raw(earlier.body, "messages"), raw(later.body, "messages"))
 
 
+def test_claude_at_home_reads_what_was_not_loaded(crib: Crib, drive: Drive):
+    find = Search(f"select:{FORECAST},nope")
+    with talking(crib, [[find, CallTool(NOW)], *SCRIPT[1:3]], drive, auto=AtHome()) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        _, second, third = talk.model.requests
+    *results, besides = second.json["messages"][-1]["content"]
+    assert {block["type"] for block in results} == {"tool_result"}
+    assert "no 'nope'; nearest: " in besides["text"]
+    assert grows(raw(second.body, "messages"), raw(third.body, "messages"))
+
+
 def test_a_refused_wire_is_given_up(crib: Crib, drive: Drive):
     with talking(crib, SCRIPT[:3], drive, auto=AtHome(), unknown=["defer_loading"]) as talk:
         assert talk.ask("Weather?") == "Sunny."
@@ -297,7 +308,7 @@ def test_a_reply_is_no_leave_for_a_tool_that_has_changed(made: tuple[Crib, Weath
         )
         crib.pool.refresh(source)
         done = talk.say(Command(resume=True))
-        assert "approval_failed" in done["messages"][-2].text
+        assert "definition_changed" in done["messages"][-2].text
     assert source.reached == []
 
 
@@ -357,3 +368,27 @@ def test_a_tool_that_is_gone_is_not_referred_to_any_more(made: tuple[Crib, Weath
         crib.pool.refresh(source)
         assert talk.ask("And now?") == "Gone."
         assert FORECAST not in talk.model.requests[-1].sees
+
+
+@pytest.mark.parametrize("responses", [False, True])
+def test_arguments_that_are_no_json_are_told_and_do_not_end_the_run(
+    made: tuple[Crib, Weather], drive: Drive, responses: bool
+):
+    crib, source = made
+    broken = CallTool(FORECAST, '{"city": "Os')
+    script = [SCRIPT[0], broken, [broken, CallTool(NOW)], broken, OSLO, Say("Sunny.")]
+    make = partial(gpt, use_responses_api=responses)
+    with talking(crib, script, drive, make=make) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        assert talk.model.requests[-1].body.count(b"not readable as JSON") == 3
+    assert [call.name for call in source.reached] == ["current_time", "get_forecast"]
+
+
+def test_a_broken_call_of_the_agents_own_tool_is_answered_too(crib: Crib, drive: Drive):
+    def look(where: str) -> str:
+        """Look somewhere."""
+        return f"nothing in {where}"
+
+    script = [CallTool("look", '{"where'), CallTool("look", {"where": "Oslo"}), Say("Nothing.")]
+    with talking(crib, script, drive, make=gpt, tools=[look]) as talk:
+        assert talk.ask("Look") == "Nothing."

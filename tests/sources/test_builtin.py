@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, NameTaken, UnknownTool
 from toolcrib.model import Call, CallError, Outcome
-from toolcrib.sources.builtin import BuiltinSource
+from toolcrib.sources.builtin import BuiltinSource, Description
 
 
 class Point(BaseModel):
@@ -59,10 +59,24 @@ def test_a_removed_tool_is_gone():
 def test_new_facts_take_the_place_of_old_ones_and_the_name_stays():
     source = BuiltinSource("x")
     source.add(lambda: 1, name="one", category="numbers")
-    info = source.amend("one", name="two", permission_kind="read")
+    info = source.describe("one", Description("x:", {"name": "two", "permission_kind": "read"}))
+    assert info
     assert (info.name, info.permission_kind, info.category) == ("one", "read", "numbers")
     assert source.capabilities() == (info,)
     assert info.source_id == "x"
+
+
+def test_a_description_waits_for_its_function():
+    source = BuiltinSource()
+    assert source.describe("one", Description("f.yaml:1: one:", {"category": "numbers"})) is None
+    assert source.capabilities() == ()
+    assert [each.partition(" no ")[0] for each in source.problems] == ["f.yaml:1: one:"]
+    info = source.add(lambda: 1, name="one", category="letters")
+    assert (info.category, source.problems) == ("numbers", ())
+    with pytest.raises(NameTaken, match=r"already, at f\.yaml:1"):
+        source.describe("one", Description("g.yaml:1: one:", {}))
+    source.remove("one")
+    assert source.problems
 
 
 def test_an_unknown_tool_is_refused_with_the_nearest_names():

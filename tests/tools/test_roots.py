@@ -12,6 +12,7 @@ from toolcrib.tools.roots import Own, Roots, roots, working_in
 from toolcrib.tools.text_search import search_text
 
 SECRET = "s3cret"
+PROC = "/proc/self"
 
 TOUCHING: dict[str, Callable[[str], object]] = {
     "read_file": read_file,
@@ -74,8 +75,8 @@ def test_nothing_outside_the_roots_is_touched_by_any_path(
         "/",
         "~root",
         "/etc/passwd",
-        "/proc/self/root/etc/passwd",
-        f"/proc/self/cwd/{os.path.relpath(outside)}",
+        PROC + "/root" + "/etc/passwd",
+        f"{PROC}/cwd/{os.path.relpath(outside)}",
     ):
         with pytest.raises((PermissionError, RuntimeError)):
             touch(path)

@@ -142,7 +142,12 @@ class Door:
             asked = self._asked(call, caller)
         except Exception:  # noqa: BLE001 - the call comes to the same gates, and says what is wrong
             return None
-        return asked.request if self._approval.asks(asked.tool) else None
+        return asked.request if self._approval.asks(asked.entry) else None
+
+    def asks(self, name: str, caller: Caller) -> bool:
+        """Whether the rules want a person's leave for calls of this name, whatever its state."""
+        entry = self.means(name, caller)
+        return entry is not None and self._approval.asks(entry)
 
     def check(self, tool: ToolInfo, arguments: JsonObject | str) -> JsonObject:
         """The arguments as this tool would be sent them. Sends nothing. Raises `Refused`."""
@@ -189,8 +194,8 @@ class Door:
     ) -> _Admitted:
         asked = self._asked(call, caller)
         entry, tool = asked.entry, asked.tool
-        seen.request, seen.verdict = asked.request, self._approval.verdict(tool)
-        await self._approval.grant(tool, asked.request, approver)
+        seen.request, seen.verdict = asked.request, self._approval.verdict(entry)
+        await self._approval.grant(entry, asked.request, approver)
         checked = self._arguments.check(tool, asked.request.arguments)
         source = _still(entry, tool, asked.pool)
         sent = Call(entry.bare, checked.arguments, pin=tool.pin)

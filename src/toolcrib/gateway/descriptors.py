@@ -28,6 +28,15 @@ class Bounds(NamedTuple):
     http: int
     shims: int
 
+    @property
+    def at_once(self) -> int:
+        """How many are let in before anybody looks at those that came before.
+
+        Some of such turns pass until an honest request has shown its credential, and it must not
+        be the oldest by then.
+        """
+        return max(2, self.strangers // 8)
+
     @classmethod
     def of(cls, descriptors: int) -> Self:
         """What fits into so many descriptors: all together less than two thirds of them."""

@@ -21,7 +21,7 @@ from toolcrib.gateway.turnstile import Turnstile
 from toolcrib.sources.connection_limiter import ConnectionLimiter
 
 HELLO_S = 10.0
-AT_ONCE = 32
+AT_ONCE = 8
 WAITING = 512
 PROTOCOL = 1
 

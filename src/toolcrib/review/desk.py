@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
-from toolcrib.pool.names import Origin
+from toolcrib.names.origin import Origin
 from toolcrib.review.changes import Change, changes
 from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp.source import McpSource

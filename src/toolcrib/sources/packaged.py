@@ -58,8 +58,9 @@ class PackagedSource(BuiltinSource):
             case "none":
                 return Roots((), own)
 
-    def _keep(self, info: ToolInfo, function: Function) -> ToolInfo:
-        return super()._keep(replace(info, packaged=True), function)
+    def put(self, function: Function) -> ToolInfo:
+        """As every source of functions, but what is put here comes with Toolcrib."""
+        return super().put(replace(function, info=replace(function.info, packaged=True)))
 
 
 def _folders(roots: Json) -> Iterable[Path]:

@@ -18,8 +18,10 @@ from anthropic.lib.tools import BetaFunctionToolResultType, ToolError
 from anthropic.types import (
     Base64ImageSourceParam,
     CacheControlEphemeralParam,
+    ImageBlockParam,
     Message,
     MessageParam,
+    TextBlockParam,
     ToolParam,
     ToolResultBlockParam,
     ToolUnionParam,
@@ -35,7 +37,7 @@ from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
 from toolcrib.adapters.wire.plain import objects, plain, text_of
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
 from toolcrib.adapters.wire.schemas import object_schema
-from toolcrib.adapters.wire.told import Image, told_with_images
+from toolcrib.adapters.wire.told import Image, told_beside, told_unloaded, told_with_images
 from toolcrib.errors import ConfigError
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
@@ -115,13 +117,17 @@ class AnthropicWire:
         """The message that answers a reply; None where the model has called nothing.
 
         A search is answered with references to what it found, and in words where that is nothing.
+        What there is to say besides follows in words: a result with references holds nothing else.
         What the provider has searched itself is noted first.
         """
         blocks = objects(cast("JsonObject", plain(reply)).get("content"))
         self._session.see(hosted_names(blocks))
         calls = [unwrapped(call) for call in map(_call, typed(blocks, "tool_use"))]
         outcomes = await make_calls(self._session, calls, self._approver)
-        content = [self._result(*each) for each in zip(calls, outcomes, strict=True)]
+        made = list(zip(calls, outcomes, strict=True))
+        results = [self._result(*each) for each in made]
+        besides = (told_beside(outcome) for call, outcome in made if self._refers(call, outcome))
+        content = [*results, *map(_block, filter(None, besides))]
         return {"role": "user", "content": content} if content else None
 
     def see(self, messages: Iterable[MessageParam]) -> None:
@@ -151,17 +157,29 @@ class AnthropicWire:
         return [RunnerTool(param, self._run, self._loop) for param in self._all_tools()]
 
     async def _run(self, name: str, arguments: object) -> BetaFunctionToolResultType:
+        """What the model reads. A runner has no place for words beside references.
+
+        So where a search has something to say that a model must not miss, it says all in words,
+        and the model selects what it wants.
+        """
         call = unwrapped(ToolCall("", name, cast("JsonObject", arguments)))
         [outcome] = await make_calls(self._session, [call], self._approver)
+        if self._refers(call, outcome) and told_beside(outcome, hints=False):
+            return told_unloaded(outcome)
         content = cast("BetaFunctionToolResultType", self._content(call, outcome))
         if outcome.error:
             raise ToolError(content)
         return content
 
+    def _refers(self, call: ToolCall, outcome: Outcome) -> bool:
+        """Whether the answer to a call is references."""
+        native = call.is_search and self.choice.mode == "reference"
+        return native and bool(found_tools(self._session, outcome))
+
     def _content(self, call: ToolCall, outcome: Outcome) -> str | list[Content]:
         """What the model reads of an outcome: references for a search that found, else the rest."""
-        found = found_tools(self._session, outcome) if call.is_search else []
-        if found and self.choice.mode == "reference":
+        if self._refers(call, outcome):
+            found = found_tools(self._session, outcome)
             return [{"type": "tool_reference", "tool_name": tool.name} for tool in found]
         said = told_with_images(outcome)
         return said if isinstance(said, str) else [_block(part) for part in said]
@@ -243,7 +261,7 @@ def _param(tool: ToolInfo, *, deferred: bool = False) -> ToolParam:
     return param
 
 
-def _block(part: str | Image) -> Content:
+def _block(part: str | Image) -> TextBlockParam | ImageBlockParam:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     media_type = cast("Literal['image/png']", part.media_type)  # the provider checks

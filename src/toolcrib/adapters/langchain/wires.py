@@ -16,8 +16,13 @@ from langchain_core.messages import AnyMessage
 
 from toolcrib.adapters.auto import Auto, Choice
 from toolcrib.adapters.auto_table import Mode, Provider
-from toolcrib.adapters.langchain.conversation import referred, with_additions, with_references
-from toolcrib.adapters.wire.schemas import object_schema
+from toolcrib.adapters.messages import (
+    definition,
+    function,
+    referred,
+    with_additions,
+    with_references,
+)
 from toolcrib.model import ToolInfo
 from toolcrib.session.session import Session
 
@@ -69,10 +74,10 @@ def shaped(mode: Mode, session: Session, messages: Sequence[AnyMessage]) -> Shap
     once in every mode: the model would not see it otherwise.
     """
     if mode == "append":
-        return Shaped([_function(tool) for tool in session.active_tools()], [*messages])
+        return Shaped([function(tool) for tool in session.active_tools()], [*messages])
     found = set(referred(messages))
     waiting = {tool.name: tool for tool in session.revealed_tools() if tool.name in found}
-    at_once = [_function(tool) for tool in session.active_tools() if tool.name not in waiting]
+    at_once = [function(tool) for tool in session.active_tools() if tool.name not in waiting]
     if mode == "reference":
         deferred = [_deferred(tool) for tool in waiting.values()]
         return Shaped([*at_once, *deferred], with_references(messages, waiting))
@@ -80,29 +85,16 @@ def shaped(mode: Mode, session: Session, messages: Sequence[AnyMessage]) -> Shap
     return Shaped(at_once, with_additions(messages, definitions))
 
 
-def _function(tool: ToolInfo) -> dict[str, Any]:
-    """The form that every chat model of LangChain takes."""
-    return {"type": "function", "function": _definition(tool)}
-
-
 def _flat_function(tool: ToolInfo) -> dict[str, Any]:
-    return {"type": "function", **_definition(tool)}
+    return {"type": "function", **definition(tool)}
 
 
 def _deferred(tool: ToolInfo) -> dict[str, Any]:
     """The form of Anthropic, which LangChain hands on as it is."""
-    shown = _definition(tool)
+    shown = definition(tool)
     return {
         "name": shown["name"],
         "description": shown["description"],
         "input_schema": shown["parameters"],
         "defer_loading": True,
-    }
-
-
-def _definition(tool: ToolInfo) -> dict[str, Any]:
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": object_schema(tool.parameters),
     }

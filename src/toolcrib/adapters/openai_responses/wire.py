@@ -31,7 +31,7 @@ from toolcrib.adapters.openai_responses.tools import function, namespaces, searc
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
 from toolcrib.adapters.wire.plain import objects, plain, text_of
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
-from toolcrib.adapters.wire.told import Image, told, told_with_images
+from toolcrib.adapters.wire.told import Image, told, told_beside, told_with_images
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session.search_tool import NAME
@@ -105,7 +105,8 @@ class ResponsesWire:
         """The items that answer a reply, in the order of its calls; none if it has no calls.
 
         What the provider has searched itself is noted first. Behind the answers comes what has no
-        place in them: definitions, and the way on where a search has found nothing.
+        place in them: definitions, what a search did not load, and the way on where it found
+        nothing.
         """
         output = objects(cast("JsonObject", plain(reply)).get("output"))
         self._session.see(revealed(output))
@@ -174,10 +175,14 @@ class ResponsesWire:
                 tools = [function(tool) for tool in new]
                 added = {"type": "additional_tools", "role": "developer", "tools": tools}
                 yield cast("JsonObject", added)
-            if mode == "output" and not found_tools(self._session, outcome):
+            if mode == "output" and (text := self._besides(outcome)):
                 # An output holds definitions alone. With no more rights than a user has.
-                text = f"{NAME} has found nothing to load. {told(outcome)}"
                 yield {"type": "message", "role": "user", "content": text}
+
+    def _besides(self, outcome: Outcome) -> str:
+        if found_tools(self._session, outcome):
+            return told_beside(outcome)
+        return f"{NAME} has found nothing to load. {told(outcome)}"
 
 
 def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:

@@ -17,8 +17,6 @@ from toolcrib.sources.connection_limiter import ConnectionLimiter
 HEAD_S = 10.0
 IDLE_S = 15
 HEAD_BYTES = 32 * 1024
-AT_ONCE = 32
-"""How many are let in before anybody looks at those that came before."""
 WAITING = 512
 STOP_S = 2
 
@@ -85,7 +83,7 @@ class WebServer(Server):
         config = Config(
             app,
             http=cast("Any", partial(_Impatient, strangers=strangers, most=bounds.http)),
-            backlog=AT_ONCE,
+            backlog=bounds.at_once,
             ws="none",
             lifespan="off",
             loop="none",

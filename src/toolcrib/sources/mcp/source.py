@@ -175,9 +175,8 @@ class McpSource:
         if transport.brings_its_own:
             raise SourceError(f"{self.server!r} has an `Authorization` header: correct that")
         from toolcrib.sources.mcp.login import log_in  # noqa: PLC0415 - loads the SDK
-        from toolcrib.sources.mcp.reach import filled_address  # noqa: PLC0415 - the same
 
-        await log_in(self.server, filled_address(transport), self._logins, show, patience_s)
+        await log_in(self.server, transport, self._logins, show, patience_s)
 
     def _state(self) -> State:
         if self._keeper.up:
