@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from websockets.asyncio.client import connect
 from websockets.asyncio.connection import Connection
@@ -88,7 +88,7 @@ async def listening(
         ping_interval=PING_S,
         ping_timeout=PING_S,
         server_header=None,
-        create_connection=partial(_Counted, strangers),
+        create_connection=cast("Any", partial(_Counted, strangers)),
         backlog=MOST_STRANGERS,
     ) as server:
         yield next(iter(server.sockets)).getsockname()[1]
