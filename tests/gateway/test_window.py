@@ -233,7 +233,7 @@ def test_a_call_that_is_given_up_is_given_up_behind_too(era: Era):
     async def forever(call: Call, _running: object) -> Outcome:
         started.set()
         try:
-            await asyncio.sleep(60)
+            await asyncio.sleep(600)
         finally:
             ended.set()
         return Outcome(call.name)

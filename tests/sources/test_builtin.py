@@ -187,13 +187,22 @@ def test_a_result_that_is_no_json_is_a_failure_that_says_the_tool_ran():
 
 
 def test_cancelling_a_call_is_not_swallowed():
-    async def go():
-        source = BuiltinSource()
-        source.add(asyncio.sleep, name="sleep")
-        await asyncio.wait_for(source.call(Call("sleep", {"delay": 60}), soon()), 0.01)
+    async def go() -> bool:
+        begun = asyncio.Event()
 
-    with pytest.raises(TimeoutError):
-        asyncio.run(go())
+        async def hang() -> None:
+            begun.set()
+            await asyncio.sleep(600)
+
+        source = BuiltinSource()
+        source.add(hang, name="hang")
+        task = asyncio.ensure_future(source.call(Call("hang"), soon()))
+        await begun.wait()
+        task.cancel()
+        await asyncio.wait({task})
+        return task.cancelled()
+
+    assert asyncio.run(go())
 
 
 JSON = st.recursive(

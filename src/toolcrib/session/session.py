@@ -79,6 +79,11 @@ class Session:
         """The search tool; None where nothing is deferred."""
         return self._plan.search_tool
 
+    @property
+    def style(self) -> Style:
+        """Whether deferred tools are hidden, or listed as stubs."""
+        return self._habits.style
+
     def active_tools(self) -> tuple[ToolInfo, ...]:
         """The tools to send with the next request.
 

@@ -269,7 +269,7 @@ def initialized(_id, _params):
         threading.Thread(target=storm, daemon=True).start()
     if "half-close" in MODES:
         os.close(1)
-        time.sleep(60)
+        time.sleep(600)
 
 
 def listen(id, params):
