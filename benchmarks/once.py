@@ -19,6 +19,14 @@ class Once:
         return self.view.generation
 
     @property
+    def mark(self) -> str:
+        return self.view.mark
+
+    @property
+    def vector_size(self) -> int:
+        return self.view.vector_size
+
+    @property
     def arms(self) -> dict[Arm, Index]:
         return {arm: _OnceAsked(arm, index, self.said) for arm, index in self.view.arms.items()}
 

@@ -18,6 +18,14 @@ class SomeArms:
         return self.view.generation
 
     @property
+    def mark(self) -> str:
+        return self.view.mark
+
+    @property
+    def vector_size(self) -> int:
+        return self.view.vector_size
+
+    @property
     def arms(self) -> dict[Arm, Index]:
         return {arm: index for arm, index in self.view.arms.items() if arm in self.only}
 

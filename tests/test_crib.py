@@ -1,15 +1,16 @@
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.waiting import HANG_S
 from tests.workshop import HIDDEN, HIDDEN_NAMES, SEEN, ListedSource
 from toolcrib import Crib, Scope, Settings, tool
 from toolcrib.errors import AmbiguousName, ConfigError, EmbedError, NameTaken, UnknownTool
@@ -22,7 +23,6 @@ from toolcrib.sections import EmbedSettings, SearchSettings
 from toolcrib.text.words import words
 
 DIMENSIONS = 64
-LONG_S = 60.0
 MEANINGS = {"lorry": "truck", "drive": "steer"}
 
 
@@ -308,10 +308,94 @@ def test_an_embedder_that_fails_costs_the_vectors_and_no_more(
         embedder.failing = True
         with caplog.at_level(logging.WARNING):
             assert crib.search("steer the truck")[0].name == "steer_truck"
-            assert "ranked by words alone: nobody at home" in caplog.messages
             crib.add(lambda: None, name="brake_truck", description="Stop the truck")
             assert "brake_truck" in names(crib.search("stop the truck"))
-        assert "indexed without vectors: nobody at home" in caplog.messages
+        assert caplog.messages == ["searching by words alone: nobody at home"]
+        assert crib.problems == tuple(caplog.messages)
+
+
+def raising(_texts: Sequence[str]) -> object:
+    raise RuntimeError("out of memory")
+
+
+def interrupted(_texts: Sequence[str]) -> object:
+    raise StopIteration
+
+
+FAILURES: Mapping[str, Callable[[Sequence[str]], object]] = {
+    "any exception": raising,
+    "one without a message": interrupted,
+    "too few rows": lambda texts: np.ones((len(texts) - 1, DIMENSIONS)),
+    "too many rows": lambda texts: np.ones((len(texts) + 1, DIMENSIONS)),
+    "one row for all": lambda _texts: np.ones(DIMENSIONS),
+    "another width": lambda texts: np.ones((len(texts), DIMENSIONS + 1)),
+    "rows of two widths": lambda texts: [[1.0] * (2 + n) for n in range(len(texts) + 1)],
+    "no number": lambda texts: np.full((len(texts), DIMENSIONS), np.nan),
+    "infinity": lambda texts: np.full((len(texts), DIMENSIONS), np.inf),
+    "words": lambda texts: [["east"] * DIMENSIONS for _ in texts],
+    "nothing": lambda _texts: None,
+    "numbers of no width": lambda texts: np.ones((len(texts), 0)),
+}
+
+
+class Sometimes(WordHashes):
+    """The same, but that it fails in a way of its own when it is told to."""
+
+    def __init__(self, failure: Callable[[Sequence[str]], object]) -> None:
+        super().__init__()
+        self.failure = failure
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        said = self.failure(texts) if self.failing else super().embed(texts)
+        return cast("NDArray[np.float32]", said)
+
+
+@pytest.mark.parametrize("index", ["memory", "sqlite"])
+@pytest.mark.parametrize("failure", FAILURES)
+def test_whatever_an_embedder_of_your_own_does_search_goes_on(
+    failure: str, index: str, stored: Settings
+):
+    embedder = Sometimes(FAILURES[failure])
+    with Crib(of(stored, index=index), embedder=embedder) as crib:
+        crib.add(steer_truck)
+        crib.add(forecast)
+        assert crib.search("drive lorry")[0].name == "steer_truck"
+        embedder.failing = True
+        assert crib.search("steer the truck")[0].name == "steer_truck"
+        assert crib.search("the weather and the truck")
+        crib.add(lambda: None, name="brake_truck", description="Stop the truck")
+        assert "brake_truck" in names(crib.search("stop the truck"))
+        [problem] = crib.problems
+        assert problem.startswith("searching by words alone: ")
+        embedder.failing = False
+        assert crib.search("drive lorry again")[0].name == "steer_truck"
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_also_if_it_never_works(failure: str, stored: Settings):
+    embedder = Sometimes(FAILURES[failure])
+    embedder.failing = True
+    with Crib(stored, embedder=embedder) as crib:
+        crib.add(steer_truck)
+        crib.add(forecast)
+        assert crib.search("steer the truck")[0].name == "steer_truck"
+        assert len(crib.problems) == (0 if failure == "another width" else 1)
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_also_if_it_fails_once_the_index_is_stored(failure: str, stored: Settings):
+    with Crib(stored, embedder=WordHashes()) as crib:
+        crib.add_source(ListedSource(*SEEN))
+        crib.store_index()
+    embedder = Sometimes(FAILURES[failure])
+    embedder.failing = True
+    with Crib(stored, embedder=embedder) as crib:
+        crib.add_source(ListedSource(*SEEN))
+        assert crib.search("write_file")[0].name == "write_file"
+        assert generation(crib)[0] == "SqliteView"
+        crib.add(lambda: None, name="brake_truck", description="Stop the truck")
+        assert crib.search("stop the truck")[0].name == "brake_truck"
+        assert len(crib.problems) == 1
 
 
 def test_an_embedder_that_comes_back_is_asked_again():
@@ -548,7 +632,7 @@ def test_words_answer_at_once_and_meaning_when_it_is_ready():
         crib.add(steer_truck)
         crib.add(forecast)
         assert crib.search("steer the truck")[0].name == "steer_truck"
-        assert crib.embedded(LONG_S)
+        assert crib.embedded(HANG_S)
         assert crib.search("what is the meaning of life").confidence == "none"
         assert crib.search("会不会下雨")[0].name == "forecast"
 
@@ -565,7 +649,7 @@ def test_what_was_embedded_once_is_there_at_the_next_start(stored: Settings):
         with Crib(bundled(stored)) as crib:
             crib.add(forecast)
             crib.search("weather")
-            assert crib.embedded(LONG_S)
+            assert crib.embedded(HANG_S)
     with Crib(bundled(stored)) as crib:
         crib.add(forecast)
         assert crib.embedded(0)
@@ -577,7 +661,7 @@ def test_an_index_that_is_being_built_holds_up_nobody_else(monkeypatch: pytest.M
 
     def slowly(self: Catalog, *args: Any, **options: Any) -> None:
         building.set()
-        assert go_on.wait(LONG_S)
+        assert go_on.wait(HANG_S)
         rebuild(self, *args, **options)
 
     monkeypatch.setattr(Catalog, "rebuild", slowly)
@@ -585,11 +669,11 @@ def test_an_index_that_is_being_built_holds_up_nobody_else(monkeypatch: pytest.M
         crib.add(forecast)
         search = threading.Thread(target=crib.search, args=("weather",))
         search.start()
-        assert building.wait(LONG_S)
+        assert building.wait(HANG_S)
         crib.add(steer_truck)
         assert set(crib.entries()) == {"forecast", "steer_truck"}
         go_on.set()
-        search.join(LONG_S)
+        search.join(HANG_S)
         assert names(crib.search("weather")) == ["forecast"]
         assert names(crib.search("truck")) == ["steer_truck"]
 

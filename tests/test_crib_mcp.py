@@ -4,12 +4,13 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.sources.mcp.faking import FAKE, nothing_left, text
+from tests.waiting import until
 from toolcrib import Crib, Settings
 from toolcrib.errors import ConfigError, NameTaken
 from toolcrib.sections import McpSettings
@@ -22,14 +23,6 @@ ENTRY = {"command": COMMAND[0], "args": COMMAND[1:]}
 def crib() -> Iterator[Crib]:
     with nothing_left(), Crib(Settings(store=":memory:", mcp=McpSettings(warm_up=True))) as crib:
         yield crib
-
-
-def soon(check: Callable[[], bool]) -> bool:
-    """Whether it comes true before long."""
-    until = time.monotonic() + 20
-    while not check() and time.monotonic() < until:
-        time.sleep(0.02)
-    return check()
 
 
 def test_a_server_is_one_line_and_its_tools_are_found_once_it_was_listed(crib: Crib):
@@ -88,7 +81,7 @@ def test_a_search_starts_the_server_of_its_best_hit(crib: Crib):
     asleep()
     crib.add_mcp("fake", command=COMMAND)
     assert crib.search("select:echo")[0].state == "asleep"
-    assert soon(lambda: crib.get("echo").state == "ready")
+    assert until(lambda: crib.get("echo").state == "ready")
 
 
 def test_a_search_starts_nothing_unless_it_is_told_to():

@@ -1,26 +1,31 @@
 """A small catalog like those that agents have, a source to list it, and a search over it."""
 
 import time
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from tests.waiting import HANG_S
 from toolcrib.errors import SourceError
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.memory.engine import MemoryEngine
+from toolcrib.index.protocol import Arm, Index, View
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import (
     AgentInfo,
     Call,
     Capability,
     Entry,
+    Match,
     Outcome,
+    Ranking,
     Running,
     SkillInfo,
     SourceKind,
     State,
     ToolInfo,
+    Variant,
 )
 from toolcrib.pool.pool import Pool
 from toolcrib.search.pipeline import Search
@@ -55,8 +60,8 @@ class ListedSource:
         return Outcome(call.name)
 
 
-def soon(seconds: float = 10) -> Running:
-    """What a call has that may take this long."""
+def soon(seconds: float = HANG_S) -> Running:
+    """What a call has that may take this long: by default as long as only a hang does."""
     return Running(time.monotonic() + seconds)
 
 
@@ -106,6 +111,42 @@ HIDDEN: tuple[Capability, ...] = (
     ToolInfo(name="tag_file", description="Tag a file in Finder", platform_available=False),
 )
 HIDDEN_NAMES = frozenset(capability.name for capability in HIDDEN)
+
+
+@dataclass(frozen=True)
+class OneNear:
+    """A view with a vector arm that knows how near one tool is, and nothing of the others."""
+
+    view: View
+    id: str
+    near: Callable[[Variant], float]
+
+    @property
+    def generation(self) -> int:
+        return self.view.generation
+
+    @property
+    def mark(self) -> str:
+        return self.view.mark
+
+    @property
+    def vector_size(self) -> int:
+        return self.view.vector_size
+
+    @property
+    def arms(self) -> dict[Arm, Index]:
+        return {**self.view.arms, "vector": self}
+
+    def named(self, spelling: str) -> Sequence[str]:
+        return self.view.named(spelling)
+
+    def ids(self) -> Sequence[str]:
+        return self.view.ids()
+
+    def lookup(
+        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+    ) -> Ranking:
+        return [] if self.id in exclude else [Match(self.id, self.near(variant))][:limit]
 
 
 def pooled(*capabilities: Capability) -> Mapping[str, Entry]:

@@ -75,7 +75,12 @@ class Settings(Section):
         description="Whether installed packages may add tools (entry points `toolcrib.plugins`).",
     )
     tools: tuple[Path, ...] = Field(
-        default=(), description="tools.yaml files that declare Python functions."
+        default=(), description="tools.yaml files that declare Python functions, or describe them."
+    )
+    tool_modules: tuple[str, ...] = Field(
+        default=(),
+        description="Python modules, by name or by file (`tools.py`), whose functions are tools:"
+        " those marked with `@tool`, and those that a tools.yaml describes.",
     )
     skills: tuple[Path, ...] = Field(default=(), description="Folders with skills.")
     agents: tuple[Path, ...] = Field(default=(), description="Agent files, or folders with them.")
@@ -255,6 +260,8 @@ def _at_home(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     for key in ("tools", "skills", "agents", "mcp_config", "glossaries"):
         if isinstance(home.get(key), list):
             home[key] = [_placed(path, folder) for path in home[key]]
+    if isinstance(home.get("tool_modules"), list):
+        home["tool_modules"] = [_placed_module(each, folder) for each in home["tool_modules"]]
     if isinstance(home.get("search"), dict):
         home["search"] = _at_home(home["search"], folder)
     if home.get("store") not in (None, "", ":memory:"):
@@ -270,6 +277,12 @@ def _placed(path: object, folder: Path) -> object:
         return str(folder / Path(path).expanduser())
     except RuntimeError:  # nobody of this name has a home
         return str(folder / path)
+
+
+def _placed_module(reference: object, folder: Path) -> object:
+    """A module that is named by its file is placed; one that is named by its name stays."""
+    is_file = isinstance(reference, str) and reference.endswith(".py")
+    return _placed(reference, folder) if is_file else reference
 
 
 def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ crib.session("thread-1").active_tools()
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -83,6 +84,8 @@ from toolcrib.uses.hints import Hints
 from toolcrib.uses.links import astray
 from toolcrib.uses.uses import Uses
 
+_log = logging.getLogger(__name__)
+
 HOST = Caller("host")
 """Who calls when nobody else is named: the program that holds the crib."""
 
@@ -91,7 +94,6 @@ class Crib:
     """A pool of capabilities and the search over it. Safe to share between threads.
 
     Empty until something is added, and without a trace on disk unless the settings say otherwise.
-    `problems` are messages about what the settings name and what could not be used.
     """
 
     def __init__(
@@ -99,9 +101,9 @@ class Crib:
     ) -> None:
         self.settings = settings or Settings(store=":memory:")
         self.pool = Pool()
-        self.problems: tuple[str, ...] = ()
+        self._problems: tuple[str, ...] = ()
         self._changing = RLock()
-        self._shelf = Shelf(self.settings, self.pool, self._changing, embedder)
+        self._shelf = Shelf(self.settings, self.pool, self._changing, embedder, say=self._say)
         self._audit = audit_of(self.settings)
         self._uses = Uses(
             None if self.settings.store_path == ":memory:" else self._shelf.store_if_there,
@@ -131,14 +133,20 @@ class Crib:
         run until this is closed, and `close` is then called from another thread.
         """
         crib = cls(settings)
-        found = configured(settings, loop)
-        crib.problems = found.problems
+        found = configured(settings, crib._functions, loop)
+        crib._problems = found.problems
         crib._closing.append(found.close)
         crib.add_source(*found.sources)
         if settings.apps.enabled:
-            crib.problems += crib._apps.problems
-        crib.problems += tuple(astray(found.sources, list(crib.entries()), crib.pool.candidates))
+            crib._problems += crib._apps.problems
+        astray_links = astray(found.sources, list(crib.entries()), crib.pool.candidates)
+        crib._problems += tuple(astray_links)
         return crib
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What the settings name and what could not be used, as of now; one message a thing."""
+        return (*self._problems, *self.pool.problems)
 
     def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
         """Make a function a tool. Raises `NameTaken` and `DeclarationError`."""
@@ -147,9 +155,9 @@ class Crib:
             return self._functions.add(fn, **facts)
 
     def add_source(self, *sources: Source) -> None:
-        """Take whole sources in; what is wrong with them joins `problems`."""
+        """Take whole sources in; what is wrong with them is among `problems`."""
         with self._changing:
-            self.problems += self.pool.add(*sources)
+            self._problems += self.pool.add(*sources)
         for source in sources:
             if isinstance(source, McpSource):
                 self._servers.setdefault(source.server, source)
@@ -204,8 +212,9 @@ class Crib:
         `scope` is the caller's, unless it is given.
         """
         query = Query(text, limit, frozenset(kinds))
-        catalog, seen = self._indexed(), self._scope(scope or caller.scope)
-        with catalog.view() as view:
+        seen = self._scope(scope or caller.scope)
+        self._gathered()
+        with self._shelf.view() as (catalog, view):
             found = answer(query, self._search(catalog, view, query, seen))
         self._advice.answered(found, caller.id, seen)
         if self.settings.mcp.warm_up:
@@ -221,8 +230,8 @@ class Crib:
         """
         query = Query(text, limit)
         entry = self.get(name)
-        catalog, caller = self._indexed(), self._scope(scope)
-        with catalog.view() as view:
+        caller = self._scope(scope)
+        with self._shelf.view() as (catalog, view):
             search = self._search(catalog, view, query, caller)
             return explain(query, entry, verdict(entry, caller), search)
 
@@ -352,7 +361,8 @@ class Crib:
 
         Nobody has to: searches work meanwhile, by words.
         """
-        return self._indexed().embedded(timeout_s)
+        self._gathered()
+        return self._shelf.catalog().embedded(timeout_s)
 
     def store_index(
         self,
@@ -398,6 +408,14 @@ class Crib:
     ) -> None:
         self.close()
 
+    def _say(self, problem: str) -> None:
+        """Put something that went wrong on the way among the problems and into the log, once."""
+        with self._changing:
+            if problem in self.problems:
+                return
+            self._problems += (problem,)
+        _log.warning("%s", problem)
+
     def _refresh(self, source: Source) -> None:
         """List one source again: it says that it is no longer what it was."""
         with self._changing:
@@ -418,11 +436,6 @@ class Crib:
                 self._added = False
         return self.pool
 
-    def _indexed(self) -> Catalog:
-        """The index, in step with the pool."""
-        self._gathered()
-        return self._shelf.catalog()
-
     def _search(self, catalog: Catalog, view: View, query: Query, caller: Scope) -> Search:
         entries = self.pool.entries
         unseen = self._hidden_from(caller, query.kinds, entries)
@@ -431,7 +444,7 @@ class Crib:
             entries,
             self._rules,
             hidden=unseen,
-            vectors=catalog.with_vectors,
+            vectors=partial(catalog.with_vectors, size=view.vector_size),
             cosines=catalog.cosines,
             glossary=self._glossary,
             alone=self._spoken_alone(entries),
@@ -453,6 +466,7 @@ class Crib:
             call=partial(self.call, caller=caller),
             means=partial(self._means, caller),
             question=partial(self.question, caller=caller),
+            asks=partial(self._door.asks, caller=caller),
             check=self._door.check,
             aside=asyncio.to_thread,
         )

@@ -106,7 +106,8 @@ class AgentInfo(Capability):
 class Entry:
     """A capability in the pool: the name models see, the source's own name, and what it is like.
 
-    `remedy` says what to do when the state is not ready, and is empty when it is.
+    `remedy` says what to do when the state is not ready, and is empty when it is. `overlaps` are
+    the beginnings of other sources' names that this name begins with too (`mcp_google_drive_`).
     """
 
     name: str
@@ -114,6 +115,7 @@ class Entry:
     capability: Capability
     state: State = "ready"
     remedy: str = ""
+    overlaps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +177,10 @@ class Hit:
 class Answer(Sequence[Hit]):
     """What a search returns: its hits, best first, and the way on where there are none.
 
+    Of a task in several parts the best of each comes first. Without hits the confidence is "none".
     `missing` maps each name that `select:` or `+required` asked for in vain to its nearest names.
     `nearest` and `namespaces` (source → number of capabilities) are filled when nothing fits and
-    when browsing. `note` is one sentence that says what happened, empty when the hits speak for
+    when browsing. `note` says in a sentence or two what happened, empty when the hits speak for
     themselves. `confidence` says how sure it is that one of the hits fits, and `chance` the same
     as a number from 0 to 1; whoever is named or selected fits.
     """

@@ -186,7 +186,8 @@ class ApprovalSettings(Section):
     rules: tuple[ApprovalRule, ...] = Field(
         default=(),
         description="Tables with `verdict` (`allow`, `ask`, `deny`) and `pattern` or `kind` or"
-        " both. The first that matches decides; else `read` is allowed and the rest asked for.",
+        " both. A pattern is `source/tool`, such as `github/delete_*`. The first that matches"
+        " decides; else `read` is allowed and the rest asked for.",
     )
 
 

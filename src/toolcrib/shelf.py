@@ -1,6 +1,7 @@
 """The index of a pool, in step with it, and the catalog file behind it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -11,7 +12,7 @@ from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.protocol import Embedder
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.memory.engine import MemoryEngine
-from toolcrib.index.protocol import Progress
+from toolcrib.index.protocol import Progress, Superseded, View
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import Entry
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
@@ -23,18 +24,39 @@ class Shelf:
     """Where the entries of one pool are looked up. Makes and opens what it needs when it does.
 
     `changing` is held by whoever changes the pool. `embedder` stands for the one of the settings.
+    `say` hears what goes wrong on the way, a sentence each.
     """
 
     def __init__(
-        self, settings: Settings, pool: Pool, changing: RLock, embedder: Embedder | None
+        self,
+        settings: Settings,
+        pool: Pool,
+        changing: RLock,
+        embedder: Embedder | None,
+        *,
+        say: Callable[[str], None],
     ) -> None:
         self._settings = settings
         self._pool = pool
         self._changing = changing
         self._embedder = embedder
+        self._say = say
         self._indexing = RLock()
         self._stale: dict[str, Entry | None] = {}
         pool.events.subscribe(TOOLS_UPDATED, self._note)
+
+    @contextmanager
+    def view(self) -> Generator[tuple[Catalog, View]]:
+        """The index and what one search sees of it: of just this pool, whoever else writes."""
+        with ExitStack() as stack:
+            catalog = self.catalog()
+            try:
+                view = stack.enter_context(catalog.view())
+            except Superseded:
+                self._leave(catalog)
+                catalog = self.catalog()
+                view = stack.enter_context(catalog.view())
+            yield catalog, view
 
     def catalog(self) -> Catalog:
         """The index, in step with the pool; after a change it waits a little for vectors.
@@ -42,15 +64,13 @@ class Shelf:
         While it is built the pool may change: the next one who asks has that indexed.
         """
         with self._indexing:
-            with self._changing:
-                catalog, stale = self._catalog, dict(self._stale)
-                entries, fingerprint = self._pool.entries, self._pool.fingerprint
-            changed = bool(stale) and not catalog.has(fingerprint)
-            if changed:
-                _index(catalog, stale, entries, fingerprint)
-            with self._changing:
-                done = {name for name, entry in stale.items() if self._stale.get(name) is entry}
-                self._stale = {name: e for name, e in self._stale.items() if name not in done}
+            catalog = self._catalog
+            try:
+                changed = self._bring_up_to_date(catalog)
+            except Superseded:
+                self._leave(catalog)
+                catalog = self._catalog
+                changed = self._bring_up_to_date(catalog)
         if changed:
             catalog.embedded(self._settings.embed.wait_s)
         return catalog
@@ -100,6 +120,33 @@ class Shelf:
         if "store" in self.__dict__:
             self.store.close()
 
+    def _bring_up_to_date(self, catalog: Catalog) -> bool:
+        """Index what the catalog does not know yet; whether there was anything."""
+        with self._changing:
+            stale = dict(self._stale)
+            entries, fingerprint = self._pool.entries, self._pool.fingerprint
+        changed = bool(stale) and not catalog.adopt(fingerprint)
+        if changed:
+            _index(catalog, stale, entries, fingerprint)
+        with self._changing:
+            done = {name for name, entry in stale.items() if self._stale.get(name) is entry}
+            self._stale = {name: e for name, e in self._stale.items() if name not in done}
+        return changed
+
+    def _leave(self, stored: Catalog) -> None:
+        """Go on in memory: the catalog file has the index of another pool by now."""
+        with self._indexing:
+            if self._catalog is not stored:
+                return
+            with self._changing:
+                self._stale = {**self._stale, **self._pool.entries}
+            self._say(
+                f"{self._settings.store_path} has the index of another pool now, which another"
+                " process wrote: searching in memory; give each pool a `store` of its own"
+            )
+            self._catalog = self._in_memory()
+            stored.close()
+
     def _note(self, news: ToolsUpdated) -> None:
         """Remember what the index does not know yet."""
         self._stale |= {entry.name: entry for entry in (*news.added, *news.changed)}
@@ -116,16 +163,16 @@ class Shelf:
             case "auto":
                 there = Path(self._settings.store_path).exists()
                 stored = self._stored() if there else None
-                fits = stored and stored.has(self._pool.fingerprint)
+                fits = stored and stored.adopt(self._pool.fingerprint)
                 return stored if stored and fits else self._in_memory()
 
     def _in_memory(self) -> Catalog:
         engine = MemoryEngine(weights_of(self._settings))
-        return Catalog(engine, self._cached_embedder, later=self._embeds_later)
+        return Catalog(engine, self._cached_embedder, later=self._embeds_later, say=self._say)
 
     def _stored(self) -> Catalog:
         engine = SqliteEngine(self.store, weights_of(self._settings))
-        return Catalog(engine, self._cached_embedder, later=self._embeds_later)
+        return Catalog(engine, self._cached_embedder, later=self._embeds_later, say=self._say)
 
     @cached_property
     def _cached_embedder(self) -> CachedEmbedder | None:
@@ -145,10 +192,10 @@ def _index(
     entries: Mapping[str, Entry],
     fingerprint: str,
 ) -> None:
-    """Index what is stale; all there is when that is most of it."""
+    """Index what is stale; all there is when that is half of it."""
     put = [entry for entry in stale.values() if entry]
     gone = [name for name, entry in stale.items() if not entry]
-    if 2 * len(put) > len(entries):
+    if 2 * len(put) >= len(entries):
         catalog.rebuild(entries.values(), fingerprint)
     else:
         catalog.change(put, gone, fingerprint)

@@ -78,11 +78,39 @@ def test_the_tools_that_the_provider_caches_never_change(crib: Crib):
     assert all(each == hashed[0] for each in hashed)
 
 
-def test_a_summary_that_nobody_told_of_leaves_the_tools_in_sight(crib: Crib):
-    with talking(crib, [Search("weather forecast"), Say("Found."), OSLO, Say("Sunny.")]) as talk:
+def test_what_a_summary_dropped_stays_deferred_until_it_is_found_again(crib: Crib):
+    find = Search("weather forecast")
+    with talking(crib, [find, Say("Found."), Say("Hm."), find, OSLO, Say("Sunny.")]) as talk:
         talk.ask("Weather?")
         talk.history = [{"role": "user", "content": "Summary: a tool was found."}]
+        talk.ask("Go on")
+        assert list(talk.model.requests[-1].sees) == [NOW, "tool_search"]
         assert talk.ask("In Oslo?") == "Sunny."
+        requests = talk.model.requests
+    assert len({raw(each.body, "tools") for each in requests[1:]}) == 1
+
+
+def test_before_a_call_that_nothing_refers_to_stands_a_search(crib: Crib):
+    with talking(crib, [Search("weather forecast"), OSLO, Say("Sunny."), Say("Yes.")]) as talk:
+        talk.ask("Weather?")
+        talk.history = [{"role": "user", "content": "Summary."}, *talk.history[3:]]
+        talk.ask("Sure?")
+        [_, search, found, *rest] = talk.model.requests[-1].json["messages"]
+    assert search["content"][0]["input"] == {"query": f"select:{FORECAST}"}
+    assert found["content"][0]["content"] == [{"type": "tool_reference", "tool_name": FORECAST}]
+    assert rest[0]["content"][0]["name"] == FORECAST
+
+
+def test_what_was_found_in_words_is_referred_to(crib: Crib):
+    find = Search(f"select:{FORECAST},nope")
+    with talking(crib, [find, Say("Found.")], mode="append") as talk:
+        talk.ask("Weather?")
+    with talking(crib, [OSLO, Say("Sunny.")], None) as again:
+        again.history = talk.history
+        assert again.ask("In Oslo?") == "Sunny."
+        [result, besides] = again.model.requests[0].json["messages"][2]["content"]
+    assert result["content"] == [{"type": "tool_reference", "tool_name": FORECAST}]
+    assert "no 'nope'; nearest: " in besides["text"]
 
 
 def test_parallel_calls_are_answered_in_order(crib: Crib):
@@ -201,6 +229,38 @@ def test_the_runner_of_the_sdk_finds_and_calls(made: tuple[Crib, Weather], threa
     assert len(tools(first)) == 2 + 32
     assert [call.arguments for call in source.reached] == [{"city": "Oslo"}]
     assert last.json["messages"][-1]["content"][0]["is_error"]
+
+
+def test_a_runner_is_told_in_words_what_references_cannot_say(made: tuple[Crib, Weather]):
+    crib, source = made
+    wire = AnthropicWire(crib.session(), model=MODEL, endpoint=AT_HOME)
+    script = [Search(f"select:{FORECAST},nope"), Search(f"select:{FORECAST}"), OSLO, Say("Sunny.")]
+    with (
+        ScriptedModel(script) as model,
+        Anthropic(base_url=model.url, api_key="none", max_retries=0) as client,
+    ):
+        runner = client.beta.messages.tool_runner(
+            model=MODEL,
+            max_tokens=100,
+            messages=[{"role": "user", "content": "Weather?"}],
+            tools=wire.blocking_runner_tools(),
+            thread=False,
+        )
+        assert runner.until_done().stop_reason == "end_turn"
+        said = last_result(model.requests[1])["content"]
+        assert said.startswith("Not loaded yet")
+        assert "no 'nope'; nearest: " in said
+        assert FORECAST not in model.requests[1].sees
+    assert [call.arguments for call in source.reached] == [{"city": "Oslo"}]
+
+
+def test_words_stand_behind_all_results(crib: Crib):
+    find = Search(f"select:{FORECAST},nope")
+    with talking(crib, [[find, CallTool(NOW)], Say("Hm.")]) as talk:
+        talk.ask("Weather?")
+        content = talk.model.requests[-1].json["messages"][-1]["content"]
+    assert [block["type"] for block in content] == ["tool_result", "tool_result", "text"]
+    assert {block["type"] for block in content[0]["content"]} == {"tool_reference"}
 
 
 def test_the_blocking_runner_has_the_proxy_where_the_wire_is_not_known(made: tuple[Crib, Weather]):

@@ -62,6 +62,11 @@ def claude(url: str) -> ChatAnthropic:
     return ChatAnthropic(**said, max_retries=0)
 
 
+def gpt(url: str, **said: Any) -> ChatOpenAI:
+    options: dict[str, Any] = {"base_url": f"{url}/v1", "api_key": "none", **said}
+    return ChatOpenAI(model="gpt-4.1", max_retries=0, **options)
+
+
 class Talk:
     """An agent and its threads."""
 
@@ -156,6 +161,17 @@ def test_claude_at_home_is_told_by_reference(made: tuple[Crib, Weather], drive: 
         assert grows(raw(earlier.body, "messages"), raw(later.body, "messages"))
 
 
+def test_claude_at_home_reads_what_was_not_loaded(crib: Crib, drive: Drive):
+    find = Search(f"select:{FORECAST},nope")
+    with talking(crib, [[find, CallTool(NOW)], *SCRIPT[1:3]], drive, auto=AtHome()) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        _, second, third = talk.model.requests
+    *results, besides = second.json["messages"][-1]["content"]
+    assert {block["type"] for block in results} == {"tool_result"}
+    assert "no 'nope'; nearest: " in besides["text"]
+    assert grows(raw(second.body, "messages"), raw(third.body, "messages"))
+
+
 def test_a_refused_wire_is_given_up(crib: Crib, drive: Drive):
     with talking(crib, SCRIPT[:3], drive, auto=AtHome(), unknown=["defer_loading"]) as talk:
         assert talk.ask("Weather?") == "Sunny."
@@ -208,17 +224,25 @@ def test_after_compaction_only_what_is_still_said_is_revealed(crib: Crib, auto: 
         assert talk.ask("Once more") == "Again."
 
 
-def test_what_was_called_in_the_part_that_is_kept_stays_in_sight(crib: Crib):
+@pytest.mark.parametrize("make", [claude, partial(gpt, use_responses_api=True), gpt])
+def test_what_was_called_in_the_part_that_is_kept_stays_in_sight(crib: Crib, make: Any):
     call: Any = {"name": FORECAST, "args": {"city": "Oslo"}, "id": "1"}
     kept = [
         HumanMessage("Summary: a tool was found."),
         AIMessage("", tool_calls=[call]),
         ToolMessage("sunny", name=FORECAST, tool_call_id="1"),
     ]
-    with talking(crib, [Say("Sunny."), OSLO, Say("Yes.")], auto=AtHome()) as talk:
+    script = [Say("Sunny."), OSLO, Say("Yes."), Search("weather forecast"), OSLO, Say("Again.")]
+    with talking(crib, script, auto=AtHome(), make=make) as talk:
         talk.say({"messages": kept})
         assert talk.ask("Sure?") == "Yes."
-        assert names(talk.model.requests[0]) == [NOW, "tool_search", FORECAST]
+        assert talk.ask("Search again") == "Again."
+        requests = talk.model.requests
+    assert all(FORECAST in each.sees for each in requests)
+    for earlier, later in pairwise(requests):
+        assert grows(raw(earlier.body, "tools"), raw(later.body, "tools"))
+        key = "input" if "input" in earlier.json else "messages"
+        assert grows(raw(earlier.body, key), raw(later.body, key))
 
 
 def test_a_call_of_what_was_not_found_is_refused_and_does_not_reveal(
@@ -297,13 +321,8 @@ def test_a_reply_is_no_leave_for_a_tool_that_has_changed(made: tuple[Crib, Weath
         )
         crib.pool.refresh(source)
         done = talk.say(Command(resume=True))
-        assert "approval_failed" in done["messages"][-2].text
+        assert "definition_changed" in done["messages"][-2].text
     assert source.reached == []
-
-
-def gpt(url: str, **said: Any) -> ChatOpenAI:
-    options: dict[str, Any] = {"base_url": f"{url}/v1", "api_key": "none", **said}
-    return ChatOpenAI(model="gpt-4.1", max_retries=0, **options)
 
 
 def test_chat_completions_get_tools_appended(made: tuple[Crib, Weather], drive: Drive):
@@ -357,3 +376,27 @@ def test_a_tool_that_is_gone_is_not_referred_to_any_more(made: tuple[Crib, Weath
         crib.pool.refresh(source)
         assert talk.ask("And now?") == "Gone."
         assert FORECAST not in talk.model.requests[-1].sees
+
+
+@pytest.mark.parametrize("responses", [False, True])
+def test_arguments_that_are_no_json_are_told_and_do_not_end_the_run(
+    made: tuple[Crib, Weather], drive: Drive, responses: bool
+):
+    crib, source = made
+    broken = CallTool(FORECAST, '{"city": "Os')
+    script = [SCRIPT[0], broken, [broken, CallTool(NOW)], broken, OSLO, Say("Sunny.")]
+    make = partial(gpt, use_responses_api=responses)
+    with talking(crib, script, drive, make=make) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        assert talk.model.requests[-1].body.count(b"not readable as JSON") == 3
+    assert [call.name for call in source.reached] == ["current_time", "get_forecast"]
+
+
+def test_a_broken_call_of_the_agents_own_tool_is_answered_too(crib: Crib, drive: Drive):
+    def look(where: str) -> str:
+        """Look somewhere."""
+        return f"nothing in {where}"
+
+    script = [CallTool("look", '{"where'), CallTool("look", {"where": "Oslo"}), Say("Nothing.")]
+    with talking(crib, script, drive, make=gpt, tools=[look]) as talk:
+        assert talk.ask("Look") == "Nothing."

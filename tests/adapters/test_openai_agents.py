@@ -16,6 +16,7 @@ from agents import (
     RunConfig,
     Runner,
     RunState,
+    ToolExecutionConfig,
 )
 from openai import AsyncOpenAI
 
@@ -40,6 +41,9 @@ def responses(client: AsyncOpenAI) -> Model:
     return OpenAIResponsesModel("gpt-5.5", client)
 
 
+BROKEN = CallTool(FORECAST, '{"city": "Os')
+
+
 class Talk:
     """A conversation with an agent; `history` is what the program keeps of it."""
 
@@ -49,6 +53,7 @@ class Talk:
         self.make = make
         self.tools = toolcrib_tools(self.session, mode)
         self.history: list[Any] = []
+        self.execution: ToolExecutionConfig | None = None
 
     def ask(self, text: str) -> Any:
         self.history.append({"role": "user", "content": text})
@@ -66,7 +71,7 @@ class Talk:
                 for item in state.get_interruptions():
                     given["decide"](state, item)
                 given = state
-            config = RunConfig(tracing_disabled=True)
+            config = RunConfig(tracing_disabled=True, tool_execution=self.execution)
             result = await Runner.run(agent, given, run_config=config)
         self.history = result.to_input_list()
         return result if result.interruptions else result.final_output
@@ -179,12 +184,16 @@ def test_a_bad_call_is_told(crib: Crib):
         assert b"bad_arguments" in talk.model.requests[-1].body
 
 
-def test_only_what_may_be_asked_for_has_a_policy_of_approval(crib: Crib):
+def test_only_what_may_be_asked_for_has_a_policy_of_approval(made: tuple[Crib, Weather]):
     """The SDK asks a person about arguments that it cannot read, where there is one."""
+    crib, source = made
+    source.tools["rain_radar"] = replace(source.tools["rain_radar"], permission_kind="write")
+    crib.pool.refresh(source)
     tools: dict[str, Any] = {tool.name: tool for tool in toolcrib_tools(crib.session())}
     assert tools["tool_search"].needs_approval is False
     assert tools[NOW].needs_approval is False
-    assert callable(tools[FORECAST].needs_approval)
+    assert tools[FORECAST].needs_approval is False
+    assert callable(tools[RADAR].needs_approval)
 
 
 def test_where_nothing_is_deferred_there_is_no_search():
@@ -229,3 +238,31 @@ def test_where_a_person_is_to_be_asked_the_run_is_interrupted(
         state = talk.ask("Again").to_state().to_json()
         assert talk.run({"state": state, "decide": reject}) == "Not."
     assert len(source.reached) == 1
+
+
+@pytest.mark.parametrize("make", [chat, responses])
+@pytest.mark.parametrize("mode", ["enabled", "proxy"])
+def test_arguments_that_are_no_json_are_told_and_do_not_end_the_run(
+    made: tuple[Crib, Weather], make: Make, mode: AgentsMode
+):
+    crib, source = made
+    broken = BROKEN if mode == "enabled" else CallTool("call_tool", '{"name": "mcp_')
+    with talking(crib, [FIND, broken, broken, broken, OSLO, Say("Sunny.")], make, mode) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        told = talk.model.requests[-2].body
+    assert (b"bad_arguments" if mode == "enabled" else b"no tool") in told
+    assert [call.arguments for call in source.reached] == [{"city": "Oslo"}]
+
+
+def test_a_broken_call_that_would_be_asked_for_is_told_before_a_person_is_asked(
+    made: tuple[Crib, Weather],
+):
+    crib, source = made
+    source.tools["get_forecast"] = replace(source.tools["get_forecast"], permission_kind="write")
+    crib.pool.refresh(source)
+    with talking(crib, [FIND, BROKEN, OSLO]) as talk:
+        talk.execution = ToolExecutionConfig(pre_approval_tool_input_guardrails=True)
+        stopped = talk.ask("Weather?")
+        assert [item.arguments for item in stopped.interruptions] == ['{"city": "Oslo"}']
+        assert b"bad_arguments" in talk.model.requests[-1].body
+    assert source.reached == []

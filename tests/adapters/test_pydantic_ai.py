@@ -206,6 +206,60 @@ def test_an_error_is_told_and_does_not_end_the_run(made: tuple[Crib, Weather]):
     assert source.reached == []
 
 
+@pytest.mark.parametrize("make", [claude, chat, responses])
+def test_a_tool_that_was_not_found_is_answered_with_the_way_to_it_each_time(
+    made: tuple[Crib, Weather], make: Make
+):
+    crib, source = made
+    guess = replace(OSLO, guess=True)
+    with talking(crib, [guess, guess, guess, FIND, OSLO, Say("Sunny.")], make) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        refused = talk.model.requests[1:4]
+    for place, request in enumerate(refused, 1):
+        assert request.body.count(f"select:{FORECAST}".encode()) == place
+        assert request.sees == (NOW, "tool_search")
+    assert len(source.reached) == 1
+
+
+def test_a_tool_that_nobody_has_is_answered_with_the_nearest_names(crib: Crib):
+    guess = CallTool("mcp_weather_current_tim", guess=True)
+    with talking(crib, [guess, guess, guess, Say("Sorry.")]) as talk:
+        assert talk.ask("What time is it?") == "Sorry."
+        assert b"unknown_tool" in talk.model.requests[-1].body
+        assert NOW.encode() in talk.model.requests[-1].body
+
+
+def test_a_guess_beside_tools_of_the_agent_is_answered_too(crib: Crib):
+    with talking(crib, [CallTool("dice"), *[replace(OSLO, guess=True)] * 3, Say("Four.")]) as talk:
+
+        @talk.agent.tool_plain
+        def dice() -> int:
+            """Roll a die."""
+            return 4
+
+        assert talk.ask("Roll a die") == "Four."
+        assert f"select:{FORECAST}".encode() in talk.model.requests[-1].body
+
+
+@pytest.mark.parametrize("make", [chat, responses])
+def test_arguments_that_are_no_json_do_not_end_the_run(made: tuple[Crib, Weather], make: Make):
+    crib, source = made
+    broken = CallTool(FORECAST, '{"city": "Os')
+    with talking(crib, [FIND, broken, broken, broken, OSLO, Say("Sunny.")], make) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+    assert [call.arguments for call in source.reached] == [{"city": "Oslo"}]
+
+
+def test_the_capability_refuses_what_was_not_found_and_goes_on(made: tuple[Crib, Weather]):
+    crib, source = made
+    find = CallTool("search_tools", {"queries": ["forecast"]})
+    guess = replace(OSLO, guess=True)
+    with deferring(crib, [guess, guess, guess, guess, find, OSLO, Say("Sunny.")], chat) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        assert b"search for it first" in talk.model.requests[1].body
+    assert len(source.reached) == 1
+
+
 def test_images_are_handed_on_as_images(made: tuple[Crib, Weather]):
     crib, source = made
     block: Any = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.execute.counting import CountingSource
 from tests.workshop import many
-from toolcrib import Crib
+from toolcrib import Crib, Settings
 from toolcrib.model import Call, JsonObject, Outcome, ToolInfo
 
 FORECAST = "mcp_weather_get_forecast"
@@ -57,8 +57,8 @@ class Plenty(CountingSource):
         super().__init__(*tools)
 
 
-def weather_crib() -> tuple[Crib, Weather]:
-    crib, source = Crib(), Weather()
+def weather_crib(settings: Settings | None = None) -> tuple[Crib, Weather]:
+    crib, source = Crib(settings), Weather()
     crib.add_source(source, Plenty())
     return crib, source
 

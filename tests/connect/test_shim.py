@@ -4,20 +4,14 @@ from typing import Any
 
 import pytest
 
-from tests.connect.fakes import WAIT_S, FakeDaemon, echoing, launched, place_in
+from tests.connect.fakes import FakeDaemon, echoing, launched, place_in
+from tests.waiting import until
 from toolcrib.connect import shim as shims
 from toolcrib.connect.lines import LONGEST
 from toolcrib.connect.place import NoDaemon
 from toolcrib.connect.starting import Reaching
 
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}}
-
-
-def until(done: Any) -> None:
-    limit = time.monotonic() + WAIT_S
-    while not done():
-        assert time.monotonic() < limit
-        time.sleep(0.005)
 
 
 @pytest.fixture(autouse=True)

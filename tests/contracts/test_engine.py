@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.catalogs import CHINESE, NOUNS, VERBS, catalog, unit, variant
 from toolcrib.index.document import Document
 from toolcrib.index.memory.engine import MemoryEngine
-from toolcrib.index.protocol import Arm, Engine, View
+from toolcrib.index.protocol import Arm, Engine, Superseded, View
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import Ranking, Variant
 from toolcrib.store.sqlite import SqliteStore
@@ -190,6 +190,15 @@ def test_of_two_documents_with_one_id_the_later_counts(engine: Engine):
         assert not view.named("drawmap")
     engine.change([doc("a", "read_file"), doc("a", "draw_map")])
     assert ids(lookup(engine, "like", READ_FILE)) == ["b"]
+
+
+def test_a_change_says_what_it_changes(engine: Engine):
+    engine.rebuild([doc("a", "read_file")], mark="ours")
+    engine.change([doc("b", "write_file")], mark="ours, changed", base="ours")
+    with pytest.raises(Superseded):
+        engine.change([doc("c", "draw_map")], mark="theirs, changed", base="theirs")
+    with engine.view() as view:
+        assert (view.ids(), view.mark) == (["a", "b"], "ours, changed")
 
 
 def test_a_rebuild_says_how_many_are_done(engine: Engine):

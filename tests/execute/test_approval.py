@@ -1,17 +1,28 @@
 import asyncio
+from dataclasses import replace
 from typing import get_args
 
 import pytest
 
-from tests.execute.counting import offered
+from tests.execute.counting import CountingSource, offered
 from toolcrib.execute import approval as approval_
 from toolcrib.execute.approval import Approval, Approver, Rule, Verdict, decide
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
-from toolcrib.model import PermissionKind
+from toolcrib.model import Entry, PermissionKind
+from toolcrib.pool.pool import Pool
 
-PAY = offered("mcp_github_pay", "dangerous")
-REQUEST = ApprovalRequest.of("ann", PAY, {"sum": 5})
+REQUEST = ApprovalRequest.of("ann", offered("mcp_github_pay", "dangerous"), {"sum": 5})
+
+
+def entry_of(bare: str, kind: PermissionKind = "write", server: str = "github") -> Entry:
+    pool = Pool()
+    pool.add(CountingSource(replace(offered(bare, kind), source_id=server)))
+    [entry] = pool.entries.values()
+    return entry
+
+
+PAY = entry_of("pay", "dangerous")
 
 
 def granted(*rules: Rule, approver: Approver | None = None, tickets: Tickets | None = None) -> str:
@@ -26,7 +37,7 @@ def granted(*rules: Rule, approver: Approver | None = None, tickets: Tickets | N
 
 @pytest.mark.parametrize("kind", get_args(PermissionKind))
 def test_without_rules_only_a_read_is_allowed(kind: PermissionKind):
-    assert decide(offered(kind=kind), ()) == ("allow" if kind == "read" else "ask")
+    assert decide(entry_of("look", kind), ()) == ("allow" if kind == "read" else "ask")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +78,7 @@ def test_an_approver_that_fails_gives_no_leave(error: Exception):
 
 def test_an_approver_that_never_answers_gives_no_leave(monkeypatch: pytest.MonkeyPatch):
     async def silent(_request: ApprovalRequest, /) -> bool:
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
         return True
 
     monkeypatch.setattr(approval_, "TICKET_S", 0.02)

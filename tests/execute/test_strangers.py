@@ -10,7 +10,7 @@ from tests.execute.counting import ANN, CountingSource
 from tests.plan import amount
 from toolcrib.execute.door import Door
 from toolcrib.model import Call, Outcome, ToolInfo
-from toolcrib.pool.names import LONGEST_NAME
+from toolcrib.names.origin import LONGEST_NAME
 from toolcrib.pool.pool import Pool
 
 JSON = st.recursive(

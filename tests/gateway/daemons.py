@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.gateway import standing_in
+from tests.waiting import HANG_S
 from toolcrib.config import Settings
 from toolcrib.connect.arguments import Asked
 from toolcrib.connect.place import FOLDER, Place, Runtime, place_of
@@ -83,7 +84,7 @@ class Answer(NamedTuple):
         return self.json["error"]["data"]["code"]
 
 
-async def say(port: int, raw: bytes, *, wait_s: float = 20.0) -> bytes:
+async def say(port: int, raw: bytes, *, wait_s: float = HANG_S) -> bytes:
     """Say this to the port, and hear what comes until the other side hangs up."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.gateway.daemons import bare, call, environ, place_in, request, serving
 from tests.gateway.standing_in import Windows
+from tests.waiting import HANG_S, until_async
 from toolcrib.connect.hello import Refused, said_hello
 from toolcrib.connect.place import read_runtime
 from toolcrib.crib import Crib
@@ -76,7 +77,7 @@ def test_a_signal_ends_it(tmp_path: Path, ending: signal.Signals):
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, _):
             os.kill(os.getpid(), ending)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(HANG_S):
                 await daemon._stopping.wait()
 
     asyncio.run(scenario())
@@ -89,7 +90,7 @@ def test_it_ends_by_itself_when_nobody_comes(tmp_path: Path):
         settings = bare(gateway={"idle_exit_s": 0.1})
         opening = Opening(lambda: Crib.from_settings(settings), Windows)
         daemon = Daemon(opening, holding, ends_when_idle=True)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_S):
             await daemon.run(lambda _runtime: None)
 
     asyncio.run(scenario())
@@ -173,9 +174,7 @@ def test_a_hangup_reloads_unless_it_is_a_terminal_that_was_closed(
         async with serving(tmp_path) as (daemon, _):
             before = daemon.house
             os.kill(os.getpid(), signal.SIGHUP)
-            async with asyncio.timeout(20):
-                while daemon.house is before and not daemon._stopping.is_set():  # noqa: ASYNC110
-                    await asyncio.sleep(0.01)
+            await until_async(lambda: daemon.house is not before or daemon._stopping.is_set())
             assert daemon._stopping.is_set() is at_terminal
 
     asyncio.run(scenario())

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.gateway.daemons import bare, serving
+from tests.waiting import HANG_S, until_async
 from toolcrib.gateway import shims
 from toolcrib.gateway.keys import Keys
 
@@ -23,7 +24,7 @@ class Shim:
         await self._writer.drain()
 
     async def hear(self) -> Any:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_S):
             line = await self._reader.readline()
         return json.loads(line) if line else None
 
@@ -75,7 +76,7 @@ def test_what_is_no_hello_is_hung_up_on(tmp_path: Path):
             for raw in (b"GET / HTTP/1.1", b"x" * 300_000, b"[]", b"\xff"):
                 reader, writer = await asyncio.open_unix_connection(runtime.socket)
                 writer.write(raw + b"\n")
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(HANG_S):
                     said = await reader.read()
                 assert b'"error"' in said or not said
                 writer.close()
@@ -119,9 +120,7 @@ def test_a_flood_on_one_connection_is_refused_and_what_was_taken_is_done(tmp_pat
                 await one.ask(203, "ping")
                 await one.hear()
                 assert daemon.admission.running == 1
-            async with asyncio.timeout(20):
-                while daemon.admission.running:  # noqa: ASYNC110 - nothing tells when
-                    await asyncio.sleep(0.01)
+            await until_async(lambda: not daemon.admission.running)
 
     asyncio.run(scenario())
 

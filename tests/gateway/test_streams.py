@@ -4,6 +4,7 @@ import json
 import pytest
 from anyio import ClosedResourceError
 
+from tests.waiting import HANG_S
 from toolcrib.gateway.streams import MOST_VALUES, message_streams
 
 
@@ -22,7 +23,7 @@ def exchanged(*lines: bytes, longest: int = 100) -> tuple[list[object], list[dic
         read = message_streams(reader, send, longest=longest).read
         handed.extend([getattr(item, "message", item) async for item in read])
 
-    asyncio.run(asyncio.wait_for(run(), 20))
+    asyncio.run(asyncio.wait_for(run(), HANG_S))
     return handed, answered
 
 
@@ -70,4 +71,4 @@ def test_a_client_that_is_gone_ends_it():
         with pytest.raises(ClosedResourceError):
             await streams.read.receive()
 
-    asyncio.run(asyncio.wait_for(run(), 20))
+    asyncio.run(asyncio.wait_for(run(), HANG_S))

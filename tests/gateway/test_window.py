@@ -26,6 +26,7 @@ from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.surface import FIXED
 from toolcrib.model import Call, CallError, Outcome, SkillInfo
 from toolcrib.search.filters import Scope
+from toolcrib.session.found import LIKELY, SURE, UNSURE
 
 ORDER = "mcp_shop_look_up_order"
 CANCEL = "mcp_shop_cancel_order"
@@ -69,6 +70,19 @@ def test_search_then_describe_then_call(era: Era):
     assert shop.source.reached == [
         Call("look_up_order", {"number": 7}, pin=shop.source.reached[0].pin)
     ]
+
+
+def test_a_search_says_how_sure_it_is(era: Era):
+    far = "who on earth would ever rent a bicycle in order to reach the harbour at night"
+
+    async def run() -> None:
+        async with connected(Workshop().window(), era) as client:
+            sure = words(await client.call_tool("tool_search", {"queries": ["look for orders"]}))
+            unsure = words(await client.call_tool("tool_search", {"queries": [far]}))
+            assert sure.splitlines()[0] in {SURE, LIKELY}
+            assert unsure.splitlines()[0] == UNSURE
+
+    asked(run)
 
 
 def test_several_queries_are_one_search_and_too_many_are_said(era: Era):
@@ -253,7 +267,7 @@ def test_a_call_that_is_given_up_is_given_up_behind_too(era: Era):
     async def forever(call: Call, _running: object) -> Outcome:
         started.set()
         try:
-            await asyncio.sleep(60)
+            await asyncio.sleep(600)
         finally:
             ended.set()
         return Outcome(call.name)

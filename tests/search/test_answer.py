@@ -9,6 +9,7 @@ from tests.workshop import (
     HIDDEN_NAMES,
     READ_FILE,
     SEEN,
+    OneNear,
     many,
     mcp,
     pooled,
@@ -16,6 +17,7 @@ from tests.workshop import (
 )
 from toolcrib.model import Answer, Query, ToolInfo
 from toolcrib.search.answer import MOST_NAMESPACES, MOST_NEAREST, ONE_LINE, answer, namespaces
+from toolcrib.search.confidence import LOW
 from toolcrib.search.parse import LONGEST_QUERY
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import Rules
@@ -80,6 +82,47 @@ def test_only_the_beginning_of_a_long_question_decides_on_the_language(search: S
 
 def test_a_task_of_two_parts_finds_tools_for_both(search: Search):
     assert names(ask(search, "search the web and save a file"))[:2] == ["search_web", "write_file"]
+
+
+def test_the_chance_of_a_task_is_that_of_its_weakest_part(search: Search):
+    [sure, unsure] = ask(search, "write file").chance, ask(search, "get a photo of a zebra").chance
+    assert unsure < sure
+    found = ask(search, "write file and get a photo of a zebra")
+    assert found.chance == pytest.approx(ask(search, "get photo zebra").chance)
+    assert found.confidence != "high"
+
+
+def test_a_part_that_nothing_fits_is_said_beside_the_others(search: Search):
+    found = ask(search, "write a file and delete zzzqqq")
+    assert names(found)[0] == "write_file"
+    assert found.note == "Nothing fits 'delete zzzqqq'."
+    assert ask(search, "write a file and read a file").note == ""
+
+
+def test_a_part_for_which_there_is_no_room_is_said(search: Search):
+    task = "write a file and list issues and send a message"
+    assert ask(search, task).note == ""
+    cramped = ask(search, task, 2)
+    assert cramped.note.startswith("No room was left for ")
+    assert cramped.note.endswith(": ask for each by itself.")
+
+
+def test_of_more_parts_than_are_looked_for_the_rest_is_said(search: Search):
+    task = "write a file; list issues; send a message; search the web; get the current time"
+    assert "'get current time'" in ask(search, task, 8).note
+
+
+def test_a_name_within_a_task_does_not_stand_for_all_of_it(search: Search):
+    task = "call write_file and list the issues"
+    assert len(search.trace(task, depth=30).parts) == 2
+    assert {"write_file", "mcp_github_list_issues"} <= set(names(ask(search, task)))
+
+
+def test_a_name_of_two_verbs_is_no_task(search: Search):
+    both = ToolInfo(name="search_and_replace", description="Change a text everywhere")
+    with searching("memory", pooled(both, *SEEN)) as other:
+        assert ask(other, "search and replace").chance == 1.0
+        assert names(ask(other, "search and replace"))[0] == "search_and_replace"
 
 
 def test_a_hit_says_all_that_a_model_needs_to_choose(search: Search):
@@ -186,11 +229,39 @@ def test_with_nothing_else_all_that_have_the_word_come_by_name(search: Search):
     ]
 
 
-def test_with_a_rest_that_nothing_fits_all_that_have_the_word_come(search: Search):
-    assert names(ask(search, "+slack zzzqqq")) == [
-        "mcp_slack_list_channels",
-        "mcp_slack_send_message",
-    ]
+def test_with_a_rest_that_nothing_fits_all_that_have_the_word_come_and_that_is_said(
+    search: Search,
+):
+    found = ask(search, "+slack zzzqqq")
+    assert names(found) == ["mcp_slack_list_channels", "mcp_slack_send_message"]
+    assert found.note == "No tool with that name is about 'zzzqqq': they come by name."
+    assert (found.confidence, found.chance) == ("low", LOW)
+    assert {hit.score for hit in found} == {LOW}
+
+
+def test_then_a_verb_of_the_same_family_is_what_there_is_to_go_by(search: Search):
+    posting = mcp("slack", "post_note", "To a channel"), mcp("slack", "add_reaction", "An emoji")
+    with searching("memory", pooled(*posting, mcp("slack", "get_user", "A profile"))) as slack:
+        found = ask(slack, "+slack send")
+    assert names(found)[0] == "mcp_slack_post_note"
+    assert found.note.endswith("those with a verb like it come first.")
+    assert found.confidence == "low"
+
+
+def test_within_a_named_set_nothing_is_withheld(search: Search):
+    """The vector arm is far from everything: a free text is not answered, a named set is."""
+    far = replace(
+        search, view=OneNear(search.view, "mcp_slack_list_channels", lambda _: 0.1), cosines=True
+    )
+    assert not ask(far, "zzzqqq")
+    found = ask(far, "+slack zzzqqq")
+    assert names(found)[0] == "mcp_slack_list_channels"
+    assert (found.confidence, found[0].score) == ("low", LOW)
+
+
+def test_a_required_word_alone_that_more_have_than_fit_in_says_so(search: Search):
+    found = ask(search, "+issue", 2)
+    assert found.note == "1 more have 'issue' in their name: say what you need of them."
 
 
 def test_when_no_name_has_it_that_is_said_with_the_nearest(search: Search):
@@ -236,6 +307,21 @@ def test_a_bad_pattern_is_explained(search: Search, pattern: str):
 
 
 # --- nothing
+
+
+@pytest.mark.parametrize(
+    "text", ["/(/", "/zzzqqq/", "", "select:zzzqqq", "+zzzqqq send", "zzzqqq", "currenttimes"]
+)
+def test_an_answer_without_hits_is_sure_of_nothing(search: Search, text: str):
+    found = ask(search, text)
+    assert (len(found), found.confidence) == (0, "none")
+    assert found.chance < LOW
+
+
+@pytest.mark.parametrize("text", ["read_file", "select:read_file", "+slack", "/file/"])
+def test_nor_is_one_that_may_have_none(search: Search, text: str):
+    found = ask(search, text, 0)
+    assert text.startswith("select:") or (len(found), found.confidence) == (0, "none")
 
 
 @pytest.mark.parametrize("text", ["", "   ", "select:"])

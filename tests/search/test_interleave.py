@@ -12,9 +12,9 @@ def test_rankings_take_turns_and_each_id_comes_once():
     assert ids == ["a", "b", "e", "d", "c"]
 
 
-def test_scores_never_rise_on_the_way_down():
-    scores = [match.score for match in interleave([ranking(a=0.3, b=0.2), ranking(c=0.9)])]
-    assert scores == [0.3, 0.3, 0.2]
+def test_a_score_is_the_best_that_any_gives_it():
+    taken = interleave([ranking(a=0.3, b=0.2), ranking(c=0.9, a=0.8)])
+    assert taken == ranking(a=0.8, c=0.9, b=0.2)
 
 
 def test_nothing_gives_nothing():

@@ -1,13 +1,12 @@
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.workshop import ENGINES, SEEN, EngineName, pooled, searching, uncut
-from toolcrib.index.protocol import Arm, Index, View
-from toolcrib.model import Match, Query, Ranking, Variant
+from tests.workshop import ENGINES, SEEN, EngineName, OneNear, pooled, searching, uncut
+from toolcrib.model import Query, Variant
 from toolcrib.search.answer import answer
 from toolcrib.search.confidence import BROAD, LOW
 from toolcrib.search.fuse import fuse_arms, fuse_variants
@@ -192,41 +191,17 @@ def test_both_engines_rank_alike(text: str):
     assert dict(memory) == pytest.approx(dict(sqlite))
 
 
-@dataclass(frozen=True)
-class Meaning:
-    """A view with a vector arm that knows what searches the web, and nothing else."""
-
-    view: View
-    broad: str
-
-    @property
-    def generation(self) -> int:
-        return self.view.generation
-
-    @property
-    def arms(self) -> dict[Arm, Index]:
-        return {**self.view.arms, "vector": self}
-
-    def named(self, spelling: str) -> Sequence[str]:
-        return self.view.named(spelling)
-
-    def ids(self) -> Sequence[str]:
-        return self.view.ids()
-
-    def lookup(
-        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
-    ) -> Ranking:
-        near = NEAR_BROAD if variant.text == BROAD else FAR
-        return [] if self.broad in exclude else [Match(self.broad, near)][:limit]
+def near_broad(variant: Variant) -> float:
+    return NEAR_BROAD if variant.text == BROAD else FAR
 
 
 def test_what_is_near_to_nothing_is_not_answered_but_by_a_tool_that_searches_the_web(
     search: Search,
 ):
     [read, *_] = ids(search, "read a text file")
-    far = replace(search, view=Meaning(search.view, "no such tool"), cosines=True)
+    far = replace(search, view=OneNear(search.view, "no such tool", near_broad), cosines=True)
     assert far.trace("read a text file", depth=50).kept == []
-    broad = replace(search, view=Meaning(search.view, read), cosines=True)
+    broad = replace(search, view=OneNear(search.view, read, near_broad), cosines=True)
     trace = broad.trace("read a text file", depth=50)
     assert trace.chance == LOW
     assert trace.kept[0].id == read

@@ -70,8 +70,15 @@ def test_a_task_that_asks_for_one_thing_is_not_split(asked: str):
     assert list(intents(asked)) == single.get(asked, [])
 
 
-def test_only_so_many_intents_are_looked_at():
-    assert len(intents("read it; " * 20)) == MOST_INTENTS
+def test_what_is_asked_for_twice_is_one_thing():
+    assert list(intents("read it; send it; read it")) == ["read", "send"]
+
+
+def test_only_so_many_intents_are_wordings():
+    task = "; ".join(f"read file{number}" for number in range(20))
+    assert len(intents(task)) == 20
+    made = variants(task, VariantWeights())
+    assert [each.origin for each in made].count("one intent") == MOST_INTENTS
 
 
 def test_the_wordings_have_their_weights_and_origins():

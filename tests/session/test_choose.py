@@ -4,7 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.model import Answer, Hit, State, ToolInfo
+from toolcrib.session.accounting import definition
 from toolcrib.session.choose import in_turn, to_reveal
+from toolcrib.text.tokens import estimate_tokens
 
 
 def hit(name: str, state: State = "ready") -> Hit:
@@ -36,6 +38,25 @@ def test_beyond_the_tokens_only_the_best():
 
 def test_what_is_selected_by_name_is_revealed_whatever_it_costs():
     assert reveal(answer("select:a,b,c", "a", "b", "c"), size=9_000) == ["a", "b", "c"]
+
+
+def test_the_best_of_each_part_of_a_task_is_revealed_whatever_it_costs():
+    # In such an answer the whole task, its first part and its second part take turns.
+    task = answer("read the page and send the message", "a", "b", "c", "d")
+    assert reveal(task, size=9_000) == ["a", "b", "c"]
+    assert reveal(answer("read the page", "a", "b", "c"), size=9_000) == ["a"]
+
+
+def test_places_go_to_the_best_of_each_need_first():
+    task = answer("read the page, send the message and delete the file", "a", "b", "c", "d")
+    assert reveal(task, answer("y", "e", "f", "g"), most=4) == ["a", "e", "b", "c"]
+
+
+def test_each_part_of_a_task_has_its_tokens():
+    one, two = answer("read it", *"abcde"), answer("read it and send it", *"abcde")
+    price = estimate_tokens(definition(deferred("a")["a"]))
+    assert reveal(one, tokens=2 * price) == ["a", "b"]
+    assert reveal(two, tokens=2 * price) == ["a", "b", "c", "d"]
 
 
 def test_a_small_one_behind_a_large_one_still_fits():

@@ -1,18 +1,29 @@
 """What a model reads of a search: within its budget, never a dead end, and readable back."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.session.deck import crib_of, names, plenty
 from tests.workshop import SEEN, ListedSource
-from toolcrib.model import Answer, Hit, ToolInfo
-from toolcrib.session.found import MORE, Found, revealed_in
+from toolcrib.model import Answer, Confidence, Hit, ToolInfo
+from toolcrib.session.found import (
+    LIKELY,
+    LOADED,
+    MORE,
+    SURE,
+    UNSURE,
+    Found,
+    beside_loaded,
+    revealed_in,
+)
 from toolcrib.text.tokens import Tokenizer
 
 
 def test_signatures_first_then_schemas():
     text = crib_of().session().search("read a text file from disk").text()
-    first, *lines = text.splitlines()
+    sure, first, *lines = text.splitlines()
+    assert sure == "Sure that one of these fits."
     assert first == "You can call these now:"
     assert lines[0] == "- read_file(path?: string) [read] Read a text file from the disk"
     assert lines.index("Parameters in full:") > 0
@@ -59,18 +70,75 @@ def test_a_skill_is_told_as_one():
 
 
 def test_a_tool_that_was_not_loaded_says_how_to_load_it():
-    hits = tuple(
-        Hit(name, "tool", "mcp", "s", "ready", "", 1.0, "d", "read") for name in ("a", "b")
-    )
-    found = Found((Answer("q", hits),), ("a",), (ToolInfo(name="a", description="d"),))
-    assert "- b [read, not loaded: `select:b` loads it] d" in found.text()
+    text = found(Answer("q", hits("a", "b"))).text()
+    assert "- b [read, not loaded: `select:b` loads it] d" in text
 
 
 def test_the_names_can_be_read_back():
-    found = crib_of(plenty(60)).session().search("turn gear number")
-    assert revealed_in(found.text()) == tuple(names(found.tools))
+    turned = crib_of(plenty(60)).session().search("turn gear number")
+    assert revealed_in(turned.text()) == tuple(names(turned.tools))
     assert revealed_in("Nothing fits.") == revealed_in("") == ()
-    assert revealed_in("x\n" + found.text()) == ()
+    assert revealed_in("x\n" + turned.text()) == ()
+
+
+def hits(*said: str, often_with: tuple[str, ...] = ()) -> tuple[Hit, ...]:
+    return tuple(
+        Hit(name, "tool", "mcp", "s", "ready", "", 1.0, "d", "read", None, often_with)
+        for name in said
+    )
+
+
+def found(*answers: Answer, loaded: str = "a") -> Found:
+    return Found(answers, tuple(loaded), tuple(ToolInfo(name=n, description="d") for n in loaded))
+
+
+@pytest.mark.parametrize(
+    ("confidence", "said"),
+    [("high", SURE), ("medium", LIKELY), ("low", UNSURE), ("none", UNSURE)],
+)
+def test_how_sure_it_is_comes_first(confidence: Confidence, said: str):
+    one = found(Answer("q", hits("a"), confidence=confidence, chance=0.5)).text()
+    assert one.splitlines()[:2] == [said, LOADED]
+    assert revealed_in(one) == ("a",)
+    named = found(Answer("a", hits("a"))).text()
+    assert named.startswith(LOADED)
+
+
+def test_each_of_several_queries_has_its_own_doubt():
+    sure = Answer("good", hits("a"), confidence="high", chance=0.95)
+    unsure = Answer("bad", hits("b"), confidence="low", chance=0.2)
+    text = found(sure, unsure, loaded="ab").text()
+    lines = text.splitlines()
+    assert lines[1:3] == ["'good':", SURE]
+    assert lines[lines.index("'bad':") + 1] == UNSURE
+    assert revealed_in(text) == ("a", "b")
+    assert beside_loaded(text) == f"'bad':\n{UNSURE}"
+
+
+def test_what_is_often_used_with_a_hit_is_told_once():
+    text = found(Answer("q", hits("a", "b", often_with=("b", "c")))).text()
+    assert text.count("Often used with") == 1
+    assert "Often used with a: c" in text
+
+
+def test_beside_what_is_loaded_stands_what_is_not():
+    missing = {"nope": ("a", "b")}
+    answer = Answer("select:a,b,nope", hits("a", "b"), missing=missing, note="4 more.")
+    said = beside_loaded(found(answer).text()).splitlines()
+    assert said == [
+        "- b [read, not loaded: `select:b` loads it] d",
+        "- no 'nope'; nearest: a, b",
+        "4 more.",
+    ]
+
+
+def test_where_all_is_loaded_and_sure_there_is_nothing_besides():
+    known = crib_of().session().search("select:read_file,write_file").text()
+    assert "Parameters in full:" in known
+    assert beside_loaded(known) == ""
+    likely = Answer("q", hits("a", often_with=("c",)), confidence="medium", chance=0.7)
+    assert beside_loaded(found(likely).text()) == f"{LIKELY}\nOften used with a: c"
+    assert beside_loaded(found(likely).text(), hints=False) == ""
 
 
 WIDE = tuple(

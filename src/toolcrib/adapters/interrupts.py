@@ -12,14 +12,12 @@ from collections.abc import Callable, Generator, Sequence
 from secrets import token_hex
 from typing import Any, TypeAlias, TypeVar
 
-from langchain_core.messages import ToolMessage
 from langgraph.func import task  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import interrupt
 
-from toolcrib.adapters.wire.told import told
 from toolcrib.execute.approval import Approver
 from toolcrib.execute.tickets import ApprovalRequest
-from toolcrib.model import JsonObject, Outcome
+from toolcrib.model import JsonObject
 
 T = TypeVar("T")
 
@@ -116,17 +114,7 @@ def approver_of(id: str | None, replies: Replies) -> Approver:
     return reply_to
 
 
-def message_of(name: str, id: str | None, outcome: Outcome) -> ToolMessage:
-    """What the model reads; what only a program needs is the artifact."""
-    extras = {
-        "structured": outcome.structured,
-        "handle": outcome.handle,
-        "repaired": list(outcome.repaired),
-    }
-    return ToolMessage(
-        told(outcome),
-        name=name,
-        tool_call_id=id or "",
-        status="error" if outcome.error else "success",
-        artifact={key: value for key, value in extras.items() if value} or None,
-    )
+def pin_shown(id: str | None, replies: Replies) -> str:
+    """The definition that the person saw; empty where nobody was asked."""
+    pins = (str(question["pin"]) for question, _ in replies if question["tool_call_id"] == id)
+    return next(pins, "")

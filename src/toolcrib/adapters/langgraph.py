@@ -1,17 +1,31 @@
-"""LangGraph: a `ToolNode` that calls what search finds, and asks where the rules say so.
+"""LangGraph: a `ToolNode` that searches, calls what is found, and asks where the rules say so.
+
+    tools = ApprovalToolNode([], crib)
+
+    def model(state):
+        shown = tools.active_tools(state["messages"])
+        return {"messages": [chat.bind_tools(shown).invoke(state["messages"])]}
 
     tool calls → questions → one interrupt each → all calls at once → messages
 
-How a question and its reply stay together is in `toolcrib.adapters.interrupts`.
+What is revealed is read from the messages of the state, before each request and each call. How a
+question and its reply stay together is in `toolcrib.adapters.interrupts`.
 """
 
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeAlias, TypedDict, Unpack
+from operator import itemgetter
+from typing import Any, TypeAlias, TypedDict, Unpack, cast
 from weakref import finalize
 
-from langchain_core.messages import AnyMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    InvalidToolCall,
+    ToolCall,
+    ToolMessage,
+)
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
@@ -25,16 +39,26 @@ from toolcrib.adapters.interrupts import (
     approver_of,
     asking,
     finished,
-    message_of,
     on_record,
+    pin_shown,
     question_of,
+)
+from toolcrib.adapters.messages import (
+    function,
+    message_of,
+    shown,
+    unreadable,
+    unreadable_answer,
 )
 from toolcrib.crib import HOST, Crib
 from toolcrib.execute.caller import Caller
 from toolcrib.model import JsonObject
+from toolcrib.session.session import Session
 from toolcrib.sources.background_loop import BackgroundLoop
 
 Done: TypeAlias = "ToolMessage | Command[Any]"
+CallerOf: TypeAlias = Callable[[Any], Caller]
+"""Who calls, by the context of the run."""
 
 _REPLIES: ContextVar[Replies] = ContextVar("toolcrib_replies", default=())
 
@@ -51,13 +75,16 @@ class NodeOptions(TypedDict, total=False):
 
 
 class ApprovalToolNode(ToolNode):
-    """Runs the tools that were bound, and every tool of a crib without binding it.
+    """Runs the tools that were bound, the search tool, and every tool of a crib without binding it.
 
     A bound tool runs as in any `ToolNode`, unless the crib has a tool of that name; all other calls
-    go through the crib's door. Where that asks for approval, the graph is interrupted, once for
-    each such call, before any call of the message is made. To resume with True or with
-    `{"approved": True}` is leave for that call; anything else is none, and the model reads that the
-    call was refused. An interrupt needs a checkpointer.
+    are those of a session, to which the messages of the state are shown: a tool that waits for a
+    search is called once they show that it was found. Where a call has to be approved, the graph is
+    interrupted, once for each such call, before any call of the message is made. To resume with
+    True or with `{"approved": True}` is leave for that call; anything else is none, and the model
+    reads that the call was refused. An interrupt needs a checkpointer.
+
+    `caller` is who calls, or tells it from the context of a run.
     """
 
     def __init__(
@@ -65,7 +92,7 @@ class ApprovalToolNode(ToolNode):
         tools: Sequence[BaseTool | Callable[..., object]],
         crib: Crib,
         *,
-        caller: Caller = HOST,
+        caller: Caller | CallerOf = HOST,
         **options: Unpack[NodeOptions],
     ) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType] - a bare Callable of theirs
@@ -76,13 +103,33 @@ class ApprovalToolNode(ToolNode):
         self._loop = BackgroundLoop("toolcrib-calls")
         finalize(self, self._loop.end_soon)
 
+    def active_tools(
+        self, messages: Sequence[AnyMessage], context: object = None
+    ) -> list[BaseTool | dict[str, Any]]:
+        """What to bind to the chat model for its next reply, given the messages of the state.
+
+        The bound tools, then core, the search tool, and what these messages show to be revealed,
+        each as a function. `context` is that of the run, where `caller` is told from it.
+        """
+        own = {name: tool for name, tool in self.tools_by_name.items() if self._is_bound(name)}
+        found = self._session(messages, context).active_tools()
+        return [*own.values(), *(function(tool) for tool in found if tool.name not in own)]
+
+    def system_note(self, context: object = None) -> str:
+        """How to find tools and what there is, for the system prompt; "" if nothing is deferred.
+
+        The same bytes as long as the catalog is the same.
+        """
+        session = self._session([], context)
+        return "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+
     def _func(
         self,
         input: list[AnyMessage] | dict[str, Any] | Any,  # noqa: A002, ANN401 - named by LangGraph
         config: RunnableConfig,
         runtime: Runtime[Any],
     ) -> Any:  # noqa: ANN401
-        replies = finished(asking(self._questions(input)), on_record)
+        replies = finished(asking(self._questions(input, config, runtime)), on_record)
         with _replied(replies):
             return super()._func(input, config, runtime)
 
@@ -92,16 +139,23 @@ class ApprovalToolNode(ToolNode):
         config: RunnableConfig,
         runtime: Runtime[Any],
     ) -> Any:  # noqa: ANN401
-        replies = await afinished(asking(self._questions(input)))
+        replies = await afinished(asking(self._questions(input, config, runtime)))
         with _replied(replies):
             return await super()._afunc(input, config, runtime)
 
-    def _questions(self, input: Any) -> Sequence[JsonObject]:  # noqa: A002, ANN401
+    def _questions(
+        self,
+        input: Any,  # noqa: A002, ANN401
+        config: RunnableConfig,
+        runtime: Runtime[Any],
+    ) -> Sequence[JsonObject]:
         calls, _ = self._parse_input(input)
+        messages = self._messages(self._extract_state(input, config))
+        session = self._session(messages, runtime.context)
         asked = (
-            (call["id"], self._crib.question(call["name"], call["args"], caller=self._caller))
+            (call["id"], session.question(call["name"], call["args"]))
             for call in calls
-            if not self._is_bound(call["name"])
+            if not self._is_bound(call["name"]) and not _unreadable_call(call)
         )
         return [question_of(id, request) for id, request in asked if request]
 
@@ -109,7 +163,18 @@ class ApprovalToolNode(ToolNode):
         """Whether it is a tool of the node's own. By the full name: a crib's bare name is none."""
         return name in self.tools_by_name and name not in self._crib.entries()
 
+    def _parse_input(self, input: Any) -> tuple[list[ToolCall], Any]:  # noqa: A002, ANN401
+        """The calls of the last reply, also those whose arguments are no JSON: as text."""
+        calls, kind = super()._parse_input(input)
+        if kind == "tool_calls":
+            return calls, kind
+        said = reversed(self._messages(input))
+        reply = next(message for message in said if isinstance(message, AIMessage))
+        return [*calls, *cast("list[ToolCall]", unreadable(reply))], kind
+
     def _called(self, request: ToolCallRequest, run: Callable[[ToolCallRequest], Done]) -> Done:
+        if broken := _unreadable_call(request.tool_call):
+            return unreadable_answer(broken)
         if self._is_bound(request.tool_call["name"]):
             return run(request)
         return self._loop.submit(self._through_the_door(request)).result()
@@ -117,20 +182,41 @@ class ApprovalToolNode(ToolNode):
     async def _acalled(
         self, request: ToolCallRequest, run: Callable[[ToolCallRequest], Awaitable[Done]]
     ) -> Done:
+        if broken := _unreadable_call(request.tool_call):
+            return unreadable_answer(broken)
         if self._is_bound(request.tool_call["name"]):
             return await run(request)
         return await self._through_the_door(request)
 
     async def _through_the_door(self, request: ToolCallRequest) -> ToolMessage:
-        call, replies = request.tool_call, _REPLIES.get()
-        outcome = await self._crib.call(
-            call["name"],
-            call["args"],
-            caller=self._caller,
-            pin=_pin_shown(call["id"], replies),
-            approver=approver_of(call["id"], replies),
+        name, arguments, id = itemgetter("name", "args", "id")(request.tool_call)
+        context = cast("Any", request).runtime.context  # theirs is typed in part alone
+        session = self._session(self._messages(request.state), context)
+        replies = _REPLIES.get()
+        outcome = await session.call(
+            name, arguments, pin=pin_shown(id, replies), approver=approver_of(id, replies)
         )
-        return message_of(call["name"], call["id"], outcome)
+        return message_of(name, id, outcome)
+
+    def _session(self, messages: Sequence[AnyMessage], context: object) -> Session:
+        caller = self._caller if isinstance(self._caller, Caller) else self._caller(context)
+        return shown(self._crib.session(caller=caller), messages)
+
+    def _messages(self, state: Any) -> Sequence[AnyMessage]:  # noqa: ANN401 - as theirs
+        """The messages of a state, in whichever of its forms."""
+        match state:
+            case list():
+                return cast("list[AnyMessage]", state)
+            case Mapping():
+                return cast("Mapping[str, list[AnyMessage]]", state).get(self._messages_key, [])
+            case _:
+                return getattr(state, self._messages_key, [])
+
+
+def _unreadable_call(call: ToolCall) -> InvalidToolCall | None:
+    """The call as what it is where its arguments are no JSON; see `_parse_input`."""
+    kind = cast("Mapping[str, object]", call).get("type")
+    return cast("InvalidToolCall", call) if kind == "invalid_tool_call" else None
 
 
 @contextmanager
@@ -141,9 +227,3 @@ def _replied(replies: Replies) -> Generator[None]:
         yield
     finally:
         _REPLIES.reset(token)
-
-
-def _pin_shown(id: str | None, replies: Replies) -> str:
-    """The definition that the person saw; empty where nobody was asked."""
-    pins = (str(question["pin"]) for question, _ in replies if question["tool_call_id"] == id)
-    return next(pins, "")

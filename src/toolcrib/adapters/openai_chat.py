@@ -23,13 +23,11 @@ from openai.types.chat import (
 
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.adapters.wire.plain import objects, plain, text_of
-from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
+from toolcrib.adapters.wire.proxy import note_of, proxy_tools, revealed_by, unwrapped
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
-from toolcrib.session.found import revealed_in
-from toolcrib.session.search_tool import NAMES
 from toolcrib.session.session import Session
 
 ChatMode = Literal["append", "proxy"]
@@ -121,12 +119,12 @@ def _result(call: ToolCall, outcome: Outcome) -> ChatCompletionToolMessageParam:
 
 
 def _revealed(messages: Iterable[ChatMessage]) -> Iterator[str]:
-    """The names that the searches of a conversation have revealed, in its order."""
-    searches: set[str] = set()
+    """The names that searches have revealed, and those that were called, in order."""
+    asked: dict[str, ToolCall] = {}
     for message in objects(list(messages)):
-        searches |= {call.id for call in map(_call, _asked(message)) if call.name in NAMES}
-        if message.get("tool_call_id") in searches:
-            yield from revealed_in(_text(message.get("content")))
+        asked |= {call.id: call for call in map(_call, _asked(message))}
+        if call := asked.get(text_of(message.get("tool_call_id"))):
+            yield from revealed_by(call, _text(message.get("content")))
 
 
 def _text(content: object) -> str:

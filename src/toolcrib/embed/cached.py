@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from toolcrib.embed.protocol import Embedder
 from toolcrib.embed.recent import Recent
+from toolcrib.embed.unit import unit_rows
 from toolcrib.errors import EmbedError
 from toolcrib.store.protocol import VectorCache
 
@@ -18,7 +19,9 @@ class CachedEmbedder:
     """Another embedder, asked only for what neither memory nor the store has, once a text.
 
     The texts go to it `chunk` at a time, and each chunk is kept as soon as it is there: a run
-    that is interrupted continues where it was. The last 1,024 texts stay in memory.
+    that is interrupted continues where it was. The last 1,024 texts stay in memory. It may be
+    anybody's: whatever it raises, and whatever it returns that is not one vector a text, all of one
+    size and finite, is an `EmbedError`.
     """
 
     def __init__(
@@ -29,6 +32,7 @@ class CachedEmbedder:
         self._cache = cache
         self._chunk = chunk
         self._recent = Recent(recent)
+        self._size = 0
 
     def embed(
         self,
@@ -70,8 +74,22 @@ class CachedEmbedder:
         hashes = list(texts)
         for start in range(0, len(hashes), self._chunk):
             chunk = hashes[start : start + self._chunk]
-            rows = self._embedder.embed([texts[key] for key in chunk])
-            yield dict(zip(chunk, rows, strict=True))
+            yield dict(zip(chunk, self._asked([texts[key] for key in chunk]), strict=True))
+
+    def _asked(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """What the embedder says of the texts, if it is what every embedder promises."""
+        try:
+            said = self._embedder.embed(texts)
+            rows = unit_rows(said, count=len(texts), dimensions=self._size or None)
+        except EmbedError:
+            raise
+        except Exception as error:
+            raise EmbedError(
+                f"no vectors from {self.model}: {error or type(error).__name__}; "
+                "check the embedder: one vector of one size for each text"
+            ) from error
+        self._size = rows.shape[1]
+        return rows
 
     def _rows(self, vectors: list[NDArray[np.float32]]) -> NDArray[np.float32]:
         if len({vector.size for vector in vectors}) > 1:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from toolcrib.by_settings import embedder_of, rules_of, weights_of
 from toolcrib.config import Settings
@@ -51,7 +52,7 @@ def searching(
                 view,
                 entries,
                 rules,
-                vectors=catalog.with_vectors,
+                vectors=partial(catalog.with_vectors, size=view.vector_size),
                 cosines=catalog.cosines,
                 glossary=load_glossary(settings.search.glossaries),
                 alone=spoken_alone(entries.values()),

@@ -1,21 +1,24 @@
 """Who may call what without a person's leave, and how that leave is asked for.
 
 Rules are tried in order and the first that matches decides. Where none does: a `read` is allowed,
-and everything else is asked for.
+and everything else is asked for. A pattern that can be read as the name of two tools (see
+`names.patterns`) never gives leave to the one that it does not spell out, and never spares it a
+denial.
 """
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Literal, Protocol
 
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.tickets import TICKET_S, ApprovalRequest, Tickets
-from toolcrib.model import PermissionKind, ToolInfo
+from toolcrib.model import Entry, PermissionKind
+from toolcrib.names.patterns import bars, grants
 
 Verdict = Literal["allow", "ask", "deny"]
+_STRICTEST: tuple[Verdict, ...] = ("allow", "ask", "deny")
 
 _log = logging.getLogger(__name__)
 
@@ -28,9 +31,17 @@ class Rule:
     pattern: str = "*"
     kind: PermissionKind | None = None
 
-    def matches(self, tool: ToolInfo) -> bool:
-        """Whether the rule is about this tool. Names are compared letter by letter."""
-        return self.kind in (None, tool.permission_kind) and fnmatchcase(tool.name, self.pattern)
+    def means(self, entry: Entry) -> bool:
+        """Whether the rule is about this tool and no other that its pattern could name."""
+        return self._is_of(entry) and grants(self.pattern, entry)
+
+    def touches(self, entry: Entry) -> bool:
+        """Whether it may be about this tool. What allows is about nothing that it does not mean."""
+        fits = grants if self.verdict == "allow" else bars
+        return self._is_of(entry) and fits(self.pattern, entry)
+
+    def _is_of(self, entry: Entry) -> bool:
+        return self.kind in (None, entry.capability.permission_kind)
 
 
 class Approver(Protocol):
@@ -41,12 +52,21 @@ class Approver(Protocol):
         ...
 
 
-def decide(tool: ToolInfo, rules: Sequence[Rule]) -> Verdict:
-    """The verdict of the first rule that matches, else that of the default."""
+def decide(entry: Entry, rules: Sequence[Rule]) -> Verdict:
+    """The verdict of the first rule that matches, else that of the default.
+
+    The stricter of two: by the rules that mean the tool, and by all that may be about it.
+    """
+    default: Verdict = "allow" if entry.capability.permission_kind == "read" else "ask"
+    meant = _first(filter(lambda rule: rule.means(entry), rules), default)
+    touched = _first(filter(lambda rule: rule.touches(entry), rules), default)
+    return max((meant, touched), key=_STRICTEST.index)
+
+
+def _first(rules: Iterable[Rule], default: Verdict) -> Verdict:
     for rule in rules:
-        if rule.matches(tool):
-            return rule.verdict
-    return "allow" if tool.permission_kind == "read" else "ask"
+        return rule.verdict
+    return default
 
 
 class Approval:
@@ -56,19 +76,19 @@ class Approval:
         self._rules = rules
         self._tickets = tickets
 
-    def verdict(self, tool: ToolInfo) -> Verdict:
+    def verdict(self, entry: Entry) -> Verdict:
         """What the rules say of a tool."""
-        return decide(tool, self._rules)
+        return decide(entry, self._rules)
 
-    def asks(self, tool: ToolInfo) -> bool:
+    def asks(self, entry: Entry) -> bool:
         """Whether a person's leave is needed, rather than given or refused by rule."""
-        return self.verdict(tool) == "ask"
+        return self.verdict(entry) == "ask"
 
     async def grant(
-        self, tool: ToolInfo, request: ApprovalRequest, approver: Approver | None
+        self, entry: Entry, request: ApprovalRequest, approver: Approver | None
     ) -> None:
         """Return if the call has leave. Raises `Refused` if it has not, or if nobody can tell."""
-        match self.verdict(tool):
+        match self.verdict(entry):
             case "allow":
                 return
             case "ask" if approver:
@@ -76,7 +96,7 @@ class Approval:
             case "ask":
                 self._spend(request)
             case _:
-                message = f"the operator's rules deny {tool.name!r}; do without it"
+                message = f"the operator's rules deny {entry.name!r}; do without it"
                 raise Refused("approval_denied", "approval", message)
 
     def _spend(self, request: ApprovalRequest) -> None:

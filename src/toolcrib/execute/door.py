@@ -146,11 +146,16 @@ class Door:
         None where nobody would be: the rules allow it, or it is refused, as the call itself says.
         """
         try:
-            tool = self._named(call, caller).tool
-            request = ApprovalRequest.of(caller.id, tool, take_in(call, tool))
+            named = self._named(call, caller)
+            request = ApprovalRequest.of(caller.id, named.tool, take_in(call, named.tool))
         except Exception:  # noqa: BLE001 - the call comes to the same gates, and says what is wrong
             return None
-        return request if self._approval.asks(tool) else None
+        return request if self._approval.asks(named.entry) else None
+
+    def asks(self, name: str, caller: Caller) -> bool:
+        """Whether the rules want a person's leave for calls of this name, whatever its state."""
+        entry = self.means(name, caller)
+        return entry is not None and self._approval.asks(entry)
 
     def check(self, tool: ToolInfo, arguments: JsonObject | str) -> JsonObject:
         """The arguments as this tool would be sent them. Sends nothing. Raises `Refused`."""
@@ -200,8 +205,8 @@ class Door:
         little = is_little(call.text or call.arguments)
         given = await self._aside(partial(take_in, call, tool), at_once=little)
         seen.request = request = ApprovalRequest.of(caller.id, tool, given)
-        seen.verdict = self._approval.verdict(tool)
-        await self._approval.grant(tool, request, approver)
+        seen.verdict = self._approval.verdict(entry)
+        await self._approval.grant(entry, request, approver)
         little = self._arguments.takes_a_moment(tool, given)
         checked = await self._aside(partial(self._arguments.check, tool, given), at_once=little)
         source = _still(entry, tool, named.pool)

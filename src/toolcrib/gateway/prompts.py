@@ -9,7 +9,7 @@ from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.beside import page, result, running, seen_servers
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.rounds import Rounds
-from toolcrib.pool.names import Origin, name_all
+from toolcrib.names.origin import Origin, name_all
 from toolcrib.sources.mcp.offered import Offered
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.text.nearest import nearest

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
 from toolcrib.crib import Crib
 from toolcrib.execute.caller import Caller
@@ -10,6 +9,7 @@ from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.visible import Visible
 from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo
+from toolcrib.names.patterns import any_grants
 from toolcrib.session.choose import in_turn
 from toolcrib.session.found import Found
 
@@ -41,10 +41,9 @@ class Side:
 
     def pinned(self) -> tuple[ToolInfo, ...]:
         """The tools that are listed whatever the mode, by source and name."""
-        pins = self.guest.profile.pins
-        return tuple(
-            tool for tool in self.tools() if any(fnmatchcase(tool.name, pin) for pin in pins)
-        )
+        pins, entries = self.guest.profile.pins, self.visible.entries
+        listed = ((tool, entries.get(tool.name)) for tool in self.tools())
+        return tuple(tool for tool, entry in listed if entry and any_grants(pins, entry))
 
     def search(
         self, queries: Sequence[str], limit: int | None = None, kinds: Iterable[Kind] = ()

@@ -1,8 +1,8 @@
 """The pool's entries as documents in an engine, kept in step with them."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from threading import RLock
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from toolcrib.embed.bundled.embedder import VERSION as BUNDLED
 from toolcrib.embed.cached import CachedEmbedder
-from toolcrib.errors import EmbedError, StoreError
+from toolcrib.errors import EmbedError, StoreError, ToolcribError
 from toolcrib.index.document import Document, document
-from toolcrib.index.protocol import Engine, Progress, View
+from toolcrib.index.protocol import Engine, Progress, Superseded, View
 from toolcrib.index.worker import Worker
 from toolcrib.model import Entry, Variant
 
@@ -22,35 +22,67 @@ _log = logging.getLogger(__name__)
 AT_ONCE = 16
 """How many texts are embedded at a time in the background: closing waits for no more."""
 
+UNREADY = " without vectors"
+"""What the mark of an index ends with whose vectors are still to come."""
+
 
 class Catalog:
     """An engine and the embedder that gives its documents and queries their vectors.
 
     With `later`, documents whose vectors are not kept anywhere are indexed without, and get them
     all at once when a thread beside has made them; the other arms answer meanwhile. An embedder
-    that fails costs the vector arm and no more: it is logged, and the other two arms answer.
-    What was indexed without vectors then gets them with the next change or rebuild.
+    that fails costs the vector arm and no more: the other two arms answer, and `say` hears it once,
+    until it works again. What was indexed without vectors then gets them with the next change or
+    rebuild.
     """
 
     def __init__(
-        self, engine: Engine, embedder: CachedEmbedder | None, *, later: bool = False
+        self,
+        engine: Engine,
+        embedder: CachedEmbedder | None,
+        *,
+        later: bool = False,
+        say: Callable[[str], None] = _log.warning,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._later = later and embedder is not None
+        self._say = say
+        self._failing = False
         self._writing = RLock()
         self._fingerprint = ""
+        self._held: str | None = None
         self._waiting: dict[str, Document] = {}
         self._made: dict[str, NDArray[np.float32]] = {}
         self._worker = Worker(self._embed_some, name="toolcrib-vectors")
 
-    def view(self) -> AbstractContextManager[View]:
-        """What one search sees."""
-        return self._engine.view()
+    @contextmanager
+    def view(self) -> Generator[View]:
+        """What one search sees.
+
+        Raises `Superseded` if the index is no longer of the entries that were put into it last, or
+        that it was adopted for.
+        """
+        with ExitStack() as stack:
+            view = stack.enter_context(self._engine.view())
+            if not self._holds(view):
+                with self._writing:  # we may be about to say what we have written ourselves
+                    view = stack.enter_context(self._engine.view())
+                    if not self._holds(view):
+                        raise Superseded
+            yield view
 
     def has(self, fingerprint: str) -> bool:
         """Whether the index was made from the entries of this fingerprint, by this model."""
         return self._engine.mark() == self._mark(fingerprint)
+
+    def adopt(self, fingerprint: str) -> bool:
+        """Take the index as it is, if `has`; whether it does."""
+        with self._writing:
+            if not self.has(fingerprint):
+                return False
+            self._fingerprint, self._held = fingerprint, self._mark(fingerprint)
+            return True
 
     def rebuild(
         self,
@@ -67,30 +99,37 @@ class Catalog:
         with self._writing:
             documents = self._documents(entries, embedding)
             self._wait_for(documents, (), fingerprint, anew=True)
-            self._engine.rebuild(documents, progress=progress, mark=self._current_mark())
+            mark = self._current_mark()
+            self._engine.rebuild(documents, progress=progress, mark=mark)
+            self._held = mark
         self._wake()
 
     def change(self, put: Collection[Entry], remove: Iterable[str], fingerprint: str) -> None:
-        """Index what changed on the way to the entries of this fingerprint."""
+        """Index what changed on the way to the entries of this fingerprint. Raises `Superseded`."""
         gone = list(remove)
         with self._writing:
             documents = self._documents(put, None)
             self._wait_for(documents, gone, fingerprint, anew=False)
-            self._engine.change(documents, gone, mark=self._current_mark())
+            self._change(documents, gone)
         self._wake()
 
-    def with_vectors(self, variants: Sequence[Variant]) -> Sequence[Variant]:
+    def with_vectors(
+        self, variants: Sequence[Variant], *, size: int | None = None
+    ) -> Sequence[Variant]:
         """The variants with vectors, all embedded at once; as they are if that is not possible.
 
-        While any document waits for its vector all do without: it would else come last.
+        While any document waits for its vector all do without: it would else come last. `size` is
+        that of the vectors they are compared with: 0 if there are none, None if nobody knows.
         """
-        if self._embedder is None or self._waiting:
+        if self._embedder is None or self._waiting or size == 0:
             return variants
         try:
             vectors = self._embedder.embed([variant.text for variant in variants], keep=False)
+            _check_size(vectors.shape[1], size)
         except EmbedError as error:
-            _log.warning("ranked by words alone: %s", error)
+            self._failed(error)
             return variants
+        self._failing = False
         pairs = zip(variants, vectors.tolist(), strict=True)
         return [replace(variant, vector=vector) for variant, vector in pairs]
 
@@ -119,8 +158,9 @@ class Catalog:
                 return _with(documents, self._embedder.known(texts))
             vectors = self._embedder.embed(texts, progress=embedding or _unheard)
         except EmbedError as error:
-            _log.warning("indexed without vectors: %s", error)
+            self._failed(error)
             return documents
+        self._failing = False
         return _with(documents, dict(zip(texts, vectors, strict=True)))
 
     def _wait_for(
@@ -151,8 +191,9 @@ class Catalog:
         try:
             self._make(sorted(wanted)[:AT_ONCE])
         except (EmbedError, StoreError) as error:
-            _log.warning("searching by words alone: %s", error)
+            self._failed(error)
             return False
+        self._failing = False
         return True
 
     def _make(self, texts: Sequence[str]) -> None:
@@ -164,11 +205,38 @@ class Catalog:
         ready = _with(self._waiting.values(), self._made)
         self._waiting, self._made = {}, {}
         if ready:
-            self._engine.change(ready, (), mark=self._current_mark())
+            with suppress(Superseded):  # whoever looks next finds out
+                self._change(ready, ())
+
+    def _change(self, put: Collection[Document], remove: Iterable[str]) -> None:
+        mark = self._current_mark()
+        self._engine.change(self._of_one_size(put), remove, mark=mark, base=self._held)
+        self._held = mark
+
+    def _of_one_size(self, documents: Collection[Document]) -> Collection[Document]:
+        """The documents, without their vectors if those are of another size than the others'."""
+        with self._engine.view() as view:
+            there = view.vector_size
+        try:
+            for size in {each.vector.size for each in documents if each.vector is not None}:
+                _check_size(size, there or None)
+        except EmbedError as error:
+            self._failed(error)
+            return [replace(each, vector=None) for each in documents]
+        return documents
+
+    def _failed(self, error: ToolcribError) -> None:
+        if not self._failing:
+            self._failing = True
+            self._say(f"searching by words alone: {error}")
+
+    def _holds(self, view: View) -> bool:
+        """Whether a view is of the entries that are held, with their vectors or before them."""
+        return self._held is None or _entries(view.mark) == _entries(self._held)
 
     def _current_mark(self) -> str:
         """The mark of the index; one whose vectors are still to come is of no other use."""
-        return self._mark(self._fingerprint) + (" without vectors" if self._waiting else "")
+        return self._mark(self._fingerprint) + (UNREADY if self._waiting else "")
 
     def _mark(self, fingerprint: str) -> str:
         return f"{fingerprint} {self._embedder.model if self._embedder else 'none'}"
@@ -179,6 +247,20 @@ def _with(
 ) -> list[Document]:
     """The documents with the vectors of their texts, where there are any."""
     return [replace(each, vector=vectors.get(each.text)) for each in documents]
+
+
+def _check_size(size: int, expected: int | None) -> None:
+    """Raises `EmbedError` for vectors that cannot be compared with those that are there."""
+    if expected is not None and size != expected:
+        raise EmbedError(
+            f"its vectors have {size} numbers now, and those of the tools {expected}: the model "
+            "has changed under its name; give it another name, or index anew"
+        )
+
+
+def _entries(mark: str) -> str:
+    """The mark without what it says of vectors."""
+    return mark.removesuffix(UNREADY)
 
 
 def _unheard(_done: int, _all: int) -> None:

@@ -16,6 +16,10 @@ Arm = Literal["like", "bm25", "vector"]
 Progress = Callable[[int], None]
 
 
+class Superseded(Exception):
+    """Another process has put the index of other entries in this one's place."""
+
+
 class Index(Protocol):
     """One way to look up. Each arm works alone; none knows of the others."""
 
@@ -39,6 +43,16 @@ class View(Protocol):
     def generation(self) -> int: ...
 
     @property
+    def mark(self) -> str:
+        """What its writer said that it was made from; "" if it did not say."""
+        ...
+
+    @property
+    def vector_size(self) -> int:
+        """How many numbers each stored vector has; 0 without any."""
+        ...
+
+    @property
     def arms(self) -> dict[Arm, Index]:
         """The arms that can answer, in a fixed order. No vectors stored: no vector arm."""
         ...
@@ -56,7 +70,7 @@ class Engine(Protocol):
     """The arms of one catalog, and the only way to change them."""
 
     def view(self) -> AbstractContextManager[View]:
-        """The current generation, held until the block ends."""
+        """The current generation, held until the block ends. Raises `Superseded`."""
         ...
 
     def rebuild(
@@ -70,9 +84,18 @@ class Engine(Protocol):
         ...
 
     def change(
-        self, put: Iterable[Document] = (), remove: Iterable[str] = (), *, mark: str = ""
+        self,
+        put: Iterable[Document] = (),
+        remove: Iterable[str] = (),
+        *,
+        mark: str = "",
+        base: str | None = None,
     ) -> None:
-        """Add or replace some documents and remove others, all at once, touching nothing else."""
+        """Add or replace some documents and remove others, all at once, touching nothing else.
+
+        `base` is the mark of what is to be changed. Where another is there by now it raises
+        `Superseded`, and changes nothing.
+        """
         ...
 
     def mark(self) -> str:

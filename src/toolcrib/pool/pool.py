@@ -7,8 +7,8 @@ from typing import NamedTuple, TypeAlias
 
 from toolcrib.errors import AmbiguousName, ToolcribError, UnknownTool
 from toolcrib.model import Capability, Entry, State
+from toolcrib.names.origin import Origin, Stems, name_all, overlaps
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
-from toolcrib.pool.names import Origin, name_all
 from toolcrib.pool.pins import pin
 from toolcrib.pool.states import remedy, state
 from toolcrib.sources.protocol import Source
@@ -30,6 +30,14 @@ class Listed(NamedTuple):
 Listing: TypeAlias = Mapping[Origin, Listed]
 
 
+class Placed(NamedTuple):
+    """A listed capability, its source, and the stems of other sources that its name has too."""
+
+    listed: Listed
+    source: Source
+    overlaps: Stems
+
+
 class Pool:
     """`entries` is replaced whole by each refresh: whoever holds it sees one moment."""
 
@@ -47,10 +55,16 @@ class Pool:
         """The same for the same names and fields, whatever order they came in; else another."""
         return f"{self._fingerprint:x}"
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What the sources that are here say is wrong with them now, each once."""
+        sources = [source for source, _ in tuple(self._listed.values())]
+        return tuple(dict.fromkeys(said for source in sources for said in source.problems))
+
     def add(self, *sources: Source) -> tuple[str, ...]:
         """Take sources in, and return what is wrong with those that cannot be listed.
 
-        They stay out; so do single capabilities that a source itself could not read.
+        They stay out; what a source itself could not read is at `problems`.
         """
         problems: list[str] = []
         for source in sources:
@@ -58,8 +72,6 @@ class Pool:
                 self._list(source)
             except ToolcribError as error:
                 problems.append(str(error))
-            else:
-                problems += source.problems
         self._merge()
         return tuple(problems)
 
@@ -106,9 +118,9 @@ class Pool:
 
     def _merge(self) -> ToolsUpdated:
         before, contents, named = self.entries, self._contents, self._named()
-        self.entries = {name: self._entry(name, one) for name, (one, _) in named.items()}
-        self._sources = {name: source for name, (_, source) in named.items()}
-        self._contents = {name: one.content for name, (one, _) in named.items()}
+        self.entries = {name: self._entry(name, placed) for name, placed in named.items()}
+        self._sources = {name: placed.source for name, placed in named.items()}
+        self._contents = {name: placed.listed.content for name, placed in named.items()}
         self._by_bare = _by_bare(self.entries.values())
         news = _difference(before, self.entries)
         if news:
@@ -123,23 +135,33 @@ class Pool:
         _, known = self._listed.get(id(source), (source, {}))
         self._listed[id(source)] = source, _listing(source, known)
 
-    def _named(self) -> dict[str, tuple[Listed, Source]]:
+    def _named(self) -> dict[str, Placed]:
         """Every listed capability under its name; of two with one origin the first listed."""
         by_origin: dict[Origin, tuple[Listed, Source]] = {}
         for source, listing in reversed(self._listed.values()):
             by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
         names = name_all(list(by_origin))
-        return {names[origin]: found for origin, found in by_origin.items()}
+        near = overlaps(by_origin, (_of(source) for source, _ in self._listed.values()))
+        return {
+            names[origin]: Placed(*found, near.get(origin, ()))
+            for origin, found in by_origin.items()
+        }
 
-    def _entry(self, name: str, listed: Listed) -> Entry:
+    def _entry(self, name: str, placed: Placed) -> Entry:
         """The entry of a listed capability: the one that was there, if nothing has changed."""
-        old = self.entries.get(name)
-        now = listed.content, listed.pinned.pin, listed.state
-        if old and (self._contents[name], old.capability.pin, old.state) == now:
+        old, listed = self.entries.get(name), placed.listed
+        now = listed.content, listed.pinned.pin, listed.state, placed.overlaps
+        if old and (self._contents[name], old.capability.pin, old.state, old.overlaps) == now:
             return old
         capability = replace(listed.pinned, name=name)
         todo = remedy(listed.state, capability.source_id)
-        return Entry(name, listed.given.name, capability, listed.state, todo)
+        return Entry(name, listed.given.name, capability, listed.state, todo, placed.overlaps)
+
+
+def _of(source: Source) -> Origin:
+    """A source as the origin of nothing."""
+    prefix = source.kind if source.kind in ("mcp", "sdk") else ""
+    return Origin(prefix, source.id or "" if prefix else "", "")
 
 
 def _listing(source: Source, known: Listing) -> Listing:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
-from toolcrib.pool.names import Origin
+from toolcrib.names.origin import Origin
 from toolcrib.review.changes import Change, changes
 from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp.source import McpSource
@@ -37,6 +37,11 @@ class Desk:
     def __init__(self, sources: Sequence[McpSource], decisions: Decisions) -> None:
         self._sources = sources
         self._decisions = decisions
+
+    def problems(self) -> tuple[str, ...]:
+        """Why nothing of some servers is approved, if that is so; a decision mends it."""
+        said = (source.judgement.problem for source in self._sources)
+        return tuple(dict.fromkeys(filter(None, said)))
 
     def items(self, server: str = "") -> tuple[Item, ...]:
         """What waits, and what was rejected; of one server, or of all.

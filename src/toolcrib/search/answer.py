@@ -1,12 +1,13 @@
 """From a query in any form to an answer: never a dead end, never the whole catalog."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from toolcrib.model import Answer, Capability, Entry, Hit, Match, Query, Ranking, ToolInfo
-from toolcrib.search.confidence import confidence
+from toolcrib.search.confidence import LOW, confidence
+from toolcrib.search.intent import intent
 from toolcrib.search.parse import LONGEST_QUERY, Browse, Free, Pattern, Required, Select, parse
 from toolcrib.search.pipeline import Search, Trace
 from toolcrib.text.language import language
@@ -21,7 +22,14 @@ MOST_OFTEN_WITH = 3
 
 
 def answer(query: Query, search: Search) -> Answer:
-    """The answer to a query, whatever its form."""
+    """The answer to a query, whatever its form. Without hits it is sure of nothing."""
+    found = _answered(query, search)
+    if found.hits or found.confidence == "none":
+        return found
+    return replace(found, confidence="none", chance=0.0)
+
+
+def _answered(query: Query, search: Search) -> Answer:
     match parse(query.text):
         case Browse():
             return _browse(query, search)
@@ -55,9 +63,29 @@ def _answer(query: Query, search: Search, ranking: Ranking) -> Answer:
 
 
 def _fitting(query: Query, search: Search, trace: Trace) -> Answer:
-    """The answer to a free text, with how sure it is."""
+    """The answer to a free text, with how sure it is and which of its parts went without."""
+    found = _answer(query, search, trace.kept)
     sure = confidence(trace.chance) if trace.ranking else "none"
-    return replace(_answer(query, search, trace.kept), confidence=sure, chance=trace.chance)
+    note = found.note or _lost_parts(found, trace)
+    return replace(found, confidence=sure, chance=trace.chance, note=note)
+
+
+def _lost_parts(found: Answer, trace: Trace) -> str:
+    """Which of the things that were asked for have nothing in the answer, and why."""
+    shown = {hit.name for hit in found}
+    unfit = [part.asked for part in trace.parts if not part.fits]
+    fitting = [part for part in trace.parts if part.fits]
+    left = [part.asked for part in fitting if shown.isdisjoint(match.id for match in part.kept)]
+    left += trace.beyond
+    notes = [
+        f"Nothing fits {_quoted(unfit)}." if unfit else "",
+        f"No room was left for {_quoted(left)}: ask for each by itself." if left else "",
+    ]
+    return " ".join(filter(None, notes))
+
+
+def _quoted(texts: Iterable[str]) -> str:
+    return " or ".join(repr(text) for text in texts)
 
 
 def _browse(query: Query, search: Search) -> Answer:
@@ -88,16 +116,39 @@ def _called(name: str, search: Search) -> list[str]:
 
 
 def _required(query: Query, search: Search, parts: tuple[str, ...], rest: str) -> Answer:
+    """What has the words in its name, ranked by the rest. Nothing in it is withheld."""
     having = [name for name in _names(search) if all(part in name.lower() for part in parts)]
+    words = " and ".join(repr(part) for part in parts)
     if not having:
         lacking = {part: nearest(part, _names(search)) for part in parts[:MOST_NEAREST]}
-        note = f"No name has {' and '.join(repr(part) for part in parts)} in it."
+        note = f"No name has {words} in it."
         return Answer(
             query.text, missing=lacking, namespaces=namespaces(_visible(search)), note=note
         )
-    trace = search.within(having).trace(rest, depth=search.rules.depth) if rest else None
-    ranking = (trace and trace.kept) or [Match(name, 1.0) for name in having]
-    return _answer(query, search, ranking)
+    if not rest:
+        return _whole_set(query, search, having, words)
+    within = replace(search.within(having), least=LOW)
+    trace = within.trace(rest, depth=search.rules.depth)
+    return _fitting(query, within, trace) if trace.kept else _unranked(query, search, having, rest)
+
+
+def _whole_set(query: Query, search: Search, having: Sequence[str], words: str) -> Answer:
+    """All that have the words in their name, in order of it."""
+    found = _answer(query, search, [Match(name, 1.0) for name in having])
+    left = len(having) - len(found)
+    note = f"{left} more have {words} in their name: say what you need of them."
+    return replace(found, note=note) if left else found
+
+
+def _unranked(query: Query, search: Search, having: Sequence[str], rest: str) -> Answer:
+    """A named set of which nothing is said to fit: those first whose verb is kin to the rest's."""
+    wanted = intent(rest)
+    kin = {name: bool(wanted) and intent(search.entries[name].bare) == wanted for name in having}
+    ranking = [Match(name, LOW) for name in sorted(having, key=lambda name: not kin[name])]
+    how = "those with a verb like it come first" if any(kin.values()) else "they come by name"
+    found = _answer(query, search, ranking)
+    note = f"No tool with that name is about {rest!r}: {how}."
+    return replace(found, confidence="low", chance=LOW, note=note)
 
 
 def _pattern(query: Query, search: Search, pattern: str) -> Answer:

@@ -102,7 +102,7 @@ def explain(query: Query, entry: Entry, verdict: Verdict, search: Search) -> Exp
         learned=trace.learned.get(name, 0.0) if rank else 0.0,
         confidence=confidence(trace.chance),
         chance=trace.chance,
-        parts=tuple((_asked(part), _place(part.ranking, name)[0]) for part in trace.parts),
+        parts=tuple((part.asked, _place(part.ranking, name)[0]) for part in trace.parts),
         lifts=lifts(name),
         best_lifts=lifts(best.id) if best else {},
         share=seen.share,
@@ -122,10 +122,6 @@ def _wording(step: Step, deep: Step, id: str) -> Wording:
         rank=rank,
         score=score,
     )
-
-
-def _asked(part: Trace) -> str:
-    return part.steps[0].variant.text
 
 
 def _place(ranking: Ranking, id: str) -> tuple[int | None, float]:

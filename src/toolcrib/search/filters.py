@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from toolcrib.model import Entry, Kind, PermissionKind, State
+from toolcrib.names.patterns import any_bars, any_grants
 
 Verdict = Literal[
     "",
@@ -30,7 +31,7 @@ _UNUSABLE: Mapping[State, Verdict] = {
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Who asks. Names may be patterns (`mcp_github_*`), but for `bound`.
+    """Who asks. Names may be patterns (`github/*`, see `names.patterns`), but for `bound`.
 
     `internal`: plumbing, hidden from everyone. `excluded`: what this agent shall not find.
     `allowed`: what this caller may call. `sources`: whose, by the ids of sources, or by their kinds
@@ -64,17 +65,17 @@ def barred(entry: Entry, scope: Scope) -> Verdict:
 
 def lets_through(source_id: str, scope: Scope) -> bool:
     """Whether this caller may have anything of a source at all."""
-    return scope.sources is None or _fits(source_id, scope.sources)
+    return scope.sources is None or any(fnmatchcase(source_id, each) for each in scope.sources)
 
 
 def _for_everyone(entry: Entry, scope: Scope) -> Verdict:
     if entry.state in _UNUSABLE:
         return _UNUSABLE[entry.state]
-    return "internal" if _fits(entry.name, scope.internal) else ""
+    return "internal" if any_bars(scope.internal, entry) else ""
 
 
 def _for_caller(entry: Entry, scope: Scope) -> Verdict:
-    if _fits(entry.name, scope.excluded):
+    if any_bars(scope.excluded, entry):
         return "excluded"
     return "" if _is_allowed(entry, scope) else "no right"
 
@@ -82,7 +83,7 @@ def _for_caller(entry: Entry, scope: Scope) -> Verdict:
 def _is_allowed(entry: Entry, scope: Scope) -> bool:
     what = entry.capability
     return (
-        (scope.allowed is None or _fits(entry.name, scope.allowed))
+        (scope.allowed is None or any_grants(scope.allowed, entry))
         and lets_through(what.source_id or what.source, scope)
         and (scope.permissions is None or what.permission_kind in scope.permissions)
     )
@@ -99,7 +100,3 @@ def hidden(
 ) -> frozenset[str]:
     """The names that this caller does not get to see."""
     return frozenset(entry.name for entry in entries if verdict(entry, scope, kinds))
-
-
-def _fits(name: str, patterns: frozenset[str]) -> bool:
-    return name in patterns or any(fnmatchcase(name, pattern) for pattern in patterns)

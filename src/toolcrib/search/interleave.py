@@ -9,13 +9,11 @@ from toolcrib.model import Match, Ranking
 def interleave(rankings: Sequence[Ranking]) -> Ranking:
     """The best of each in turn, then the second best of each, and on; each id once.
 
-    The scores stay those of the place they were taken from, but never rise on the way down: a
-    ranking is best first.
+    Its score is the best that any of them gives it. So scores may rise on the way down: the
+    rankings say how well each fits what it was ranked for, not which need comes first.
     """
-    taken: dict[str, float] = {}
-    lowest = float("inf")
-    for each in (match for turn in zip_longest(*rankings) for match in turn if match):
-        if each.id not in taken:
-            lowest = min(lowest, each.score)
-            taken[each.id] = lowest
-    return [Match(id, score) for id, score in taken.items()]
+    scores: dict[str, float] = {}
+    for id, score in (match for ranking in rankings for match in ranking):
+        scores[id] = max(score, scores.get(id, score))
+    turns = (match for turn in zip_longest(*rankings) for match in turn if match)
+    return [Match(id, scores[id]) for id in dict.fromkeys(match.id for match in turns)]

@@ -18,9 +18,9 @@ from toolcrib.search.fusion import Step, fuse_steps, graded
 from toolcrib.search.intent import intent
 from toolcrib.search.interleave import interleave
 from toolcrib.search.learned import raised
-from toolcrib.search.names import VERBATIM, is_identifier, named
+from toolcrib.search.names import RESPELT, VERBATIM, is_identifier, named
 from toolcrib.search.parse import unwrapped
-from toolcrib.search.rewrite import intents, variants
+from toolcrib.search.rewrite import MOST_INTENTS, intents, variants
 from toolcrib.search.rules import Rules
 from toolcrib.search.tongues import say
 from toolcrib.text.glossary import Glossary, Lexicon
@@ -44,7 +44,8 @@ class Trace:
 
     `learned` is by what share use has raised which scores, `chance` how likely it is that one of
     the best fits. `parts` are the traces of the several things that the text asks for, if it does:
-    then the ranking is theirs and that of the whole, taking turns.
+    each is cut by itself, then the whole and they take turns, and the chance is that of the
+    weakest part that is answered. `beyond` are the things that were too many to be looked for.
     """
 
     steps: tuple[Step, ...]
@@ -53,6 +54,17 @@ class Trace:
     learned: Mapping[str, float] = field(default_factory=dict[str, float])
     chance: float = 1.0
     parts: tuple["Trace", ...] = ()
+    beyond: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> str:
+        """What was looked up, as it was written."""
+        return self.steps[0].variant.text
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is anything that is likely enough to fit."""
+        return bool(self.kept) and confidence(self.chance) != "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +76,8 @@ class Search:
     `alone` is the share of entries that are described in one language and in no other, by
     language: a query in another language is translated for them.
     `learned` is the share by which earlier use of this query raises which scores, `often_with`
-    tells what is used with a capability.
+    tells what is used with a capability. `least` is the chance that an answer has at any rate:
+    from low on nothing is withheld.
     """
 
     view: View
@@ -77,18 +90,24 @@ class Search:
     alone: Mapping[Language, float] = field(default_factory=dict[Language, float])
     learned: Mapping[str, float] = field(default_factory=dict[str, float])
     often_with: Callable[[str], Sequence[str]] = _nothing
+    least: float = 0.0
 
     def trace(self, text: str, *, depth: int | None) -> Trace:
         """Rewrite, look up, fuse, cut. `depth` is how far down each arm looks; None: to the end."""
         whole = self._traced(text, depth)
         several = intents(text) if self.rules.fusion == "lifts" else ()
-        if not several or whole.chance == 1.0:
+        if not several or self._is_name(text):
             return whole
-        parts = tuple(self._traced(part, depth) for part in several)
-        ranking = interleave([each.ranking for each in (whole, *parts)])
-        likely = max(each.chance for each in (whole, *parts))
-        kept = self._kept(ranking, likely)
-        return replace(whole, ranking=ranking, kept=kept, chance=likely, parts=parts)
+        parts = tuple(self._traced(part, depth) for part in several[:MOST_INTENTS])
+        every = (whole, *parts)
+        return replace(
+            whole,
+            ranking=interleave([each.ranking for each in every]),
+            kept=interleave([each.kept for each in every]),
+            chance=min((part.chance for part in parts if part.fits), default=whole.chance),
+            parts=parts,
+            beyond=tuple(several[MOST_INTENTS:]),
+        )
 
     def sees(self, id: str) -> bool:
         """Whether the caller gets to see this one."""
@@ -152,7 +171,8 @@ class Search:
     def _chance(self, steps: Sequence[Step], fused: Ranking) -> float:
         if not fused:
             return 0.0
-        likely = chance(evidence(step.arms for step in steps), cosines=self.cosines)
+        seen = evidence(step.arms for step in steps)
+        likely = max(self.least, chance(seen, cosines=self.cosines))
         return LOW if likely < LOW and self.is_broad(fused[:FIRST]) else likely
 
     def _outright(self, text: str, names: Mapping[str, float], ranking: Ranking) -> Ranking:
@@ -172,6 +192,11 @@ class Search:
             for tongue, share in self.alone.items()
             if tongue != own and (part := say(share))
         ]
+
+    def _is_name(self, text: str) -> bool:
+        """Whether all of the text is a name in some spelling, as `search and replace` may be."""
+        whole = RESPELT * self.rules.exact_name_bonus
+        return any(bonus >= whole > 0 for bonus in self._names(text).values())
 
     def _names(self, text: str) -> Mapping[str, float]:
         """The bonus of whatever the text names and the caller may see."""

@@ -22,6 +22,7 @@ from toolcrib.text.words import roots, telling, terms, words
 
 MOST_TERMS = 256
 MOST_INTENTS = 4
+"""So many of the things that a task asks for are searched by themselves."""
 
 _CLAUSE_END = re.compile(r"[\n;；。！？!?，,]|\.\s|\bthen\b|然后|接着|并且|之后", re.IGNORECASE)
 _AND = re.compile(r"\band\b|和|并", re.IGNORECASE)
@@ -53,7 +54,7 @@ def variants(
     """
     wordings = [_wording(text, weights.as_written, "as written", terms)]
     wordings.append(_wording(plain(text), weights.plain, "plain words", roots))
-    parts = intents(text) if weights.intent else ()
+    parts = intents(text)[:MOST_INTENTS] if weights.intent else ()
     wordings += [_wording(part, weights.intent, "one intent", roots) for part in parts]
     wordings += [each for each in map(partial(_translated, text, weights), foreign) if each]
     distinct = {(wording.words, wording.terms): wording for wording in reversed(wordings)}
@@ -69,8 +70,8 @@ def plain(text: str) -> str:
 def intents(text: str) -> Sequence[str]:
     """The separate things a task asks for, in plain words, in order; none when it asks for one."""
     parts = [part for clause in _CLAUSE_END.split(text) for part in _requests(clause)]
-    asked = [part for part in map(plain, parts) if starts_with_verb(part.split())]
-    return asked[:MOST_INTENTS] if len(asked) > 1 else []
+    asked = dict.fromkeys(part for part in map(plain, parts) if starts_with_verb(part.split()))
+    return list(asked) if len(asked) > 1 else []
 
 
 def _requests(clause: str) -> Sequence[str]:

@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 
 from toolcrib.model import Answer, Hit, ToolInfo
-from toolcrib.search.parse import Select, parse
+from toolcrib.search.parse import Free, Select, parse
+from toolcrib.search.rewrite import MOST_INTENTS, intents
 from toolcrib.session.accounting import definition
 from toolcrib.text.tokens import estimate_tokens
 
@@ -25,15 +26,16 @@ def to_reveal(
     most: int,
     tokens: int,
 ) -> list[str]:
-    """The names to reveal, best first: at most so many, and so many tokens a query.
+    """The names to reveal, best first: at most so many, and so many tokens a need.
 
-    The best hit of a query, and what it selects by name, is revealed whatever it costs. What is
-    not deferred, is revealed already or cannot be called now needs no place.
+    The best hit of every need, and what is selected by name, comes first and is revealed whatever
+    it costs; what the tokens leave goes to the others by their rank. What is not deferred, is
+    revealed already or cannot be called now needs no place.
     """
     sure = _sure(answers)
-    left = tokens * len(answers)
+    left = tokens * sum(map(_needs, answers))
     chosen: list[str] = []
-    for hit in in_turn(answers):
+    for hit in sorted(in_turn(answers), key=lambda hit: hit.name not in sure):
         if hit.name not in deferred or hit.name in revealed or hit.state not in CALLABLE:
             continue
         price = estimate_tokens(definition(deferred[hit.name]))
@@ -44,10 +46,23 @@ def to_reveal(
 
 
 def _sure(answers: Sequence[Answer]) -> set[str]:
-    """The best hit of each answer, and all that were asked for by name."""
-    return {
-        hit.name
-        for answer in answers
-        for place, hit in enumerate(answer)
-        if not place or isinstance(parse(answer.query), Select)
-    }
+    """The best hit of each need, and all that were asked for by name."""
+    return {hit.name for answer in answers for hit in answer[: _firsts(answer)]}
+
+
+def _firsts(answer: Answer) -> int:
+    """How many hits lead the answer.
+
+    Of a task in several parts the best of the whole and of each part do, which take turns.
+    """
+    if isinstance(parse(answer.query), Select):
+        return len(answer)
+    needs = _needs(answer)
+    return needs + 1 if needs > 1 else 1
+
+
+def _needs(answer: Answer) -> int:
+    """How many things the query asks for, of those that are searched by themselves."""
+    asked = parse(answer.query)
+    several = len(intents(asked.text)[:MOST_INTENTS]) if isinstance(asked, Free) else 0
+    return max(1, several)

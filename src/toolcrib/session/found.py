@@ -2,19 +2,29 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from toolcrib.model import Answer, Hit, ToolInfo
+from toolcrib.model import Answer, Confidence, Hit, ToolInfo
 from toolcrib.session.signature import signature
 from toolcrib.text.tokens import most_tokens
 
 LOADED = "You can call these now:"
 SCHEMAS = "Parameters in full:"
+SURE = "Sure that one of these fits."
+LIKELY = "One of these probably fits."
+UNSURE = "Not sure that any of these fits: check what it does before you call it."
+OFTEN_WITH = "Often used with "
 MORE = "(more than fits here; ask for less at a time)"
 LONGEST_DESCRIPTION = 160
 
 _SIGNATURE = re.compile(r"^- ([A-Za-z0-9_-]+)\(", re.MULTILINE)
+_HOW_SURE: Mapping[Confidence, str] = {
+    "high": SURE,
+    "medium": LIKELY,
+    "low": UNSURE,
+    "none": UNSURE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +42,9 @@ class Found:
     def text(self, budget: int = 1_500) -> str:
         """What a model reads, within a budget of tokens.
 
-        First what it can call now, then a line for each hit with signature, state and remedy, the
-        way on where nothing was found, and last the full schemas of the best, as many as fit.
+        First how sure it is and what can be called now, then a line for each hit with signature,
+        state and remedy, the way on where nothing was found, and last the full schemas of the
+        best, as many as fit.
         """
         kept: list[str] = []
         for line in self._lines():
@@ -43,14 +54,17 @@ class Found:
         return "\n".join(kept + self._schemas(kept, budget))
 
     def _lines(self) -> Iterator[str]:
-        if self.tools:
-            yield LOADED
         by_name = {tool.name: tool for tool in self.tools}
+        loaded = [LOADED] if self.tools else []
+        if len(self.answers) == 1:
+            yield from [*_how_sure(self.answers[0]), *loaded, *_told(self.answers[0], by_name)]
+            return
+        yield from loaded
         said: set[str] = set()
         for answer in self.answers:
-            if len(self.answers) > 1:
-                yield f"{_one_line(answer.query)!r}:"
-            yield from _told(answer, by_name, said)
+            yield _asked(answer)
+            yield from [*_how_sure(answer), *_told(answer, by_name, said)]
+            said |= {hit.name for hit in answer}
 
     def _schemas(self, kept: list[str], budget: int) -> list[str]:
         """The schemas of the best hits; the first that does not fit ends them."""
@@ -70,16 +84,53 @@ def revealed_in(text: str) -> tuple[str, ...]:
 
     For adapters that derive a session from the messages of a conversation; see `Session.see`.
     """
-    return tuple(dict.fromkeys(_SIGNATURE.findall(text))) if text.startswith(LOADED) else ()
+    first, _, rest = text.partition("\n")
+    listed = rest if first in _HOW_SURE.values() else text
+    return tuple(dict.fromkeys(_SIGNATURE.findall(listed))) if listed.startswith(LOADED) else ()
 
 
-def _told(answer: Answer, tools: Mapping[str, ToolInfo], said: set[str]) -> Iterator[str]:
+def beside_loaded(text: str, *, hints: bool = True) -> str:
+    """What a result of the search tool says besides the tools that it made callable.
+
+    For wires on which those are no text: what was not loaded, what there is not, and how sure it
+    is where it is not quite. Without `hints` only what a model must not miss. "" if nothing.
+    """
+    before, _, _ = text.partition(f"\n{SCHEMAS}\n")
+    kept: list[str] = []
+    for line in before.splitlines():
+        if line in {LOADED, SURE} or _SIGNATURE.match(line):
+            continue
+        if not hints and (line == LIKELY or line.startswith(OFTEN_WITH)):
+            continue
+        if _is_query(line) and kept and _is_query(kept[-1]):
+            kept.pop()
+        kept.append(line)
+    return "\n".join(kept[:-1] if kept and _is_query(kept[-1]) else kept)
+
+
+def _asked(answer: Answer) -> str:
+    return f"{_one_line(answer.query)!r}:"
+
+
+def _is_query(line: str) -> bool:
+    """Whether the line names the query that the next ones are about; see `_asked`."""
+    return line[:1] in {"'", '"'} and line.endswith(":")
+
+
+def _how_sure(answer: Answer) -> list[str]:
+    """How sure it is that a hit fits; whatever was named fits without a word."""
+    return [_HOW_SURE[answer.confidence]] if answer.hits and answer.chance < 1 else []
+
+
+def _told(
+    answer: Answer, tools: Mapping[str, ToolInfo], said: Collection[str] = ()
+) -> Iterator[str]:
     for hit in answer:
         if hit.name not in said:
             yield _hit(hit, tools.get(hit.name))
         elif len(answer.hits) == 1:
             yield f"- {hit.name}, as above"
-        said.add(hit.name)
+    yield from _often_with(answer)
     for name, near in answer.missing.items():
         yield f"- no {_one_line(name)!r}; nearest: {', '.join(near) or 'none'}"
     if answer.nearest:
@@ -89,6 +140,15 @@ def _told(answer: Answer, tools: Mapping[str, ToolInfo], said: set[str]) -> Iter
         yield f"There is: {', '.join(sizes)}"
     if answer.note:
         yield answer.note
+
+
+def _often_with(answer: Answer) -> Iterator[str]:
+    """What the hits are used with and a search has not found by itself, each once."""
+    said = {hit.name for hit in answer}
+    for hit in answer:
+        if new := [name for name in hit.often_with if name not in said]:
+            said.update(new)
+            yield f"{OFTEN_WITH}{hit.name}: {', '.join(new)}"
 
 
 def _hit(hit: Hit, tool: ToolInfo | None) -> str:

@@ -18,11 +18,12 @@ class Search(Protocol):
 class MakeCall(Protocol):
     """Calls through the door, as the caller."""
 
-    async def __call__(
+    async def __call__(  # noqa: PLR0913 - what a call may have, each by its name
         self,
         name: str,
         arguments: JsonObject | str,
         *,
+        pin: str,
         timeout_s: float | None,
         approver: Approver | None,
         progress: Progress | None,
@@ -36,6 +37,7 @@ class Host:
     `search`, `call`: as this caller. `means`: the entry of the
     pool that a call of this name would reach; None if it would reach none, or a tool of the request
     alone. `question`: what a person would be asked before this call; None if nobody would be.
+    `asks`: whether the rules want a person's leave for calls of a name, whatever its state.
     `check`: the arguments as they would be sent; raises `Refused`. `aside`: does what may
     take a while (an embedder may be asked) where no event loop waits for it.
     """
@@ -44,5 +46,6 @@ class Host:
     call: MakeCall
     means: Callable[[str], Entry | None]
     question: Callable[[str, JsonObject | str], ApprovalRequest | None]
+    asks: Callable[[str], bool]
     check: Callable[[ToolInfo, JsonObject | str], JsonObject]
     aside: Callable[[Callable[[], Outcome]], Awaitable[Outcome]]

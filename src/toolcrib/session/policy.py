@@ -11,10 +11,10 @@ stub is shown whole.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from functools import cached_property
 
 from toolcrib.model import Entry, SearchMode, ToolInfo
+from toolcrib.names.patterns import any_grants
 from toolcrib.search.filters import Scope, barred
 from toolcrib.session.search_tool import NAMES, SEARCH_TOOL
 from toolcrib.session.stub import Style, is_smaller_than_stub
@@ -145,20 +145,20 @@ def _defers_automatic(
 
 def _waits(entry: Entry, deferral: Deferral, *, automatic: bool) -> bool:
     tool = entry.capability
-    if not tool.searchable or not isinstance(tool, ToolInfo) or _is_kept(tool, deferral):
+    if not tool.searchable or not isinstance(tool, ToolInfo) or _is_kept(entry, tool, deferral):
         return False
     return automatic or (tool.defer == "always" and deferral.mode.kind != "off")
 
 
 def _is_shown(entry: Entry, deferral: Deferral) -> bool:
     tool = entry.capability
-    return tool.searchable or (isinstance(tool, ToolInfo) and _is_kept(tool, deferral))
+    return tool.searchable or (isinstance(tool, ToolInfo) and _is_kept(entry, tool, deferral))
 
 
-def _is_kept(tool: ToolInfo, deferral: Deferral) -> bool:
+def _is_kept(entry: Entry, tool: ToolInfo, deferral: Deferral) -> bool:
     return (
         tool.required
         or tool.defer == "never"
-        or any(fnmatchcase(tool.name, pattern) for pattern in deferral.never_defer)
+        or any_grants(deferral.never_defer, entry)
         or (deferral.style == "stub" and is_smaller_than_stub(tool))
     )

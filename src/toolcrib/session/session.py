@@ -79,6 +79,11 @@ class Session:
         """The search tool; None where nothing is deferred."""
         return self._plan.search_tool
 
+    @property
+    def style(self) -> Style:
+        """Whether deferred tools are hidden, or listed as stubs."""
+        return self._habits.style
+
     def active_tools(self) -> tuple[ToolInfo, ...]:
         """The tools to send with the next request.
 
@@ -146,16 +151,19 @@ class Session:
         hits = (active.get(hit.name) for hit in in_turn(answers))
         return Found(answers, new, tuple(tool for tool in hits if tool))
 
-    async def call(
+    async def call(  # noqa: PLR0913 - what a call may have, each by its name
         self,
         name: str,
         arguments: JsonObject | str = "{}",
         *,
+        pin: str = "",
         approver: Approver | None = None,
         timeout_s: float | None = None,
         progress: Progress | None = None,
     ) -> Outcome:
         """Call a tool as this session's caller. Never raises for what a model says.
+
+        `pin` is that of the definition which a person was shown, if it has to be that one.
 
         `tool_search`, also as `search_capability`, searches: its content is `Found.text`, and its
         structured content has the names under `tools` (callable now) and `revealed` (new). A
@@ -170,7 +178,7 @@ class Session:
         except Refused as refused:
             return Outcome(error=refused.error)
         return await self._host.call(
-            name, arguments, timeout_s=timeout_s, approver=approver, progress=progress
+            name, arguments, pin=pin, timeout_s=timeout_s, approver=approver, progress=progress
         )
 
     def question(self, name: str, arguments: JsonObject | str = "{}") -> ApprovalRequest | None:
@@ -184,6 +192,13 @@ class Session:
         except Refused:
             return None
         return None if name in NAMES else self._host.question(name, arguments)
+
+    def asks(self, name: str) -> bool:
+        """Whether the rules want a person's leave for calls of this tool, revealed or not.
+
+        For frameworks that have to know it before there is a call; `question` judges the call.
+        """
+        return self._host.asks(name)
 
     def see(self, names: Iterable[str]) -> None:
         """Take for revealed what the caller's own conversation shows to be.

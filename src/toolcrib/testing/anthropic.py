@@ -9,7 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.testing.script import Say, Search, Step
-from toolcrib.testing.wire import Refusal, call_of, objects, once_each, refuse, text_of
+from toolcrib.testing.wire import (
+    Refusal,
+    arguments_of,
+    call_of,
+    objects,
+    once_each,
+    refuse,
+    text_of,
+)
 
 MOST_DEFERRED = 10_000
 HOSTED = ("tool_search_tool_bm25", "tool_search_tool_regex")
@@ -111,7 +119,7 @@ def _blocks(step: Step, seen: dict[str, str], id: str) -> list[JsonObject]:
         return _hosted(step, hosted, f"srvtoolu_{id}")
     call = call_of(step, seen)
     return [
-        {"type": "tool_use", "id": f"toolu_{id}", "name": call.name, "input": {**call.arguments}}
+        {"type": "tool_use", "id": f"toolu_{id}", "name": call.name, "input": arguments_of(call)}
     ]
 
 
@@ -158,7 +166,7 @@ def _check_tool(tool: JsonObject, place: str) -> None:
 
 
 def _check_turns(messages: Sequence[JsonObject]) -> None:
-    """Every `tool_use` has its `tool_result` in the next message, and there is no other."""
+    """Every `tool_use` has its `tool_result` in the next message, first, and there is no other."""
     open_calls: set[str] = set()
     for place, message in enumerate(messages):
         blocks = objects(message.get("content"))
@@ -167,6 +175,11 @@ def _check_turns(messages: Sequence[JsonObject]) -> None:
             f"messages.{place}: `tool_use` ids were found without `tool_result` blocks immediately"
             f" after: {', '.join(sorted(open_calls - results))}",
             when=bool(open_calls - results),
+        )
+        kinds = [each.get("type") == "tool_result" for each in blocks]
+        refuse(
+            f"messages.{place}: `tool_result` blocks must come first in the content",
+            when=kinds != sorted(kinds, reverse=True),
         )
         refuse(
             f"messages.{place}: unexpected `tool_use_id` found in `tool_result` blocks:"

@@ -6,7 +6,15 @@ from typing import NoReturn
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.testing.script import Say, Step
-from toolcrib.testing.wire import Refusal, call_of, objects, once_each, refuse, text_of
+from toolcrib.testing.wire import (
+    Refusal,
+    arguments_of,
+    call_of,
+    objects,
+    once_each,
+    refuse,
+    text_of,
+)
 
 MOST_FUNCTIONS = 512
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
@@ -70,7 +78,7 @@ def _part(step: Step, seen: Mapping[str, str], id: str) -> JsonObject:
     if isinstance(step, Say):
         return {"text": step.text}
     call = call_of(step, seen)
-    return {"functionCall": {"id": id, "name": call.name, "args": {**call.arguments}}}
+    return {"functionCall": {"id": id, "name": call.name, "args": arguments_of(call)}}
 
 
 def _check(declared: Sequence[JsonObject]) -> None:

@@ -1,12 +1,11 @@
 """OpenAI Chat Completions, as far as tools go: what it refuses, what its model sees and answers."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.testing.functions import check_functions, openai_error
 from toolcrib.testing.script import Say, Step
-from toolcrib.testing.wire import call_of, object_of, objects, refuse, text_of
+from toolcrib.testing.wire import arguments_text, call_of, object_of, objects, refuse, text_of
 
 MOST_TOOLS = 128
 
@@ -79,7 +78,7 @@ def _chunk(reply: JsonObject, **facts: Json) -> JsonObject:
 def _call(step: Step, seen: Mapping[str, str], id: str) -> JsonObject:
     assert not isinstance(step, Say)  # noqa: S101 - the caller has told them apart
     call = call_of(step, seen)
-    function = {"name": call.name, "arguments": json.dumps(call.arguments)}
+    function = {"name": call.name, "arguments": arguments_text(call)}
     return {"id": id, "type": "function", "function": function}
 
 

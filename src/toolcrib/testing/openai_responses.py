@@ -4,14 +4,21 @@ A tool that is loaded into a namespace is called with that namespace; one that a
 has its own name for one.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.session.search_tool import NAME
 from toolcrib.testing.functions import check_functions, openai_error
 from toolcrib.testing.script import Say, Search, Step
-from toolcrib.testing.wire import Refusal, call_of, objects, refuse, text_of
+from toolcrib.testing.wire import (
+    Refusal,
+    arguments_of,
+    arguments_text,
+    call_of,
+    objects,
+    refuse,
+    text_of,
+)
 
 CALLS = ("function_call", "tool_search_call")
 OUTPUTS = ("function_call_output", "tool_search_output")
@@ -164,11 +171,11 @@ def _items(
         return _hosted(step, seen, tools, id)
     call = call_of(step, seen)
     facts = {"id": f"item_{id}", "call_id": f"call_{id}", "status": "completed"}
-    way = seen[call.name]
+    way = seen.get(call.name, HERE)
     if way == CLIENT:
-        asked = {"execution": "client", "arguments": {**call.arguments}}
+        asked = {"execution": "client", "arguments": arguments_of(call)}
         return [{"type": "tool_search_call", **facts, **asked}]
-    named = {"name": call.name, "arguments": json.dumps(call.arguments)}
+    named = {"name": call.name, "arguments": arguments_text(call)}
     namespace = {} if way == HERE else {"namespace": way}
     return [{"type": "function_call", **facts, **named, **namespace}]
 

@@ -20,10 +20,15 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class CallTool:
-    """The model calls a tool, by the name that it was shown."""
+    """The model calls a tool, by the name that it was shown.
+
+    With `guess` also by one that it was not shown. Arguments that are text are sent as they are,
+    be they JSON or not, where a provider has them as text.
+    """
 
     name: str
-    arguments: JsonObject = field(default_factory=dict[str, Json])
+    arguments: JsonObject | str = field(default_factory=dict[str, Json])
+    guess: bool = False
 
 
 @dataclass(frozen=True, slots=True)

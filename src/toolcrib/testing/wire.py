@@ -1,5 +1,6 @@
 """What the scripted model knows of one provider's wire."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, cast
 
@@ -48,11 +49,24 @@ def call_of(step: Search | CallTool, seen: Mapping[str, str]) -> CallTool:
     """
     if isinstance(step, Search):
         step = CallTool(NAME, {"query": step.query})
-    if step.name in seen:
+    if step.name in seen or step.guess:
         return step
     if PROXY in seen and step.name != NAME:
-        return CallTool(PROXY, {"name": step.name, "arguments": step.arguments})
+        inner: Json = step.arguments if isinstance(step.arguments, str) else {**step.arguments}
+        return CallTool(PROXY, {"name": step.name, "arguments": inner})
     raise Refusal(f"the scripted model cannot call {step.name!r}: it sees {', '.join(seen)}")
+
+
+def arguments_of(call: CallTool) -> dict[str, Json]:
+    """The arguments of a call, where the provider has them as an object. Raises `Refusal`."""
+    if isinstance(call.arguments, str):
+        raise Refusal(f"the arguments of {call.name!r} are an object on this wire")
+    return {**call.arguments}
+
+
+def arguments_text(call: CallTool) -> str:
+    """The arguments of a call, where the provider has them as text."""
+    return call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
 
 
 def objects(value: Json) -> list[JsonObject]:

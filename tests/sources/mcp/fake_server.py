@@ -6,8 +6,9 @@ Modes: modern; hang-spawn hang-discover hang-initialize hang-list hang-page sile
 die-discover exit-at-once half-close; junk stderr malformed; endless-cursor same-cursor huge-list;
 storm loop; grandchild stubborn; cut (one tool more); asks (tools that ask back: `ASKING`); offers
 (resources, templates and prompts), bad-offers, hang-offers. What it lists is at `TOOLS`;
-`rug=FILE` names a JSON file with what it says of some of them instead, read at each listing; with
-`tells` it tells of each change.
+`tool=NAME` adds one that says its name. `rug=FILE` names a JSON file with what it says of some of
+them instead, and of more, read at each listing; under "!list" it says how a listing goes: "error"
+or "hang". With `tells` it tells of each change.
 """
 
 import json
@@ -49,8 +50,10 @@ def tool(name, **others):
 
 
 def tools():
+    pulled = {name: fields for name, fields in rug().items() if name != "!list"}
     found = [tool(name, description=f"The {name} tool") for name in TOOLS]
-    found = [each | rug().get(each["name"], {}) for each in found]
+    found = [each | pulled.get(each["name"], {}) for each in found]
+    found += [tool(name, **fields) for name, fields in pulled.items() if name not in TOOLS]
     if "storm" in MODES or "loop" in MODES:
         found.append(tool(f"seen_{len(LISTED)}"))
     if "asks" in MODES:
@@ -87,7 +90,11 @@ def list_tools(id, params):
     LISTED.append(id)
     cursor, number = params.get("cursor"), len(LISTED)
     caching = {"ttlMs": 0, "cacheScope": "private"} if MODERN else {}
-    if "hang-list" in MODES or ("hang-page" in MODES and cursor):
+    manner = rug().get("!list")
+    if "hang-list" in MODES or ("hang-page" in MODES and cursor) or manner == "hang":
+        return
+    if manner == "error":
+        send(id=id, error={"code": -32603, "message": "no list today"})
         return
     pages = {
         "hang-page": {"tools": tools(), "nextCursor": "2"},
@@ -219,6 +226,9 @@ TOOLS = {
     "pid": lambda id, _given, _token: text(id, str(os.getpid())),
     "listed": lambda id, _given, _token: text(id, str(len(LISTED))),
     "broken": broken,
+} | {
+    name: lambda id, _given, _token, name=name: text(id, f"{name} ran")
+    for name in (mode.removeprefix("tool=") for mode in sys.argv if mode.startswith("tool="))
 }
 
 
@@ -259,7 +269,7 @@ def initialized(_id, _params):
         threading.Thread(target=storm, daemon=True).start()
     if "half-close" in MODES:
         os.close(1)
-        time.sleep(60)
+        time.sleep(600)
 
 
 def listen(id, params):

@@ -31,6 +31,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from tests.waiting import HANG_S, until
+
 SCOPES = ["tools"]
 
 
@@ -182,11 +184,9 @@ def guarded(*, programs: bool = False) -> Generator[Guarded]:
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
         thread.start()
-        until = time.monotonic() + 30
-        while not server.started and time.monotonic() < until:
-            time.sleep(0.01)
+        until(lambda: server.started)
         try:
             yield Guarded(f"{base}/mcp", authority)
         finally:
             server.should_exit = True
-            thread.join(10)
+            thread.join(HANG_S)

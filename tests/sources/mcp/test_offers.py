@@ -9,6 +9,7 @@ import pytest
 
 from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import error, fake, text
+from tests.waiting import HANG_S, until, until_async
 from toolcrib.model import Running
 from toolcrib.sources.mcp import listing
 from toolcrib.sources.mcp.cache import MCPToolsCache
@@ -19,7 +20,7 @@ BACKS = ("", "modern")
 
 
 def soon():
-    return Running(time.monotonic() + 20)
+    return Running(time.monotonic() + HANG_S)
 
 
 def keys(source, kind):
@@ -86,7 +87,7 @@ def test_what_was_remembered_before_there_were_any_still_reads(tmp_path):
     cache = MCPToolsCache(tmp_path)
     known = KnownServer("s", "h", ServerFacts("2025-11-25"), Listing(({"name": "t"},)), 1.0)
     cache.write(known)
-    path = cache.path("s")
+    path = cache.path("s", "h")
     file = json.loads(path.read_text())
     assert file["entry"]["listing"].pop("offers") == {}
     entry = json.dumps(file["entry"])
@@ -123,10 +124,7 @@ def test_whoever_watches_a_resource_hears_of_it_and_keeps_the_server_up(shop, ba
     call(source, "touch", uri="fake://a")
     call(source, "touch", uri="fake://shared")
     source.offers.unwatch("fake://a", hear)
-    until = time.monotonic() + 20
-    while source.status().state == "ready" and time.monotonic() < until:
-        time.sleep(0.05)
-    assert source.status().state == "asleep"
+    until(lambda: source.status().state == "asleep")
     assert heard == [1]
     assert text(call(source, "touch", uri="fake://a")) == "[]"
 
@@ -138,8 +136,11 @@ def test_a_server_that_starts_anew_is_told_what_is_watched(shop):
     async def test():
         await source.offers.watch("fake://a", lambda: heard.append(1), soon())
         await acall(source, "crash")
-        while not heard:
-            await acall(source, "touch", uri="fake://a")
-            await asyncio.sleep(0.05)
 
-    asyncio.run(asyncio.wait_for(test(), 20))
+        async def touched():
+            await acall(source, "touch", uri="fake://a")
+            return heard
+
+        await until_async(touched)
+
+    asyncio.run(test())

@@ -18,8 +18,10 @@ from anthropic.lib.tools import BetaFunctionToolResultType, ToolError
 from anthropic.types import (
     Base64ImageSourceParam,
     CacheControlEphemeralParam,
+    ImageBlockParam,
     Message,
     MessageParam,
+    TextBlockParam,
     ToolParam,
     ToolResultBlockParam,
     ToolUnionParam,
@@ -27,15 +29,22 @@ from anthropic.types import (
 from anthropic.types.beta import BetaMessage
 from anthropic.types.tool_result_block_param import Content
 
-from toolcrib.adapters.anthropic.conversation import hosted_names, revealed, typed, with_known
+from toolcrib.adapters.anthropic.conversation import (
+    as_referred,
+    call_of,
+    hosted_names,
+    revealed,
+    typed,
+    with_known,
+)
 from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
 from toolcrib.adapters.auto import Auto, Choice, Speaking
 from toolcrib.adapters.auto_table import Mode
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
-from toolcrib.adapters.wire.plain import objects, plain, text_of
+from toolcrib.adapters.wire.plain import objects, plain
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
 from toolcrib.adapters.wire.schemas import object_schema
-from toolcrib.adapters.wire.told import Image, told_with_images
+from toolcrib.adapters.wire.told import Image, told_beside, told_unloaded, told_with_images
 from toolcrib.errors import ConfigError
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
@@ -98,15 +107,14 @@ class AnthropicWire:
         """The conversation and the tools, as they are to be sent.
 
         What the conversation shows to be revealed is taken for revealed. The messages are handed
-        on as they are, but for references that would be refused. Raises `ConfigError` where more
-        tools are to be sent than the provider takes.
+        on as they are, but for references that would be refused, and those that are missing: see
+        `as_referred`. Raises `ConfigError` where more tools are to be sent than the provider takes.
         """
         asked = list(messages)
         self.see(asked)
         choice = self.choice
-        tools = self._tools(choice.mode, set(revealed(asked)))
-        names = {str(tool.get("name")) for tool in tools if choice.mode == "reference"}
-        request = AnthropicRequest(messages=with_known(asked, names), tools=tools)
+        tools = self._tools(choice.mode)
+        request = AnthropicRequest(messages=self._said(asked, tools), tools=tools)
         if choice.betas:
             request["extra_headers"] = {"anthropic-beta": ",".join(choice.betas)}
         return request
@@ -115,13 +123,17 @@ class AnthropicWire:
         """The message that answers a reply; None where the model has called nothing.
 
         A search is answered with references to what it found, and in words where that is nothing.
+        What there is to say besides follows in words: a result with references holds nothing else.
         What the provider has searched itself is noted first.
         """
         blocks = objects(cast("JsonObject", plain(reply)).get("content"))
         self._session.see(hosted_names(blocks))
-        calls = [unwrapped(call) for call in map(_call, typed(blocks, "tool_use"))]
+        calls = [unwrapped(call) for call in map(call_of, typed(blocks, "tool_use"))]
         outcomes = await make_calls(self._session, calls, self._approver)
-        content = [self._result(*each) for each in zip(calls, outcomes, strict=True)]
+        made = list(zip(calls, outcomes, strict=True))
+        results = [self._result(*each) for each in made]
+        besides = (told_beside(outcome) for call, outcome in made if self._refers(call, outcome))
+        content = [*results, *map(_block, filter(None, besides))]
         return {"role": "user", "content": content} if content else None
 
     def see(self, messages: Iterable[MessageParam]) -> None:
@@ -151,17 +163,29 @@ class AnthropicWire:
         return [RunnerTool(param, self._run, self._loop) for param in self._all_tools()]
 
     async def _run(self, name: str, arguments: object) -> BetaFunctionToolResultType:
+        """What the model reads. A runner has no place for words beside references.
+
+        So where a search has something to say that a model must not miss, it says all in words,
+        and the model selects what it wants.
+        """
         call = unwrapped(ToolCall("", name, cast("JsonObject", arguments)))
         [outcome] = await make_calls(self._session, [call], self._approver)
+        if self._refers(call, outcome) and told_beside(outcome, hints=False):
+            return told_unloaded(outcome)
         content = cast("BetaFunctionToolResultType", self._content(call, outcome))
         if outcome.error:
             raise ToolError(content)
         return content
 
+    def _refers(self, call: ToolCall, outcome: Outcome) -> bool:
+        """Whether the answer to a call is references."""
+        native = call.is_search and self.choice.mode == "reference"
+        return native and bool(found_tools(self._session, outcome))
+
     def _content(self, call: ToolCall, outcome: Outcome) -> str | list[Content]:
         """What the model reads of an outcome: references for a search that found, else the rest."""
-        found = found_tools(self._session, outcome) if call.is_search else []
-        if found and self.choice.mode == "reference":
+        if self._refers(call, outcome):
+            found = found_tools(self._session, outcome)
             return [{"type": "tool_reference", "tool_name": tool.name} for tool in found]
         said = told_with_images(outcome)
         return said if isinstance(said, str) else [_block(part) for part in said]
@@ -180,7 +204,15 @@ class AnthropicWire:
     def _hosted(self) -> bool:
         return self._search != "ours" and self.choice.mode == "reference"
 
-    def _tools(self, mode: Mode, referred: set[str]) -> list[ToolUnionParam]:
+    def _said(
+        self, messages: list[MessageParam], tools: Iterable[ToolUnionParam]
+    ) -> list[MessageParam]:
+        names = {str(tool.get("name")) for tool in tools if tool.get("defer_loading")}
+        if self.choice.mode != "reference" or self._hosted:
+            return with_known(messages, names)
+        return as_referred(messages, names)
+
+    def _tools(self, mode: Mode) -> list[ToolUnionParam]:
         session = self._session
         if mode == "proxy":
             return self._listed(proxy_tools(session))
@@ -188,13 +220,10 @@ class AnthropicWire:
             return self._listed(session.active_tools())
         if self._hosted and session.deferring:
             return self._with_deferred(_HOSTED[self._search])
-        # What is revealed but not referred to, after a summary say, is shown at once: the model
-        # would not see it otherwise.
-        revealed = session.revealed_tools()
-        shown = [tool for tool in revealed if tool.name not in referred]
-        waiting = (tool for tool in revealed if tool.name in referred)
-        at_once = self._listed((*session.stable_tools(), *shown))
-        return [*at_once, *(_param(tool, deferred=True) for tool in waiting)]
+        # Deferred whether or not anything refers to it: to show at once what a summary dropped
+        # would change what stands before, and change it back when it is found again.
+        waiting = (_param(tool, deferred=True) for tool in session.revealed_tools())
+        return [*self._listed(session.stable_tools()), *waiting]
 
     def _listed(self, tools: Sequence[ToolInfo]) -> list[ToolUnionParam]:
         return self._marked([_param(tool) for tool in tools])
@@ -243,14 +272,9 @@ def _param(tool: ToolInfo, *, deferred: bool = False) -> ToolParam:
     return param
 
 
-def _block(part: str | Image) -> Content:
+def _block(part: str | Image) -> TextBlockParam | ImageBlockParam:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     media_type = cast("Literal['image/png']", part.media_type)  # the provider checks
     source = Base64ImageSourceParam(type="base64", media_type=media_type, data=part.data)
     return {"type": "image", "source": source}
-
-
-def _call(block: JsonObject) -> ToolCall:
-    arguments = cast("JsonObject", block.get("input") or {})
-    return ToolCall(text_of(block.get("id")), text_of(block.get("name")), arguments)

@@ -10,19 +10,17 @@ cache and cannot change: there the proxy tool is spoken, and `cached_tools` go i
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict, cast
 
 from google.genai import types
 
 from toolcrib.adapters.gemini.schema import gemini_schema
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.adapters.wire.plain import objects, text_of
-from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
+from toolcrib.adapters.wire.proxy import note_of, proxy_tools, revealed_by, unwrapped
 from toolcrib.adapters.wire.told import told
 from toolcrib.execute.approval import Approver
 from toolcrib.model import Json, JsonObject, Outcome, ToolInfo
-from toolcrib.session.found import revealed_in
-from toolcrib.session.search_tool import NAMES
 from toolcrib.session.session import Session
 
 GeminiMode = Literal["append", "proxy"]
@@ -120,12 +118,33 @@ def _part(call: types.FunctionCall, outcome: Outcome) -> types.Part:
 
 
 def _revealed(contents: Iterable[Said]) -> Iterator[str]:
-    """The names that the searches of a conversation have revealed, in its order."""
+    """The names that searches have revealed, and those that were called, in order.
+
+    Answers come in the order of the calls; an id, which not every model gives, is not needed.
+    """
+    waiting: list[ToolCall] = []
     for content in objects(list(contents)):
         for part in objects(content.get("parts")):
-            answer = _member(part, "functionResponse", "function_response")
-            if answer.get("name") in NAMES:
-                yield from revealed_in(text_of(_member(answer, "response").get("result")))
+            if call := _member(part, "functionCall", "function_call"):
+                waiting.append(_plain_call(call))
+            if answer := _member(part, "functionResponse", "function_response"):
+                asked = next((call for call in waiting if _answers(answer, call)), None)
+                waiting = [call for call in waiting if call is not asked]
+                said = _member(answer, "response").get("result")
+                yield from _revealed_by(asked or _plain_call(answer), said)
+
+
+def _revealed_by(call: ToolCall, result: Json) -> tuple[str, ...]:
+    return revealed_by(call, text_of(result)) if result is not None else ()
+
+
+def _plain_call(call: JsonObject) -> ToolCall:
+    arguments = cast("JsonObject", call.get("args") or {})
+    return ToolCall(text_of(call.get("id")), text_of(call.get("name")), arguments)
+
+
+def _answers(answer: JsonObject, call: ToolCall) -> bool:
+    return answer.get("name") == call.name and text_of(answer.get("id")) == call.id
 
 
 def _member(value: JsonObject, *names: str) -> JsonObject:

@@ -13,8 +13,14 @@ from operator import itemgetter
 from typing import Any, TypeAlias, cast
 from weakref import finalize
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
-from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    AgentState,
+    ModelRequest,
+    ModelResponse,
+    hook_config,
+)
+from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
@@ -25,12 +31,12 @@ from toolcrib.adapters.interrupts import (
     approver_of,
     asking,
     finished,
-    message_of,
     on_record,
+    pin_shown,
     question_of,
 )
-from toolcrib.adapters.langchain.conversation import revealed, used
 from toolcrib.adapters.langchain.wires import APPEND, Spoken, shaped, spoken_by
+from toolcrib.adapters.messages import message_of, shown, unreadable, unreadable_answer
 from toolcrib.crib import Crib
 from toolcrib.session.session import Session
 from toolcrib.sources.background_loop import BackgroundLoop
@@ -99,6 +105,16 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
                 if not self._is_refused(asked, error):
                     raise
 
+    @hook_config(can_jump_to=["model"])
+    def after_model(self, state: State, runtime: object) -> dict[str, Any] | None:  # noqa: ARG002
+        """Answer calls whose arguments are no JSON: an agent has no other call to go on with."""
+        reply = state["messages"][-1]
+        broken = unreadable(reply)
+        if not broken:
+            return None
+        answers = {"messages": [unreadable_answer(call) for call in broken]}
+        return answers if cast("AIMessage", reply).tool_calls else {**answers, "jump_to": "model"}
+
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Done]
     ) -> Done:
@@ -121,7 +137,9 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         session = self._session(context, request.state["messages"])
         question = session.question(name, arguments)
         replies = yield from asking([question_of(id, question)] if question else [])
-        outcome = yield session.call(name, arguments, approver=approver_of(id, replies))
+        outcome = yield session.call(
+            name, arguments, pin=pin_shown(id, replies), approver=approver_of(id, replies)
+        )
         return message_of(name, id, outcome)
 
     def _run(self, wanted: Any) -> Any:  # noqa: ANN401 - as generators are sent it
@@ -157,10 +175,7 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         return SystemMessage([*said, {"type": "text", "text": told}])
 
     def _session(self, context: object, messages: Sequence[AnyMessage]) -> Session:
-        session = self._make(context)
-        session.used(used(messages))
-        session.see(revealed(messages))
-        return session
+        return shown(self._make(context), messages)
 
 
 def _name(tool: BaseTool | dict[str, Any]) -> str:

@@ -16,8 +16,12 @@ from langchain_core.messages import AnyMessage
 
 from toolcrib.adapters.auto import Auto, Choice
 from toolcrib.adapters.auto_table import Mode, Provider
-from toolcrib.adapters.langchain.conversation import referred, with_additions, with_references
-from toolcrib.adapters.wire.schemas import object_schema
+from toolcrib.adapters.messages import (
+    definition,
+    function,
+    with_additions,
+    with_references,
+)
 from toolcrib.model import ToolInfo
 from toolcrib.session.session import Session
 
@@ -65,14 +69,14 @@ def spoken_by(model: object) -> Spoken | None:
 def shaped(mode: Mode, session: Session, messages: Sequence[AnyMessage]) -> Shaped:
     """What this session shows and what was said, in the form of one mode.
 
-    What is revealed but not found in these messages any more, after a summary say, is shown at
-    once in every mode: the model would not see it otherwise.
+    What is revealed waits in every mode but `append`, whether or not these messages still show how
+    it was found: to list it with the others would change what stands before, and change it back
+    when it is found again. Stubs are listed, and so leave nothing to wait.
     """
-    if mode == "append":
-        return Shaped([_function(tool) for tool in session.active_tools()], [*messages])
-    found = set(referred(messages))
-    waiting = {tool.name: tool for tool in session.revealed_tools() if tool.name in found}
-    at_once = [_function(tool) for tool in session.active_tools() if tool.name not in waiting]
+    if mode == "append" or session.style == "stub":
+        return Shaped([function(tool) for tool in session.active_tools()], [*messages])
+    waiting = {tool.name: tool for tool in session.revealed_tools()}
+    at_once = [function(tool) for tool in session.stable_tools()]
     if mode == "reference":
         deferred = [_deferred(tool) for tool in waiting.values()]
         return Shaped([*at_once, *deferred], with_references(messages, waiting))
@@ -80,29 +84,16 @@ def shaped(mode: Mode, session: Session, messages: Sequence[AnyMessage]) -> Shap
     return Shaped(at_once, with_additions(messages, definitions))
 
 
-def _function(tool: ToolInfo) -> dict[str, Any]:
-    """The form that every chat model of LangChain takes."""
-    return {"type": "function", "function": _definition(tool)}
-
-
 def _flat_function(tool: ToolInfo) -> dict[str, Any]:
-    return {"type": "function", **_definition(tool)}
+    return {"type": "function", **definition(tool)}
 
 
 def _deferred(tool: ToolInfo) -> dict[str, Any]:
     """The form of Anthropic, which LangChain hands on as it is."""
-    shown = _definition(tool)
+    shown = definition(tool)
     return {
         "name": shown["name"],
         "description": shown["description"],
         "input_schema": shown["parameters"],
         "defer_loading": True,
-    }
-
-
-def _definition(tool: ToolInfo) -> dict[str, Any]:
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": object_schema(tool.parameters),
     }

@@ -15,7 +15,16 @@ A list is for one conversation, since the session is: clone an agent that severa
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, cast
 
-from agents import FunctionTool, RunContextWrapper, Tool, ToolSearchTool, tool_namespace
+from agents import (
+    FunctionTool,
+    RunContextWrapper,
+    Tool,
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrail,
+    ToolInputGuardrailData,
+    ToolSearchTool,
+    tool_namespace,
+)
 from agents.agent import AgentBase
 from agents.tool_context import ToolContext
 
@@ -29,6 +38,7 @@ from toolcrib.adapters.wire.told import told
 from toolcrib.model import JsonObject, ToolInfo
 from toolcrib.session.search_tool import SEARCH_TOOL
 from toolcrib.session.session import Session
+from toolcrib.text.json_text import read_strictly
 
 AgentsMode = Literal["enabled", "hosted", "proxy"]
 
@@ -51,11 +61,8 @@ def toolcrib_tools(session: Session, mode: AgentsMode = "enabled") -> list[Tool]
         return [*core, *_namespaces(session), ToolSearchTool()]
     search = _tool(session, SEARCH_TOOL, is_enabled=_seeing(session))
     if mode == "proxy":
-        return [*core, search, _tool(session, PROXY_TOOL, waits=True)]
-    waiting = (
-        _tool(session, tool, is_enabled=_revealed(session, tool.name), waits=True)
-        for tool in deferred
-    )
+        return [*core, search, _tool(session, PROXY_TOOL, asks=_may_ask(session))]
+    waiting = (_tool(session, tool, is_enabled=_revealed(session, tool.name)) for tool in deferred)
     return [*core, search, *waiting]
 
 
@@ -77,7 +84,7 @@ def _namespaces(session: Session) -> list[FunctionTool]:
         for tool in tool_namespace(
             name=each.name,
             description=each.description,
-            tools=[_tool(session, tool, waits=True, hosted=True) for tool in each.tools],
+            tools=[_tool(session, tool, hosted=True) for tool in each.tools],
         )
     ]
 
@@ -87,9 +94,11 @@ def _tool(
     tool: ToolInfo,
     *,
     is_enabled: bool | IsEnabled = True,
-    waits: bool = False,
+    asks: bool | None = None,
     hosted: bool = False,
 ) -> FunctionTool:
+    """A tool of the session as a function. `asks` None means what the rules say of it."""
+
     async def invoke(context: ToolContext[Any], arguments: str) -> str:
         meant = asked(context.tool_call_id, arguments)
         question = session.question(meant.name, meant.arguments)
@@ -97,15 +106,25 @@ def _tool(
         approver = leave_for(question) if leave else None
         return told(await session.call(meant.name, meant.arguments, approver=approver))
 
-    async def asks(_context: Context, arguments: dict[str, Any], id: str) -> bool:
+    async def is_asked(_context: Context, arguments: dict[str, Any], id: str) -> bool:
         meant = asked(id, cast("JsonObject", arguments))
         return session.question(meant.name, meant.arguments) is not None
+
+    async def check(given: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
+        """Let the model read at once what is wrong with arguments that are no JSON."""
+        text = given.context.tool_arguments
+        if _is_json(text):
+            return ToolGuardrailFunctionOutput.allow()
+        meant = asked(given.context.tool_call_id, text)
+        refused = await session.call(meant.name, meant.arguments)
+        return ToolGuardrailFunctionOutput.reject_content(told(refused))
 
     def asked(id: str, arguments: JsonObject | str) -> ToolCall:
         if hosted:  # the provider has revealed it, or the model could not call it
             session.see([tool.name])
         return unwrapped(ToolCall(id, tool.name, arguments))
 
+    may_ask = session.asks(tool.name) if asks is None else asks
     return FunctionTool(
         name=tool.name,
         description=tool.description,
@@ -114,9 +133,23 @@ def _tool(
         strict_json_schema=False,  # strictness would make every parameter a required one
         is_enabled=is_enabled,
         # With a function here the SDK takes arguments that it cannot read for a reason to ask.
-        needs_approval=asks if waits or session.question(tool.name) else False,
+        needs_approval=is_asked if may_ask else False,
+        tool_input_guardrails=[ToolInputGuardrail(check, name="toolcrib")] if may_ask else None,
         defer_loading=hosted,
     )
+
+
+def _may_ask(session: Session) -> bool:
+    """Whether a person may have to be asked before a call of what waits for a search."""
+    return any(session.asks(tool.name) for tool in session.deferred_tools())
+
+
+def _is_json(text: str) -> bool:
+    try:
+        read_strictly(text or "{}")
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _seeing(session: Session) -> IsEnabled:

@@ -26,12 +26,13 @@ from openai.types.responses import (
 )
 
 from toolcrib.adapters.auto import Auto, Choice, Speaking
-from toolcrib.adapters.openai_responses.items import as_spoken, carried, revealed
+from toolcrib.adapters.openai_responses.carriers import NATIVE, with_carriers
+from toolcrib.adapters.openai_responses.items import as_spoken, carried, revealed, with_namespaces
 from toolcrib.adapters.openai_responses.tools import function, namespaces, search_tool
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
 from toolcrib.adapters.wire.plain import objects, plain, text_of
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
-from toolcrib.adapters.wire.told import Image, told, told_with_images
+from toolcrib.adapters.wire.told import Image, told, told_beside, told_with_images
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session.search_tool import NAME
@@ -89,13 +90,13 @@ class ResponsesWire:
         """The conversation and the tools, as they are to be sent.
 
         What the conversation shows to be revealed is taken for revealed. The items are handed on
-        as they are, unless the conversation began on another wire.
+        as they are, unless the conversation began on another wire, or was made shorter: see
+        `with_carriers`.
         """
         asked = list(items)
         self.see(asked)
-        mode = self.choice.mode
-        self._carried = set(carried(asked))
-        spoken = cast("list[ResponseInputItemParam]", as_spoken(asked, mode))
+        spoken = self._spoken(asked)
+        self._carried = set(carried(spoken))
         request = ResponsesRequest(input=spoken)
         if tools := self._tools():
             request["tools"] = tools
@@ -105,7 +106,8 @@ class ResponsesWire:
         """The items that answer a reply, in the order of its calls; none if it has no calls.
 
         What the provider has searched itself is noted first. Behind the answers comes what has no
-        place in them: definitions, and the way on where a search has found nothing.
+        place in them: definitions, what a search did not load, and the way on where it found
+        nothing.
         """
         output = objects(cast("JsonObject", plain(reply)).get("output"))
         self._session.see(revealed(output))
@@ -134,6 +136,19 @@ class ResponsesWire:
         Ask again with `request(items)` if so, and let any other error be raised.
         """
         return self._speaking.refused(error)
+
+    def _spoken(self, items: Sequence[Item]) -> list[ResponseInputItemParam]:
+        """The items as the mode has them; those that need no change are the given ones."""
+        mode = self.choice.mode
+        read = [(item, each) for item in items for each in objects([item])]
+        said = as_spoken([each for _, each in read], mode)
+        if mode in NATIVE and not self._hosted:
+            said = list(with_carriers(said, mode, self._session.revealed_tools()))
+        if mode == "output":
+            listed = self._session.deferred_tools() if self._hosted else ()
+            said = list(with_namespaces(said, {tool.name for tool in listed}))
+        given = {id(each): item for item, each in read}
+        return cast("list[ResponseInputItemParam]", [given.get(id(each), each) for each in said])
 
     @property
     def _hosted(self) -> bool:
@@ -174,10 +189,14 @@ class ResponsesWire:
                 tools = [function(tool) for tool in new]
                 added = {"type": "additional_tools", "role": "developer", "tools": tools}
                 yield cast("JsonObject", added)
-            if mode == "output" and not found_tools(self._session, outcome):
+            if mode == "output" and (text := self._besides(outcome)):
                 # An output holds definitions alone. With no more rights than a user has.
-                text = f"{NAME} has found nothing to load. {told(outcome)}"
                 yield {"type": "message", "role": "user", "content": text}
+
+    def _besides(self, outcome: Outcome) -> str:
+        if found_tools(self._session, outcome):
+            return told_beside(outcome)
+        return f"{NAME} has found nothing to load. {told(outcome)}"
 
 
 def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:

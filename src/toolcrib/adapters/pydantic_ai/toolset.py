@@ -11,6 +11,7 @@ to the `ToolSearch` capability when to show them, on the provider's own wire whe
     agent = Agent(model, toolsets=[toolset], capabilities=[search])
 """
 
+import sys
 from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any, Generic, TypeAlias, cast
@@ -23,6 +24,7 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
 from toolcrib.adapters.pydantic_ai.conversation import Sessions, session_for, session_in
+from toolcrib.adapters.pydantic_ai.unlisted import answer_unlisted
 from toolcrib.adapters.wire.leave import leave_for
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import Image, told, told_with_images
@@ -31,6 +33,9 @@ from toolcrib.model import Outcome, ToolInfo
 from toolcrib.session.session import Session
 
 Result: TypeAlias = str | list[str | BinaryContent]
+
+NO_LIMIT = sys.maxsize
+"""How often a call may be made that never reaches the door: the limits of the run's usage hold."""
 
 # The door checks arguments against the tool's own schema, and repairs the usual slips first.
 ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
@@ -63,7 +68,12 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         return self._id
 
     async def get_instructions(self, ctx: RunContext[AgentDepsT]) -> InstructionPart | None:
-        """How to find tools: the same bytes as long as the catalog is the same."""
+        """How to find tools: the same bytes as long as the catalog is the same.
+
+        Asked for once the tools of the step are known, which is when calls of others can be met.
+        """
+        if not self._deferred:
+            answer_unlisted(self, ctx)
         session = self._session(ctx)
         text = "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
         return InstructionPart(text) if self._note and text else None
@@ -72,10 +82,10 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         """What the conversation shows; with `deferred` all there is, in an order that stays."""
         session = self._session(ctx)
         if not self._deferred:
-            return {tool.name: self._tool(tool, ctx) for tool in session.active_tools()}
-        core = {tool.name: self._tool(tool, ctx) for tool in session.core_tools()}
+            return {tool.name: self._tool(tool) for tool in session.active_tools()}
+        core = {tool.name: self._tool(tool) for tool in session.core_tools()}
         waiting = session.deferred_tools()
-        return core | {tool.name: self._tool(tool, ctx, deferred=True) for tool in waiting}
+        return core | {tool.name: self._tool(tool, deferred=True) for tool in waiting}
 
     async def call_tool(
         self,
@@ -102,9 +112,7 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
             return session_for(self._sessions, ctx.deps)
         return session_in(self._sessions, ctx.deps, ctx.messages)
 
-    def _tool(
-        self, tool: ToolInfo, ctx: RunContext[AgentDepsT], *, deferred: bool = False
-    ) -> ToolsetTool[AgentDepsT]:
+    def _tool(self, tool: ToolInfo, *, deferred: bool = False) -> ToolsetTool[AgentDepsT]:
         definition = ToolDefinition(
             name=tool.name,
             description=tool.description,
@@ -115,7 +123,7 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         return ToolsetTool(
             toolset=self,
             tool_def=definition,
-            max_retries=ctx.max_retries,
+            max_retries=NO_LIMIT,
             args_validator=ANY_OBJECT,
         )
 

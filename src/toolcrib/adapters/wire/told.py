@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from toolcrib.model import CallError, Json, Outcome
-from toolcrib.session.found import LOADED
+from toolcrib.session.found import LOADED, beside_loaded
+from toolcrib.session.search_tool import NAME
 
 
 def told(outcome: Outcome) -> str:
@@ -50,6 +51,26 @@ def told_error(error: CallError) -> str:
     """The error as JSON, with the schema where the arguments do not fit it."""
     facts = {key: value for key, value in asdict(error).items() if value not in ("", None)}
     return json.dumps({"error": facts}, ensure_ascii=False)
+
+
+def is_told_error(text: str) -> bool:
+    """Whether this is what `told_error` says, on wires that do not mark an error otherwise."""
+    return text.startswith('{"error": {"code": ')
+
+
+def told_beside(outcome: Outcome, *, hints: bool = True) -> str:
+    """What the outcome of a search says besides the tools that it loaded; "" if nothing.
+
+    For wires on which those are no text: it stands behind them. `hints`: see `beside_loaded`.
+    """
+    said = beside_loaded(told(outcome), hints=hints)
+    return f"{NAME} says besides:\n{said}" if said else ""
+
+
+def told_unloaded(outcome: Outcome) -> str:
+    """What a search found, where it cannot be loaded and talked about in one answer."""
+    how = f"Not loaded yet: call {NAME} with `select:` and the names that you want."
+    return told(outcome).replace(LOADED, how, 1)
 
 
 def told_loaded(names: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from toolcrib.index.memory.bm25 import Bm25
 from toolcrib.index.memory.like import Like
 from toolcrib.index.memory.segment import Segment
 from toolcrib.index.memory.vector import Vector
-from toolcrib.index.protocol import Arm, Index, Progress
+from toolcrib.index.protocol import Arm, Index, Progress, Superseded
 from toolcrib.index.weights import FieldWeights
 
 
@@ -27,6 +27,11 @@ class Snapshot:
     like: Like
     bm25: Bm25
     vector: Vector | None
+
+    @property
+    def vector_size(self) -> int:
+        """As the protocol says."""
+        return self.vector.size if self.vector else 0
 
     @property
     def arms(self) -> dict[Arm, Index]:
@@ -73,10 +78,17 @@ class MemoryEngine:
             self._snapshot = self._built(by_id, self._snapshot.generation + 1, mark)
 
     def change(
-        self, put: Iterable[Document] = (), remove: Iterable[str] = (), *, mark: str = ""
+        self,
+        put: Iterable[Document] = (),
+        remove: Iterable[str] = (),
+        *,
+        mark: str = "",
+        base: str | None = None,
     ) -> None:
         """Make the next generation out of the current one, sharing all that stays."""
         with self._writing:
+            if base not in (None, self._snapshot.mark):
+                raise Superseded
             new = {document.id: document for document in put}
             self._snapshot = self._changed(self._snapshot, new, set(remove) - new.keys(), mark)
 

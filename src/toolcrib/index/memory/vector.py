@@ -22,6 +22,11 @@ class Vector:
         """An arm over these vectors, all of one size; at least one."""
         return cls(list(vectors), np.stack(list(vectors.values())))
 
+    @property
+    def size(self) -> int:
+        """How many numbers each vector has."""
+        return self.matrix.shape[1]
+
     def lookup(
         self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
     ) -> Ranking:

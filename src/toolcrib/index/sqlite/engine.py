@@ -6,9 +6,8 @@ from functools import partial
 
 import apsw
 
-from toolcrib.errors import StoreError
 from toolcrib.index.document import Document
-from toolcrib.index.protocol import Progress
+from toolcrib.index.protocol import Progress, Superseded
 from toolcrib.index.sqlite import rows
 from toolcrib.index.sqlite.bm25 import Bm25
 from toolcrib.index.sqlite.like import Labels, Like, read_labels
@@ -44,6 +43,7 @@ class SqliteEngine:
             labels = partial(self._labels_of, pointer.generation, tables)
             yield SqliteView(
                 generation=pointer.generation,
+                mark=pointer.mark,
                 tables=tables,
                 like=Like(tables, labels),
                 bm25=Bm25(tables, self._weights),
@@ -62,12 +62,19 @@ class SqliteEngine:
             _replace(db, by_id.values(), progress, mark)
 
     def change(
-        self, put: Iterable[Document] = (), remove: Iterable[str] = (), *, mark: str = ""
+        self,
+        put: Iterable[Document] = (),
+        remove: Iterable[str] = (),
+        *,
+        mark: str = "",
+        base: str | None = None,
     ) -> None:
         """Change the rows of the current generation, in one transaction."""
         new = {document.id: document for document in put}
         with self._store.write() as db:
             pointer = _usable(db)
+            if base not in (None, pointer.mark):
+                raise Superseded
             tables = Tables(db, pointer.tables)
             rows.remove(tables, [*new, *remove])
             rows.put(tables, new.values())
@@ -76,7 +83,8 @@ class SqliteEngine:
     def mark(self) -> str:
         """What the last writer said that the index was made from."""
         with self._store.read() as db:
-            return _usable(db).mark
+            pointer = current(db)
+            return pointer.mark if pointer.format == FORMAT else ""
 
     def _start(self) -> None:
         with self._store.write() as db:
@@ -103,7 +111,8 @@ def _replace(
 
 
 def _usable(db: apsw.Connection) -> Pointer:
+    """Where the pointer stands, unless another version of Toolcrib has put it there."""
     pointer = current(db)
     if pointer.format != FORMAT:
-        raise StoreError(f"another version of Toolcrib has remade {db.filename}; start again")
+        raise Superseded
     return pointer

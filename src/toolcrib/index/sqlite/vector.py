@@ -15,6 +15,8 @@ from toolcrib.store.embeddings import stored
 
 _SCORED = "SELECT doc, 1 - vec_distance_cosine(vector, ?) FROM vector_N"
 
+_SIZE = "SELECT length(vector) / 4 FROM vector_N LIMIT 1"
+
 
 @dataclass(frozen=True, slots=True)
 class Vector:
@@ -26,6 +28,11 @@ class Vector:
     def of(cls, tables: Tables) -> Self | None:
         """The arm over these tables, if any document has a vector."""
         return cls(tables) if tables.run("SELECT EXISTS (SELECT 1 FROM vector_N)").get else None
+
+    @property
+    def size(self) -> int:
+        """How many numbers each vector has."""
+        return self.tables.run(_SIZE).get
 
     def lookup(
         self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()

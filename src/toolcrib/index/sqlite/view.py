@@ -18,10 +18,16 @@ class SqliteView:
     """One generation, in one transaction: of use in the block and the thread it was got in."""
 
     generation: int
+    mark: str
     tables: Tables
     like: Like
     bm25: Bm25
     vector: Vector | None
+
+    @property
+    def vector_size(self) -> int:
+        """As the protocol says."""
+        return self.vector.size if self.vector else 0
 
     @property
     def arms(self) -> dict[Arm, Index]:

@@ -51,11 +51,14 @@ class Connection:
         self._config = config
         self._listeners = Listeners()
         self._hearing = Hearing()
+        self._reach = reach(config, logins)
         self._tap = Tap(
-            changed, lambda message, by: hand_on(message, self._listeners.who(by)), updated
+            changed,
+            lambda message, by: hand_on(message, self._listeners.who(by)),
+            updated,
+            self._reach.redactor,
         )
         self._listing = asyncio.Lock()
-        self._reach = reach(config, logins)
         self._leaving = asyncio.Event()
         self._client: sdk.Client | None = None
         self._owner: asyncio.Task[None] | None = None
@@ -109,7 +112,7 @@ class Connection:
             return outcome(await self._within(deadline, work, waiting), self._config.id)
         except Exception as error:  # noqa: BLE001 - whatever it is, the errand was sent
             return self._turned_away(_first(error)) or failure(
-                _first(error), self._config.id, await self._last_words()
+                _first(error), self._config.id, await self._last_words(), self._reach.redactor
             )
         finally:
             waiting.close()

@@ -1,0 +1,155 @@
+"""The names that models see: legal for every provider, the same whatever was loaded first.
+
+builtin stays bare, MCP is mcp_{server_id}_{tool}, apps are sdk_{app_name}_{tool}; skills and
+agents say what they are. A name that had to lose something (characters, length) ends in a hash of
+what it was, so that two that differ never become one. Names are looked up and never taken apart;
+what a pattern of the operator means is for `patterns` to say, by origin.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from toolcrib.model import Capability
+
+LONGEST_NAME = 64
+HASH_LENGTH = 8
+
+Stems: TypeAlias = tuple[str, ...]
+
+_ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class Origin(NamedTuple):
+    """Where a capability is from and what it is called there: what makes it the one it is."""
+
+    prefix: str
+    source_id: str
+    own_name: str
+
+    @classmethod
+    def of(cls, capability: Capability, own_name: str = "") -> "Origin":
+        """The origin of a capability as its source lists it, or as it is in the pool.
+
+        There the name is another, and the own name has to be said.
+        """
+        prefix = _prefix(capability)
+        return cls(prefix, capability.source_id or "", own_name or capability.name)
+
+    def wanted(self) -> str:
+        """The name by the rules, if nobody else wants it."""
+        return legal(self._raw_stem + self.own_name)
+
+    def distinct(self) -> str:
+        """The name when somebody else wants the same one."""
+        return _hashed(self.wanted(), "\n".join(self))
+
+    @property
+    def kind_stem(self) -> str:
+        """How every name of such sources begins: `mcp_`; empty for builtin tools."""
+        return f"{self.prefix}_" if self.prefix else ""
+
+    @property
+    def stem(self) -> str:
+        """How every name from there begins, in legal characters: `mcp_google_`."""
+        return _allowed(self._raw_stem)
+
+    def spellings(self) -> "Spellings":
+        """Every way in which a person may write the name."""
+        stems = self._raw_stem, self.stem
+        exact = tuple(stem + self.own_name for stem in stems)
+        given = self.wanted(), self.distinct()
+        every = dict.fromkeys((*exact, _allowed(exact[0]), *given))
+        return Spellings(stems, exact, given, tuple(every))
+
+    @property
+    def _raw_stem(self) -> str:
+        id = f"{self.source_id}_" if self.source_id and self.prefix in ("mcp", "sdk") else ""
+        return self.kind_stem + id
+
+
+class Spellings(NamedTuple):
+    """How the name of something may be written.
+
+    `stems`: how it begins, as its source is configured and in legal characters. `exact`: either,
+    and the own name letter by letter. `given`: the names that it may have got from us, hashed.
+    `every`: all of them, and the one in legal characters without a hash.
+    """
+
+    stems: tuple[str, ...]
+    exact: tuple[str, ...]
+    given: tuple[str, ...]
+    every: tuple[str, ...]
+
+
+def legal(name: str) -> str:
+    """The name with only letters, digits, _ and -, at most 64 long; hashed if that changed it."""
+    allowed = _allowed(name)
+    return name if name == allowed and 0 < len(name) <= LONGEST_NAME else _hashed(allowed, name)
+
+
+def name_all(origins: Sequence[Origin]) -> Mapping[Origin, str]:
+    """A name for each origin, no two alike. Where several want one name, none gets it plain.
+
+    Nor does whoever wants a name that another has got that way.
+    """
+    names = {origin: origin.wanted() for origin in origins}
+    while rivals := _rivals(names):
+        names |= {origin: origin.distinct() for origin in rivals}
+    return names
+
+
+def overlaps(origins: Iterable[Origin], sources: Iterable[Origin]) -> Mapping[Origin, Stems]:
+    """For each origin, the stems of other sources that its name begins with as well as its own.
+
+    A name that somebody writes could then mean one of theirs. Shorter stems are none: of two
+    sources that a name may be of, the one with the longer id is meant. `sources` are all sources,
+    each as the origin of nothing. Only origins that have any are there.
+    """
+    known = {(each.prefix, each.source_id): each for each in sources if each.source_id}
+    near = {
+        own: tuple(each.stem for at, each in known.items() if at != own and _is_nearer(each, mine))
+        for own, mine in known.items()
+    }
+    every = tuple(each.stem for each in known.values())
+    found: dict[Origin, Stems] = {}
+    for origin in origins:
+        text = origin.stem + _allowed(origin.own_name)
+        candidates = near.get((origin.prefix, origin.source_id), every)
+        if stems := tuple(stem for stem in candidates if text.startswith(stem)):
+            found[origin] = stems
+    return found
+
+
+def _is_nearer(other: Origin, mine: Origin) -> bool:
+    """Whether a name that begins as mine may be meant as one of the other's.
+
+    Of two ids that differ in illegal characters alone, whoever has the id as it is written.
+    """
+    if other.stem == mine.stem:
+        return mine.spellings().stems[0] != mine.stem
+    return other.stem.startswith(mine.stem)
+
+
+def _rivals(names: Mapping[Origin, str]) -> Sequence[Origin]:
+    """Those that share a name and still have it plain."""
+    holders = Counter(names.values())
+    shared = (origin for origin, name in names.items() if holders[name] > 1)
+    return [origin for origin in shared if names[origin] != origin.distinct()]
+
+
+def _prefix(capability: Capability) -> str:
+    if capability.kind != "tool":
+        return capability.kind
+    return capability.source if capability.source in ("mcp", "sdk") else ""
+
+
+def _allowed(name: str) -> str:
+    return _ILLEGAL.sub("_", name)
+
+
+def _hashed(name: str, original: str) -> str:
+    digest = hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_LENGTH]
+    return f"{name[: LONGEST_NAME - HASH_LENGTH - 1]}_{digest}"
