@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.sources.mcp.faking import FAKE, nothing_left, text
-from tests.waiting import until
+from tests.waiting import let_pass, until
 from toolcrib import Crib, Settings
 from toolcrib.errors import ConfigError, NameTaken
 from toolcrib.sections import McpSettings
@@ -108,7 +108,7 @@ def test_a_server_that_fails_is_not_warmed_up_again_and_again(crib: Crib):
     source._keeper._awake = start  # pyright: ignore[reportAttributeAccessIssue]
     for _ in range(3):
         assert crib.search("select:echo")
-    asyncio.run(asyncio.sleep(0.2))
+    let_pass()
     assert not tried
 
 

@@ -15,14 +15,16 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, Self, cast
 
 import platformdirs
 from pydantic import (
     BaseModel,
     Field,
+    ModelWrapValidatorHandler,
     SecretStr,
     field_validator,
+    model_validator,
 )
 from pydantic import ValidationError as PydanticError
 
@@ -111,6 +113,17 @@ class Settings(Section):
         SearchMode.read(text)
         return text
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _in_our_words(cls, values: Any, read: ModelWrapValidatorHandler[Self]) -> Self:  # noqa: ANN401
+        """Raise `ConfigError` for what cannot be used, as for every setting of a file."""
+        if isinstance(values, dict):
+            _check_keys(cast("dict[str, Any]", values), cls, "Settings: ")
+        try:
+            return read(values)
+        except PydanticError as error:
+            raise ConfigError(_explained(error)) from error
+
     @property
     def store_path(self) -> str:
         """Where the catalog is: a path, or `:memory:`."""
@@ -139,9 +152,20 @@ def load_settings(environ: Mapping[str, str], file: Path | None = None) -> Setti
     _check_keys(values, Settings, f"{path}: ")
     merged = _merged(_at_home(values, path.parent), _from_environment(environ))
     try:
-        return _with_own_servers(_with_key(Settings.model_validate(merged), environ))
-    except PydanticError as error:
-        raise ConfigError(_explained(error, path if values else None)) from error
+        settings = Settings.model_validate(merged)
+    except ConfigError as error:
+        raise ConfigError(f"{error}; change it in {_place(error, path if values else None)}") from (
+            error.__cause__
+        )
+    return _with_own_servers(_with_key(settings, environ))
+
+
+def default_settings(environ: Mapping[str, str]) -> Settings:
+    """The settings of a crib that is given none: nothing on disk, no file, no environment.
+
+    But for when tools wait for a search: that is a matter of whom the tools are shown to.
+    """
+    return Settings.model_validate({"store": ":memory:", **_tool_search(environ)})
 
 
 def config_folder() -> Path:
@@ -293,11 +317,16 @@ def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def _explained(error: PydanticError, path: Path | None) -> str:
-    """The first thing that is wrong, by its key, with where it may stand."""
+def _explained(error: PydanticError) -> str:
+    """The first thing that is wrong, by its key."""
     first = error.errors()[0]
     key = ".".join(map(str, first["loc"]))
-    variable = PREFIX + key.replace(".", "__").upper()
-    where = f"{path} or the environment ({variable})" if path else f"the environment ({variable})"
     given = "" if key == "embed.api_key" else f", not {first['input']!r}"
-    return f"setting {key}: {first['msg']}{given}; change it in {where}"
+    return f"setting {key}: {first['msg']}{given}"
+
+
+def _place(error: ConfigError, path: Path | None) -> str:
+    """Where the setting of an error may stand."""
+    cause = cast("PydanticError", error.__cause__)
+    variable = PREFIX + "__".join(map(str, cause.errors()[0]["loc"])).upper()
+    return f"{path} or the environment ({variable})" if path else f"the environment ({variable})"
