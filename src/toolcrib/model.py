@@ -68,12 +68,14 @@ class ToolInfo(Capability):
 
     `parameters` is a JSON Schema object. `required` tools are always shown to the model;
     `defer` says whether the schema of the others may wait until a search reveals it. `meta` is
-    what an MCP server says beside the definition, for hosts.
+    what an MCP server says beside the definition, for hosts. `schema_problem`: why the schema that
+    was given could not be kept, if it could not; such a tool is found, and never called.
     """
 
     kind: ClassVar[Kind] = "tool"
 
     parameters: JsonObject = field(default_factory=dict[str, Json])
+    schema_problem: str = ""
     output_schema: JsonObject | None = None
     annotations: JsonObject = field(default_factory=dict[str, Json])
     defer: Defer = "automatic"

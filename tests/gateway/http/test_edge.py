@@ -9,6 +9,7 @@ from tests.gateway.http.edging import HOST, JSON, PORT, Edging
 from toolcrib.gateway.http import body as bodies
 from toolcrib.gateway.http.asgi import Message
 from toolcrib.gateway.http.headers import MOST_HEADERS
+from toolcrib.gateway.streams import MOST_VALUES
 
 ROUTES = ["/mcp", "/mcp/small", "/mcp/nobody", "/health", "/", "/sse", "/operator", "/mcp/a/b"]
 METHODS = ["GET", "POST", "DELETE", "OPTIONS", "PUT", "HEAD"]
@@ -257,6 +258,15 @@ def test_a_body_is_measured_and_not_believed(tmp_path: Path):
 def test_what_two_readers_could_read_differently_is_refused(edging: Edging, body: bytes):
     answer = edging.ask(headers=edging.right, body=[body])
     assert (answer.status, answer.code) == (400, "bad_request")
+    assert not edging.reached
+
+
+@pytest.mark.parametrize("value", [b"0", b'"x"', b"{}", b'{"a":[0]}'])
+def test_a_body_with_too_many_values_is_refused_before_it_is_read(edging: Edging, value: bytes):
+    body = b"[" + b",".join([value] * (MOST_VALUES + 1)) + b"]"
+    answer = edging.ask(headers=edging.right, body=[body])
+    assert (answer.status, answer.code) == (400, "bad_request")
+    assert "send fewer" in answer.json["error"]["message"]
     assert not edging.reached
 
 
