@@ -10,6 +10,7 @@ from toolcrib.by_settings import embedder_of, weights_of
 from toolcrib.config import Settings
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.protocol import Embedder
+from toolcrib.errors import StoreError
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Progress, Superseded, View
@@ -105,6 +106,15 @@ class Shelf:
         path = self._settings.store_path
         return SqliteStore.open(path if path == ":memory:" else Path(path))
 
+    @cached_property
+    def _open_store(self) -> SqliteStore | None:
+        """The catalog file; None, and that is said, if it cannot be opened: search needs none."""
+        try:
+            return self.store
+        except StoreError as error:
+            self._say(f"{error}; searching in memory")
+            return None
+
     def store_if_there(self, *, make: bool) -> SqliteStore | None:
         """The same, but that it is not made unless it is asked for."""
         there = "store" in self.__dict__ or Path(self._settings.store_path).exists()
@@ -117,8 +127,9 @@ class Shelf:
         """End what is done beside, and let go of the file."""
         if "_catalog" in self.__dict__:
             self._catalog.close()
-        if "store" in self.__dict__:
-            self.store.close()
+        for opened in ("_vectors", "store"):
+            if opened in self.__dict__:
+                self.__dict__[opened].close()
 
     def _bring_up_to_date(self, catalog: Catalog) -> bool:
         """Index what the catalog does not know yet; whether there was anything."""
@@ -161,7 +172,7 @@ class Shelf:
             case "sqlite":
                 return self._stored()
             case "auto":
-                there = Path(self._settings.store_path).exists()
+                there = Path(self._settings.store_path).exists() and self._open_store
                 stored = self._stored() if there else None
                 fits = stored and stored.adopt(self._pool.fingerprint)
                 return stored if stored and fits else self._in_memory()
@@ -178,7 +189,12 @@ class Shelf:
     def _cached_embedder(self) -> CachedEmbedder | None:
         embedder = self._embedder or embedder_of(self._settings)
         batch = self._settings.embed.batch
-        return CachedEmbedder(embedder, self.store, chunk=batch) if embedder else None
+        return CachedEmbedder(embedder, self._vectors, chunk=batch) if embedder else None
+
+    @cached_property
+    def _vectors(self) -> SqliteStore:
+        """Where vectors are kept: as long as we run, if the file cannot be opened."""
+        return self._open_store or SqliteStore.open(":memory:")
 
     @property
     def _embeds_later(self) -> bool:

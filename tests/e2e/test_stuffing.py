@@ -39,7 +39,9 @@ def asked(count: int) -> list[tuple[str, str]]:
     """Queries, and the tool that each is for."""
     chance = Random(4)
     pairs = chance.sample([(verb, noun) for verb in VERBS for noun in NOUNS], k=count)
-    return [(f"{verb} a {noun}", f"mcp_server{_at(verb, noun)}_{verb}_{noun}") for verb, noun in pairs]
+    return [
+        (f"{verb} a {noun}", f"mcp_server{_at(verb, noun)}_{verb}_{noun}") for verb, noun in pairs
+    ]
 
 
 def _at(verb: str, noun: str) -> int:
