@@ -6,12 +6,12 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import pytest
 
 from tests.plan import amount
+from tests.waiting import let_pass
 from toolcrib.errors import SourceError
 from toolcrib.sources.mcp.cache import MOST_BYTES, Failure, MCPToolsCache
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
@@ -172,7 +172,7 @@ def test_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one(tmp_path):
         )
         assert writer.stdout
         writer.stdout.readline()
-        time.sleep(rng.uniform(0.0, 0.05))
+        let_pass(rng.uniform(0.0, 0.05))
         writer.send_signal(signal.SIGKILL)
         writer.wait()
         writer.stdout.close()

@@ -163,9 +163,13 @@ def _kept_page(page: Iterable[JsonObject], largest: int) -> tuple[list[JsonObjec
 
 
 def _kept(raw: JsonObject, largest: int) -> tuple[JsonObject, int]:
-    """What was listed, in full; of one that is absurdly large, only its name."""
+    """What was listed, in full, and its size; of one that is absurdly large, only its name.
+
+    A tool of these has the schema that nothing fits: it cannot be called.
+    """
     try:
         kept, size = measured(raw, deepest=DEEPEST_TOOL, largest=largest)
     except TooLarge:
-        return {"name": raw.get("name")}, largest
+        schema = {"inputSchema": False} if "inputSchema" in raw else {}
+        return {"name": raw.get("name"), **schema}, largest
     return (kept if isinstance(kept, dict) else {}), size
