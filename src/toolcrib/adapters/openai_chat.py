@@ -22,7 +22,7 @@ from openai.types.chat import (
 )
 
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
-from toolcrib.adapters.wire.plain import objects, plain, text_of
+from toolcrib.adapters.wire.plain import objects, plain, text_of, tokens_in
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, revealed_by, unwrapped
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told
@@ -74,7 +74,9 @@ class ChatWire:
         self, reply: ChatCompletion | JsonObject
     ) -> list[ChatCompletionToolMessageParam]:
         """The messages that answer a reply, one a call, in order; none if it has no calls."""
-        calls = [unwrapped(call) for call in _calls(cast("JsonObject", plain(reply)))]
+        said = cast("JsonObject", plain(reply))
+        self._session.used(tokens_in(said.get("usage"), "total_tokens"))
+        calls = [unwrapped(call) for call in _calls(said)]
         outcomes = await make_calls(self._session, calls, self._approver)
         return [_result(*each) for each in zip(calls, outcomes, strict=True)]
 

@@ -79,6 +79,8 @@ class GeminiWire:
 
     async def results(self, reply: types.GenerateContentResponse) -> types.Content | None:
         """What answers a reply, one part a call, in order; None if it has no calls."""
+        usage = reply.usage_metadata
+        self._session.used((usage and usage.total_token_count) or 0)
         asked = reply.function_calls or []
         calls = [unwrapped(_call(call)) for call in asked]
         outcomes = await make_calls(self._session, calls, self._approver)

@@ -30,7 +30,7 @@ from toolcrib.adapters.openai_responses.carriers import NATIVE, with_carriers
 from toolcrib.adapters.openai_responses.items import as_spoken, carried, revealed, with_namespaces
 from toolcrib.adapters.openai_responses.tools import function, namespaces, search_tool
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
-from toolcrib.adapters.wire.plain import objects, plain, text_of
+from toolcrib.adapters.wire.plain import objects, plain, text_of, tokens_in
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
 from toolcrib.adapters.wire.told import Image, told, told_beside, told_with_images
 from toolcrib.execute.approval import Approver
@@ -109,8 +109,10 @@ class ResponsesWire:
         place in them: definitions, what a search did not load, and the way on where it found
         nothing.
         """
-        output = objects(cast("JsonObject", plain(reply)).get("output"))
+        said = cast("JsonObject", plain(reply))
+        output = objects(said.get("output"))
         self._session.see(revealed(output))
+        self._session.used(tokens_in(said.get("usage"), "total_tokens"))
         calls = [unwrapped(call) for call in _calls(output)]
         outcomes = await make_calls(self._session, calls, self._approver)
         made = list(zip(calls, outcomes, strict=True))
@@ -144,7 +146,7 @@ class ResponsesWire:
         said = as_spoken([each for _, each in read], mode)
         if mode in NATIVE and not self._hosted:
             said = list(with_carriers(said, mode, self._session.revealed_tools()))
-        if mode == "output":
+        if mode in NATIVE:
             listed = self._session.deferred_tools() if self._hosted else ()
             said = list(with_namespaces(said, {tool.name for tool in listed}))
         given = {id(each): item for item, each in read}
