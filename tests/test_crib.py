@@ -690,3 +690,27 @@ def test_what_a_caller_may_see_is_named_and_remembered_until_it_changes():
     source.listed = SEEN[:1]
     crib.pool.refresh(source)
     assert list(crib.seen_by(caller)) == ["read_file"]
+
+
+@pytest.mark.parametrize(
+    ("environ", "deferring"),
+    [
+        ({}, True),
+        ({"ENABLE_TOOL_SEARCH": "false"}, False),
+        ({"ENABLE_TOOL_SEARCH": "false", "TOOLCRIB_TOOL_SEARCH": "on"}, True),
+        ({"TOOLCRIB_TOOL_SEARCH": "off"}, False),
+        ({"TOOLCRIB_SESSION__THRESHOLD": "1000"}, True),
+    ],
+)
+def test_without_settings_the_environment_says_when_tools_wait(
+    environ: dict[str, str], deferring: bool, monkeypatch: pytest.MonkeyPatch
+):
+    for variable in ("ENABLE_TOOL_SEARCH", "TOOLCRIB_TOOL_SEARCH"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, text in environ.items():
+        monkeypatch.setenv(variable, text)
+    crib = Crib()
+    for number in range(40):
+        crib.add(forecast, name=f"forecast_{number}")
+    assert crib.session().deferring is deferring
+    assert Crib(Settings(store=":memory:")).settings.tool_search == "on"

@@ -1,8 +1,8 @@
 """The one way in which tests wait: until it holds, with a bound that only a hang reaches.
 
 A busy machine is slow, and that is no finding. A test that waits for something says what it waits
-for, never how long it may take; a test that has to show that nothing happens bounds the number of
-tries, not the time. `tests/test_waiting.py` keeps it so.
+for, never how long it may take. A test that has to show that nothing happens lets some time pass,
+and asserts nothing about it. `tests/test_waiting.py` keeps it so.
 """
 
 import asyncio
@@ -43,6 +43,19 @@ async def until_async(holds: Callable[[], Awaitable[Found] | Found], what: str =
         assert time.monotonic() < end, _never(holds, what)
         await asyncio.sleep(PAUSE_S)
     return found
+
+
+def let_pass(seconds: float = 0.2) -> None:
+    """Give what must not happen the time to happen, or come at it at another moment.
+
+    A busy machine makes such a test see less, and never fail.
+    """
+    time.sleep(seconds)
+
+
+async def let_pass_async(seconds: float = 0.2) -> None:
+    """The same on an event loop."""
+    await asyncio.sleep(seconds)
 
 
 async def _checked(holds: Callable[[], Awaitable[Found] | Found]) -> Found:

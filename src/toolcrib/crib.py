@@ -11,6 +11,7 @@ crib.session("thread-1").active_tools()
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,7 +29,7 @@ from toolcrib.by_settings import (
     policy_of,
     rules_of,
 )
-from toolcrib.config import Settings
+from toolcrib.config import Settings, default_settings
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import NameTaken, ToolcribError
 from toolcrib.execute.approval import Approver
@@ -94,12 +95,14 @@ class Crib:
     """A pool of capabilities and the search over it. Safe to share between threads.
 
     Empty until something is added, and without a trace on disk unless the settings say otherwise.
+    Without settings, the environment says when tools wait for a search (`TOOLCRIB_TOOL_SEARCH`,
+    else `ENABLE_TOOL_SEARCH`), and nothing else.
     """
 
     def __init__(
         self, settings: Settings | None = None, *, embedder: Embedder | None = None
     ) -> None:
-        self.settings = settings or Settings(store=":memory:")
+        self.settings = settings or default_settings(os.environ)
         self.pool = Pool()
         self._problems: tuple[str, ...] = ()
         self._changing = RLock()

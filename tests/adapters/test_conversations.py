@@ -316,4 +316,5 @@ def test_images_are_images(name: str, image: Any):
 
 def test_results_can_be_had_outside_of_a_loop(crib: Crib):
     with WIRES["chat"](crib, []) as talk:
-        assert asyncio.run(talk.wire.results({"choices": [{"message": {}}]})) == []
+        reply = {"choices": [{"message": {}, "finish_reason": "stop"}]}
+        assert asyncio.run(talk.wire.results(reply)) == []

@@ -1,11 +1,10 @@
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.connect.fakes import FakeDaemon, echoing, launched, place_in
-from tests.waiting import until
+from tests.waiting import let_pass, until
 from toolcrib.connect import shim as shims
 from toolcrib.connect.lines import LONGEST
 from toolcrib.connect.place import NoDaemon
@@ -151,7 +150,7 @@ def test_a_daemon_that_was_stopped_stays_so_until_there_is_work(
         client.say("ping", id=1)
         client.hear()
         first.end()
-        time.sleep(0.2)
+        let_pass()
         assert not starts
         client.say("ping", id=2)
         until(lambda: starts)

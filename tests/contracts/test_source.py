@@ -13,7 +13,7 @@ import pytest
 
 from tests.sources.apps.joining import app_at, serving
 from tests.sources.mcp.faking import FAKE, nothing_left
-from tests.waiting import until
+from tests.waiting import let_pass_async, until
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, DeclarationError, SourceError, UnknownTool
 from toolcrib.model import Call, PermissionKind, SourceKind, State, ToolInfo
@@ -177,7 +177,7 @@ def test_a_call_is_done_by_its_deadline_and_then_nobody_knows_what_it_did(
 def test_cancelling_a_call_ends_it(make: Making, name: str, tmp_path: Path):
     async def cancelled(source: Source) -> bool:
         task = asyncio.ensure_future(source.call(Call(name), soon()))
-        await asyncio.sleep(0.02)
+        await let_pass_async(0.02)
         task.cancel()
         await asyncio.wait({task})
         return task.cancelled()

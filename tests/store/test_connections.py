@@ -8,7 +8,7 @@ from threading import Thread
 import apsw
 import pytest
 
-from tests.waiting import HANG_S
+from tests.waiting import HANG_S, let_pass
 from toolcrib.errors import StoreError
 from toolcrib.store.connections import FileConnections, MemoryConnection
 
@@ -149,7 +149,7 @@ def test_another_thread_waits_for_its_turn_in_memory():
         db.execute("CREATE TABLE number (n)")
         reading = Thread(target=read)
         reading.start()
-        reading.join(0.05)
+        let_pass(0.05)
         db.execute("INSERT INTO number VALUES (1)")
     reading.join()
     assert seen == [1]

@@ -32,6 +32,10 @@ class ResponsesWire:
         """As the protocol says."""
         return path.endswith("/responses")
 
+    def streams(self, path: str, body: JsonObject) -> bool:  # noqa: ARG002 - the body says it
+        """As the protocol says."""
+        return bool(body.get("stream"))
+
     def sees(self, body: JsonObject) -> Mapping[str, str]:
         """As the protocol says; the way is `here`, `client`, `hosted` or a namespace."""
         refuse(

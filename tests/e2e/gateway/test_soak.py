@@ -18,6 +18,7 @@ from tests.e2e.gateway.running import Gateway, gateway_over
 from tests.e2e.gateway.visits import HANDSHAKE, MODERN, Door, python_client, text_of
 from tests.plan import amount
 from tests.sources.mcp.faking import FAKE, below, left_of, nothing_left, processes, zombies
+from tests.waiting import let_pass_async
 from toolcrib.sources.launched import LAUNCHER
 
 SETTINGS = '[gateway]\nmode = "search"\n'
@@ -72,7 +73,7 @@ async def keep_calling(door: Door, era: str, servers: int, kills: int, history: 
 async def keep_killing(daemon: int, kills: int, history: History) -> None:
     chance = random.Random(16)
     while history.tried < kills:
-        await asyncio.sleep(0.2)
+        await let_pass_async()
         history.tried += 1
         if found := await asyncio.to_thread(victims, daemon):
             history.killed.append(chance.choice(found))

@@ -33,7 +33,7 @@ class Shop:
     def source(self, config: ServerConfig) -> McpSource:
         cache = MCPToolsCache(self.folder)
         hashed = config_hash(config.transport, bytes(32))
-        memory = Memory(config.id, hashed, cache, Trust(config, self.decisions))
+        memory = Memory(config.id, hashed, cache, Trust(config, self.decisions, hashed))
         return McpSource(config, memory, self.room)
 
     def listed(self, config: ServerConfig) -> McpSource:

@@ -10,6 +10,7 @@ import secrets
 import socket
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Generator
 from typing import Any
 
@@ -162,9 +163,13 @@ def _app(base: str, authority: Authority) -> Any:
     with _log_as_it_was():
         server = MCPServer("guarded", auth=settings, auth_server_provider=authority)
 
-    async def echo(text: str, after_s: float = 0) -> str:
-        """Say it again."""
-        await asyncio.sleep(after_s)
+    said: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+
+    async def echo(text: str, after: str = "") -> str:
+        """Say it again, once something else was said."""
+        said[text].set()
+        if after:
+            await said[after].wait()
         return text
 
     server.add_tool(echo)

@@ -15,7 +15,7 @@ import pytest
 from tests.plan import amount
 from tests.sources.mcp.conftest import acall
 from tests.sources.mcp.faking import FAKE, below, fake, left_of, processes
-from tests.waiting import HANG_S
+from tests.waiting import HANG_S, let_pass_async
 
 TYPED = {"connection_lost", "unavailable", "start_failed", "start_timeout"}
 
@@ -50,7 +50,7 @@ def test_servers_that_are_killed_cost_their_own_calls_and_no_others(shop):
 
     async def kill():
         while len(tried) < kills:
-            await asyncio.sleep(0.2)
+            await let_pass_async()
             tried.append(found := await asyncio.to_thread(victims))
             if found:  # else those that may be killed rest until they may start again
                 killed.append(rng.choice(found))

@@ -26,7 +26,7 @@ def keeper_of(tmp_path):
 
     def make(**config):
         server = fake(**config)
-        memory = Memory("fake", "h", MCPToolsCache(tmp_path / "mcp"), Trust(server, decisions))
+        memory = Memory("fake", "h", MCPToolsCache(tmp_path / "mcp"), Trust(server, decisions, "h"))
         memory.keep(Greeting(ServerFacts("2025-11-25"), listing("first")), 0.1)
         return Keeper(server, memory, asyncio.Semaphore(1))
 

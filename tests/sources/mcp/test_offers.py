@@ -9,7 +9,7 @@ import pytest
 
 from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import error, fake, text
-from tests.waiting import HANG_S, until, until_async
+from tests.waiting import HANG_S, let_pass, until, until_async
 from toolcrib.model import Running
 from toolcrib.sources.mcp import listing
 from toolcrib.sources.mcp.cache import MCPToolsCache
@@ -87,7 +87,7 @@ def test_what_was_remembered_before_there_were_any_still_reads(tmp_path):
     cache = MCPToolsCache(tmp_path)
     known = KnownServer("s", "h", ServerFacts("2025-11-25"), Listing(({"name": "t"},)), 1.0)
     cache.write(known)
-    path = cache.path("s")
+    path = cache.path("s", "h")
     file = json.loads(path.read_text())
     assert file["entry"]["listing"].pop("offers") == {}
     entry = json.dumps(file["entry"])
@@ -119,7 +119,7 @@ def test_whoever_watches_a_resource_hears_of_it_and_keeps_the_server_up(shop, ba
 
     watched = asyncio.run(source.offers.watch("fake://a", hear, soon()))
     assert watched.ok, watched
-    time.sleep(0.6)
+    let_pass(0.6)
     assert source.status().state == "ready"
     call(source, "touch", uri="fake://a")
     call(source, "touch", uri="fake://shared")

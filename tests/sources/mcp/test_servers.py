@@ -71,7 +71,7 @@ def test_its_tools_are_found_while_it_sleeps_and_ready_while_it_runs(write):
 
 
 def test_a_changed_list_reaches_search_by_itself(write):
-    file = write("loop")
+    file = write("loop", trust="open")
     learn(file)
     with Crib.from_settings(settings_for(file)) as crib:
         news = []

@@ -10,7 +10,7 @@ import pytest
 from tests.plan import amount
 from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import FAKE, error, fake, left_of, text
-from tests.waiting import HANG_S, until
+from tests.waiting import HANG_S, let_pass, until
 from toolcrib.errors import UnknownTool
 from toolcrib.model import Call, Running
 from toolcrib.sources.mcp.server import Command, ServerConfig
@@ -216,7 +216,7 @@ def test_a_storm_of_changes_is_listed_once_a_second(shop, mode):
     started = time.monotonic()
     assert call(source, "echo", text="x").ok
     until(lambda: any(tool.name.startswith("seen_") for tool in source.capabilities()))
-    time.sleep(amount(21, "seconds"))
+    let_pass(amount(21, "seconds"))
     listed = int(text(call(source, "listed")))
     took = time.monotonic() - started
     assert 2 <= listed <= took + 2

@@ -41,11 +41,12 @@ from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
 from toolcrib.adapters.auto import Auto, Choice, Speaking
 from toolcrib.adapters.auto_table import Mode
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
-from toolcrib.adapters.wire.plain import objects, plain, tokens_in
+from toolcrib.adapters.wire.plain import objects, text_of, tokens_in
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
+from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import Image, told_beside, told_unloaded, told_with_images
-from toolcrib.errors import ConfigError
+from toolcrib.errors import ConfigError, ReplyError
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session.session import Session
@@ -55,6 +56,7 @@ AnthropicMode = Literal["reference", "append", "proxy"]
 AnthropicSearch = Literal["ours", "bm25", "regex"]
 
 MOST_DEFERRED = 10_000
+CUTS = ("max_tokens", "model_context_window_exceeded", "refusal")
 
 
 class AnthropicRequest(TypedDict):
@@ -125,11 +127,13 @@ class AnthropicWire:
         A search is answered with references to what it found, and in words where that is nothing.
         What there is to say besides follows in words: a result with references holds nothing else.
         What the provider has searched itself is noted first, and how long the conversation is.
+        Raises `ReplyError` for what is no reply of this provider, or is not whole.
         """
-        said = cast("JsonObject", plain(reply))
-        blocks = objects(said.get("content"))
+        read = read_reply(reply, "content", "a Message of Anthropic")
+        blocks = objects(read.get("content"))
+        _check_whole(text_of(read.get("stop_reason")), blocks)
         self._session.see(hosted_names(blocks))
-        self._session.used(tokens_in(said.get("usage"), *_USAGE))
+        self._session.used(tokens_in(read.get("usage"), *_USAGE))
         calls = [unwrapped(call) for call in map(call_of, typed(blocks, "tool_use"))]
         outcomes = await make_calls(self._session, calls, self._approver)
         made = list(zip(calls, outcomes, strict=True))
@@ -287,3 +291,12 @@ def _block(part: str | Image) -> TextBlockParam | ImageBlockParam:
     media_type = cast("Literal['image/png']", part.media_type)  # the provider checks
     source = Base64ImageSourceParam(type="base64", media_type=media_type, data=part.data)
     return {"type": "image", "source": source}
+
+
+def _check_whole(why: str, blocks: Sequence[JsonObject]) -> None:
+    """Raises `ReplyError` for a reply after which the model has more to say, or was cut off."""
+    check_ended(why, "take the final message of the stream, `await stream.get_final_message()`")
+    has_calls = any(typed(blocks, "tool_use"))
+    if why == "pause_turn" and not has_calls:
+        raise ReplyError("the model has paused (pause_turn): send the conversation once more")
+    check_uncut(why, CUTS, has_calls=has_calls)

@@ -14,8 +14,10 @@ from typing import Literal, TypeAlias, TypedDict, cast
 
 from google.genai import types
 
+from toolcrib.adapters.gemini.reply import calls_of, tokens_of
 from toolcrib.adapters.gemini.schema import gemini_schema
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
+from toolcrib.adapters.wire.limit import within_limit
 from toolcrib.adapters.wire.plain import objects, text_of
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, revealed_by, unwrapped
 from toolcrib.adapters.wire.told import told
@@ -24,6 +26,7 @@ from toolcrib.model import Json, JsonObject, Outcome, ToolInfo
 from toolcrib.session.session import Session
 
 GeminiMode = Literal["append", "proxy"]
+MOST_FUNCTIONS = 512
 Said: TypeAlias = types.Content | types.ContentDict
 
 
@@ -61,14 +64,18 @@ class GeminiWire:
     def request(self, contents: Iterable[Said]) -> GeminiRequest:
         """The conversation as it is, and the config with the tools.
 
-        What the conversation shows to be revealed is taken for revealed.
+        What the conversation shows to be revealed is taken for revealed. Gemini takes 512
+        functions: beyond that, what was found longest ago is left out until it is found again.
+        Raises `ConfigError` where the tools that are always shown are more.
         """
         asked = list(contents)
         self.see(asked)
         if self._config.cached_content:
             return {"contents": asked, "config": self._config}
-        proxy = self._mode == "proxy"
-        tools = proxy_tools(self._session) if proxy else self._session.active_tools()
+        if self._mode == "proxy":
+            tools = proxy_tools(self._session)
+        else:
+            tools = within_limit(self._session, MOST_FUNCTIONS, _revealed(asked))
         own = list(self._config.tools or [])
         with_tools = {"tools": [*own, *_declared(tools)]}
         return {"contents": asked, "config": self._config.model_copy(update=with_tools)}
@@ -77,11 +84,15 @@ class GeminiWire:
         """The tools to make an explicit cache with."""
         return _declared(proxy_tools(self._session))
 
-    async def results(self, reply: types.GenerateContentResponse) -> types.Content | None:
-        """What answers a reply, one part a call, in order; None if it has no calls."""
-        usage = reply.usage_metadata
-        self._session.used((usage and usage.total_token_count) or 0)
-        asked = reply.function_calls or []
+    async def results(
+        self, reply: types.GenerateContentResponse | JsonObject
+    ) -> types.Content | None:
+        """What answers a reply, one part a call, in order; None if it has no calls.
+
+        Raises `ReplyError` for what is no reply of Gemini, or is not whole.
+        """
+        asked = calls_of(reply)
+        self._session.used(tokens_of(reply))
         calls = [unwrapped(_call(call)) for call in asked]
         outcomes = await make_calls(self._session, calls, self._approver)
         parts = [_part(*each) for each in zip(asked, outcomes, strict=True)]

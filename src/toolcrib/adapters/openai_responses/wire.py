@@ -30,9 +30,11 @@ from toolcrib.adapters.openai_responses.carriers import NATIVE, with_carriers
 from toolcrib.adapters.openai_responses.items import as_spoken, carried, revealed, with_namespaces
 from toolcrib.adapters.openai_responses.tools import function, namespaces, search_tool
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
-from toolcrib.adapters.wire.plain import objects, plain, text_of, tokens_in
+from toolcrib.adapters.wire.plain import objects, text_of, tokens_in
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
+from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
 from toolcrib.adapters.wire.told import Image, told, told_beside, told_with_images
+from toolcrib.errors import ReplyError
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session.search_tool import NAME
@@ -109,10 +111,11 @@ class ResponsesWire:
         place in them: definitions, what a search did not load, and the way on where it found
         nothing.
         """
-        said = cast("JsonObject", plain(reply))
-        output = objects(said.get("output"))
+        read = read_reply(reply, "output", "a Response of OpenAI")
+        output = objects(read.get("output"))
+        _check_whole(read, has_calls=any(_calls(output)))
         self._session.see(revealed(output))
-        self._session.used(tokens_in(said.get("usage"), "total_tokens"))
+        self._session.used(tokens_in(read.get("usage"), "total_tokens"))
         calls = [unwrapped(call) for call in _calls(output)]
         outcomes = await make_calls(self._session, calls, self._approver)
         made = list(zip(calls, outcomes, strict=True))
@@ -210,6 +213,17 @@ def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:
                 yield ToolCall(id, NAME, cast("JsonObject", item.get("arguments") or {}))
             case _:
                 pass
+
+
+def _check_whole(reply: JsonObject, *, has_calls: bool) -> None:
+    """Raises `ReplyError` for a response that is still made, has failed, or was cut off."""
+    status = text_of(reply.get("status")) or "completed"
+    how = "wait until its status is `completed`; of a stream, `await stream.get_final_response()`"
+    check_ended("" if status in {"queued", "in_progress"} else status, how)
+    if status in {"failed", "cancelled"}:
+        message = cast("JsonObject", reply.get("error") or {}).get("message", "no reason is given")
+        raise ReplyError(f"this response is {status}: {message}")
+    check_uncut(status, ("incomplete",), has_calls=has_calls)
 
 
 def _output(call: ToolCall, outcome: Outcome) -> JsonObject:

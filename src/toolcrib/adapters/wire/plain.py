@@ -39,8 +39,10 @@ def text_of(value: object) -> str:
 
 def tokens_in(usage: object, *members: str) -> int:
     """The sum of these members of what a provider says of tokens; 0 if it says nothing."""
-    counts = usage if isinstance(usage, Mapping) else {}
-    said = (cast("Mapping[str, object]", counts).get(member) for member in members)
+    if not isinstance(usage, Mapping):
+        return 0
+    counts = cast("Mapping[str, object]", usage)
+    said = (counts.get(member) for member in members)
     return sum(each for each in said if isinstance(each, int))
 
 

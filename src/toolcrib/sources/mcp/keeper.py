@@ -233,6 +233,7 @@ class Keeper:
     async def _reach(self, deadline: float) -> "tuple[Connection, Greeting]":
         """Try the eras in turn. Raises `StartFailed`, the first one's."""
         first: StartFailed | None = None
+        self._fresh.begin()
         for mode in modes(self.memory.facts):
             connection = self._new_connection()
             try:

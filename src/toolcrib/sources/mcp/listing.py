@@ -116,9 +116,13 @@ def _page(cursor: str | None) -> sdk.PaginatedRequestParams:
 
 
 def _kept(raw: JsonObject, largest: int) -> JsonObject:
-    """What was listed, in full; of one that is absurdly large, only its name."""
+    """What was listed, in full; of one that is absurdly large, only its name.
+
+    A tool of these has the schema that nothing fits: it cannot be called.
+    """
     try:
         kept = bounded(raw, deepest=DEEPEST_TOOL, largest=largest)
     except TooLarge:
-        return {"name": raw.get("name")}
+        schema = {"inputSchema": False} if "inputSchema" in raw else {}
+        return {"name": raw.get("name"), **schema}
     return kept if isinstance(kept, dict) else {}

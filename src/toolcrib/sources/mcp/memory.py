@@ -24,7 +24,7 @@ class Memory:
         self.trust = trust
         self._judged: tuple[KnownServer | None, object, Judgement] = None, None, Judgement()
         self.known, self.problem = cache.read(server, config_hash)
-        self.failure = cache.read_failure(server)
+        self.failure = cache.read_failure(server, config_hash)
         self.heard: list[Callable[[frozenset[str]], None]] = []
 
     @property
@@ -65,7 +65,7 @@ class Memory:
         """Remember how a start went; None is well."""
         before, self.failure = self.failure, failure
         if failure or before:
-            self._cache.write_failure(self._server, failure)
+            self._cache.write_failure(self._server, self._hash, failure)
 
     def _better(self, listing: Listing) -> Listing:
         """The listing, with what was known before in place of what could not be listed."""

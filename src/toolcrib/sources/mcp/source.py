@@ -44,12 +44,16 @@ class ServerStatus:
 
 
 class Refreshed(NamedTuple):
-    """How a refresh of one server went: `error` is empty if it went well."""
+    """How a refresh of one server went: `error` is empty if it went well.
+
+    `waiting` is how many of its tools wait for the operator's review.
+    """
 
     server: str
     tools: int
     seconds: float
     error: str = ""
+    waiting: int = 0
 
 
 class McpSource:
@@ -159,14 +163,13 @@ class McpSource:
         )
 
     async def _refreshed(self) -> Refreshed:
-        began = time.monotonic()
+        began, failed = time.monotonic(), ""
         try:
             await self._keeper.refresh()
         except StartFailed as error:
-            return Refreshed(
-                self.server, len(self._look().tools), time.monotonic() - began, str(error)
-            )
-        return Refreshed(self.server, len(self._look().tools), time.monotonic() - began)
+            failed = str(error)
+        tools, waiting = len(self._look().tools), len(self.judgement.waiting())
+        return Refreshed(self.server, tools, time.monotonic() - began, failed, waiting)
 
     async def _logged_in(self, show: Callable[[str], None], patience_s: float) -> None:
         transport = self.config.transport
