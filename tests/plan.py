@@ -147,6 +147,7 @@ REQUIRED: Mapping[int, Required] = {
     ),
     61: Required("Through the gateway, the official conformance suite passes."),
     63: Required("The inspector and both SDKs are served in both eras, on stdio and over HTTP."),
+    71: Required("No request holds up the others: it is bounded before it is checked, and aside."),
 }
 
 

@@ -119,3 +119,32 @@ def test_the_memory_of_a_server_that_runs_is_told(crib: Crib):
     asyncio.run(crib.refresh())
     if Path("/proc").is_dir():
         assert (source.status().memory_bytes or 0) > 1_000_000
+
+
+@pytest.mark.plan(29)
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        ({"type": "object", "title": "x" * 70_000}, "larger than 64 KiB"),
+        ({"type": "object", "title": "x" * 2_000_000}, "no object"),
+        (json.loads('{"properties": {"a": ' * 20 + "{}" + "}}" * 20), "deeper than 32"),
+        (json.loads('{"properties": {"a": ' * 90 + "{}" + "}}" * 90), "no object"),
+        (["type"], "no object"),
+        (False, "no object"),
+    ],
+    ids=["large", "vast", "deep", "abysmal", "list", "false"],
+)
+def test_a_tool_whose_schema_cannot_be_kept_is_found_and_not_called(
+    crib: Crib, tmp_path: Path, schema: object, why: str
+):
+    file = tmp_path / "rug.json"
+    file.write_text(json.dumps({"echo": {"inputSchema": schema}}))
+    crib.add_mcp("fake", command=[*COMMAND, f"rug={file}"], permission={"*": "read"})
+    (done,) = asyncio.run(crib.refresh())
+    assert (done.tools, done.error) == (12, "")
+    assert crib.search("select:echo")[0].name == "mcp_fake_echo"
+    outcome = asyncio.run(crib.call("echo", {"text": "hi"}))
+    assert outcome.error
+    assert (outcome.error.code, outcome.error.effect) == ("schema_refused", "not_sent")
+    assert why in outcome.error.message
+    assert asyncio.run(crib.call("progress", {"steps": 1})).ok

@@ -5,7 +5,7 @@ import pytest
 from anyio import ClosedResourceError
 
 from tests.waiting import HANG_S
-from toolcrib.gateway.streams import message_streams
+from toolcrib.gateway.streams import MOST_VALUES, message_streams
 
 
 def exchanged(*lines: bytes, longest: int = 100) -> tuple[list[object], list[dict[str, object]]]:
@@ -47,6 +47,15 @@ def test_a_line_that_is_too_long_is_refused_and_the_next_is_read():
     assert len(handed) == 1
     assert answered[0]["id"] == 8
     assert "at most 100 bytes" in str(answered[0]["error"])
+
+
+def test_a_line_with_too_many_values_is_refused_and_the_next_is_read():
+    ping = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+    many = b'{"jsonrpc": "2.0", "id": 8, "method": "x", "params": {"a": [' + b"0," * MOST_VALUES
+    handed, answered = exchanged(many + b"0]}}", ping, longest=10 * MOST_VALUES)
+    assert len(handed) == 1
+    assert answered[0]["id"] == 8
+    assert "send fewer" in str(answered[0]["error"])
 
 
 def test_a_client_that_is_gone_ends_it():

@@ -36,7 +36,8 @@ class Scope:
     `internal`: plumbing, hidden from everyone. `excluded`: what this agent shall not find.
     `allowed`: what this caller may call. `sources`: whose, by the ids of sources, or by their kinds
     where they have none. `permissions`: of which kinds. For all three None means everything, and
-    an empty one nothing. `bound`: what the caller has already.
+    an empty one nothing. `packaged`: whether they may have the tools that come with Toolcrib.
+    `bound`: what the caller has already.
     """
 
     internal: frozenset[str] = frozenset()
@@ -44,6 +45,7 @@ class Scope:
     allowed: frozenset[str] | None = None
     sources: frozenset[str] | None = None
     permissions: frozenset[PermissionKind] | None = None
+    packaged: bool = True
     bound: frozenset[str] = frozenset()
 
 
@@ -86,6 +88,7 @@ def _is_allowed(entry: Entry, scope: Scope) -> bool:
         (scope.allowed is None or any_grants(scope.allowed, entry))
         and lets_through(what.source_id or what.source, scope)
         and (scope.permissions is None or what.permission_kind in scope.permissions)
+        and (scope.packaged or not what.packaged)
     )
 
 

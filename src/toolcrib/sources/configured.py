@@ -55,7 +55,7 @@ def configured(
 
 def _makers(settings: Settings, functions: BuiltinSource) -> Iterator[Callable[[], Source]]:
     if settings.builtin_tools:
-        yield builtin_tools
+        yield partial(builtin_tools, settings)
     if settings.tools or settings.tool_modules:
         yield lambda: functions
     for path in settings.skills:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import threading
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,11 @@ from tests.gateway.standing_in import Windows as StandIns
 from tests.plan import amount
 from tests.waiting import HANG_S, until_async
 from toolcrib.crib import Crib
+from toolcrib.execute.arguments import ArgumentCheck, Checked
 from toolcrib.gateway.http import web
 from toolcrib.gateway.keys import Keys
 from toolcrib.gateway.windows import Windows
+from toolcrib.model import Json, ToolInfo
 
 Scenario = Callable[[int, str], Coroutine[Any, Any, None]]
 
@@ -47,7 +50,8 @@ def run_whole(folder: Path, scenario: Scenario) -> None:
     """The same with the real windows, and the tools that come along."""
 
     async def served() -> None:
-        settings = bare(builtin_tools=True)
+        profiles = {"default": {"builtin_tools": True}}
+        settings = bare(builtin_tools=True, gateway={"profiles": profiles})
         async with serving(folder, settings, windows=Windows) as (_, runtime):
             await scenario(runtime.port, runtime.token)
 
@@ -71,6 +75,50 @@ def test_a_client_of_the_handshake_era_has_a_session(tmp_path: Path):
         assert (await request(port, headers=mine, body=rpc("tools/list", 3))).status == 404
 
     run(tmp_path, scenario)
+
+
+@pytest.mark.plan(71)
+def test_others_are_answered_while_arguments_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    going, told = threading.Event(), threading.Event()
+    check = ArgumentCheck.check
+
+    def held_up(self: ArgumentCheck, tool: ToolInfo, given: Json) -> Checked:
+        going.set()
+        assert told.wait(HANG_S), "nobody else was answered meanwhile"
+        return check(self, tool, given)
+
+    monkeypatch.setattr(ArgumentCheck, "check", held_up)
+
+    async def scenario(port: int, token: str) -> None:
+        arguments = {"expression": "1 + 1"}
+        asked: dict[str, Any] = {"name": "calculate", "arguments": arguments}
+        calling = asyncio.create_task(call(port, token, "tool_call_read", **asked))
+        await asyncio.to_thread(going.wait, HANG_S)
+        assert (await request(port, "GET", "/health")).status == 200
+        told.set()
+        assert b'"2"' in (await calling).body
+
+    run_whole(tmp_path, scenario)
+
+
+@pytest.mark.plan(71)
+def test_requests_that_are_dear_to_check_are_refused(tmp_path: Path):
+    dear: dict[str, Any] = {
+        "kinds": ["zz"] * 100_000,
+        "queries": ["a"] * 99_000,
+        "limit": [1] * 60_000,
+        "set": {"a": [[]] * 40_000},
+    }
+
+    async def scenario(port: int, token: str) -> None:
+        for name, value in dear.items():
+            refused = await call(port, token, "tool_search", **{name: value})
+            assert b"send fewer" in refused.body, name
+        assert (await request(port, "GET", "/health")).status == 200
+
+    run_whole(tmp_path, scenario)
 
 
 @pytest.mark.plan(49)
