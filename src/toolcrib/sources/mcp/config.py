@@ -30,7 +30,7 @@ TABLES = ("mcpServers", "servers")  # `servers` is VS Code's word
 KEYS = frozenset(
     {"type", "command", "args", "env", "cwd", "url", "headers", "disabled"}
     | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "call_timeout_s", "env_from"}
-    | {"permission", "defer", "always_load", "trust", "oauth"}
+    | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
 )
 OAUTH_KEYS = frozenset({"grant", "client_id", "client_secret", "issuer", "scope", "redirect_port"})
 # What other clients keep beside these and what means nothing here.
@@ -126,6 +126,8 @@ def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
         defer=fields.choice("defer", Defer, None),
         always_load=fields.custom("always_load", _patterns, (), "true or a list of tool names"),
         trust=fields.choice("trust", Trust, "pinned"),
+        elicitation=fields.flag("elicitation", default=True),
+        sampling=fields.flag("sampling"),
     )
 
 
