@@ -119,10 +119,10 @@ CLI_INTRODUCTION = """\
 Written by `scripts/write_docs.py`; the words are those of `toolcrib COMMAND --help`.
 
 Before the command: `--config FILE` names the settings file, `--mcp-config FILE` a file with MCP
-servers (it may be given more than once), `--version` shows the version. Every command but
-`connect` takes `--json`. Exit codes: 0 for done, 1 for a bar that was not reached or a call that
-did not end well, 2 for input that cannot be used; then one line on standard error says why and what
-to do.
+servers and `--tools MODULE` a Python module whose functions are tools (both may be given more than
+once), `--version` shows the version. Every command but `connect` takes `--json`. Exit codes: 0 for
+done, 1 for a bar that was not reached or a call that did not end well, 2 for input that cannot be
+used; then one line on standard error says why and what to do.
 """
 
 PAGES = {"settings.md": settings_page, "cli.md": cli_page}

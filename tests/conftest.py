@@ -40,7 +40,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
         monkeypatch.delenv(variable)
     for variable in FOLDERS:
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for variable in ("OPENAI_API_KEY", "ENABLE_TOOL_SEARCH"):
+        monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("USERPROFILE", str(folder))
     return folder

@@ -32,7 +32,7 @@ REQUIRED: Mapping[int, Required] = {
         {"files": (2_000, 20_000)},
     ),
     13: Required(
-        "Beyond what it can do at once, the gateway refuses quickly, and finishes what it took.",
+        "Beyond what it can do at once, the gateway refuses at once, and finishes what it took.",
         {"requests": (200, 640)},
     ),
     14: Required(
@@ -44,9 +44,9 @@ REQUIRED: Mapping[int, Required] = {
         "time; the others answer, and no process or descriptor is left.",
         {
             "servers": (12, 50),
-            "seconds": (7, 60),
+            "kills": (30, 300),
             "servers behind a gateway": (10, 50),
-            "seconds of a gateway": (6, 120),
+            "kills behind a gateway": (20, 600),
         },
     ),
     17: Required(
@@ -54,21 +54,21 @@ REQUIRED: Mapping[int, Required] = {
         {"servers": (12, 50), "kills": (2, 10)},
     ),
     18: Required(
-        "A clean stop takes seconds, however stubborn the servers are, and leaves none.",
+        "A clean stop comes to its end, however stubborn the servers are, and leaves none.",
         {"servers": (12, 50)},
     ),
     19: Required("A server that hangs, wherever it does, ends at the deadline of that phase."),
     20: Required(
         "A server that exits at once is started a few times and then left alone; its tools stay "
         "in the search.",
-        {"seconds": (3, 60)},
+        {"calls": (60, 1_000)},
     ),
     21: Required(
         "However often a server says that its list has changed, it is listed once a second.",
         {"seconds": (3, 30)},
     ),
     22: Required("A list without end is cut, and does not replace a good one."),
-    23: Required("Giant output is refused at once, and takes no memory to speak of."),
+    23: Required("Giant output is refused, and takes no memory to speak of."),
     24: Required(
         "What is no message, or not for us, reaches nobody; floods are thinned out.",
         {"notices": (20_000, 1_000_000)},
@@ -129,6 +129,10 @@ REQUIRED: Mapping[int, Required] = {
     ),
     52: Required("No address in a request to the gateway is ever fetched."),
     53: Required("Nothing that a request describes is started, whatever the route."),
+    54: Required(
+        "No secret of a server is found in what Toolcrib says, shows, logs or keeps, in whatever "
+        "usual encoding, though the server repeats it in all that it sends."
+    ),
     55: Required(
         "A server sees its own part of the environment, and no other's; files are ours alone.",
         {"servers": (10, 50)},
@@ -143,6 +147,7 @@ REQUIRED: Mapping[int, Required] = {
     ),
     61: Required("Through the gateway, the official conformance suite passes."),
     63: Required("The inspector and both SDKs are served in both eras, on stdio and over HTTP."),
+    71: Required("No request holds up the others: it is bounded before it is checked, and aside."),
 }
 
 

@@ -9,7 +9,8 @@ from textwrap import indent
 
 import pytest
 
-from tests.sources.apps.joining import app_at, serving, until
+from tests.sources.apps.joining import app_at, serving
+from tests.waiting import HANG_S, until
 from tests.workshop import soon
 from toolcrib.app import App, progress
 from toolcrib.errors import BadArguments, NameTaken
@@ -103,7 +104,7 @@ def test_a_name_that_no_app_may_have_is_told_at_once(folder):
     apps = Apps(folder)
     apps.listen()
     with pytest.raises(ValueError, match="refuses this app"):
-        asyncio.run(asyncio.wait_for(app_at(folder, "a b").serve(), 10))
+        asyncio.run(asyncio.wait_for(app_at(folder, "a b").serve(), HANG_S))
     apps.close()
 
 
@@ -129,7 +130,7 @@ def test_the_example_is_what_the_guide_shows_and_is_launched(folder):
     by_hand.wait()
     until(lambda: not source.connected)
     call = Call("add_event", {"title": "Tea", "day": "Monday"})
-    assert asyncio.run(source.call(call, soon(20))).content == "Tea is on Monday"
+    assert asyncio.run(source.call(call, soon())).content == "Tea is on Monday"
     apps.close()
 
 

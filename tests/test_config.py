@@ -1,6 +1,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -275,9 +276,21 @@ def test_settings_are_frozen():
         settings.search.limit = 7
 
 
-def test_settings_made_in_python_take_no_unknown_keys_either():
-    with pytest.raises(ValidationError):
-        Settings.model_validate({"indexx": "memory"})
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"indexx": "memory"}, "there is no setting 'indexx'; the nearest is 'index'"),
+        ({"search": {"limt": 3}}, "[search] there is no setting 'limt'; the nearest is 'search.l"),
+        ({"search": {"limit": 0}}, "setting search.limit: Input should be greater than 0, not 0"),
+        ({"tool_search": "maybe"}, "setting tool_search: "),
+        ({"embed": {"api_key": ["s3cret"]}}, "setting embed.api_key: "),
+    ],
+)
+def test_settings_made_in_python_are_refused_in_our_words(said: dict[str, Any], message: str):
+    with pytest.raises(ConfigError) as caught:
+        Settings(**said)
+    assert message in str(caught.value)
+    assert "s3cret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("each", ALL, ids=KEYS)

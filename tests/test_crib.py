@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.waiting import HANG_S
 from tests.workshop import HIDDEN, HIDDEN_NAMES, SEEN, ListedSource
 from toolcrib import Crib, Scope, Settings, tool
 from toolcrib.errors import AmbiguousName, ConfigError, EmbedError, NameTaken, UnknownTool
@@ -22,7 +23,6 @@ from toolcrib.sections import EmbedSettings, SearchSettings
 from toolcrib.text.words import words
 
 DIMENSIONS = 64
-LONG_S = 60.0
 MEANINGS = {"lorry": "truck", "drive": "steer"}
 
 
@@ -632,7 +632,7 @@ def test_words_answer_at_once_and_meaning_when_it_is_ready():
         crib.add(steer_truck)
         crib.add(forecast)
         assert crib.search("steer the truck")[0].name == "steer_truck"
-        assert crib.embedded(LONG_S)
+        assert crib.embedded(HANG_S)
         assert crib.search("what is the meaning of life").confidence == "none"
         assert crib.search("会不会下雨")[0].name == "forecast"
 
@@ -649,7 +649,7 @@ def test_what_was_embedded_once_is_there_at_the_next_start(stored: Settings):
         with Crib(bundled(stored)) as crib:
             crib.add(forecast)
             crib.search("weather")
-            assert crib.embedded(LONG_S)
+            assert crib.embedded(HANG_S)
     with Crib(bundled(stored)) as crib:
         crib.add(forecast)
         assert crib.embedded(0)
@@ -661,7 +661,7 @@ def test_an_index_that_is_being_built_holds_up_nobody_else(monkeypatch: pytest.M
 
     def slowly(self: Catalog, *args: Any, **options: Any) -> None:
         building.set()
-        assert go_on.wait(LONG_S)
+        assert go_on.wait(HANG_S)
         rebuild(self, *args, **options)
 
     monkeypatch.setattr(Catalog, "rebuild", slowly)
@@ -669,11 +669,11 @@ def test_an_index_that_is_being_built_holds_up_nobody_else(monkeypatch: pytest.M
         crib.add(forecast)
         search = threading.Thread(target=crib.search, args=("weather",))
         search.start()
-        assert building.wait(LONG_S)
+        assert building.wait(HANG_S)
         crib.add(steer_truck)
         assert set(crib.entries()) == {"forecast", "steer_truck"}
         go_on.set()
-        search.join(LONG_S)
+        search.join(HANG_S)
         assert names(crib.search("weather")) == ["forecast"]
         assert names(crib.search("truck")) == ["steer_truck"]
 
@@ -690,3 +690,27 @@ def test_what_a_caller_may_see_is_named_and_remembered_until_it_changes():
     source.listed = SEEN[:1]
     crib.pool.refresh(source)
     assert list(crib.seen_by(caller)) == ["read_file"]
+
+
+@pytest.mark.parametrize(
+    ("environ", "deferring"),
+    [
+        ({}, True),
+        ({"ENABLE_TOOL_SEARCH": "false"}, False),
+        ({"ENABLE_TOOL_SEARCH": "false", "TOOLCRIB_TOOL_SEARCH": "on"}, True),
+        ({"TOOLCRIB_TOOL_SEARCH": "off"}, False),
+        ({"TOOLCRIB_SESSION__THRESHOLD": "1000"}, True),
+    ],
+)
+def test_without_settings_the_environment_says_when_tools_wait(
+    environ: dict[str, str], deferring: bool, monkeypatch: pytest.MonkeyPatch
+):
+    for variable in ("ENABLE_TOOL_SEARCH", "TOOLCRIB_TOOL_SEARCH"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, text in environ.items():
+        monkeypatch.setenv(variable, text)
+    crib = Crib()
+    for number in range(40):
+        crib.add(forecast, name=f"forecast_{number}")
+    assert crib.session().deferring is deferring
+    assert Crib(Settings(store=":memory:")).settings.tool_search == "on"

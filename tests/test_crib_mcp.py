@@ -4,12 +4,13 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.sources.mcp.faking import FAKE, nothing_left, text
+from tests.waiting import let_pass, until
 from toolcrib import Crib, Settings
 from toolcrib.errors import ConfigError, NameTaken
 from toolcrib.sections import McpSettings
@@ -22,14 +23,6 @@ ENTRY = {"command": COMMAND[0], "args": COMMAND[1:]}
 def crib() -> Iterator[Crib]:
     with nothing_left(), Crib(Settings(store=":memory:", mcp=McpSettings(warm_up=True))) as crib:
         yield crib
-
-
-def soon(check: Callable[[], bool]) -> bool:
-    """Whether it comes true before long."""
-    until = time.monotonic() + 20
-    while not check() and time.monotonic() < until:
-        time.sleep(0.02)
-    return check()
 
 
 def test_a_server_is_one_line_and_its_tools_are_found_once_it_was_listed(crib: Crib):
@@ -88,7 +81,7 @@ def test_a_search_starts_the_server_of_its_best_hit(crib: Crib):
     asleep()
     crib.add_mcp("fake", command=COMMAND)
     assert crib.search("select:echo")[0].state == "asleep"
-    assert soon(lambda: crib.get("echo").state == "ready")
+    assert until(lambda: crib.get("echo").state == "ready")
 
 
 def test_a_search_starts_nothing_unless_it_is_told_to():
@@ -115,7 +108,7 @@ def test_a_server_that_fails_is_not_warmed_up_again_and_again(crib: Crib):
     source._keeper._awake = start  # pyright: ignore[reportAttributeAccessIssue]
     for _ in range(3):
         assert crib.search("select:echo")
-    asyncio.run(asyncio.sleep(0.2))
+    let_pass()
     assert not tried
 
 
@@ -126,3 +119,32 @@ def test_the_memory_of_a_server_that_runs_is_told(crib: Crib):
     asyncio.run(crib.refresh())
     if Path("/proc").is_dir():
         assert (source.status().memory_bytes or 0) > 1_000_000
+
+
+@pytest.mark.plan(29)
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        ({"type": "object", "title": "x" * 70_000}, "larger than 64 KiB"),
+        ({"type": "object", "title": "x" * 2_000_000}, "no object"),
+        (json.loads('{"properties": {"a": ' * 20 + "{}" + "}}" * 20), "deeper than 32"),
+        (json.loads('{"properties": {"a": ' * 90 + "{}" + "}}" * 90), "no object"),
+        (["type"], "no object"),
+        (False, "no object"),
+    ],
+    ids=["large", "vast", "deep", "abysmal", "list", "false"],
+)
+def test_a_tool_whose_schema_cannot_be_kept_is_found_and_not_called(
+    crib: Crib, tmp_path: Path, schema: object, why: str
+):
+    file = tmp_path / "rug.json"
+    file.write_text(json.dumps({"echo": {"inputSchema": schema}}))
+    crib.add_mcp("fake", command=[*COMMAND, f"rug={file}"], permission={"*": "read"})
+    (done,) = asyncio.run(crib.refresh())
+    assert (done.tools, done.error) == (12, "")
+    assert crib.search("select:echo")[0].name == "mcp_fake_echo"
+    outcome = asyncio.run(crib.call("echo", {"text": "hi"}))
+    assert outcome.error
+    assert (outcome.error.code, outcome.error.effect) == ("schema_refused", "not_sent")
+    assert why in outcome.error.message
+    assert asyncio.run(crib.call("progress", {"steps": 1})).ok

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from tests.waiting import HANG_S
 from toolcrib.errors import SourceError
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.memory.engine import MemoryEngine
@@ -59,8 +60,8 @@ class ListedSource:
         return Outcome(call.name)
 
 
-def soon(seconds: float = 10) -> Running:
-    """What a call has that may take this long."""
+def soon(seconds: float = HANG_S) -> Running:
+    """What a call has that may take this long: by default as long as only a hang does."""
     return Running(time.monotonic() + seconds)
 
 

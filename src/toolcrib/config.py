@@ -11,23 +11,28 @@ for TOOLCRIB_TOOL_SEARCH where that is not set.
 
 import json
 import logging
+import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, Self, cast
 
 import platformdirs
 from pydantic import (
     BaseModel,
     Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
     SecretStr,
     field_validator,
+    model_validator,
 )
 from pydantic import ValidationError as PydanticError
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import SearchMode
+from toolcrib.run_folder import run_folders
 from toolcrib.sections import (
     ApprovalSettings,
     AppSettings,
@@ -68,14 +73,27 @@ class Settings(Section):
         " if it is of just this pool, else memory.",
     )
     builtin_tools: bool = Field(
-        default=True, description="Whether the tools that come with Toolcrib are in the pool."
+        default=True,
+        description="Whether the tools that come with Toolcrib are in the pool. Clients of the"
+        " gateway have them only by a profile with `builtin_tools = true`.",
+    )
+    file_roots: tuple[Path, ...] = Field(
+        default=(),
+        description="Folders in which the file tools that come with Toolcrib work. Empty: the"
+        " working folder for the library and the command line; through the gateway the roots of a"
+        " client of your own user, and none for one with a key.",
     )
     plugins: bool = Field(
         default=True,
         description="Whether installed packages may add tools (entry points `toolcrib.plugins`).",
     )
     tools: tuple[Path, ...] = Field(
-        default=(), description="tools.yaml files that declare Python functions."
+        default=(), description="tools.yaml files that declare Python functions, or describe them."
+    )
+    tool_modules: tuple[str, ...] = Field(
+        default=(),
+        description="Python modules, by name or by file (`tools.py`), whose functions are tools:"
+        " those marked with `@tool`, and those that a tools.yaml describes.",
     )
     skills: tuple[Path, ...] = Field(default=(), description="Folders with skills.")
     agents: tuple[Path, ...] = Field(default=(), description="Agent files, or folders with them.")
@@ -99,12 +117,24 @@ class Settings(Section):
     apps: AppSettings = Field(default_factory=AppSettings, description="")
     session: SessionSettings = Field(default_factory=SessionSettings, description="")
     gateway: GatewaySettings = Field(default_factory=GatewaySettings, description="")
+    _file: Path | None = PrivateAttr(default=None)
 
     @field_validator("tool_search")
     @classmethod
     def _is_mode(cls, text: str) -> str:
         SearchMode.read(text)
         return text
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _in_our_words(cls, values: Any, read: ModelWrapValidatorHandler[Self]) -> Self:  # noqa: ANN401
+        """Raise `ConfigError` for what cannot be used, as for every setting of a file."""
+        if isinstance(values, dict):
+            _check_keys(cast("dict[str, Any]", values), cls, "Settings: ")
+        try:
+            return read(values)
+        except PydanticError as error:
+            raise ConfigError(_explained(error)) from error
 
     @property
     def store_path(self) -> str:
@@ -127,6 +157,30 @@ class Settings(Section):
         """Where lies what is remembered between runs: caches, our key, what was decided."""
         return Path(platformdirs.user_state_dir("toolcrib"))
 
+    @property
+    def own_folders(self) -> tuple[Path, ...]:
+        """Folders whose files are Toolcrib's alone: no tool may read or write there."""
+        data, cache = (
+            platformdirs.user_data_dir("toolcrib"),
+            platformdirs.user_cache_dir("toolcrib"),
+        )
+        running = map(Path, run_folders(os.environ))
+        return config_folder(), self.state_folder, Path(data), Path(cache), *running
+
+    @property
+    def own_files(self) -> tuple[Path, ...]:
+        """Files of the same kind elsewhere: those that name code, hold secrets or what was done."""
+        store = () if self.store_path == ":memory:" else (Path(self.store_path), self.audit_path)
+        modules = (Path(each) for each in self.tool_modules if each.endswith(".py"))
+        named = (self._file, *store, *self.mcp_config, *self.tools, *modules)
+        return tuple(path for path in named if path)
+
+    def read_from(self, file: Path) -> "Settings":
+        """The same settings, which know the file that they stand in."""
+        settings = self.model_copy()
+        settings._file = file  # noqa: SLF001 - our own class
+        return settings
+
 
 def load_settings(environ: Mapping[str, str], file: Path | None = None) -> Settings:
     """The settings from a file and the environment. Raises `ConfigError`, which names the cause.
@@ -139,9 +193,21 @@ def load_settings(environ: Mapping[str, str], file: Path | None = None) -> Setti
     _check_keys(values, Settings, f"{path}: ")
     merged = _merged(_at_home(values, path.parent), _from_environment(environ))
     try:
-        return _with_own_servers(_with_key(Settings.model_validate(merged), environ))
-    except PydanticError as error:
-        raise ConfigError(_explained(error, path if values else None)) from error
+        settings = Settings.model_validate(merged)
+    except ConfigError as error:
+        raise ConfigError(f"{error}; change it in {_place(error, path if values else None)}") from (
+            error.__cause__
+        )
+    settings = _with_own_servers(_with_key(settings, environ))
+    return settings.read_from(named) if named else settings
+
+
+def default_settings(environ: Mapping[str, str]) -> Settings:
+    """The settings of a crib that is given none: nothing on disk, no file, no environment.
+
+    But for when tools wait for a search: that is a matter of whom the tools are shown to.
+    """
+    return Settings.model_validate({"store": ":memory:", **_tool_search(environ)})
 
 
 def config_folder() -> Path:
@@ -257,9 +323,11 @@ def _listed(section: str, key: str, text: str) -> object:
 def _at_home(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The values with relative paths taken from the folder of the file they stand in."""
     home = dict(values)
-    for key in ("tools", "skills", "agents", "mcp_config", "glossaries"):
+    for key in ("tools", "skills", "agents", "mcp_config", "glossaries", "file_roots"):
         if isinstance(home.get(key), list):
             home[key] = [_placed(path, folder) for path in home[key]]
+    if isinstance(home.get("tool_modules"), list):
+        home["tool_modules"] = [_placed_module(each, folder) for each in home["tool_modules"]]
     if isinstance(home.get("search"), dict):
         home["search"] = _at_home(home["search"], folder)
     if home.get("store") not in (None, "", ":memory:"):
@@ -277,6 +345,12 @@ def _placed(path: object, folder: Path) -> object:
         return str(folder / path)
 
 
+def _placed_module(reference: object, folder: Path) -> object:
+    """A module that is named by its file is placed; one that is named by its name stays."""
+    is_file = isinstance(reference, str) and reference.endswith(".py")
+    return _placed(reference, folder) if is_file else reference
+
+
 def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(under)
     for key, value in over.items():
@@ -285,11 +359,16 @@ def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def _explained(error: PydanticError, path: Path | None) -> str:
-    """The first thing that is wrong, by its key, with where it may stand."""
+def _explained(error: PydanticError) -> str:
+    """The first thing that is wrong, by its key."""
     first = error.errors()[0]
     key = ".".join(map(str, first["loc"]))
-    variable = PREFIX + key.replace(".", "__").upper()
-    where = f"{path} or the environment ({variable})" if path else f"the environment ({variable})"
     given = "" if key == "embed.api_key" else f", not {first['input']!r}"
-    return f"setting {key}: {first['msg']}{given}; change it in {where}"
+    return f"setting {key}: {first['msg']}{given}"
+
+
+def _place(error: ConfigError, path: Path | None) -> str:
+    """Where the setting of an error may stand."""
+    cause = cast("PydanticError", error.__cause__)
+    variable = PREFIX + "__".join(map(str, cause.errors()[0]["loc"])).upper()
+    return f"{path} or the environment ({variable})" if path else f"the environment ({variable})"

@@ -11,6 +11,7 @@ crib.session("thread-1").active_tools()
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,7 +29,7 @@ from toolcrib.by_settings import (
     policy_of,
     rules_of,
 )
-from toolcrib.config import Settings
+from toolcrib.config import Settings, default_settings
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import NameTaken, ToolcribError
 from toolcrib.execute.approval import Approver
@@ -56,7 +57,7 @@ from toolcrib.pool.pool import Pool
 from toolcrib.pool.sleepers import warm_up_best
 from toolcrib.search.answer import answer
 from toolcrib.search.explain import Explanation, explain
-from toolcrib.search.filters import Scope, barred, hidden, verdict
+from toolcrib.search.filters import Scope, barred, hidden, unreviewed, verdict
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import Rules
 from toolcrib.search.tongues import spoken_alone
@@ -94,15 +95,16 @@ class Crib:
     """A pool of capabilities and the search over it. Safe to share between threads.
 
     Empty until something is added, and without a trace on disk unless the settings say otherwise.
-    `problems` are messages about what the settings name and what could not be used.
+    Without settings, the environment says when tools wait for a search (`TOOLCRIB_TOOL_SEARCH`,
+    else `ENABLE_TOOL_SEARCH`), and nothing else.
     """
 
     def __init__(
         self, settings: Settings | None = None, *, embedder: Embedder | None = None
     ) -> None:
-        self.settings = settings or Settings(store=":memory:")
+        self.settings = settings or default_settings(os.environ)
         self.pool = Pool()
-        self.problems: tuple[str, ...] = ()
+        self._problems: tuple[str, ...] = ()
         self._changing = RLock()
         self._shelf = Shelf(self.settings, self.pool, self._changing, embedder, say=self._say)
         self._audit = audit_of(self.settings)
@@ -134,14 +136,21 @@ class Crib:
         run until this is closed, and `close` is then called from another thread.
         """
         crib = cls(settings)
-        found = configured(settings, loop)
-        crib.problems = found.problems
+        found = configured(settings, crib._functions, loop)
+        crib._problems = found.problems
         crib._closing.append(found.close)
+        crib.pool.reserve("mcp", found.broken)
         crib.add_source(*found.sources)
         if settings.apps.enabled:
-            crib.problems += crib._apps.problems
-        crib.problems += tuple(astray(found.sources, list(crib.entries()), crib.pool.candidates))
+            crib._problems += crib._apps.problems
+        astray_links = astray(found.sources, list(crib.entries()), crib.pool.candidates)
+        crib._problems += tuple(astray_links)
         return crib
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What the settings name and what could not be used, as of now; one message a thing."""
+        return (*self._problems, *self.pool.problems)
 
     def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
         """Make a function a tool. Raises `NameTaken` and `DeclarationError`."""
@@ -150,9 +159,9 @@ class Crib:
             return self._functions.add(fn, **facts)
 
     def add_source(self, *sources: Source) -> None:
-        """Take whole sources in; what is wrong with them joins `problems`."""
+        """Take whole sources in; what is wrong with them is among `problems`."""
         with self._changing:
-            self.problems += self.pool.add(*sources)
+            self._problems += self.pool.add(*sources)
         for source in sources:
             if isinstance(source, McpSource):
                 self._servers.setdefault(source.server, source)
@@ -211,6 +220,7 @@ class Crib:
         self._gathered()
         with self._shelf.view() as (catalog, view):
             found = answer(query, self._search(catalog, view, query, seen))
+        found = self._mentioning_reviews(found, seen)
         self._advice.answered(found, caller.id, seen)
         if self.settings.mcp.warm_up:
             warm_up_best(self.pool, found)
@@ -408,7 +418,7 @@ class Crib:
         with self._changing:
             if problem in self.problems:
                 return
-            self.problems += (problem,)
+            self._problems += (problem,)
         _log.warning("%s", problem)
 
     def _refresh(self, source: Source) -> None:
@@ -446,6 +456,14 @@ class Crib:
             learned=self._advice.learned(query.text, caller),
             often_with=self._advice.often_with(entries),
         )
+
+    def _mentioning_reviews(self, found: Answer, scope: Scope) -> Answer:
+        """The answer; where nothing was found, with how many tools nobody has approved yet."""
+        waiting = 0 if found.hits else unreviewed(self.pool.entries.values(), scope)
+        if not waiting:
+            return found
+        said = f"Not searched: {waiting} that wait for the operator's review (`toolcrib review`)."
+        return replace(found, note=f"{found.note} {said}".strip())
 
     def _spoken_alone(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
         """Who needs a translation, remembered as long as the entries are these."""

@@ -10,6 +10,7 @@
     ├── BadArguments          a call's arguments do not fit the tool's schema
     ├── StoreError            the catalog or the decisions cannot be opened, read or written
     ├── EmbedError            an embedder gave no vectors
+    ├── ReplyError            a model's reply is another provider's, or is not whole
     └── EvalError             a catalog or query file for `toolcrib eval` is not usable
 
 A message names the cause and the next step. Whoever catches one may show it as it is.
@@ -54,6 +55,10 @@ class StoreError(ToolcribError):
 
 class EmbedError(ToolcribError):
     """An embedder gave no vectors."""
+
+
+class ReplyError(ToolcribError):
+    """What was handed to a wire is no reply of its provider, or is not whole."""
 
 
 class EvalError(ToolcribError):

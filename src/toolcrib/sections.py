@@ -285,7 +285,8 @@ class SessionSettings(Section):
 class ProfileSettings(Section):
     """A part of the pool under a name, for some clients of the gateway.
 
-    Where nothing is said, everything is in it; an empty list lets nothing through.
+    Where nothing is said, everything is in it but the tools that come with Toolcrib; an empty list
+    lets nothing through.
     """
 
     servers: tuple[str, ...] | None = Field(
@@ -300,6 +301,10 @@ class ProfileSettings(Section):
     )
     kinds: tuple[PermissionKind, ...] | None = Field(
         default=None, description="Permission kinds that are in it."
+    )
+    builtin_tools: bool = Field(
+        default=False,
+        description="Whether the tools that come with Toolcrib are in it, if they are in the pool.",
     )
     pins: tuple[str, ...] = Field(
         default=(), description="Names or patterns of tools that are always listed."

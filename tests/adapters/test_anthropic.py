@@ -78,11 +78,39 @@ def test_the_tools_that_the_provider_caches_never_change(crib: Crib):
     assert all(each == hashed[0] for each in hashed)
 
 
-def test_a_summary_that_nobody_told_of_leaves_the_tools_in_sight(crib: Crib):
-    with talking(crib, [Search("weather forecast"), Say("Found."), OSLO, Say("Sunny.")]) as talk:
+def test_what_a_summary_dropped_stays_deferred_until_it_is_found_again(crib: Crib):
+    find = Search("weather forecast")
+    with talking(crib, [find, Say("Found."), Say("Hm."), find, OSLO, Say("Sunny.")]) as talk:
         talk.ask("Weather?")
         talk.history = [{"role": "user", "content": "Summary: a tool was found."}]
+        talk.ask("Go on")
+        assert list(talk.model.requests[-1].sees) == [NOW, "tool_search"]
         assert talk.ask("In Oslo?") == "Sunny."
+        requests = talk.model.requests
+    assert len({raw(each.body, "tools") for each in requests[1:]}) == 1
+
+
+def test_before_a_call_that_nothing_refers_to_stands_a_search(crib: Crib):
+    with talking(crib, [Search("weather forecast"), OSLO, Say("Sunny."), Say("Yes.")]) as talk:
+        talk.ask("Weather?")
+        talk.history = [{"role": "user", "content": "Summary."}, *talk.history[3:]]
+        talk.ask("Sure?")
+        [_, search, found, *rest] = talk.model.requests[-1].json["messages"]
+    assert search["content"][0]["input"] == {"query": f"select:{FORECAST}"}
+    assert found["content"][0]["content"] == [{"type": "tool_reference", "tool_name": FORECAST}]
+    assert rest[0]["content"][0]["name"] == FORECAST
+
+
+def test_what_was_found_in_words_is_referred_to(crib: Crib):
+    find = Search(f"select:{FORECAST},nope")
+    with talking(crib, [find, Say("Found.")], mode="append") as talk:
+        talk.ask("Weather?")
+    with talking(crib, [OSLO, Say("Sunny.")], None) as again:
+        again.history = talk.history
+        assert again.ask("In Oslo?") == "Sunny."
+        [result, besides] = again.model.requests[0].json["messages"][2]["content"]
+    assert result["content"] == [{"type": "tool_reference", "tool_name": FORECAST}]
+    assert "no 'nope'; nearest: " in besides["text"]
 
 
 def test_parallel_calls_are_answered_in_order(crib: Crib):
@@ -101,7 +129,7 @@ def test_parallel_calls_are_answered_in_order(crib: Crib):
 def test_a_call_of_what_was_not_found_is_refused_and_does_not_reveal(crib: Crib):
     with talking(crib, [Say("Hi.")]) as talk:
         use: Any = {"type": "tool_use", "id": "1", "name": FORECAST, "input": {"city": "Oslo"}}
-        answer: Any = asyncio.run(talk.wire.results({"content": [use]}))
+        answer: Any = asyncio.run(talk.wire.results({"content": [use], "stop_reason": "tool_use"}))
         assert "not_revealed" in answer["content"][0]["content"]
         talk.history.extend([{"role": "assistant", "content": [use]}, answer])
         talk.ask("Hello")

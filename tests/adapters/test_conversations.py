@@ -14,8 +14,18 @@ from tests.adapters.talks import (
     ResponsesTalk,
     talking,
 )
-from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
+from tests.adapters.weather import (
+    FORECAST,
+    NOW,
+    RADAR,
+    Weather,
+    growing_crib,
+    grows,
+    raw,
+    weather_crib,
+)
 from toolcrib import Crib, Settings
+from toolcrib.adapters.wire.plain import plain
 from toolcrib.model import Outcome
 from toolcrib.sections import SessionSettings
 from toolcrib.testing import CallTool, Say, Search
@@ -144,6 +154,46 @@ def test_a_summary_that_nobody_told_of_does_not_lose_the_tools(crib: Crib, name:
         assert talk.ask("In Oslo?") == "Sunny."
 
 
+def since_the_call(history: list[Any]) -> list[Any]:
+    """What a summary of all that was said before the first call leaves."""
+    said = [str(plain(item)) for item in history]
+    return history[next(place for place, each in enumerate(said) if "Oslo" in each) :]
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("id", ["one", None])
+@on_every_wire
+def test_a_drop_and_a_repeated_search_keep_the_front(
+    crib: Crib, name: str, told: bool, id: str | None
+):
+    script = [FIND, OSLO, Say("Sunny."), Say("Hm."), OSLO, Say("Yes."), FIND, OSLO, Say("Sunny.")]
+    with WIRES[name](crib, script, id) as talk:
+        talk.ask("Weather?")
+        talk.history = [talk.user("A tool was found."), *since_the_call(talk.history)]
+        if told:
+            talk.wire.compacted(talk.history)
+        for question in ("Go on", "Still?", "Search again"):
+            talk.ask(question)
+            assert callable_in(talk.model.requests[-1])
+        requests, key = talk.model.requests, talk.key
+    front = raw(requests[0].body, "tools").removesuffix("]")
+    fronts = [talk.listed(each)[: len(shown(name))] for each in requests]
+    assert all(each == fronts[0] for each in fronts)
+    for earlier, later in pairwise(requests[3:]):
+        assert grows(raw(earlier.body, key), raw(later.body, key))
+        if not name.startswith("gemini"):  # its list lies in an object
+            assert raw(later.body, "tools").startswith(front)
+            assert grows(raw(earlier.body, "tools"), raw(later.body, "tools"))
+
+
+@on_every_wire
+def test_a_tool_whose_call_is_still_there_is_not_forgotten(crib: Crib, name: str):
+    with WIRES[name](crib, [FIND, OSLO, Say("Sunny.")]) as talk:
+        talk.ask("Weather?")
+        talk.wire.compacted([talk.user("A tool was found."), *since_the_call(talk.history)])
+        assert [tool.name for tool in talk.session.revealed_tools()] == [FORECAST]
+
+
 @on_every_wire
 def test_parallel_calls_are_answered_each(made: tuple[Crib, Weather], name: str):
     crib, source = made
@@ -184,6 +234,20 @@ def test_the_model_reads_that_a_hit_may_not_fit(crib: Crib, name: str):
     with WIRES[name](crib, [far, Say("Hm.")]) as talk:
         talk.ask("A bicycle, please")
         assert "Not sure that any of these fits" in talk.model.requests[-1].body.decode()
+
+
+@on_every_wire
+def test_what_a_request_showed_can_be_called_in_reply_to_it(name: str):
+    with WIRES[name](growing_crib()[0], [OSLO, Say("Sunny."), OSLO, Say("Still.")]) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        first, second, *_ = talk.model.requests
+        assert {FORECAST, RADAR} <= set(first.sees)
+        assert "tool_search" not in first.sees
+        assert "sunny in Oslo" in second.body.decode()
+        assert "tool_search" in second.sees
+        assert RADAR not in second.sees
+        assert callable_in(second)
+        assert talk.ask("And now?") == "Still."
 
 
 @on_every_wire
@@ -252,4 +316,5 @@ def test_images_are_images(name: str, image: Any):
 
 def test_results_can_be_had_outside_of_a_loop(crib: Crib):
     with WIRES["chat"](crib, []) as talk:
-        assert asyncio.run(talk.wire.results({"choices": [{"message": {}}]})) == []
+        reply = {"choices": [{"message": {}, "finish_reason": "stop"}]}
+        assert asyncio.run(talk.wire.results(reply)) == []

@@ -19,7 +19,16 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import Command
 
-from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
+from tests.adapters.weather import (
+    FORECAST,
+    NOW,
+    RADAR,
+    Weather,
+    growing_crib,
+    grows,
+    raw,
+    weather_crib,
+)
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.auto import Auto, Choice
 from toolcrib.adapters.auto_table import Mode, Provider
@@ -60,6 +69,11 @@ def ainvoke(graph: Any, given: Any, config: Any) -> Mapping[str, Any]:
 def claude(url: str) -> ChatAnthropic:
     said: dict[str, Any] = {"model": "claude-opus-5-5", "base_url": url, "api_key": "none"}
     return ChatAnthropic(**said, max_retries=0)
+
+
+def gpt(url: str, **said: Any) -> ChatOpenAI:
+    options: dict[str, Any] = {"base_url": f"{url}/v1", "api_key": "none", **said}
+    return ChatOpenAI(model="gpt-4.1", max_retries=0, **options)
 
 
 class Talk:
@@ -219,17 +233,25 @@ def test_after_compaction_only_what_is_still_said_is_revealed(crib: Crib, auto: 
         assert talk.ask("Once more") == "Again."
 
 
-def test_what_was_called_in_the_part_that_is_kept_stays_in_sight(crib: Crib):
+@pytest.mark.parametrize("make", [claude, partial(gpt, use_responses_api=True), gpt])
+def test_what_was_called_in_the_part_that_is_kept_stays_in_sight(crib: Crib, make: Any):
     call: Any = {"name": FORECAST, "args": {"city": "Oslo"}, "id": "1"}
     kept = [
         HumanMessage("Summary: a tool was found."),
         AIMessage("", tool_calls=[call]),
         ToolMessage("sunny", name=FORECAST, tool_call_id="1"),
     ]
-    with talking(crib, [Say("Sunny."), OSLO, Say("Yes.")], auto=AtHome()) as talk:
+    script = [Say("Sunny."), OSLO, Say("Yes."), Search("weather forecast"), OSLO, Say("Again.")]
+    with talking(crib, script, auto=AtHome(), make=make) as talk:
         talk.say({"messages": kept})
         assert talk.ask("Sure?") == "Yes."
-        assert names(talk.model.requests[0]) == [NOW, "tool_search", FORECAST]
+        assert talk.ask("Search again") == "Again."
+        requests = talk.model.requests
+    assert all(FORECAST in each.sees for each in requests)
+    for earlier, later in pairwise(requests):
+        assert grows(raw(earlier.body, "tools"), raw(later.body, "tools"))
+        key = "input" if "input" in earlier.json else "messages"
+        assert grows(raw(earlier.body, key), raw(later.body, key))
 
 
 def test_a_call_of_what_was_not_found_is_refused_and_does_not_reveal(
@@ -244,6 +266,18 @@ def test_a_call_of_what_was_not_found_is_refused_and_does_not_reveal(
         assert "not_revealed" in done["messages"][-2].text
         assert names(talk.model.requests[-1]) == [NOW, "tool_search"]
     assert source.reached == []
+
+
+def test_what_a_request_showed_can_be_called_in_reply_to_it(drive: Drive):
+    crib, source = growing_crib()
+    with talking(crib, [OSLO, Say("Sunny."), OSLO, Say("Still.")], drive, auto=AtHome()) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        assert talk.ask("And now?") == "Still."
+        first, second, *_ = talk.model.requests
+    assert RADAR in first.sees
+    assert RADAR not in second.sees
+    assert FORECAST in second.sees
+    assert len(source.reached) == 2
 
 
 def test_the_agents_own_tools_come_first_and_win(crib: Crib, drive: Drive):
@@ -310,11 +344,6 @@ def test_a_reply_is_no_leave_for_a_tool_that_has_changed(made: tuple[Crib, Weath
         done = talk.say(Command(resume=True))
         assert "definition_changed" in done["messages"][-2].text
     assert source.reached == []
-
-
-def gpt(url: str, **said: Any) -> ChatOpenAI:
-    options: dict[str, Any] = {"base_url": f"{url}/v1", "api_key": "none", **said}
-    return ChatOpenAI(model="gpt-4.1", max_retries=0, **options)
 
 
 def test_chat_completions_get_tools_appended(made: tuple[Crib, Weather], drive: Drive):

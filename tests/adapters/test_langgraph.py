@@ -15,6 +15,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph  # pyright: ig
 from langgraph.types import Command
 
 from tests.execute.counting import CountingSource, offered
+from tests.waiting import HANG_S
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.langgraph import ApprovalToolNode
 from toolcrib.model import JsonObject, Outcome
@@ -353,5 +354,5 @@ def test_the_thread_of_a_node_ends_with_it(crib: Crib):
     del conversation
     gc.collect()
     for thread in started:
-        thread.join(5)
+        thread.join(HANG_S)
     assert not threads() & started

@@ -13,6 +13,7 @@ from toolcrib import Crib
 from toolcrib.adapters.auto import Auto
 from toolcrib.adapters.openai_responses import ResponsesWire
 from toolcrib.adapters.openai_responses.items import as_spoken
+from toolcrib.adapters.wire.plain import plain
 from toolcrib.testing import CallTool, Say, Search
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
@@ -63,6 +64,42 @@ def test_a_namespace_that_got_lost_is_put_back(crib: Crib):
             if getattr(item, "type", "") == "function_call":
                 item.namespace = None
         assert talk.ask("Sure?") == "Yes."
+
+
+@pytest.mark.parametrize("mode", ["output", "inject"])
+def test_a_kept_call_is_loaded_again_in_its_namespace(crib: Crib, mode: Any):
+    with talking(crib, [FIND, OSLO, Say("Sunny."), Say("Yes.")], mode=mode) as talk:
+        talk.ask("Weather?")
+        called = next(
+            place for place, item in enumerate(talk.history) if "Oslo" in str(plain(item))
+        )
+        talk.history = [talk.user("Summary."), *talk.history[called:]]
+        talk.ask("Sure?")
+        items = talk.model.requests[-1].json["input"]
+    kinds = [item.get("type", "message") for item in items]
+    loading = ["tool_search_call", "tool_search_output"] if mode == "output" else []
+    loading = loading or ["additional_tools"]
+    assert kinds[1 : 2 + len(loading)] == [*loading, "function_call"]
+    [call] = typed(items, "function_call")
+    assert call["namespace"] == ("weather" if mode == "output" else FORECAST)
+
+
+def test_a_kept_call_of_a_tool_that_is_gone_loses_its_namespace(crib: Crib):
+    call = {"type": "function_call", "call_id": "1", "name": "gone", "arguments": "{}"}
+    answer = {"type": "function_call_output", "call_id": "1", "output": "sunny"}
+    with talking(crib, [Say("Yes.")]) as talk:
+        talk.history = [talk.user("Summary."), {**call, "namespace": "weather"}, answer]
+        talk.ask("Sure?")
+        [kept] = typed(talk.model.requests[-1].json["input"], "function_call")
+    assert kept == call
+
+
+def test_what_was_found_in_words_is_loaded(crib: Crib):
+    with talking(crib, [FIND, Say("Found.")], mode="append") as talk:
+        talk.ask("Weather?")
+    with talking(crib, [OSLO, Say("Sunny.")], None, mode="inject") as again:
+        again.history = talk.history
+        assert again.ask("In Oslo?") == "Sunny."
 
 
 def test_items_may_add_tools_where_there_is_no_search(crib: Crib):

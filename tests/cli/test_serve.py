@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.connect.test_process import HELLO, QUIET, WAIT_S
+from tests.connect.test_process import HELLO, QUIET
+from tests.waiting import HANG_S
 from toolcrib.connect.arguments import Asked
 from toolcrib.connect.place import FOLDER, place_of, read_runtime
 
@@ -27,7 +28,7 @@ def test_it_says_where_it_serves_and_a_second_one_says_who_does(home: Path):
         assert second.stderr.count("\n") == 1
     finally:
         first.send_signal(signal.SIGINT)
-        assert first.wait(WAIT_S) == 0
+        assert first.wait(HANG_S) == 0
         first.communicate()
     assert read_runtime(place_of(Asked(), environ)) is None
 
@@ -42,6 +43,6 @@ def test_with_stdio_it_is_one_process_for_one_client(home: Path):
         capture_output=True,
         text=True,
         check=True,
-        timeout=WAIT_S,
+        timeout=HANG_S,
     )
     assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "toolcrib"

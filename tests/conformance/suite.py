@@ -10,6 +10,7 @@ from socket import create_server
 import yaml
 
 from scripts.install_test_clients import FOLDER, command
+from tests.waiting import HANG_S
 
 EXPECTED_FAILURES = Path(__file__).with_name("expected_failures.yaml")
 REVISIONS = {"2025-11-25": 30, "2026-07-28": 37}
@@ -17,7 +18,6 @@ REVISIONS = {"2025-11-25": 30, "2026-07-28": 37}
 
 SCENARIO = re.compile(r"^[✓✗] ([\w-]+): (\d+) passed, (\d+) failed", re.MULTILINE)
 REQUIREMENTS = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance" / "requirements"
-TIMEOUT = 180
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def conformance(url: str, revision: str, folder: Path) -> Verdict:
         capture_output=True,
         text=True,
         check=False,
-        timeout=TIMEOUT,
+        timeout=2 * HANG_S,
     )
     _, _, summary = done.stdout.partition("=== SUMMARY ===")
     failures = {name: failed for name, _, failed in SCENARIO.findall(summary)}

@@ -3,14 +3,14 @@
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from tests.conformance.suite import REVISIONS, conformance, free_port
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,15 +29,13 @@ def everything() -> Generator[str]:
 
 
 def _until_open(port: int) -> None:
-    until = time.monotonic() + 30
-    while time.monotonic() < until:
-        try:
+    def opens() -> bool:
+        with suppress(OSError):
             socket.create_connection(("127.0.0.1", port)).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    raise AssertionError("the fixture does not start")
+            return True
+        return False
+
+    until(opens, "the fixture starts")
 
 
 @pytest.mark.clients

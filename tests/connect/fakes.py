@@ -9,11 +9,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import HANG_S
 from toolcrib.connect.arguments import Asked
 from toolcrib.connect.place import FOLDER, Place, Runtime, make_folder, place_of
 from toolcrib.connect.shim import Shim
-
-WAIT_S = 20.0
 
 
 def environ(folder: Path) -> dict[str, str]:
@@ -48,7 +47,7 @@ class FakeDaemon:
         self._listening = socket.socket(socket.AF_UNIX)
         self._listening.bind(place.socket)
         self._listening.listen()
-        runtime = Runtime(os.getpid(), place.socket, place.operator, 1, "token", "0")
+        runtime = Runtime(os.getpid(), place.socket, place.operator, 1, "0")
         Path(place.file).write_text(json.dumps(runtime._asdict()), encoding="utf-8")
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
@@ -65,7 +64,7 @@ class FakeDaemon:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
             connection.close()
-        self._thread.join(WAIT_S)
+        self._thread.join(HANG_S)
 
     def _accept(self) -> None:
         while True:
@@ -120,7 +119,7 @@ class Client:
 
 
 @contextmanager
-def launched(folder: Path, *, start_s: float = WAIT_S, **asked: Any) -> Generator[Client]:
+def launched(folder: Path, *, start_s: float = HANG_S, **asked: Any) -> Generator[Client]:
     """A shim in a thread, and its client."""
     stdin, into = os.pipe()
     out, stdout = os.pipe()
@@ -140,5 +139,5 @@ def launched(folder: Path, *, start_s: float = WAIT_S, **asked: Any) -> Generato
         yield client
     finally:
         client.close()
-        thread.join(WAIT_S)
+        thread.join(HANG_S)
         assert not thread.is_alive()

@@ -1,23 +1,16 @@
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.connect.fakes import WAIT_S, FakeDaemon, echoing, launched, place_in
+from tests.connect.fakes import FakeDaemon, echoing, launched, place_in
+from tests.waiting import let_pass, until
 from toolcrib.connect import shim as shims
 from toolcrib.connect.lines import LONGEST
 from toolcrib.connect.place import NoDaemon
 from toolcrib.connect.starting import Reaching
 
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}}
-
-
-def until(done: Any) -> None:
-    limit = time.monotonic() + WAIT_S
-    while not done():
-        assert time.monotonic() < limit
-        time.sleep(0.005)
 
 
 @pytest.fixture(autouse=True)
@@ -157,7 +150,7 @@ def test_a_daemon_that_was_stopped_stays_so_until_there_is_work(
         client.say("ping", id=1)
         client.hear()
         first.end()
-        time.sleep(0.2)
+        let_pass()
         assert not starts
         client.say("ping", id=2)
         until(lambda: starts)

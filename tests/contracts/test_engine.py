@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.catalogs import CHINESE, NOUNS, VERBS, catalog, unit, variant
+from tests.waiting import let_pass
 from toolcrib.index.document import Document
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Arm, Engine, Superseded, View
@@ -272,7 +273,7 @@ def test_a_view_stays_as_it_is_while_it_is_held(engine: Engine, write: str):
     with engine.view() as view:
         before = seen_in(view)
         writing.start()
-        writing.join(0.2)
+        let_pass()
         assert seen_in(view) == before
     writing.join()
     assert everything(engine) != before

@@ -11,8 +11,9 @@ from typing import get_args
 
 import pytest
 
-from tests.sources.apps.joining import app_at, serving, until
+from tests.sources.apps.joining import app_at, serving
 from tests.sources.mcp.faking import FAKE, nothing_left
+from tests.waiting import let_pass_async, until
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, DeclarationError, SourceError, UnknownTool
 from toolcrib.model import Call, PermissionKind, SourceKind, State, ToolInfo
@@ -29,14 +30,14 @@ HEAD = "---\nname: {name}\ndescription: About it\n---\nText\n"
 
 
 async def hang() -> None:
-    await asyncio.sleep(60)
+    await asyncio.sleep(600)
 
 
 def functions(_: Path) -> Source:
     source = BuiltinSource("plugin")
     source.add(lambda text: text, name="echo")
     source.add(lambda: 1 / 0, name="fail")
-    source.add(lambda: time.sleep(30), name="hang")
+    source.add(lambda: time.sleep(600), name="hang")
     source.add(hang, name="hang_on_loop")
     return source
 
@@ -167,9 +168,7 @@ def test_a_call_is_done_by_its_deadline_and_then_nobody_knows_what_it_did(
     make: Making, name: str, tmp_path: Path
 ):
     with opened(make, tmp_path) as source:
-        started = time.monotonic()
         outcome = asyncio.run(source.call(Call(name), soon(0.3)))
-        assert time.monotonic() - started < 10
     assert outcome.error
     assert (outcome.error.code, outcome.error.effect) == ("deadline", "unknown")
 
@@ -178,9 +177,9 @@ def test_a_call_is_done_by_its_deadline_and_then_nobody_knows_what_it_did(
 def test_cancelling_a_call_ends_it(make: Making, name: str, tmp_path: Path):
     async def cancelled(source: Source) -> bool:
         task = asyncio.ensure_future(source.call(Call(name), soon()))
-        await asyncio.sleep(0.02)
+        await let_pass_async(0.02)
         task.cancel()
-        await asyncio.wait({task}, timeout=10)
+        await asyncio.wait({task})
         return task.cancelled()
 
     with opened(make, tmp_path) as source:

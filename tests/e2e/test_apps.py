@@ -5,8 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.sources.apps.joining import PROGRAM, until
+from tests.sources.apps.joining import PROGRAM
 from tests.sources.apps.test_source import children
+from tests.waiting import until
 from toolcrib import Crib, Settings
 
 NAME = "sdk_calendar_add_event"

@@ -12,6 +12,7 @@ import pytest
 
 from scripts.install_test_servers import install, servers
 from tests.sources.mcp.faking import below, left_of, text, zombies
+from tests.waiting import HANG_S
 from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.model import Call, Entry, Json, Outcome, Running
@@ -71,7 +72,7 @@ class Open:
     def call(self, name: str, **arguments: Json) -> Outcome:
         entry: Entry = self.crib.get(name)
         source = next(s for s in self.mcp.sources if s.id == entry.capability.source_id)
-        running = Running(time.monotonic() + 60)
+        running = Running(time.monotonic() + HANG_S)
         return asyncio.run(source.call(Call(entry.bare, arguments), running))
 
 
@@ -119,7 +120,7 @@ def test_asleep_found_called_asleep_again(config: Path):
             assert said.ok, said
             assert words in text(said), said
             assert number + 1 >= len(list(opened.mcp.sources)) or opened.processes()
-        assert left_of(opened.processes(), 15) == {}
+        assert left_of(opened.processes()) == {}
         assert zombies() == []
         states = {opened.crib.get(name).state for _, name, _, _ in wanted}
         assert states == {"asleep"}

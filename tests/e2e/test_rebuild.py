@@ -14,6 +14,7 @@ import pytest
 
 from tests.catalogs import catalog, variant
 from tests.e2e.rebuilding import GENERATIONS, rebuild_for_ever
+from tests.waiting import HANG_S, let_pass
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Engine, View
 from toolcrib.index.sqlite.engine import SqliteEngine
@@ -95,8 +96,8 @@ def kill_a_rebuild(path: Path, after_s: float) -> None:
     started = processes.Event()
     child = processes.Process(target=rebuild_for_ever, args=[path, started], daemon=True)
     child.start()
-    assert started.wait(60)
-    time.sleep(after_s)
+    assert started.wait(HANG_S)
+    let_pass(after_s)
     child.kill()
     child.join()
     child.close()

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import HANG_S
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -28,7 +30,7 @@ def test_an_example_runs_offline(name: str, tmp_path: Path):
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG_S,
     )
     assert done.returncode == 0, done.stderr
     *_, answer, first, second, third = done.stdout.splitlines()

@@ -78,7 +78,7 @@ def test_an_approver_that_fails_gives_no_leave(error: Exception):
 
 def test_an_approver_that_never_answers_gives_no_leave(monkeypatch: pytest.MonkeyPatch):
     async def silent(_request: ApprovalRequest, /) -> bool:
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
         return True
 
     monkeypatch.setattr(approval_, "TICKET_S", 0.02)

@@ -1,3 +1,5 @@
+import json
+import resource
 from dataclasses import replace
 
 import pytest
@@ -47,12 +49,47 @@ def test_arguments_are_an_object_whatever_the_schema_says(given):
     assert "not an object" in caught.value.error.message
 
 
-def test_a_refusal_has_the_whole_schema_and_the_first_few_problems():
+def test_a_refusal_has_the_whole_schema_and_the_first_problem():
     schema = {"properties": {f"k{n}": {"type": "integer"} for n in range(9)}}
     with pytest.raises(Refused) as caught:
         check(schema, {f"k{n}": "x" for n in range(9)})
     assert caught.value.error.schema == schema
-    assert caught.value.error.message.count("$.") == arguments.MOST_PROBLEMS
+    assert caught.value.error.message.count("$.") == 1
+
+
+def test_the_problems_of_many_values_are_not_gathered():
+    """Gathered, they take gigabytes: each has all that would have fit."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    schema = {"properties": {"a": {"items": {"enum": [f"v{n}" for n in range(6_000)]}}}}
+    with pytest.raises(Refused, match=r"\$\.a\[0\]"):
+        check(schema, {"a": ["w"] * 8_000})
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000
+
+
+def test_a_check_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(arguments, "CHECK_S", -1.0)
+    with pytest.raises(Refused, match="too long") as caught:
+        check({"properties": {"a": {"items": {}}}}, {"a": [1] * 10_000})
+    assert caught.value.error.code == "schema_refused"
+
+
+def test_texts_that_hold_more_values_than_may_be_sent_are_not_read():
+    many = json.dumps([0] * 1_000)
+    schema = {"properties": {"a": {"type": "array", "items": {"type": "array"}}}}
+    read = check(schema, {"a": [many] * 3}).arguments
+    assert read == {"a": [[0] * 1_000] * 3}
+    with pytest.raises(Refused) as caught:
+        check(schema, {"a": [many] * 100})
+    assert caught.value.error.code == "bad_arguments"
+
+
+def test_only_a_known_check_of_little_takes_a_moment():
+    checks, made = ArgumentCheck(), tool(LAX)
+    assert not checks.takes_a_moment(made, {})
+    checks.check(made, {})
+    assert checks.takes_a_moment(made, {"path": "x"})
+    assert not checks.takes_a_moment(made, {"path": ["x"] * 1_000})
+    assert not checks.takes_a_moment(made, {"path": "x" * 100_000})
 
 
 def test_a_check_is_made_once_for_a_definition(monkeypatch: pytest.MonkeyPatch):

@@ -49,17 +49,22 @@ def test_a_tool_of_this_request_passes_the_same_gates():
 def test_tools_of_one_request_are_not_those_of_another():
     shop = Shop()
 
-    async def with_tools() -> bool:
+    async def with_tools(has: asyncio.Event, done: asyncio.Event) -> bool:
         with per_request_tools(mine):
-            await asyncio.sleep(0.02)
+            has.set()
+            await done.wait()
             return (await shop.door.execute(Call("mine"), ANN, approver=yes)).ok
 
-    async def without() -> bool:
-        await asyncio.sleep(0.01)
-        return (await shop.door.execute(Call("mine"), ANN, approver=yes)).ok
+    async def without(has: asyncio.Event, done: asyncio.Event) -> bool:
+        await has.wait()
+        try:
+            return (await shop.door.execute(Call("mine"), ANN, approver=yes)).ok
+        finally:
+            done.set()
 
     async def both() -> tuple[bool, bool]:
-        return await asyncio.gather(with_tools(), without())
+        events = asyncio.Event(), asyncio.Event()
+        return await asyncio.gather(with_tools(*events), without(*events))
 
     assert tuple(asyncio.run(both())) == (True, False)
 

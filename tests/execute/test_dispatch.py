@@ -2,16 +2,17 @@
 
 import asyncio
 import random
-import time
+from contextlib import suppress
 from typing import get_args
 
 import pytest
 
 from tests.execute.counting import CountingSource, offered
 from tests.plan import amount
+from tests.waiting import until_async
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, UnknownTool
-from toolcrib.execute.dispatch import GRACE_S, LONGEST_MESSAGE, dispatch
+from toolcrib.execute.dispatch import LONGEST_MESSAGE, dispatch
 from toolcrib.model import Call, CallError, Effect, Outcome, PermissionKind, Running, ToolInfo
 
 TOOL = offered()
@@ -93,12 +94,10 @@ class Odd(CountingSource):
 
 
 async def deaf() -> Outcome:
-    """Does not keep to the deadline, nor listen when it is cancelled."""
-    for _ in range(3):
-        try:
-            await asyncio.sleep(0.4)
-        except asyncio.CancelledError:
-            continue
+    """Does not keep to the deadline, nor listen when it is cancelled, until the loop is closed."""
+    for _ in range(2):
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(600)
     return Outcome()
 
 
@@ -119,13 +118,7 @@ async def gone() -> Outcome:
 
 
 def test_a_source_that_does_not_keep_to_the_deadline_is_left_behind():
-    async def timed() -> tuple[Outcome, float]:
-        started = time.monotonic()
-        outcome = await dispatch(Call("look"), TOOL, Odd(deaf), soon(0.1))
-        return outcome, time.monotonic() - started
-
-    outcome, took = asyncio.run(timed())
-    assert took < 0.1 + GRACE_S + 4
+    outcome = asyncio.run(dispatch(Call("look"), TOOL, Odd(deaf), soon(0.1)))
     assert outcome.error
     assert (outcome.error.code, outcome.error.effect) == ("deadline", "unknown")
 
@@ -168,6 +161,7 @@ def test_cancelling_a_call_cancels_the_tool():
     heard: list[str] = []
 
     async def waiting() -> Outcome:
+        heard.append("begun")
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
@@ -177,11 +171,11 @@ def test_cancelling_a_call_cancels_the_tool():
 
     async def cancelling() -> None:
         task = asyncio.ensure_future(dispatch(Call("look"), TOOL, Odd(waiting), soon()))
-        await asyncio.sleep(0.02)
+        await until_async(lambda: heard)
         task.cancel()
         await asyncio.wait({task})
         await asyncio.sleep(0)
         assert task.cancelled()
 
     asyncio.run(cancelling())
-    assert heard == ["cancelled"]
+    assert heard == ["begun", "cancelled"]

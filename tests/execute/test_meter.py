@@ -1,10 +1,16 @@
+import time
+
 import pytest
 
-from toolcrib.execute.meter import MOST_STEPS, Meter
+from toolcrib.execute.meter import MOST_STEPS, MOST_STEPS_IN_ALL, Meter, TooLong
 
 
-def affords(schema, value) -> bool:
-    return Meter(schema).affords(schema, value)
+def affords(schema, value, **others) -> bool:
+    try:
+        Meter(schema, **others).afford(value)
+    except TooLong:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("value", [None, 1, "x", [], {}, {"a": [1, {"b": 2}]}])
@@ -32,6 +38,7 @@ APPLIED = {
     "prefixItems": lambda many: {"properties": {"a": {"prefixItems": [{"allOf": many}]}}},
     "dependent": lambda many: {"dependentSchemas": {"a": {"allOf": many}}},
     "additional": lambda many: {"additionalProperties": {"not": {"if": {"allOf": many}}}},
+    "names": lambda many: {"propertyNames": {"allOf": many}},
     "unevaluated": lambda many: {"unevaluatedProperties": {"then": {"else": {"allOf": many}}}},
 }
 
@@ -46,3 +53,66 @@ def test_what_does_not_apply_costs_nothing():
     many = {"allOf": [{}] * (2 * MOST_STEPS)}
     assert affords({"properties": {"b": many}, "$defs": {"c": many}}, {"a": 1})
     assert affords({"prefixItems": [{}, many]}, [1])
+
+
+FRACTIONS = [number + 0.5 for number in range(3_000)]
+
+
+@pytest.mark.parametrize(
+    ("enum", "item"),
+    [
+        (FRACTIONS, 7.25),
+        ([[number] for number in range(3_000)], [-1]),
+        ([{"a": number} for number in range(3_000)], {"a": -1}),
+        (list(range(3_000)), 7.25),
+        (list(range(3_000)), 10**30),
+    ],
+    ids=["fractions", "lists", "objects", "fraction", "huge"],
+)
+@pytest.mark.parametrize("word", ["enum", "const"])
+def test_a_comparison_with_many_values_counts_as_many(word: str, enum, item):
+    schema = {"items": {"not": {word: enum}}}
+    assert affords(schema, [item])
+    assert not affords(schema, [item] * 8_000)
+
+
+def test_texts_are_looked_up():
+    schema = {"items": {"enum": [f"v{number}" for number in range(6_000)]}}
+    assert affords(schema, ["w"] * 8_000)
+
+
+@pytest.mark.parametrize("way", ["value", "keys", "names"])
+def test_a_pattern_counts_by_its_states_and_the_length_of_the_text(way: str):
+    text = "ab" * 100_000
+    schema, value = {
+        "value": ({"pattern": "p"}, text),
+        "keys": ({"patternProperties": {"p": {}}}, {text: 1}),
+        "names": ({"propertyNames": {"pattern": "p"}}, {text: 1}),
+    }[way]
+    assert affords(schema, value, patterns={"p": 1})
+    assert not affords(schema, value, patterns={"p": 64})
+
+
+@pytest.mark.parametrize("word", ["unevaluatedProperties", "unevaluatedItems"])
+@pytest.mark.parametrize("way", ["allOf", "anyOf", "oneOf", "if"])
+def test_what_is_left_unevaluated_is_gone_through_again_at_every_level(word: str, way: str):
+    def nested(levels: int) -> dict[str, object]:
+        schema: dict[str, object] = {}
+        for _ in range(levels):
+            schema = {word: False, way: schema if way == "if" else [schema]}
+        return schema
+
+    assert affords(nested(4), {"a": 1})
+    assert not affords(nested(20), {"a": 1})
+
+
+def test_many_values_do_not_make_everything_affordable():
+    schema = {"items": {"allOf": [{}] * 19}}
+    assert affords(schema, [1] * (MOST_STEPS_IN_ALL // 40))
+    assert not affords(schema, [1] * MOST_STEPS_IN_ALL)
+
+
+def test_counting_ends_at_the_deadline():
+    schema, value = {"items": {}}, [1] * 10_000
+    assert affords(schema, value, deadline=time.monotonic() + 1_000)
+    assert not affords(schema, value, deadline=time.monotonic() - 1)

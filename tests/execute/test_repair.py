@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.execute.repair import readings
+from toolcrib.execute.repair import MOST_NOTES, MOST_WRAPPERS, readings
 from toolcrib.execute.schema_gate import gate
 
 PLACE = {"type": "object", "properties": {"lat": {"type": "number"}, "names": {"type": "array"}}}
@@ -156,3 +156,41 @@ def test_any_arguments_have_readings_and_the_first_is_as_they_stand(value):
     assert every[0].value == value
     assert not every[0].notes
     assert all(reading.notes or reading.value == value for reading in every)
+
+
+def test_wrappers_are_taken_off_a_few_times_at_most():
+    given: object = {"n": 1}
+    for _ in range(60):
+        given = {"arguments": given}
+    every = list(readings(given, SCHEMA))  # pyright: ignore[reportArgumentType]
+    assert len(every) == 2 * (MOST_WRAPPERS + 1)
+
+
+def test_of_many_repairs_the_first_few_are_told():
+    reading = mended({"n": 1, "ids": ["1"] * 1_000})
+    assert reading
+    assert reading.value == {"n": 1, "ids": [1] * 1_000}
+    assert reading.notes[0] == "$.ids[0]: text read as integer"
+    assert reading.notes[-1] == f"{1_000 - MOST_NOTES} more like these"
+    assert len(reading.notes) == MOST_NOTES + 1
+
+
+def test_many_flattened_keys_are_put_into_one_object():
+    names = [f"k{number}" for number in range(20_000)]
+    schema = {"properties": {"a": {"properties": {name: {} for name in names}}}}
+    given = {f"a.{name}": 1 for name in names}
+    *_, last = readings(given, schema)
+    assert last.value == {"a": dict.fromkeys(names, 1)}
+
+
+def test_each_place_of_a_schema_is_looked_at_once():
+    class Counting(list[str]):
+        looks = 0
+
+        def __iter__(self):
+            Counting.looks += 1
+            return super().__iter__()
+
+    schema = {"properties": {"a": {"items": {"enum": Counting(["v"])}}}}
+    list(readings({"a": ["w"] * 1_000}, schema))
+    assert Counting.looks < 10

@@ -4,9 +4,7 @@ import json
 import random
 import socket
 import threading
-import time
 from collections.abc import Generator, Iterator
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -23,9 +21,6 @@ from toolcrib.execute.schema_gate import (
     SchemaRefused,
     gate,
 )
-
-# Of CPU time, generously: what is not bounded takes seconds, or for ever.
-QUICKLY_S = 2.0
 
 
 def refused(schema: Any) -> str:
@@ -60,21 +55,19 @@ def test_a_check_tells_what_fits_and_what_does_not():
     check = gate({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
     assert check.fits({"n": 1})
     assert not check.fits({"n": "x"})
-    assert [each.path for each in check.problems({"n": "x"}, limit=5)] == ["$.n"]
+    assert check.problem({"n": 1}) is None
+    problem = check.problem({"n": "x"})
+    assert problem
+    assert problem.path == "$.n"
 
 
 def test_a_problem_names_the_place_and_is_short():
     items = {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}}}
-    [problem] = gate({"properties": {"list": items}}).problems(
-        {"list": [{}, {"a": "x" * 10_000}]}, limit=5
-    )
+    check = gate({"properties": {"list": items}})
+    problem = check.problem({"list": [{}, {"a": "x" * 10_000}]})
+    assert problem
     assert problem.path == "$.list[1].a"
     assert len(problem.message) < 400
-
-
-def test_there_are_as_many_problems_as_are_asked_for():
-    schema = {"properties": {str(n): {"type": "integer"} for n in range(9)}}
-    assert len(gate(schema).problems({str(n): "" for n in range(9)}, limit=3)) == 3
 
 
 @pytest.mark.parametrize("draft", ["draft-04/schema#", "draft-07/schema#"])
@@ -118,7 +111,6 @@ def test_nothing_leads_out_of_a_schema(reference: str, place: str, canary):
         "unused": {"x-other": {"$ref": to}},
     }[place]
     assert refused(schema)
-    time.sleep(0.01)
     assert not knocks
 
 
@@ -145,7 +137,9 @@ def nested(depth: int) -> dict[str, Any]:
         ({"anyOf": [{} for _ in range(MOST_NODES + 1)]}, "parts"),
         ({"anyOf": [{"pattern": f"a{n}"} for n in range(MOST_PATTERNS + 1)]}, "patterns"),
         ({"type": "nonsense"}, "no valid JSON Schema"),
-        ({"$ref": "#/nowhere"}, "no valid JSON Schema"),
+        ({"$ref": "#/nowhere"}, "where no schema is"),
+        ({"$ref": "#/allOf/00", "allOf": [{}]}, "where no schema is"),
+        ({"$ref": "#/$defs/%C3", "$defs": {"\xc3": {}}}, "where no schema is"),
         ({"minimum": float("nan")}, "no JSON"),
         ({"enum": {1, 2}}, "no JSON"),
     ],
@@ -162,10 +156,9 @@ def test_a_schema_within_bounds_is_taken():
 @pytest.mark.plan(28)
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$", "(.*)*x"])
 def test_a_pattern_takes_linear_time(pattern: str):
+    """Whoever backtracks here never ends."""
     check = gate({"properties": {"a": {"pattern": pattern}}})
-    started = time.thread_time()
-    check.fits({"a": "a" * 50_000 + "!"})
-    assert time.thread_time() - started < QUICKLY_S
+    assert not check.fits({"a": "a" * 50_000 + "!"})
 
 
 def test_a_pattern_is_held():
@@ -183,25 +176,65 @@ def test_a_pattern_that_the_engine_does_not_take_is_left_out_and_the_rest_is_hel
     assert not check.fits({"pattern": "x"})
 
 
-def doubling(steps: int) -> dict[str, Any]:
+def doubling(steps: int, at: str = "#/$defs/d") -> dict[str, Any]:
     """Each definition names the next one twice."""
     definitions: dict[str, Any] = {
-        f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"$ref": f"#/$defs/d{n + 1}"}]}
+        f"d{n}": {"allOf": [{"$ref": f"{at}{n + 1}"}, {"$ref": f"{at}{n + 1}"}]}
         for n in range(steps)
     }
-    return {"$ref": "#/$defs/d0", "$defs": {**definitions, f"d{steps}": {"type": "object"}}}
+    return {"$ref": f"{at}0", "$defs": {**definitions, f"d{steps}": {"type": "object"}}}
 
 
 def too_long(check: Check, value: Any) -> bool:
-    started = time.thread_time()
+    """Whether it is refused for that; whoever tries it nevertheless never ends."""
     with pytest.raises(SchemaRefused, match="too long"):
         check.fits(value)
-    return time.thread_time() - started > QUICKLY_S
+    return True
 
 
-def test_definitions_that_double_are_not_run():
-    assert gate(doubling(10)).fits({})
-    assert not too_long(gate(doubling(40)), {})
+@pytest.mark.parametrize("at", ["#/$defs/d", "#/%24defs/d", "#/%24defs/%64", "#%24defs/d"])
+def test_definitions_that_double_are_not_run(at: str):
+    if not at.startswith("#/"):
+        assert "only #/" in refused(doubling(40, at))
+        return
+    assert gate(doubling(10, at)).fits({})
+    assert too_long(gate(doubling(40, at)), {})
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        {"$id": "http://x/"},
+        {"id": "http://x/"},
+        {"$schema": "http://json-schema.org/draft-04/schema#", "id": "http://x/"},
+        {"$dynamicRef": "#/definitions/a"},
+        {"$recursiveRef": "#"},
+    ],
+    ids="-".join,
+)
+@pytest.mark.parametrize("draft", ["http://json-schema.org/draft-04/schema#", ""])
+def test_an_address_within_moves_no_reference(inner: dict[str, Any], draft: str):
+    """Of a part with an address of its own, `#/definitions/a` is not what the meter looks at."""
+    part = {**inner, "definitions": {"a": {"enum": [2]}}, "allOf": [{"$ref": "#/definitions/a"}]}
+    schema: dict[str, Any] = {"definitions": {"a": {"enum": [1]}}, "allOf": [part]}
+    if draft:
+        schema["$schema"] = draft
+    if draft or inner.keys() != {"id"}:
+        assert "not followed" in refused(schema)
+    else:
+        assert gate(schema).fits(1)  # "id" is a word like any other since
+
+
+@pytest.mark.parametrize("pattern", ["[ab]*a[ab]{200}z", "[ab]*a[ab]{400}z"])
+def test_a_pattern_of_many_states_is_not_run_on_a_long_text(pattern: str):
+    check = gate({"pattern": pattern})
+    assert not check.fits("ab" * 500)
+    with pytest.raises(SchemaRefused, match="too long"):
+        check.fits("ab" * 500_000)
+
+
+def test_a_plain_pattern_is_run_on_a_long_text():
+    assert gate({"pattern": "^[A-Za-z0-9+/]*={0,2}$"}).fits("ab" * 500_000)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +246,7 @@ def test_definitions_that_double_are_not_run():
     ],
 )
 def test_a_check_that_never_ends_is_not_begun(schema):
-    assert not too_long(gate(schema), {})
+    assert too_long(gate(schema), {})
 
 
 def test_recursion_that_doubles_at_every_level_is_not_run():
@@ -223,7 +256,7 @@ def test_recursion_that_doubles_at_every_level_is_not_run():
         deep = {"a": deep}
     check = gate({"properties": {"a": twice}})
     assert check.fits({"a": {"a": {}}})
-    assert not too_long(check, deep)
+    assert too_long(check, deep)
 
 
 def bombs(count: int) -> Iterator[Any]:
@@ -246,14 +279,18 @@ def bombs(count: int) -> Iterator[Any]:
 
 
 @pytest.mark.plan(29)
-def test_bombs_are_taken_or_refused_at_once():
-    slowest = 0.0
+def test_bombs_are_taken_or_refused():
+    """What goes off never ends."""
+    taken = refused = 0
     for schema in bombs(amount(29, "schemas")):
-        started = time.thread_time()
-        with suppress(SchemaRefused):
+        try:
             gate(schema).fits({"a": ["a" * 30 + "!"]})
-        slowest = max(slowest, time.thread_time() - started)
-    assert slowest < QUICKLY_S
+        except SchemaRefused:
+            refused += 1
+        else:
+            taken += 1
+    assert taken
+    assert refused
 
 
 KEYWORDS = st.sampled_from(
@@ -275,5 +312,5 @@ def test_any_schema_is_taken_or_refused(schema, value):
         fits = check.fits(value)
     except SchemaRefused:
         return
-    assert fits == (not check.problems(value, limit=1))
+    assert fits == (check.problem(value) is None)
     assert json.dumps(check.schema)

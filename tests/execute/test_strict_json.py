@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.execute.strict_json import MOST_DEPTH, NotJson, canonical, digest, plain, read_json
+from toolcrib.execute.strict_json import (
+    MOST_DEPTH,
+    MOST_VALUES,
+    NotJson,
+    canonical,
+    digest,
+    hold,
+    plain,
+    read_json,
+)
 
 VAST = "x" * 5_000_000
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -57,3 +66,34 @@ def test_what_is_too_deep_is_refused():
 def test_what_is_no_json_is_refused(value):
     with pytest.raises(NotJson):
         plain(value)
+
+
+def test_more_values_than_may_be_sent_are_not_even_read():
+    fits = [0] * (MOST_VALUES - 1)
+    assert plain(fits) == fits
+    for many in (json.dumps([*fits, 0]), "[" + "0," * MOST_VALUES):  # the second is no JSON at all
+        with pytest.raises(NotJson, match="send fewer"):
+            read_json(many)
+    with pytest.raises(NotJson, match="send fewer"):
+        plain([*fits, 0])
+
+
+def test_commas_in_a_text_are_no_values():
+    text = ",[{" * MOST_VALUES
+    assert plain({"text": text}) == {"text": text}
+
+
+@pytest.mark.parametrize(
+    "value", [[0] * 10, {"a": [0] * 9}, "x" * 101, {"x" * 101: 1}, ["x" * 60, "x" * 60]]
+)
+def test_a_bound_holds_for_values_and_characters(value):
+    hold(value)
+    with pytest.raises(NotJson, match="send"):
+        hold(value, most_values=10, most_characters=100)
+
+
+def test_what_contains_itself_has_an_end():
+    loop: list[object] = []
+    loop.append(loop)
+    with pytest.raises(NotJson):
+        plain(loop)

@@ -14,6 +14,7 @@ import pytest
 from mcp import Client
 
 from tests.sources.mcp.faking import FAKE, nothing_left
+from tests.waiting import HANG_S
 from toolcrib import Crib
 from toolcrib.gateway import sdk
 from toolcrib.gateway.asking import Heard
@@ -24,7 +25,6 @@ from toolcrib.gateway.rounds import Rounds
 
 ERAS = ("legacy", "auto")
 """How a client agrees with our front: by the handshake, or in the modern era."""
-SOON = 20.0
 
 
 def add_fake(crib: Crib, name: str, *modes: str, **others: Any) -> None:
@@ -69,7 +69,7 @@ class Front:
                 caller=self._guest.caller,
                 ask=heard.ask,
                 log=heard.log,
-                timeout_s=SOON,
+                timeout_s=HANG_S,
             )
             if outcome.error:
                 said = [{"type": "text", "text": f"{outcome.error.code}: {outcome.error.message}"}]

@@ -10,6 +10,7 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcp_types import CallToolResult, Implementation
 
 from tests.execute.counting import CountingSource, offered
+from tests.waiting import HANG_S
 from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.gateway.guest import Guest
@@ -97,4 +98,4 @@ class Workshop:
 
 def asked(run: Callable[[], Any]) -> Any:
     """Run a test that waits, within a bound for hangs."""
-    return asyncio.run(asyncio.wait_for(run(), 30))
+    return asyncio.run(asyncio.wait_for(run(), HANG_S))

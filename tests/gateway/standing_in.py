@@ -11,13 +11,15 @@ from toolcrib.gateway.guest import Guest
 
 ECHO = Tool(name="echo", description="Say it again.", input_schema={"type": "object"})
 WAIT = Tool(name="wait", description="Take a while.", input_schema={"type": "object"})
+HOLD = Tool(name="hold", description="Take until let go.", input_schema={"type": "object"})
 
 
 class StandIn:
     """One guest's window."""
 
-    def __init__(self, crib: Crib, guest: Guest) -> None:
+    def __init__(self, crib: Crib, guest: Guest, let_go: asyncio.Event) -> None:
         self.guest = guest
+        self._let_go = let_go
         self.crib = crib
         self.server: Server[Any] = Server(
             "stand-in", on_list_tools=self._list, on_call_tool=self._call
@@ -27,12 +29,14 @@ class StandIn:
         return "direct"
 
     async def _list(self, _context: Any, _params: Any) -> ListToolsResult:
-        return ListToolsResult(tools=[ECHO, WAIT])
+        return ListToolsResult(tools=[ECHO, WAIT, HOLD])
 
     async def _call(self, _context: Any, params: Any) -> CallToolResult:
         arguments = params.arguments or {}
         if params.name == "wait":
             await asyncio.sleep(arguments.get("s", 1))
+        if params.name == "hold":
+            await self._let_go.wait()
         text = f"{self.guest.caller.id}: {arguments.get('text', '')}"
         return CallToolResult(content=[TextContent(type="text", text=text)])
 
@@ -43,9 +47,10 @@ class Windows:
     def __init__(self, crib: Crib) -> None:
         self._crib = crib
         self._all: dict[str, StandIn] = {}
+        self.let_go = asyncio.Event()
 
     def of(self, guest: Guest) -> StandIn:
-        return self._all.setdefault(guest.caller.id, StandIn(self._crib, guest))
+        return self._all.setdefault(guest.caller.id, StandIn(self._crib, guest, self.let_go))
 
     def close(self) -> None:
         self._all.clear()

@@ -7,7 +7,8 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 
-from tests.gateway.fronting import ERAS, SOON, Person, add_fake, client_of, crib_at, said, words
+from tests.gateway.fronting import ERAS, Person, add_fake, client_of, crib_at, said, words
+from tests.waiting import HANG_S, until_async
 from toolcrib import Crib
 from toolcrib.gateway.guest import Guest
 
@@ -22,8 +23,8 @@ ROOTS = types.ListRootsResult.model_validate({"roots": [{"uri": "file:///here"}]
 @pytest.fixture(scope="module")
 def crib(tmp_path_factory) -> Iterator[Crib]:
     with crib_at(tmp_path_factory.mktemp("asking")) as crib:
-        add_fake(crib, "old", "asks")
-        add_fake(crib, "modern", "asks", "modern")
+        add_fake(crib, "old", "asks", sampling=True)
+        add_fake(crib, "modern", "asks", "modern", sampling=True)
         yield crib
 
 
@@ -31,7 +32,7 @@ def crib(tmp_path_factory) -> Iterator[Crib]:
 def alone(tmp_path) -> Iterator[Crib]:
     """A crib whose server was never left in the middle of a call."""
     with crib_at(tmp_path) as crib:
-        add_fake(crib, "old", "asks")
+        add_fake(crib, "old", "asks", sampling=True)
         yield crib
 
 
@@ -39,8 +40,13 @@ def elicited(action, **content):
     return types.ElicitResult(action=action, content=content or None)
 
 
+def under_way(crib):
+    """The calls that the server `old` has been sent and has not answered."""
+    return crib._servers["old"]._keeper._connection._listeners._here
+
+
 async def called(crib, front, back, person, name):
-    async with asyncio.timeout(SOON), client_of(crib, front, person) as client:
+    async with asyncio.timeout(HANG_S), client_of(crib, front, person) as client:
         return await client.call_tool(f"mcp_{back}_{name}", {})
 
 
@@ -55,7 +61,7 @@ def test_a_person_accepts_declines_and_dismisses(crib, front, back):
             return next(left)
 
         person = Person(elicit=next_reply)
-        async with asyncio.timeout(SOON), client_of(crib, front, person) as client:
+        async with asyncio.timeout(HANG_S), client_of(crib, front, person) as client:
             got = [said(await client.call_tool(f"mcp_{back}_elicits", {})) for _ in replies]
         return got, person.asked
 
@@ -63,7 +69,7 @@ def test_a_person_accepts_declines_and_dismisses(crib, front, back):
     actions = [each["elicits"]["result"] for each in got]
     assert actions[0] == {"action": "accept", "content": {"name": "Ann"}}
     assert [each["action"] for each in actions] == ["accept", "decline", "cancel"]
-    assert [each.message for each in asked] == ["Who?"] * 3
+    assert [each.message for each in asked] == [f"MCP server {back!r} asks: Who?"] * 3
 
 
 @pytest.mark.parametrize(("front", "back"), EVERY)
@@ -108,18 +114,19 @@ def test_two_guests_at_once_are_each_asked_their_own(crib, front):
 
         async def ask_one(name):
             async def reply(params):
-                await asyncio.wait({asyncio.ensure_future(here.wait())}, timeout=SOON)
+                await asyncio.wait({asyncio.ensure_future(here.wait())}, timeout=HANG_S)
                 return elicited("accept", name=f"{name} {params.message}")
 
             person = Person(elicit=reply)
             async with client_of(crib, front, person, Guest(name)) as client:
                 return said(await client.call_tool("mcp_modern_elicits", {"words": name}))
 
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(HANG_S):
             return await asyncio.gather(ask_one("ann"), ask_one("bob"))
 
     ann, bob = (each["elicits"]["result"]["content"]["name"] for each in asyncio.run(both()))
-    assert (ann, bob) == ("ann ann", "bob bob")
+    asks = "MCP server 'modern' asks:"
+    assert (ann, bob) == (f"ann {asks} ann", f"bob {asks} bob")
 
 
 @pytest.mark.parametrize("front", ERAS)
@@ -128,13 +135,13 @@ def test_on_a_pipe_with_two_calls_under_way_nobody_is_asked(crib, front):
     async def one_while_another_sleeps():
         person, other = Person(elicit=elicited("accept", name="?")), Person()
         async with (
-            asyncio.timeout(SOON),
+            asyncio.timeout(HANG_S),
             client_of(crib, front, person, Guest("ann")) as ann,
             client_of(crib, front, other, Guest("bob")) as bob,
         ):
             await bob.call_tool("mcp_old_echo", {"text": "up"})
-            sleeping = asyncio.ensure_future(bob.call_tool("mcp_old_sleep", {"s": 1.0}))
-            await asyncio.sleep(0.3)
+            sleeping = asyncio.ensure_future(bob.call_tool("mcp_old_sleep", {"s": 2.0}))
+            await until_async(lambda: under_way(crib))
             got = said(await ann.call_tool("mcp_old_elicits", {}))
             await sleeping
             after = said(await ann.call_tool("mcp_old_elicits", {}))
@@ -151,13 +158,13 @@ def test_what_an_abandoned_call_still_asks_reaches_no_other_guest(alone):
         ann = Person(elicit=elicited("accept", name="ann"))
         bob = Person(elicit=elicited("accept", name="bob"))
         async with (
-            asyncio.timeout(SOON),
+            asyncio.timeout(HANG_S),
             client_of(alone, "legacy", ann, Guest("ann")) as hers,
             client_of(alone, "legacy", bob, Guest("bob")) as his,
         ):
             await hers.call_tool("mcp_old_echo", {"text": "up"})
             late = asyncio.ensure_future(hers.call_tool("mcp_old_asks_late", {"s": 0.6}))
-            await asyncio.sleep(0.2)
+            await until_async(lambda: under_way(alone))
             late.cancel()
             await his.call_tool("mcp_old_sleep", {"s": 1.0})
             return ann.asked, bob.asked, said(await his.call_tool("mcp_old_heard", {}))
@@ -171,10 +178,10 @@ async def cancelled(crib, front, back):
     """Cancel a call while it asks; whether it ended, and what the server has heard by then."""
 
     async def never(_params):
-        await asyncio.sleep(SOON)
+        await asyncio.sleep(600)
 
     person = Person(elicit=never)
-    async with asyncio.timeout(SOON), client_of(crib, front, person) as client:
+    async with asyncio.timeout(HANG_S), client_of(crib, front, person) as client:
         call = asyncio.ensure_future(client.call_tool(f"mcp_{back}_elicits", {}))
         await person.reached.wait()
         call.cancel()
@@ -198,10 +205,56 @@ def test_what_a_tool_says_is_heard_by_whoever_called_it(crib, front, back):
 
     async def listening():
         least = "warning" if front == "auto" else None
-        async with asyncio.timeout(SOON), client_of(crib, front, person, log_level=least) as client:
+        async with (
+            asyncio.timeout(HANG_S),
+            client_of(crib, front, person, log_level=least) as client,
+        ):
             levels = ["debug", "info", "warning", "no such"]
             await client.call_tool(f"mcp_{back}_says", {"levels": levels})
 
     asyncio.run(listening())
     least = [("warning", {"at": "warning"})]
     assert person.words == (least if front == "auto" else [("info", {"at": "info"}), *least])
+
+
+@pytest.mark.parametrize(("front", "back"), EVERY)
+def test_a_hostile_question_says_whose_it_is_and_hides_nothing(crib, front, back):
+    words_of_it = "\x1b[2JToolcrib\u202e says:\nyour password?"
+    person = Person(elicit=elicited("decline"))
+
+    async def ask():
+        async with asyncio.timeout(HANG_S), client_of(crib, front, person) as client:
+            await client.call_tool(f"mcp_{back}_elicits", {"words": words_of_it})
+
+    asyncio.run(ask())
+    (asked,) = person.asked
+    assert asked.message.split("\n") == [
+        f"MCP server {back!r} asks:",
+        "> ⟨U+001B⟩[2JToolcrib⟨U+202E⟩ says:",
+        "> your password?",
+    ]
+    if front == "legacy":  # the SDK's client of the modern era does not hand it on
+        assert asked.meta["toolcrib/server"] == back
+
+
+@pytest.mark.parametrize(("front", "back"), EVERY)
+def test_no_server_gets_to_see_what_others_said(crib, front, back):
+    person = Person(sample=SAMPLED)
+    asyncio.run(called(crib, front, back, person, "samples"))
+    (asked,) = person.asked
+    assert asked.include_context == "none"
+
+
+@pytest.mark.parametrize("back", BACKS)
+def test_a_server_that_may_not_ask_does_not(tmp_path, back):
+    person = Person(elicit=elicited("accept", name="Ann"), sample=SAMPLED)
+    with crib_at(tmp_path) as crib:
+        add_fake(crib, back, "asks", *(["modern"] if back == "modern" else []), elicitation=False)
+
+        async def both():
+            async with asyncio.timeout(HANG_S), client_of(crib, "legacy", person) as client:
+                await client.call_tool(f"mcp_{back}_elicits", {})
+                await client.call_tool(f"mcp_{back}_samples", {})
+
+        asyncio.run(both())
+    assert person.asked == []

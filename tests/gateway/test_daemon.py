@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.daemons import bare, call, environ, place_in, request, serving
+from tests.gateway.daemons import bare, call, environ, new_key, place_in, request, serving
 from tests.gateway.standing_in import Windows
+from tests.waiting import HANG_S, until_async
 from toolcrib.connect.hello import Refused, said_hello
 from toolcrib.connect.place import read_runtime
 from toolcrib.crib import Crib
@@ -20,11 +21,12 @@ from toolcrib.gateway.holding import Holding
 def test_it_serves_over_http_and_says_where(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, runtime):
-            assert read_runtime(place_in(tmp_path)) == runtime
-            assert runtime.pid == os.getpid()
+            told = read_runtime(place_in(tmp_path))
+            assert told
+            assert (told.pid, told.port) == (os.getpid(), runtime.port)
             answer = await call(daemon.port, runtime.token, "echo", text="hello")
             assert answer.status == 200
-            assert answer.json["result"]["content"][0]["text"] == "local@default: hello"
+            assert answer.json["result"]["content"][0]["text"] == "key:owner@default: hello"
             assert (await request(daemon.port, "GET", "/health")).json == {"status": "ok"}
 
     asyncio.run(scenario())
@@ -76,7 +78,7 @@ def test_a_signal_ends_it(tmp_path: Path, ending: signal.Signals):
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, _):
             os.kill(os.getpid(), ending)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(HANG_S):
                 await daemon._stopping.wait()
 
     asyncio.run(scenario())
@@ -89,7 +91,7 @@ def test_it_ends_by_itself_when_nobody_comes(tmp_path: Path):
         settings = bare(gateway={"idle_exit_s": 0.1})
         opening = Opening(lambda: Crib.from_settings(settings), Windows)
         daemon = Daemon(opening, holding, ends_when_idle=True)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_S):
             await daemon.run(lambda _runtime: None)
 
     asyncio.run(scenario())
@@ -126,7 +128,7 @@ def test_a_shim_may_ask_for_a_profile_that_there_is(tmp_path: Path):
     asyncio.run(scenario())
 
 
-def test_reloading_keeps_the_address_and_the_token(tmp_path: Path):
+def test_reloading_keeps_the_address_and_the_keys(tmp_path: Path):
     opened: list[str] = []
 
     def crib():
@@ -136,10 +138,11 @@ def test_reloading_keeps_the_address_and_the_token(tmp_path: Path):
 
     async def scenario() -> None:
         async with serving(tmp_path, crib=crib) as (daemon, runtime):
-            assert (await call(daemon.port, runtime.token, "echo", "/mcp/new")).status == 404
+            key = new_key(bare(), "laptop", "new")
+            assert (await call(daemon.port, key, "echo", "/mcp/new")).status == 404
             await asyncio.to_thread(ask, place_in(tmp_path), "reload")
-            again = await call(daemon.port, runtime.token, "echo", "/mcp/new", text="x")
-            assert json.loads(again.body)["result"]["content"][0]["text"] == "local@new: x"
+            again = await call(runtime.port, key, "echo", "/mcp/new", text="x")
+            assert json.loads(again.body)["result"]["content"][0]["text"] == "key:laptop@new: x"
 
     asyncio.run(scenario())
     assert len(opened) == 2
@@ -173,9 +176,7 @@ def test_a_hangup_reloads_unless_it_is_a_terminal_that_was_closed(
         async with serving(tmp_path) as (daemon, _):
             before = daemon.house
             os.kill(os.getpid(), signal.SIGHUP)
-            async with asyncio.timeout(20):
-                while daemon.house is before and not daemon._stopping.is_set():  # noqa: ASYNC110
-                    await asyncio.sleep(0.01)
+            await until_async(lambda: daemon.house is not before or daemon._stopping.is_set())
             assert daemon._stopping.is_set() is at_terminal
 
     asyncio.run(scenario())

@@ -22,6 +22,7 @@ from tests.gateway.fronts import (
     shop_tools,
     words,
 )
+from tests.waiting import let_pass_async
 from tests.workshop import ListedSource
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.modes import Mode, mode_of
@@ -268,7 +269,7 @@ def test_nobody_is_told_of_what_they_do_not_see():
             await client.list_tools()
             shop.source.tools["new"] = offered("new")
             shop.crib.pool.refresh(shop.source)
-            await asyncio.sleep(0.2)
+            await let_pass_async()
             await client.list_tools()
 
     asked(run)

@@ -7,7 +7,8 @@ import pytest
 from mcp import Client
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 
-from tests.gateway.fronting import SOON, add_fake, crib_at
+from tests.gateway.fronting import add_fake, crib_at
+from tests.waiting import HANG_S
 from toolcrib import Crib
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.window import Window
@@ -48,7 +49,7 @@ def test_a_connection_that_has_listed_hears_of_it_and_nobody_who_may_not_see_it(
         his.close()
         return method, len(after.resources) - len(before.resources), overheard
 
-    method, more, overheard = asyncio.run(asyncio.wait_for(test(), SOON))
+    method, more, overheard = asyncio.run(asyncio.wait_for(test(), HANG_S))
     assert overheard == []
     assert method == "notifications/resources/list_changed"
     assert more == 1
@@ -70,6 +71,6 @@ def test_a_stream_of_the_modern_era_hears_of_lists_and_of_resources(crib):
         window.close()
         return first, second
 
-    first, second = asyncio.run(asyncio.wait_for(test(), SOON))
+    first, second = asyncio.run(asyncio.wait_for(test(), HANG_S))
     assert first == ResourceUpdated(uri=uri)
     assert isinstance(second, ResourcesListChanged)

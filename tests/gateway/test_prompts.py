@@ -8,7 +8,8 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 
-from tests.gateway.fronting import ERAS, SOON, Person, add_fake, client_of, crib_at
+from tests.gateway.fronting import ERAS, Person, add_fake, client_of, crib_at
+from tests.waiting import HANG_S
 from toolcrib import Crib
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.search.filters import Scope
@@ -28,7 +29,7 @@ def guest_of(server: str) -> Guest:
 
 def seen(crib: Crib, era: str, test: Any, who: Guest | None = None) -> Any:
     async def run() -> Any:
-        async with asyncio.timeout(SOON), client_of(crib, era, Person(), who) as client:
+        async with asyncio.timeout(HANG_S), client_of(crib, era, Person(), who) as client:
             return await test(client)
 
     return asyncio.run(run())

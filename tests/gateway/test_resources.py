@@ -9,7 +9,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp.server import Server
 
-from tests.gateway.fronting import ERAS, SOON, Person, add_fake, client_of, crib_at
+from tests.gateway.fronting import ERAS, Person, add_fake, client_of, crib_at
+from tests.waiting import HANG_S
 from toolcrib import Crib
 from toolcrib.gateway import beside
 from toolcrib.gateway.guest import Guest, Profile
@@ -36,7 +37,7 @@ def guest(**scope: Any) -> Guest:
 
 def seen(crib: Crib, test: Any, era: str = "auto", who: Guest | None = None) -> Any:
     async def run() -> Any:
-        async with asyncio.timeout(SOON), client_of(crib, era, Person(), who) as client:
+        async with asyncio.timeout(HANG_S), client_of(crib, era, Person(), who) as client:
             return await test(client)
 
     return asyncio.run(run())
@@ -177,7 +178,7 @@ def test_a_client_of_the_handshake_hears_of_the_resources_that_it_subscribed_to(
             assert told.empty()
         return heard
 
-    assert asyncio.run(asyncio.wait_for(test(), SOON)).params.uri == uri
+    assert asyncio.run(asyncio.wait_for(test(), HANG_S)).params.uri == uri
 
 
 def test_a_stream_of_the_modern_era_hears_of_what_can_be_watched(crib):
@@ -194,7 +195,7 @@ def test_a_stream_of_the_modern_era_hears_of_what_can_be_watched(crib):
         async with Client(Server("s", on_list_tools=seen_context), mode="auto") as client:
             await client.list_tools()
 
-    asyncio.run(asyncio.wait_for(test(), SOON))
+    asyncio.run(asyncio.wait_for(test(), HANG_S))
     assert told == ["fake://a"]
 
 

@@ -9,7 +9,8 @@ from mcp import MCPError
 from mcp.server.runner import modern_on_request
 from mcp.shared.direct_dispatcher import create_direct_dispatcher_pair
 
-from tests.gateway.fronting import SOON, Front, add_fake, crib_at
+from tests.gateway.fronting import Front, add_fake, crib_at
+from tests.waiting import HANG_S
 from toolcrib import Crib
 from toolcrib.gateway import rounds
 from toolcrib.gateway.guest import Guest
@@ -21,7 +22,7 @@ ANN = {"elicits": {"action": "accept", "content": {"name": "Ann"}}}
 @pytest.fixture(scope="module")
 def crib(tmp_path_factory) -> Iterator[Crib]:
     with crib_at(tmp_path_factory.mktemp("rounds")) as crib:
-        add_fake(crib, "fake", "asks", "modern")
+        add_fake(crib, "fake", "asks", "modern", sampling=True)
         yield crib
 
 
@@ -45,7 +46,7 @@ class Wire:
         await asyncio.sleep(0)
         body = {"name": f"mcp_fake_{name}", "arguments": {}, "_meta": meta} | params
         try:
-            async with asyncio.timeout(SOON):
+            async with asyncio.timeout(HANG_S):
                 return await mine.send_raw_request("tools/call", body)
         except MCPError as error:
             return error

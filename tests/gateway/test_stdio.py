@@ -15,6 +15,7 @@ from mcp.client.stdio import stdio_client
 
 from tests.gateway.fronts import ERAS, Era, asked, words
 from tests.sources.mcp.faking import FAKE, below, left_of, nothing_left
+from tests.waiting import HANG_S
 
 SERVING = Path(__file__).with_name("serving.py")
 COMMAND = [sys.executable, str(SERVING), sys.executable, "-S", str(FAKE)]
@@ -91,7 +92,7 @@ def test_told_to_stop_it_ends_with_all_that_it_started(process: "subprocess.Pope
     children = below(process.pid)
     assert children
     process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 0
+    assert process.wait(HANG_S) == 0
     assert process.stdout
     assert process.stdout.read() == b""
     assert left_of(children) == {}
@@ -101,7 +102,7 @@ def test_files_do_for_pipes_and_their_end_ends_it(tmp_path: Path):
     given = tmp_path / "in"
     given.write_text(json.dumps(HELLO) + "\n")
     with nothing_left(), given.open("rb") as source, (tmp_path / "out").open("wb") as sink:
-        done = subprocess.run(COMMAND, stdin=source, stdout=sink, timeout=30, check=False)
+        done = subprocess.run(COMMAND, stdin=source, stdout=sink, timeout=HANG_S, check=False)
     assert done.returncode == 0
     told = (tmp_path / "out").read_text().splitlines()
     assert json.loads(told[1])["result"]["protocolVersion"] == "2025-06-18"

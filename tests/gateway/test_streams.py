@@ -4,7 +4,8 @@ import json
 import pytest
 from anyio import ClosedResourceError
 
-from toolcrib.gateway.streams import message_streams
+from tests.waiting import HANG_S
+from toolcrib.gateway.streams import MOST_VALUES, message_streams
 
 
 def exchanged(*lines: bytes, longest: int = 100) -> tuple[list[object], list[dict[str, object]]]:
@@ -22,7 +23,7 @@ def exchanged(*lines: bytes, longest: int = 100) -> tuple[list[object], list[dic
         read = message_streams(reader, send, longest=longest).read
         handed.extend([getattr(item, "message", item) async for item in read])
 
-    asyncio.run(asyncio.wait_for(run(), 20))
+    asyncio.run(asyncio.wait_for(run(), HANG_S))
     return handed, answered
 
 
@@ -48,6 +49,15 @@ def test_a_line_that_is_too_long_is_refused_and_the_next_is_read():
     assert "at most 100 bytes" in str(answered[0]["error"])
 
 
+def test_a_line_with_too_many_values_is_refused_and_the_next_is_read():
+    ping = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+    many = b'{"jsonrpc": "2.0", "id": 8, "method": "x", "params": {"a": [' + b"0," * MOST_VALUES
+    handed, answered = exchanged(many + b"0]}}", ping, longest=10 * MOST_VALUES)
+    assert len(handed) == 1
+    assert answered[0]["id"] == 8
+    assert "send fewer" in str(answered[0]["error"])
+
+
 def test_a_client_that_is_gone_ends_it():
     async def send(data: bytes) -> None:
         raise BrokenPipeError
@@ -61,4 +71,4 @@ def test_a_client_that_is_gone_ends_it():
         with pytest.raises(ClosedResourceError):
             await streams.read.receive()
 
-    asyncio.run(asyncio.wait_for(run(), 20))
+    asyncio.run(asyncio.wait_for(run(), HANG_S))

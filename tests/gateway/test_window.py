@@ -21,6 +21,7 @@ from tests.gateway.fronts import (
 )
 from tests.workshop import ListedSource
 from toolcrib.errors import StoreError
+from toolcrib.execute.arguments import ArgumentCheck
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.surface import FIXED
 from toolcrib.model import Call, CallError, Outcome, SkillInfo
@@ -143,6 +144,39 @@ def test_arguments_that_do_not_fit_come_back_with_the_schema(era: Era):
     asked(run)
 
 
+TOO_MUCH = [
+    ("tool_search", {"kinds": ["zz"] * 20_000}),
+    ("tool_search", {"queries": ["a"] * 20_000}),
+    ("tool_search", {"query": "a " * 100_000}),
+    ("tool_search", {"queries": ["select:" + ",".join(map(str, range(20_000)))]}),
+    ("tool_search", {"limit": [[1]] * 20_000, "set": 1}),
+    ("tool_describe", {"names": ["a"] * 20_000}),
+    ("tool_describe", {"name": "a" * 100_000}),
+    ("tool_result", {"handle": "a" * 100_000, "offset": 0}),
+    ("tool_call_read", {"name": ORDER, "arguments": {"number": [1] * 60_000}}),
+    ("tool_call", {"name": ORDER, "arguments": {"number": [1] * 60_000}}),
+    ("tool_call", {"name": ORDER, "arguments": f"[{'1,' * 60_000}1]"}),
+    (ORDER, {"number": [1] * 60_000}),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), TOO_MUCH, ids=range(len(TOO_MUCH)))
+def test_more_than_anybody_needs_is_refused_before_it_is_checked(
+    era: Era, name: str, arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+):
+    checked: list[object] = []
+    monkeypatch.setattr(ArgumentCheck, "check", lambda _self, *given: checked.append(given))
+
+    async def run() -> None:
+        async with connected(Workshop().window(), era) as client:
+            refused = await client.call_tool(name, arguments)
+            assert error_of(refused)["code"] == "bad_arguments"
+            assert "; send " in error_of(refused)["message"]
+
+    asked(run)
+    assert not checked
+
+
 def test_what_a_tool_returns_is_relayed_as_it_came(era: Era):
     shop = Workshop()
     blocks: list[Any] = [
@@ -233,7 +267,7 @@ def test_a_call_that_is_given_up_is_given_up_behind_too(era: Era):
     async def forever(call: Call, _running: object) -> Outcome:
         started.set()
         try:
-            await asyncio.sleep(60)
+            await asyncio.sleep(600)
         finally:
             ended.set()
         return Outcome(call.name)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from tests.embed.dict_cache import DictCache
+from tests.waiting import HANG_S
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.errors import EmbedError
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.model import Entry, ToolInfo, Variant
 
-LONG_S = 30
 ASKED = [Variant("anything")]
 
 
@@ -28,7 +28,7 @@ class Patient:
         self.asked = []
 
     def embed(self, texts):
-        assert self.go.wait(LONG_S)
+        assert self.go.wait(HANG_S)
         if self.failing:
             raise EmbedError("nobody at home")
         self.asked += texts
@@ -63,7 +63,7 @@ def test_words_serve_until_the_vectors_are_there(catalog, embedder):
     assert catalog.with_vectors(ASKED) is ASKED
     assert not catalog.has("1")
     embedder.go.set()
-    assert catalog.embedded(LONG_S)
+    assert catalog.embedded(HANG_S)
     assert arms(catalog) == {"like", "bm25", "vector"}
     assert catalog.with_vectors(ASKED)[0].vector
     assert catalog.has("1")
@@ -73,7 +73,7 @@ def test_what_changes_meanwhile_counts(catalog, embedder):
     catalog.rebuild(entries("a", "b"), "1")
     catalog.change(entries("c"), ["a"], "2")
     embedder.go.set()
-    assert catalog.embedded(LONG_S)
+    assert catalog.embedded(HANG_S)
     assert catalog.has("2")
     with catalog.view() as view:
         assert view.ids() == ["b", "c"]
@@ -82,7 +82,7 @@ def test_what_changes_meanwhile_counts(catalog, embedder):
 def test_known_vectors_need_no_wait(catalog, embedder):
     embedder.go.set()
     catalog.rebuild(entries("a", "b"), "1")
-    assert catalog.embedded(LONG_S)
+    assert catalog.embedded(HANG_S)
     embedder.go.clear()
     catalog.rebuild(entries("b", "a"), "2")
     assert catalog.has("2")
@@ -104,11 +104,11 @@ def test_an_embedder_that_fails_is_tried_again_with_the_next_change(catalog, emb
     embedder.failing = True
     with caplog.at_level(logging.WARNING):
         catalog.rebuild(entries("a"), "1")
-        assert not catalog.embedded(LONG_S)
+        assert not catalog.embedded(HANG_S)
     assert "searching by words alone: nobody at home" in caplog.messages
     embedder.failing = False
     catalog.change(entries("b"), (), "2")
-    assert catalog.embedded(LONG_S)
+    assert catalog.embedded(HANG_S)
     assert arms(catalog) == {"like", "bm25", "vector"}
 
 

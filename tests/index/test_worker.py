@@ -4,9 +4,9 @@ from pathlib import Path
 from threading import Event, active_count
 from threading import enumerate as threads
 
+from tests.waiting import HANG_S
 from toolcrib.index.worker import Worker
 
-LONG_S = 30
 PROGRAM = """
 from threading import Event
 from toolcrib.index.worker import Worker
@@ -33,9 +33,9 @@ def test_it_works_until_nothing_is_left_and_ends():
     left = [3, 2, 1]
     worker = Worker(lambda: bool(left and left.pop()) and bool(left), name="test-worker")
     worker.wake()
-    assert worker.wait(LONG_S)
+    assert worker.wait(HANG_S)
     assert left == []
-    assert "test-worker" not in names() or worker.wait(LONG_S)
+    assert "test-worker" not in names() or worker.wait(HANG_S)
 
 
 def test_nobody_called_is_nothing_to_wait_for():
@@ -48,16 +48,16 @@ def test_a_call_meanwhile_is_heard():
     def step() -> bool:
         runs.append(1)
         started.set()
-        go.wait(LONG_S)
+        go.wait(HANG_S)
         return False
 
     worker = Worker(step, name="test-again")
     worker.wake()
-    assert started.wait(LONG_S)
+    assert started.wait(HANG_S)
     worker.wake()
     assert not worker.wait(0)
     go.set()
-    assert worker.wait(LONG_S)
+    assert worker.wait(HANG_S)
     assert len(runs) == 2
 
 
@@ -67,13 +67,13 @@ def test_closing_waits_for_the_step_and_no_more():
     def step() -> bool:
         runs.append(1)
         started.set()
-        go.wait(LONG_S)
+        go.wait(HANG_S)
         return True
 
     worker = Worker(step, name="test-close")
     before = active_count()
     worker.wake()
-    assert started.wait(LONG_S)
+    assert started.wait(HANG_S)
     go.set()
     worker.close()
     assert active_count() <= before
@@ -86,6 +86,6 @@ def test_it_ends_before_the_program_does(tmp_path: Path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, program], capture_output=True, text=True, check=True, timeout=LONG_S
+        [sys.executable, program], capture_output=True, text=True, check=True, timeout=HANG_S
     )
     assert done.stdout == "working\nstep done\n"

@@ -152,8 +152,11 @@ def test_a_source_that_fails_is_a_problem_and_costs_no_other(pool: Pool):
 
 
 def test_what_a_source_could_not_read_is_a_problem_and_the_rest_is_there(pool: Pool):
-    problems = pool.add(ListedSource(READ_FILE, problems=("x.md: no name",)))
-    assert problems == ("x.md: no name",)
+    source = ListedSource(READ_FILE, problems=("x.md: no name",))
+    assert pool.add(source) == ()
+    assert pool.problems == ("x.md: no name",)
+    source.problems = ()
+    assert pool.problems == ()
     assert list(pool.entries) == ["read_file"]
 
 

@@ -100,3 +100,18 @@ def test_a_bad_agent_is_a_problem_and_hides_no_other(tmp_path, name, text, messa
 def test_a_place_that_is_not_there_is_broken_and_not_empty(tmp_path):
     with pytest.raises(SourceError, match="nowhere"):
         AgentSource(tmp_path / "nowhere").capabilities()
+
+
+def test_what_is_hidden_in_an_agent_is_taken_out_and_reported(tmp_path):
+    card = {
+        "name": "a\u202eb",
+        "description": "Plans \ufffcjourneys",
+        "url": "https://x.example",
+        "skills": [{"name": "go\u3164", "description": "far"}],
+    }
+    (tmp_path / "agent.json").write_text(json.dumps(card))
+    source = AgentSource(tmp_path)
+    (agent,) = source.capabilities()
+    assert (agent.name, agent.description, agent.skills) == ("ab", "Plans journeys", ("go: far",))
+    assert agent.flags == ("bidi", "blank", "zero-width")
+    assert "agent.json:1: something is hidden" in source.problems[0]

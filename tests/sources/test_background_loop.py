@@ -4,6 +4,7 @@ from contextvars import ContextVar
 
 import pytest
 
+from tests.waiting import HANG_S, until_async
 from toolcrib.sources.background_loop import BackgroundLoop
 
 WORD: ContextVar[str] = ContextVar("word")
@@ -34,9 +35,10 @@ def test_a_loop_that_was_never_needed_closes_too():
 
 def test_cancelling_here_cancels_there():
     loop = BackgroundLoop("toolcrib-apps")
-    ended = threading.Event()
+    begun, ended = threading.Event(), threading.Event()
 
     async def wait() -> None:
+        begun.set()
         try:
             await asyncio.sleep(60)
         finally:
@@ -44,12 +46,12 @@ def test_cancelling_here_cancels_there():
 
     async def cancelled() -> None:
         task = asyncio.ensure_future(loop.run(wait()))
-        await asyncio.sleep(0.02)
+        await until_async(begun.is_set)
         task.cancel()
         await asyncio.wait({task})
 
     asyncio.run(cancelled())
-    assert ended.wait(5)
+    assert ended.wait(HANG_S)
     loop.close(nothing)
 
 
@@ -78,7 +80,7 @@ def test_it_can_be_told_to_end_from_its_own_thread():
         return threading.current_thread()
 
     thread = loop.submit(end()).result()
-    thread.join(5)
+    thread.join(HANG_S)
     assert not thread.is_alive()
     with pytest.raises(RuntimeError):
         loop.submit(nothing())

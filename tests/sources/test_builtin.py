@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, NameTaken, UnknownTool
 from toolcrib.model import Call, CallError, Outcome
-from toolcrib.sources.builtin import BuiltinSource
+from toolcrib.sources.builtin import BuiltinSource, Description
 
 
 class Point(BaseModel):
@@ -59,10 +59,24 @@ def test_a_removed_tool_is_gone():
 def test_new_facts_take_the_place_of_old_ones_and_the_name_stays():
     source = BuiltinSource("x")
     source.add(lambda: 1, name="one", category="numbers")
-    info = source.amend("one", name="two", permission_kind="read")
+    info = source.describe("one", Description("x:", {"name": "two", "permission_kind": "read"}))
+    assert info
     assert (info.name, info.permission_kind, info.category) == ("one", "read", "numbers")
     assert source.capabilities() == (info,)
     assert info.source_id == "x"
+
+
+def test_a_description_waits_for_its_function():
+    source = BuiltinSource()
+    assert source.describe("one", Description("f.yaml:1: one:", {"category": "numbers"})) is None
+    assert source.capabilities() == ()
+    assert [each.partition(" no ")[0] for each in source.problems] == ["f.yaml:1: one:"]
+    info = source.add(lambda: 1, name="one", category="letters")
+    assert (info.category, source.problems) == ("numbers", ())
+    with pytest.raises(NameTaken, match=r"already, at f\.yaml:1"):
+        source.describe("one", Description("g.yaml:1: one:", {}))
+    source.remove("one")
+    assert source.problems
 
 
 def test_an_unknown_tool_is_refused_with_the_nearest_names():
@@ -173,13 +187,22 @@ def test_a_result_that_is_no_json_is_a_failure_that_says_the_tool_ran():
 
 
 def test_cancelling_a_call_is_not_swallowed():
-    async def go():
-        source = BuiltinSource()
-        source.add(asyncio.sleep, name="sleep")
-        await asyncio.wait_for(source.call(Call("sleep", {"delay": 60}), soon()), 0.01)
+    async def go() -> bool:
+        begun = asyncio.Event()
 
-    with pytest.raises(TimeoutError):
-        asyncio.run(go())
+        async def hang() -> None:
+            begun.set()
+            await asyncio.sleep(600)
+
+        source = BuiltinSource()
+        source.add(hang, name="hang")
+        task = asyncio.ensure_future(source.call(Call("hang"), soon()))
+        await begun.wait()
+        task.cancel()
+        await asyncio.wait({task})
+        return task.cancelled()
+
+    assert asyncio.run(go())
 
 
 JSON = st.recursive(

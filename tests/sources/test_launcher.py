@@ -3,18 +3,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from tests.sources.mcp.faking import below, left_of
+from tests.waiting import HANG_S
 from toolcrib.sources.launched import LAUNCHER
 
-SLEEP = "import time; print('up', flush=True); time.sleep(60)"
+SLEEP = "import time; print('up', flush=True); time.sleep(600)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"
 DETACHED = (
     "import subprocess, sys;"
-    "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'],"
+    "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'],"
     "start_new_session=True, stdout=subprocess.DEVNULL);"
 )
 
@@ -37,7 +37,7 @@ def launch():
     for process, leash in started:
         with contextlib.suppress(OSError):
             os.close(leash)
-        process.communicate(timeout=10)
+        process.communicate(timeout=HANG_S)
 
 
 def python(code):
@@ -51,13 +51,13 @@ def up(process):
 
 def test_the_status_and_the_streams_are_the_commands(launch):
     process, _ = launch(*python("import sys; print('out'); sys.stderr.write('err'); sys.exit(7)"))
-    assert process.communicate(timeout=10) == ("out\n", "err")
+    assert process.communicate(timeout=HANG_S) == ("out\n", "err")
     assert process.returncode == 7
 
 
 def test_a_command_that_cannot_be_started_is_named(launch):
     process, _ = launch("/no/such/command")
-    assert "/no/such/command" in process.communicate(timeout=10)[1]
+    assert "/no/such/command" in process.communicate(timeout=HANG_S)[1]
     assert process.returncode == 127
 
 
@@ -66,18 +66,16 @@ def test_all_ends_when_the_asker_lets_go(launch, code):
     process, leash = launch(*python(code))
     pids = up(process)
     assert len(pids) == (2 if DETACHED in code else 1)
-    started = time.monotonic()
     os.close(leash)
-    process.communicate(timeout=10)
+    process.communicate(timeout=HANG_S)
     assert left_of(pids) == {}
-    assert time.monotonic() - started < 3
 
 
 def test_all_ends_when_the_launcher_is_told_to(launch):
     process, _ = launch(*python(DETACHED + SLEEP))
     pids = up(process)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=10)
+    process.communicate(timeout=HANG_S)
     assert left_of(pids) == {}
 
 
@@ -90,11 +88,13 @@ def test_what_the_command_leaves_behind_ends_with_it(launch):
     )
     pids = up(process)
     assert len(pids) == 2
-    process.communicate(timeout=10)
+    process.communicate(timeout=HANG_S)
     assert left_of(pids) == {}
 
 
 def test_the_command_inherits_no_other_descriptor(launch):
     code = "import os; print(sorted(os.listdir('/proc/self/fd')))"
     process, _ = launch(*python(code))
-    assert process.communicate(timeout=10)[0].strip() == "['0', '1', '2', '3']"  # 3 is the listing
+    assert (
+        process.communicate(timeout=HANG_S)[0].strip() == "['0', '1', '2', '3']"
+    )  # 3 is the listing

@@ -114,3 +114,22 @@ def test_the_tools_it_names_are_links_and_another_programs_key_does_no_harm(
     write_skill(tmp_path / "x", "x", head=head)
     (skill,) = SkillSource(tmp_path).capabilities()
     assert skill.often_with == often_with
+
+
+def test_what_is_hidden_in_a_skill_is_taken_out_and_reported(tmp_path):
+    write_skill(
+        tmp_path / "x", "p\u200bdf", head="tags: [a\u2060b]\n", body="Do \u2800\U000e0041this."
+    )
+    source = SkillSource(tmp_path)
+    (skill,) = source.capabilities()
+    assert (skill.name, skill.tags, skill.body) == ("pdf", ("ab",), "Do this.")
+    assert skill.flags == ("blank", "tag", "zero-width")
+    (problem,) = source.problems
+    assert "SKILL.md:1: something is hidden in it (blank, tag, zero-width)" in problem
+
+
+def test_a_skill_whose_name_is_nothing_but_hidden_is_none(tmp_path):
+    write_skill(tmp_path / "x", '"\u200b\u200b"')
+    source = SkillSource(tmp_path)
+    assert source.capabilities() == ()
+    assert source.problems

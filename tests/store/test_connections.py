@@ -8,6 +8,7 @@ from threading import Thread
 import apsw
 import pytest
 
+from tests.waiting import HANG_S, let_pass
 from toolcrib.errors import StoreError
 from toolcrib.store.connections import FileConnections, MemoryConnection
 
@@ -120,7 +121,7 @@ def test_processes_may_start_at_once_and_take_turns(tmp_path: Path):
         assert child.stdin
         child.stdin.write(b"go\n")
         child.stdin.close()
-    assert [child.wait(100) for child in children] == [0, 0, 0, 0]
+    assert [child.wait(HANG_S) for child in children] == [0, 0, 0, 0]
     connections = FileConnections(path)
     with connections.read() as db:
         assert numbers(db) == list(range(80))
@@ -148,7 +149,7 @@ def test_another_thread_waits_for_its_turn_in_memory():
         db.execute("CREATE TABLE number (n)")
         reading = Thread(target=read)
         reading.start()
-        reading.join(0.05)
+        let_pass(0.05)
         db.execute("INSERT INTO number VALUES (1)")
     reading.join()
     assert seen == [1]

@@ -1,12 +1,18 @@
+import hashlib
 import random
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
 import pytest
 
 from toolcrib.errors import StoreError
-from toolcrib.store.decisions import Decided, Decisions, prepare
+from toolcrib.store.decisions import Decisions, prepare
+from toolcrib.store.seals import Seals
 from toolcrib.store.verdicts import approve, reject, trust_first_sight
+from toolcrib.text.canonical import canonical
 
 KEY = bytes(32)
 SEEN = {"a": ("pin a", "{}"), "b": ("pin b", "{}")}
@@ -33,7 +39,7 @@ def test_first_sight_is_approved_once(decisions):
     assert decisions.trusts_first_sight
     decisions.trust("mcp:x", SEEN)
     decisions.trust("mcp:x", {"a": ("another", "{}"), "c": ("pin c", "{}")})
-    assert pins(decisions) == {"a": "pin a", "b": "pin b", "c": "pin c"}
+    assert pins(decisions) == {"a": "pin a", "b": "pin b"}
     assert decisions.of("mcp:y") == {}
     assert decisions.of("mcp:x")["a"].approved.by == "first sight"
 
@@ -82,35 +88,285 @@ def test_another_process_is_noticed(path, decisions):
     assert decisions.version() != between
 
 
-@pytest.mark.parametrize("column", ["source", "name", "verdict", "pin", "by", "definition", "mac"])
-def test_a_row_that_was_altered_approves_nothing(path, decisions, column):
-    decisions.trust("mcp:x", {"a": ("pin a", "{}")})
+def tamper(path: Path, *statements: str) -> None:
     db = apsw.Connection(str(path))
-    other = {"source": "mcp:y", "name": "b", "verdict": "rejected"}.get(column, "evil")
-    db.execute(f"UPDATE decision SET {column} = ?", (other,))
+    for each in statements:
+        db.execute(each)
     db.close()
+
+
+OF_ONE = [
+    *(
+        f"UPDATE decision SET {column} = 'evil' WHERE source = 'mcp:x' AND name = 'a'"
+        for column in ("name", "pin", "by", "definition")
+    ),
+    "UPDATE decision SET verdict = 'rejected' WHERE source = 'mcp:x' AND name = 'a'",
+    "UPDATE decision SET at = at + 1 WHERE source = 'mcp:x' AND name = 'a'",
+    "UPDATE decision SET pin = x'00' WHERE source = 'mcp:x' AND name = 'a'",
+    "DELETE FROM decision WHERE source = 'mcp:x' AND name = 'a'",
+    "DELETE FROM decision WHERE source = 'mcp:x'",
+    "INSERT INTO decision VALUES ('mcp:x', 'c', 'approved', 'evil', 'operator', 1.5, '{}')",
+]
+OF_ALL = [
+    "UPDATE source SET seal = x'00' WHERE id = 'mcp:x'",
+    "UPDATE source SET used = used + 1 WHERE id = 'mcp:x'",
+    "DELETE FROM source WHERE id = 'mcp:x'",
+    "DELETE FROM source",
+    "DELETE FROM whole",
+    "UPDATE whole SET first_sight = 0",
+    "UPDATE whole SET count = count + 1",
+    "INSERT INTO whole SELECT * FROM whole",
+]
+
+
+@pytest.mark.plan(4)
+@pytest.mark.parametrize("statement", OF_ONE)
+def test_what_is_altered_or_missing_of_one_source_sets_all_of_it_aside(path, decisions, statement):
     for source in ("mcp:x", "mcp:y"):
-        assert pins(decisions, source) == {}
-        assert all(one == Decided(doubtful=True) for one in decisions.of(source).values())
+        decisions.trust(source, SEEN)
+    tamper(path, statement)
+    for each in (decisions, Decisions(path, KEY)):
+        with pytest.raises(StoreError, match=r"'mcp:x' were altered.*toolcrib review"):
+            each.of("mcp:x")
+        each.trust("mcp:x", {"a": ("evil", "{}"), "new": ("evil", "{}")})
+        with pytest.raises(StoreError):
+            each.of("mcp:x")
+        assert len(pins(each, "mcp:y")) == 2
+        assert each.trusts_first_sight
+    each.close()
 
 
-def test_a_row_that_was_altered_can_be_decided_anew(path, decisions):
+@pytest.mark.plan(4)
+@pytest.mark.parametrize("statement", OF_ALL)
+def test_a_broken_seal_of_the_whole_sets_everything_aside(path, decisions, statement):
+    for source in ("mcp:x", "mcp:y"):
+        decisions.trust(source, SEEN)
+    tamper(path, statement)
+    for each in (decisions, Decisions(path, KEY)):
+        for source in ("mcp:x", "mcp:y", "mcp:new"):
+            with pytest.raises(StoreError, match="toolcrib review"):
+                each.of(source)
+        assert not each.trusts_first_sight
+        each.trust("mcp:new", SEEN)
+    each.close()
+
+
+@pytest.mark.plan(4)
+def test_a_row_that_is_moved_to_another_source_sets_both_aside(path, decisions):
+    for source in ("mcp:x", "mcp:y"):
+        decisions.trust(source, {source[-1]: ("pin", "{}")})
+    tamper(path, "UPDATE decision SET source = 'mcp:y' WHERE source = 'mcp:x'")
+    for source in ("mcp:x", "mcp:y"):
+        with pytest.raises(StoreError):
+            decisions.of(source)
+
+
+@pytest.mark.plan(4)
+def test_an_older_copy_is_noticed(path, decisions):
     decisions.trust("mcp:x", SEEN)
-    db = apsw.Connection(str(path))
-    db.execute("UPDATE decision SET pin = 'evil'")
-    db.close()
+    older = path.read_bytes()
+    reject(decisions, "mcp:x", "a", "pin a", "{}")
+    decisions.close()
+    path.write_bytes(older)
+    rolled_back = Decisions(path, KEY)
+    with pytest.raises(StoreError, match="older copy"):
+        rolled_back.of("mcp:x")
+    assert not rolled_back.trusts_first_sight
+    rolled_back.close()
+
+
+@pytest.mark.plan(4)
+@pytest.mark.parametrize("content", [None, b"", b"1 00", b"junk"])
+def test_a_count_that_is_gone_or_altered_is_noticed(path, decisions, content):
+    decisions.trust("mcp:x", SEEN)
+    decisions.close()
+    counter = path.with_suffix(".counter")
+    assert counter.stat().st_mode & 0o777 == 0o600
+    counter.unlink() if content is None else counter.write_bytes(content)
+    again = Decisions(path, KEY)
+    with pytest.raises(StoreError, match="counter"):
+        again.of("mcp:x")
+    again.close()
+
+
+@pytest.mark.plan(4)
+def test_a_file_with_nothing_in_it_where_one_was_sealed_is_no_first_start(path, decisions):
+    decisions.trust("mcp:x", SEEN)
+    decisions.close()
+    path.unlink()
+    again = Decisions(path, KEY)
+    assert not again.trusts_first_sight
+    with pytest.raises(StoreError):
+        again.of("mcp:x")
+    again.close()
+
+
+def test_a_crash_before_the_count_is_noted_is_no_doubt(path, decisions, monkeypatch):
+    decisions.trust("mcp:x", SEEN)
+
+    def dies(*_: object):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Seals, "note_count", dies)
+    with pytest.raises(KeyboardInterrupt):
+        approve(decisions, "mcp:x", "a", "new", "{}")
+    monkeypatch.undo()
+    decisions.close()
+    again = Decisions(path, KEY)
+    assert pins(again)["a"] == "new"
+    approve(again, "mcp:x", "b", "new", "{}")
+    assert pins(again)["b"] == "new"
+    again.close()
+
+
+def test_a_crash_of_the_first_start_is_no_doubt(path, monkeypatch):
+    def dies(*_: object):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Seals, "note_count", dies)
+    with pytest.raises(KeyboardInterrupt):
+        Decisions(path, KEY)
+    monkeypatch.undo()
+    again = Decisions(path, KEY)
+    assert again.trusts_first_sight
+    again.trust("mcp:x", SEEN)
+    assert len(pins(again)) == 2
+    again.close()
+
+
+@pytest.mark.parametrize("statement", [OF_ONE[0], OF_ONE[-2]])
+def test_of_one_source_in_doubt_the_operator_decides_anew(path, decisions, statement):
+    for source in ("mcp:x", "mcp:y"):
+        decisions.trust(source, SEEN)
+    tamper(path, statement)
     approve(decisions, "mcp:x", "a", "seen", "{}")
-    reject(decisions, "mcp:x", "b", "seen", "{}")
     assert pins(decisions) == {"a": "seen"}
+    reject(decisions, "mcp:x", "b", "seen", "{}")
     assert decisions.of("mcp:x")["b"].rejected.pin == "seen"
+    assert len(pins(decisions, "mcp:y")) == 2
+    decisions.trust("mcp:x", {"c": ("late", "{}")})
+    assert pins(decisions) == {"a": "seen"}
+
+
+@pytest.mark.parametrize("statement", OF_ALL)
+def test_when_all_is_in_doubt_the_operator_starts_afresh(path, decisions, statement):
+    for source in ("mcp:x", "mcp:y"):
+        decisions.trust(source, SEEN)
+    tamper(path, statement)
+    approve(decisions, "mcp:x", "a", "seen", "{}")
+    assert pins(decisions) == {"a": "seen"}
+    assert pins(decisions, "mcp:y") == {}
+    assert not decisions.trusts_first_sight
+    trust_first_sight(decisions)
+    assert decisions.trusts_first_sight
+    if "DELETE FROM source" not in statement:  # that they are known is not forgotten
+        decisions.trust("mcp:y", SEEN)
+        assert pins(decisions, "mcp:y") == {}
+
+
+def test_many_writers_at_once_break_no_seal(path, decisions):
+    def write(number: int) -> None:
+        mine = Decisions(path, KEY)
+        for turn in range(5):
+            approve(mine, f"mcp:s{number}", f"t{turn}", "pin", "{}")
+            assert mine.of(f"mcp:s{number}")
+        mine.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(write, range(8)))
+    assert all(len(pins(decisions, f"mcp:s{number}")) == 5 for number in range(8))
 
 
 def test_another_key_reads_nothing(path, decisions):
     decisions.trust("mcp:x", SEEN)
     other = Decisions(path, bytes(31) + b"x")
-    assert pins(other) == {}
+    with pytest.raises(StoreError, match="altered"):
+        other.of("mcp:x")
     assert not other.trusts_first_sight
     other.close()
+
+
+def test_the_same_name_elsewhere_is_known_and_shown_and_approves_nothing(decisions):
+    decisions.trust("mcp:x#1", SEEN)
+    assert decisions.is_known("mcp:x#2")
+    decisions.trust("mcp:x#2", {"a": ("pin a", "{}")})
+    assert pins(decisions, "mcp:x#2") == {}
+    assert {name: row.pin for name, row in decisions.elsewhere("mcp:x#2").items()} == {
+        "a": "pin a",
+        "b": "pin b",
+    }
+    approve(decisions, "mcp:x#3", "a", "later", "{}")
+    assert decisions.elsewhere("mcp:x#2")["a"].pin == "later"
+    assert decisions.elsewhere("mcp:xx#2") == {}
+    assert pins(decisions, "mcp:x#1") == {"a": "pin a", "b": "pin b"}
+
+
+def test_decisions_about_servers_long_gone_are_let_go_and_the_file_shrinks(
+    path, decisions, monkeypatch
+):
+    large = {f"t{n}": (f"pin {n}", "x" * 10_000) for n in range(300)}
+    decisions.trust("mcp:gone#1", large)
+    decisions.trust("mcp:here#1", SEEN)
+    size = path.stat().st_size
+    now = time.time()
+    monkeypatch.setattr("toolcrib.store.decisions.time.time", lambda: now + 100 * 86400)
+    decisions.used("mcp:here#1")
+    assert len(pins(decisions, "mcp:gone#1")) == 300
+    monkeypatch.setattr("toolcrib.store.decisions.time.time", lambda: now + 200 * 86400)
+    decisions.used("mcp:here#1")
+    assert pins(decisions, "mcp:gone#1") == {}
+    assert len(pins(decisions, "mcp:here#1")) == 2
+    assert path.stat().st_size < size / 4
+    decisions.trust("mcp:gone#1", SEEN)  # it is known all the same
+    assert pins(decisions, "mcp:gone#1") == {}
+
+
+FORMER = """
+    PRAGMA application_id = 0x746F6F64;
+    CREATE TABLE decision (
+        source TEXT, name TEXT, verdict TEXT, pin TEXT, by TEXT, at REAL, definition TEXT, mac BLOB,
+        PRIMARY KEY (source, name, verdict)
+    ) WITHOUT ROWID;
+    CREATE TABLE first_sight (trusted INTEGER, mac BLOB);
+    PRAGMA user_version = 1;
+"""
+
+
+def former(path: Path, *rows: tuple[str, str]) -> None:
+    """A file of before: rows by source and name, each with a MAC of its own."""
+
+    def mac(values: Sequence[object]) -> bytes:
+        return hashlib.blake2b(canonical(list(values)).encode(), key=KEY).digest()
+
+    path.parent.mkdir()
+    db = apsw.Connection(str(path))
+    db.execute(FORMER)
+    db.execute("INSERT INTO first_sight VALUES (1, ?)", (mac(["first_sight", 1]),))
+    for source, name in rows:
+        definition = canonical({"config_hash": "h1"})
+        values = [source, name, "approved", "pin", "first sight", 1.5, definition]
+        db.execute("INSERT INTO decision VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*values, mac(values)))
+    db.close()
+
+
+def test_decisions_of_before_are_taken_over_under_their_configuration(path):
+    former(path, ("mcp:x", "a"), ("mcp:y", "b"))
+    decisions = Decisions(path, KEY)
+    assert decisions.trusts_first_sight
+    assert pins(decisions, "mcp:x#h1") == {"a": "pin"}
+    assert pins(decisions, "mcp:y#h1") == {"b": "pin"}
+    assert decisions.is_known("mcp:x#h2")
+    decisions.close()
+
+
+def test_of_decisions_of_before_that_were_altered_none_is_taken_over(path):
+    former(path, ("mcp:x", "a"), ("mcp:x", "b"), ("mcp:y", "b"))
+    tamper(path, "UPDATE decision SET name = 'evil' WHERE source = 'mcp:x' AND name = 'a'")
+    decisions = Decisions(path, KEY)
+    assert pins(decisions, "mcp:x#h1") == {}
+    assert decisions.is_known("mcp:x#h1")
+    assert pins(decisions, "mcp:y#h1") == {"b": "pin"}
+    decisions.close()
 
 
 def test_after_a_loss_nothing_is_trusted_until_the_operator_says_so(path):
@@ -126,11 +382,10 @@ def test_after_a_loss_nothing_is_trusted_until_the_operator_says_so(path):
     later.close()
 
 
+@pytest.mark.plan(4)
 def test_that_first_sight_is_trusted_cannot_be_written_without_the_key(path):
     Decisions(path, KEY, lost=True).close()
-    db = apsw.Connection(str(path))
-    db.execute("UPDATE first_sight SET trusted = 1")
-    db.close()
+    tamper(path, "UPDATE whole SET first_sight = 1")
     decisions = Decisions(path, KEY)
     assert not decisions.trusts_first_sight
     decisions.close()

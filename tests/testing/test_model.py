@@ -50,7 +50,6 @@ def test_a_refused_turn_is_played_at_the_next_request():
         ("/v1/other", ASK, 404, "no such path"),
         ("/v1/responses", b"{", 400, "no JSON"),
         ("/v1/responses", b"[]", 400, "no JSON object"),
-        ("/m:generateContent", {"contents": [], "stream": True}, 400, "does not stream"),
     ],
 )
 def test_what_cannot_be_played_is_refused(path: str, body: Any, status: int, why: str):

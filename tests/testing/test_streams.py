@@ -6,7 +6,10 @@ from typing import Any
 import anthropic
 import openai
 import pytest
+from google import genai
+from google.genai import types
 
+from toolcrib.adapters.gemini import whole_reply
 from toolcrib.testing import CallTool, Say, ScriptedModel
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -58,6 +61,21 @@ def test_messages(model: ScriptedModel):
     said = [block.text for block in final.content if block.type == "text"]
     called = [block.input for block in final.content if block.type == "tool_use"]
     assert (said, called) == (["I add."], [{"a": 1}, {"a": 2}])
+
+
+def test_gemini(model: ScriptedModel):
+    declared = types.FunctionDeclaration(name="add", parameters_json_schema=SCHEMA)
+    tools: Any = [types.Tool(function_declarations=[declared])]
+    options = types.HttpOptions(base_url=model.url)
+    config = types.GenerateContentConfig(tools=tools)
+    with genai.Client(api_key="none", http_options=options) as client:
+        asked = client.models.generate_content_stream(model="m", contents="?", config=config)
+        chunks = list(asked)
+    assert [chunk.text for chunk in chunks if chunk.text] == ["I add."]
+    assert not any(chunk.candidates[0].finish_reason for chunk in chunks[:-1] if chunk.candidates)
+    whole = whole_reply(chunks)
+    assert [call.args for call in whole.function_calls or ()] == [{"a": 1}, {"a": 2}]
+    assert model.is_over
 
 
 def test_a_refusal_is_no_stream(client: openai.OpenAI, model: ScriptedModel):

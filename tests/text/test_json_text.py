@@ -1,6 +1,10 @@
-import pytest
+import json
 
-from toolcrib.text.json_text import deeper_than, read_strictly
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.text.json_text import deeper_than, has_more_values, read_strictly
 
 
 @pytest.mark.parametrize(
@@ -19,3 +23,35 @@ def test_depth_counts_lists_and_objects():
     assert not deeper_than({"a": [1]}, 2)
     assert deeper_than({"a": [[1]]}, 2)
     assert not deeper_than(1, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [("1", 1), ("[1]", 2), ("[1, 2, 3]", 4), ('{"a": 1, "b": [2]}', 4), ('",[{,[{"', 1)],
+)
+def test_values_are_counted_without_reading(text: str, values: int):
+    assert not has_more_values(text.encode(), values)
+    assert has_more_values(text.encode(), values - 1)
+
+
+@pytest.mark.parametrize(
+    "text", [b'"' + b'\\"' * 500_000, b'["' + b'\\"' * 500_000 + b'"]', b'"' * 999_999]
+)
+def test_quotes_are_gone_through_once(text: bytes):
+    assert not has_more_values(text + b'"' + b"," * 100, 1_000)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(alphabet='",[{\\\\a'),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(alphabet='",[{\\\\a'), inner),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_no_value_is_overlooked(value):
+    def count(one) -> int:
+        inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+        return 1 + sum(map(count, inner))
+
+    assert has_more_values(json.dumps(value, ensure_ascii=False).encode(), count(value) - 1)

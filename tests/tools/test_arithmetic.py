@@ -1,6 +1,4 @@
-import contextlib
 import math
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -60,20 +58,18 @@ def test_what_is_not_arithmetic_is_refused(expression):
 
 @pytest.mark.parametrize(
     "expression",
-    [
-        "9**9**9**9",
-        "(2**5000)**(2**5000)",
-        "10**100000000",
-        "round(1, -999999999999)",
-        "9**999*" * 40 + "1",
-        "-" * 499 + "1",
-    ],
+    ["9**9**9**9", "(2**5000)**(2**5000)", "10**100000000", "9**999*" * 40 + "1"],
 )
-def test_a_hostile_expression_is_quick(expression):
-    began = time.perf_counter()
-    with contextlib.suppress(ValueError):
+def test_a_number_that_would_take_for_ever_is_not_begun(expression):
+    with pytest.raises(ValueError, match="a number on the way is too large"):
         calculate(expression)
-    assert time.perf_counter() - began < 1
+
+
+@pytest.mark.parametrize(
+    ("expression", "result"), [("round(1, -999999999999)", 0), ("-" * 499 + "1", -1)]
+)
+def test_a_hostile_expression_comes_to_an_end(expression, result):
+    assert calculate(expression) == result
 
 
 def test_division_by_zero_stays_what_it_is():

@@ -5,6 +5,7 @@ from threading import Thread
 
 import pytest
 
+from tests.waiting import HANG_S
 from toolcrib.errors import StoreError
 from toolcrib.store.protocol import UseStore
 from toolcrib.store.sqlite import SqliteStore
@@ -122,7 +123,7 @@ def test_it_is_written_by_itself_after_a_while(place: Place, monkeypatch: pytest
     play(uses, "read", "write")
     timer = uses._timer
     assert timer
-    timer.join(timeout=30)
+    timer.join(HANG_S)
     assert Uses(place).kept().pairs == {Pair("read", "write"): 1}
     assert uses._timer is None
     uses.close()

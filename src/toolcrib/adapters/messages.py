@@ -1,6 +1,8 @@
 """The messages of LangChain: what they show, and the forms in which they carry tools to a model."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import (
@@ -11,20 +13,26 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from langchain_core.messages import ToolCall as LangChainCall
 
+from toolcrib.adapters.wire.plain import objects, text_of
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told, told_beside
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.strict_json import NotJson, read_json
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session.found import revealed_in
-from toolcrib.session.search_tool import NAMES
+from toolcrib.session.search_tool import NAME, NAMES
 from toolcrib.session.session import Session
 
 
 def shown(session: Session, messages: Sequence[AnyMessage]) -> Session:
-    """The session, in which is revealed what these messages show to be."""
-    session.used(used(messages))
+    """The session, in which is revealed what these messages show to be.
+
+    A reply with calls that have no result yet does not count for how long the conversation is:
+    what its request showed can be called.
+    """
+    session.used(used(_before_reply(messages)))
     session.see(revealed(messages))
     return session
 
@@ -36,16 +44,21 @@ def revealed(messages: Iterable[AnyMessage]) -> Iterator[str]:
             yield from found_in(message) if message.name in NAMES else [message.name or ""]
 
 
-def referred(messages: Iterable[AnyMessage]) -> Iterator[str]:
-    """The names that the results of searches have in these messages, in order."""
-    for message in messages:
-        yield from found_in(message)
-
-
 def found_in(message: AnyMessage) -> tuple[str, ...]:
     """The names that a message reveals: one that answers a search."""
     is_search = isinstance(message, ToolMessage) and message.name in NAMES
     return revealed_in(message.text) if is_search else ()
+
+
+def _before_reply(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
+    """The messages up to a reply whose calls are still to be made; all if there is none."""
+    for place in reversed(range(len(messages))):
+        if isinstance(reply := messages[place], AIMessage):
+            rest = messages[place + 1 :]
+            done = {each.tool_call_id for each in rest if isinstance(each, ToolMessage)}
+            waits = any(call["id"] not in done for call in reply.tool_calls)
+            return messages[:place] if waits else messages
+    return messages
 
 
 def used(messages: Iterable[AnyMessage]) -> int:
@@ -54,53 +67,118 @@ def used(messages: Iterable[AnyMessage]) -> int:
     return max((usage["total_tokens"] for usage in usages if usage), default=0)
 
 
-def with_references(messages: Iterable[AnyMessage], known: Collection[str]) -> list[AnyMessage]:
+def with_references(messages: Sequence[AnyMessage], known: Collection[str]) -> list[AnyMessage]:
     """The messages with the results of searches as references, as Anthropic takes them.
 
     What a result says besides follows all results of that step: one with references holds nothing
-    else, and they may not be parted from their calls.
+    else, and they may not be parted from their calls. Before a call of a tool that nothing refers
+    to any more, after a summary say, stands a search that does.
     """
     made: list[AnyMessage] = []
-    due: list[AnyMessage] = []
-    for message in messages:
-        if not isinstance(message, ToolMessage):
-            made, due = made + due, []
-        names = [name for name in found_in(message) if name in known]
-        made.append(_referring(message, names) if names else message)
-        if names and (besides := told_beside(Outcome(message.text))):
-            due.append(HumanMessage(besides))
-    return made + due
-
-
-def _referring(message: AnyMessage, names: Iterable[str]) -> AnyMessage:
-    blocks = [{"type": "tool_reference", "tool_name": name} for name in names]
-    return message.model_copy(update={"content": blocks})
+    for step in _steps(messages, known):
+        if step.lost:
+            made += _search_for(step.lost, len(made))
+        made += [_referring(message, known) for message in step.messages]
+        besides = (told_beside(Outcome(each.text)) for each in step.found)
+        made += [HumanMessage(text) for text in besides if text]
+    return made
 
 
 def with_additions(
-    messages: Iterable[AnyMessage], definitions: Mapping[str, JsonObject]
+    messages: Sequence[AnyMessage], definitions: Mapping[str, JsonObject]
 ) -> list[AnyMessage]:
     """The messages with each tool in an item of its own behind the search that found it first.
 
     The item stands behind all results of that step: a result may not be parted from its call.
+    Before a call of a tool that no such item adds any more stands one that does. A call that
+    another model made has no namespace, and gets the one that the API wants: the tool's name.
     """
     made: list[AnyMessage] = []
-    carried: set[str] = set()
-    due: list[JsonObject] = []
+    for step in _steps(messages, definitions):
+        made += _addition(definitions[name] for name in step.lost)
+        made += [_with_namespaces(message, definitions) for message in step.messages]
+        made += _addition(definitions[name] for name in step.new)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A message of the model with its results, or any other message alone.
+
+    `found` are the results that reveal a tool, `new` the tools that are revealed here first, and
+    `lost` those that are called here and that nothing has revealed before.
+    """
+
+    messages: tuple[AnyMessage, ...]
+    found: tuple[AnyMessage, ...]
+    new: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+def _steps(messages: Sequence[AnyMessage], known: Collection[str]) -> Iterator[_Step]:
+    loaded: set[str] = set()
+    for run in _runs(messages):
+        found = tuple(each for each in run if not set(known).isdisjoint(found_in(each)))
+        fresh = (name for each in found for name in found_in(each))
+        new = tuple(dict.fromkeys(name for name in fresh if name in known and name not in loaded))
+        loaded.update(new)
+        called = (name for name in revealed(run) if name in known and name not in loaded)
+        lost = tuple(dict.fromkeys(called))
+        loaded.update(lost)
+        yield _Step(run, found, new, lost)
+
+
+def _runs(messages: Sequence[AnyMessage]) -> Iterator[tuple[AnyMessage, ...]]:
+    run: list[AnyMessage] = []
     for message in messages:
-        if not isinstance(message, ToolMessage):
-            made += _addition(due)
-            due = []
-        made.append(message)
-        new = [name for name in found_in(message) if name in definitions and name not in carried]
-        carried |= set(new)
-        due += [definitions[name] for name in new]
-    return made + _addition(due)
+        if run and not isinstance(message, ToolMessage):
+            yield tuple(run)
+            run = []
+        run.append(message)
+    if run:
+        yield tuple(run)
 
 
-def _addition(definitions: list[JsonObject]) -> list[AnyMessage]:
-    item = {"type": "additional_tools", "role": "developer", "tools": definitions}
-    return [SystemMessage([item])] if definitions else []
+def _search_for(names: Iterable[str], place: int) -> list[AnyMessage]:
+    """A search that finds these, as a model makes it and we answer it."""
+    id, listed = f"toolcrib_{place}", list(names)
+    asked = {"query": f"select:{','.join(listed)}"}
+    call = {"type": "tool_call", "id": id, "name": NAME, "args": asked}
+    found = ToolMessage(_to(listed), name=NAME, tool_call_id=id)
+    return [AIMessage("", tool_calls=[call]), found]
+
+
+def _referring(message: AnyMessage, known: Collection[str]) -> AnyMessage:
+    names = [name for name in found_in(message) if name in known]
+    return message.model_copy(update={"content": _to(names)}) if names else message
+
+
+def _to(names: Iterable[str]) -> list[str | dict[str, Any]]:
+    return [{"type": "tool_reference", "tool_name": name} for name in names]
+
+
+def _with_namespaces(message: AnyMessage, names: Collection[str]) -> AnyMessage:
+    if not isinstance(message, AIMessage):
+        return message
+    blocks = message.content if isinstance(message.content, list) else []
+    kept = {text_of(block.get(key)) for block in objects(blocks) for key in ("id", "call_id")}
+    bare = [call for call in message.tool_calls if call["name"] in names and call["id"] not in kept]
+    if not bare:
+        return message
+    said = blocks or ([{"type": "text", "text": message.content}] if message.content else [])
+    return message.model_copy(update={"content": [*said, *map(_function_call, bare)]})
+
+
+def _function_call(call: LangChainCall) -> dict[str, Any]:
+    name, arguments = call["name"], json.dumps(call["args"])
+    facts = {"name": name, "namespace": name, "arguments": arguments}
+    return {"type": "function_call", "call_id": call["id"], **facts}
+
+
+def _addition(definitions: Iterable[JsonObject]) -> list[AnyMessage]:
+    tools = list(definitions)
+    item = {"type": "additional_tools", "role": "developer", "tools": tools}
+    return [SystemMessage([item])] if tools else []
 
 
 def function(tool: ToolInfo) -> dict[str, Any]:

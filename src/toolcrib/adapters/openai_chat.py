@@ -22,17 +22,18 @@ from openai.types.chat import (
 )
 
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
-from toolcrib.adapters.wire.plain import objects, plain, text_of
-from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
+from toolcrib.adapters.wire.limit import within_limit
+from toolcrib.adapters.wire.plain import objects, plain, text_of, tokens_in
+from toolcrib.adapters.wire.proxy import note_of, proxy_tools, revealed_by, unwrapped
+from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
-from toolcrib.session.found import revealed_in
-from toolcrib.session.search_tool import NAMES
 from toolcrib.session.session import Session
 
 ChatMode = Literal["append", "proxy"]
+MOST_TOOLS = 128
 ChatMessage: TypeAlias = ChatCompletionMessageParam | ChatCompletionMessage
 """A message of a conversation: given, or as the model gave it."""
 
@@ -61,12 +62,16 @@ class ChatWire:
     def request(self, messages: Iterable[ChatMessage]) -> ChatRequest:
         """The conversation as it is, and the tools; without any, the provider wants no list.
 
-        What the conversation shows to be revealed is taken for revealed.
+        What the conversation shows to be revealed is taken for revealed. The provider takes 128
+        tools: beyond that, what was found longest ago is left out until it is found again. Raises
+        `ConfigError` where the tools that are always shown are more.
         """
         asked = list(messages)
         self.see(asked)
-        session = self._session
-        tools = proxy_tools(session) if self._mode == "proxy" else session.active_tools()
+        if self._mode == "proxy":
+            tools = proxy_tools(self._session)
+        else:
+            tools = within_limit(self._session, MOST_TOOLS, _revealed(asked))
         request = ChatRequest(messages=cast("list[ChatCompletionMessageParam]", asked))
         if tools:
             request["tools"] = [_param(tool) for tool in tools]
@@ -75,8 +80,14 @@ class ChatWire:
     async def results(
         self, reply: ChatCompletion | JsonObject
     ) -> list[ChatCompletionToolMessageParam]:
-        """The messages that answer a reply, one a call, in order; none if it has no calls."""
-        calls = [unwrapped(call) for call in _calls(cast("JsonObject", plain(reply)))]
+        """The messages that answer a reply, one a call, in order; none if it has no calls.
+
+        Raises `ReplyError` for what is no reply of this API, or is not whole.
+        """
+        read = read_reply(reply, "choices", "a ChatCompletion of OpenAI")
+        calls = [unwrapped(call) for call in _calls(read)]
+        _check_whole(read, has_calls=bool(calls))
+        self._session.used(tokens_in(read.get("usage"), "total_tokens"))
         outcomes = await make_calls(self._session, calls, self._approver)
         return [_result(*each) for each in zip(calls, outcomes, strict=True)]
 
@@ -107,7 +118,14 @@ def _calls(reply: JsonObject) -> Iterator[ToolCall]:
 
 def _asked(message: object) -> list[JsonObject]:
     """The tool calls of an assistant's message."""
-    return objects(cast("JsonObject", plain(message)).get("tool_calls"))
+    return objects(cast("JsonObject", plain(message) or {}).get("tool_calls"))
+
+
+def _check_whole(reply: JsonObject, *, has_calls: bool) -> None:
+    reasons = (choice.get("finish_reason") for choice in objects(reply.get("choices")))
+    why = text_of(next(reasons, ""))
+    check_ended(why, "take that of the whole stream, `await stream.get_final_completion()`")
+    check_uncut(why, ("length", "content_filter"), has_calls=has_calls)
 
 
 def _call(call: JsonObject) -> ToolCall:
@@ -121,12 +139,12 @@ def _result(call: ToolCall, outcome: Outcome) -> ChatCompletionToolMessageParam:
 
 
 def _revealed(messages: Iterable[ChatMessage]) -> Iterator[str]:
-    """The names that the searches of a conversation have revealed, in its order."""
-    searches: set[str] = set()
+    """The names that searches have revealed, and those that were called, in order."""
+    asked: dict[str, ToolCall] = {}
     for message in objects(list(messages)):
-        searches |= {call.id for call in map(_call, _asked(message)) if call.name in NAMES}
-        if message.get("tool_call_id") in searches:
-            yield from revealed_in(_text(message.get("content")))
+        asked |= {call.id: call for call in map(_call, _asked(message))}
+        if call := asked.get(text_of(message.get("tool_call_id"))):
+            yield from revealed_by(call, _text(message.get("content")))
 
 
 def _text(content: object) -> str:

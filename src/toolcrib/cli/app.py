@@ -107,10 +107,18 @@ def options(
         list[Path] | None,
         typer.Option(help="File with `mcpServers` to use as well; may be given more than once."),
     ] = None,
+    tools: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE",
+            help="Python module whose functions are tools as well, by name or by file; may be "
+            "given more than once. See `tool_modules`.",
+        ),
+    ] = None,
     _version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Find the right tool among thousands: tools, skills and agents in one searchable pool."""
-    context.obj = Opening(config, tuple(mcp_config or ()))
+    context.obj = Opening(config, tuple(mcp_config or ()), tuple(tools or ()))

@@ -9,12 +9,13 @@ import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, counts, print_json, safe, table
-from toolcrib.errors import SourceError
+from toolcrib.errors import DeclarationError
 from toolcrib.lint.lint import Finding, by_source, lint
 from toolcrib.model import Entry
 from toolcrib.pool.pool import Pool
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
+from toolcrib.sources.modules import add_module
 
 NAME = "lint"
 
@@ -35,7 +36,8 @@ def run(
     Empty, doubled and overlong descriptions, near-identical neighbours, parameters without a word
     about them, names that could be anything. The rules are described in docs/guide/lint.md.
     """
-    findings = lint(_declared(files) if files else _catalog(context.obj))
+    opening: Opening = context.obj
+    findings = lint(_declared(files, opening.tools) if files else _catalog(opening))
     print_json(findings) if as_json else _show(findings)
     if strict and any(finding.severity != "note" for finding in findings):
         raise typer.Exit(1)
@@ -46,14 +48,16 @@ def _catalog(opening: Opening) -> Iterable[Entry]:
         return crib.entries().values()
 
 
-def _declared(files: Sequence[Path]) -> Iterable[Entry]:
-    """The tools of these files. Raises `DeclarationError`."""
-    pool = Pool()
+def _declared(files: Sequence[Path], modules: Sequence[str]) -> Iterable[Entry]:
+    """The tools of these files. Raises `DeclarationError` and `SourceError`."""
+    pool, source = Pool(), BuiltinSource()
     for path in files:
-        source = BuiltinSource()
         declare(source, path)
-        if problems := pool.add(source):
-            raise SourceError("; ".join(problems))
+    for module in modules:
+        add_module(source, module)
+    if source.problems:
+        raise DeclarationError("\n".join(source.problems))
+    pool.add(source)
     return pool.entries.values()
 
 

@@ -14,10 +14,14 @@ from toolcrib.sources.mcp.servers import McpServers, mcp_servers
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The settings file that was asked for, if any, and files with MCP servers beside it."""
+    """The settings file that was asked for, if any, and what was asked for beside it.
+
+    `mcp_config` are files with MCP servers, `tools` are modules with functions.
+    """
 
     config: Path | None = None
     mcp_config: tuple[Path, ...] = ()
+    tools: tuple[str, ...] = ()
 
     def settings(self, *, lasts: bool = False) -> Settings:
         """The settings, read now. Raises `ConfigError`.
@@ -28,7 +32,9 @@ class Opening:
         settings = load_settings(os.environ, self.config)
         files = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
         index = "memory" if lasts and settings.index == "auto" else settings.index
-        return settings.model_copy(update={"mcp_config": files, "index": index})
+        modules = (*settings.tool_modules, *self.tools)
+        changes = {"mcp_config": files, "tool_modules": modules, "index": index}
+        return settings.model_copy(update=changes)
 
     @contextmanager
     def crib(self) -> Generator[Crib]:

@@ -23,7 +23,8 @@ def run(
     """Start the configured MCP servers once and remember what they list.
 
     After that, search finds their tools while they sleep, and a call starts the one it needs. What
-    was known of a server that does not start stays. Exit code 1 if one did not.
+    was known of a server that does not start stays. Exit code 1 if one did not. Tools that are
+    new since the first time, or others than they were, wait for `toolcrib review`.
     """
     opening: Opening = context.obj
     with opening.mcp() as servers:
@@ -32,8 +33,13 @@ def run(
     if as_json:
         print_json([each._asdict() for each in done])
     else:
-        rows = [(each.server, each.tools, f"{each.seconds:.1f}", each.error) for each in done]
-        console().print(table("", ["server", ">tools", ">seconds", "error"], rows))
+        rows = [
+            (each.server, each.tools, each.waiting or "", f"{each.seconds:.1f}", each.error)
+            for each in done
+        ]
+        console().print(table("", ["server", ">tools", ">waiting", ">seconds", "error"], rows))
+        if waiting := sum(each.waiting for each in done):
+            console().print(f"Tools that wait for review: {waiting}; run `toolcrib review`.")
     if any(each.error for each in done):
         raise typer.Exit(1)
 

@@ -24,9 +24,12 @@ def run(
     """Remove a server that was added, with what is known of it and its login."""
     opening: Opening = context.obj
     settings, file = opening.settings(), own_servers_file()
+    known = read_servers([file]).servers if file.exists() else ()
     if not drop_server(file, name):
         raise ConfigError(_not_there(name, settings))
-    forget_server(name, settings.state_folder)
+    for server in known:
+        if server.id == name:
+            forget_server(server, settings.state_folder)
     if as_json:
         print_json({"server": name, "file": str(file)})
     else:

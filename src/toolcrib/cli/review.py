@@ -52,6 +52,8 @@ def run(
         decided = _decided(items, approve or (), reject or (), every=every)
         _check_pin(pin, decided)
         if not as_json:
+            for problem in desk.problems():
+                console().print(safe(problem), style="red", soft_wrap=True)
             _show([*decided.approved, *decided.rejected] or items)
         if not any(decided) and not as_json and _at_terminal():
             decided = _asked(waiting(items))
@@ -145,5 +147,5 @@ def _tell(decided: Decided, left: Sequence[Item], *, settled: bool, as_json: boo
         if some:
             console().print(safe(f"{word}: {', '.join(some)}"))
     if settled:
-        console().print("New tools are trusted at first sight again.")
+        console().print("The first list of a new server is trusted again.")
     console().print(safe(f"Waiting for review: {len(left) or 'nothing'}."))

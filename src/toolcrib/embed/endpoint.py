@@ -8,6 +8,7 @@ import httpx
 
 from toolcrib.embed.within import within
 from toolcrib.errors import ConfigError, EmbedError
+from toolcrib.text.redactor import Redactor
 
 LONGEST_RETRY_AFTER_S = 30.0
 LONGEST_QUOTE = 200
@@ -94,9 +95,7 @@ class Endpoint:
 
     def _quote(self, response: httpx.Response) -> str:
         """The beginning of what the server said, in one line."""
-        said = " ".join(response.text.split())
-        if self._key:
-            said = said.replace(self._key, "***")
+        said = Redactor([self._key]).text(" ".join(response.text.split()))
         return f" ({said[:LONGEST_QUOTE]})" if said else ""
 
     def _open(self) -> httpx.Client:

@@ -8,7 +8,7 @@ denial.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -58,10 +58,15 @@ def decide(entry: Entry, rules: Sequence[Rule]) -> Verdict:
     The stricter of two: by the rules that mean the tool, and by all that may be about it.
     """
     default: Verdict = "allow" if entry.capability.permission_kind == "read" else "ask"
-    meant: Verdict = next((rule.verdict for rule in rules if rule.means(entry)), default)
-    touched: Verdict = next((rule.verdict for rule in rules if rule.touches(entry)), default)
-    both: tuple[Verdict, Verdict] = meant, touched
-    return max(both, key=_STRICTEST.index)
+    meant = _first(filter(lambda rule: rule.means(entry), rules), default)
+    touched = _first(filter(lambda rule: rule.touches(entry), rules), default)
+    return max((meant, touched), key=_STRICTEST.index)
+
+
+def _first(rules: Iterable[Rule], default: Verdict) -> Verdict:
+    for rule in rules:
+        return rule.verdict
+    return default
 
 
 class Approval:

@@ -1,5 +1,10 @@
-"""Arguments against the schema of their tool: checked, repaired where that helps, or refused."""
+"""Arguments against the schema of their tool: checked, repaired where that helps, or refused.
 
+How much a check can take is bounded three times: by the size of what is given, by the meter, and by
+the clock. What may take more than a moment is for a thread; see `takes_a_moment`.
+"""
+
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,10 +13,13 @@ from threading import Lock
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.repair import Reading, readings
 from toolcrib.execute.schema_gate import Check, SchemaRefused, gate
+from toolcrib.execute.strict_json import NotJson, hold
 from toolcrib.model import Json, JsonObject, ToolInfo
 
 MOST_CHECKS = 1_024
-MOST_PROBLEMS = 5
+CHECK_S = 5.0
+FEW_VALUES = 200
+FEW_CHARACTERS = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +37,31 @@ class ArgumentCheck:
         self._checks: OrderedDict[str, Check] = OrderedDict()
         self._changing = Lock()
 
+    def takes_a_moment(self, tool: ToolInfo, given: Json) -> bool:
+        """Whether this check may be made where others wait for it: it is known, and little."""
+        return tool.pin in self._checks and is_little(given)
+
     def check(self, tool: ToolInfo, given: Json) -> Checked:
-        """The arguments to send. Raises `Refused` with the full schema."""
+        """The arguments to send. Raises `Refused` with the full schema, after `CHECK_S` at most."""
         try:
-            return self._checked(tool, given)
+            return self._checked(tool, given, time.monotonic() + CHECK_S)
         except SchemaRefused as error:
             message = f"{tool.name!r} cannot be called safely: its schema is refused: {error}"
             raise Refused("schema_refused", "arguments", message) from None
 
-    def _checked(self, tool: ToolInfo, given: Json) -> Checked:
+    def _checked(self, tool: ToolInfo, given: Json, deadline: float) -> Checked:
         check = self._of(tool)
-        if fit := _best(given, check):
+        if fit := _best(given, check, deadline):
             return fit
-        problems = check.problems(given, limit=MOST_PROBLEMS)
-        told = "; ".join(f"{each.path}: {each.message}" for each in problems) or "$: not an object"
+        problem = check.problem(given, deadline)
+        told = f"{problem.path}: {problem.message}" if problem else "$: not an object"
         message = f"the arguments of {tool.name!r} do not fit: {told}. Correct them by the schema"
         raise Refused("bad_arguments", "arguments", message, schema=tool.parameters)
 
     def _of(self, tool: ToolInfo) -> Check:
         """The check of a tool, by its pin: another definition has another check."""
+        if tool.schema_problem:
+            raise SchemaRefused(tool.schema_problem)
         with self._changing:
             if tool.pin not in self._checks:
                 self._checks[tool.pin] = gate(tool.parameters)
@@ -57,25 +71,43 @@ class ArgumentCheck:
             return self._checks[tool.pin]
 
 
-def _best(given: Json, check: Check) -> Checked | None:
+def is_little(given: object) -> bool:
+    """Whether a value is read and checked in no time."""
+    try:
+        hold(given, most_values=FEW_VALUES, most_characters=FEW_CHARACTERS)
+    except NotJson:
+        return False
+    return True
+
+
+def _best(given: Json, check: Check, deadline: float) -> Checked | None:
     """The first reading that fits and has nothing that the schema has no place for.
 
     Else the first that fits. As the arguments stand is the first reading of all.
     """
     second: Checked | None = None
     for reading in readings(given, check.schema):
-        fitting = _fitting(reading, check)
+        fitting = _fitting(reading, check, deadline)
         if fitting and not _strays(fitting.arguments, check.schema):
             return fitting
         second = second or fitting
     return second
 
 
-def _fitting(reading: Reading, check: Check) -> Checked | None:
+def _fitting(reading: Reading, check: Check, deadline: float) -> Checked | None:
     value = reading.value
-    if isinstance(value, Mapping) and check.fits(value):
+    if isinstance(value, Mapping) and _is_held(value) and check.fits(value, deadline):
         return Checked(value, reading.notes)
     return None
+
+
+def _is_held(value: Json) -> bool:
+    """Whether a reading is within bounds: texts that are read may hold more than they are."""
+    try:
+        hold(value)
+    except NotJson:
+        return False
+    return True
 
 
 def _strays(arguments: JsonObject, schema: JsonObject) -> bool:

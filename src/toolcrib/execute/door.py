@@ -6,13 +6,17 @@ Library, adapters, gateway and command line all come through here. What a model 
 a call that is refused is an outcome whose error says why, and that nothing was sent.
 """
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 from toolcrib.execute.approval import Approval, Approver, Rule
-from toolcrib.execute.arguments import ArgumentCheck
+from toolcrib.execute.arguments import CHECK_S, ArgumentCheck, is_little
 from toolcrib.execute.audit import Audit, Seen
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.chain import resolve
@@ -47,6 +51,10 @@ _NO_JSON = CallError(
     effect="failed",
 )
 
+CHECKING_THREADS = 2
+
+T = TypeVar("T")
+
 _log = logging.getLogger(__name__)
 
 
@@ -60,13 +68,12 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A call that may be asked for."""
+class _Named:
+    """What a name means to somebody who may call it."""
 
     entry: Entry
     pool: Pool
     tool: ToolInfo
-    request: ApprovalRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,7 @@ class Door:
         self.tickets = Tickets()
         self._approval = Approval(self._policy.rules, self.tickets)
         self._arguments = ArgumentCheck()
+        self._checking = ThreadPoolExecutor(CHECKING_THREADS, "toolcrib-check")
         self._results = Results(self._policy.result_bytes)
 
     async def execute(  # noqa: PLR0913 - what a call may have, each by its name
@@ -127,6 +135,7 @@ class Door:
         else:
             deadline = time.monotonic() + limit_s
             running = Running.of(deadline, progress, ask, log, caller.id)
+            running = replace(running, roots=caller.roots)
             outcome = await self._sent(admitted, caller, running)
         if self._audit:
             self._audit.note(seen, outcome)
@@ -138,10 +147,11 @@ class Door:
         None where nobody would be: the rules allow it, or it is refused, as the call itself says.
         """
         try:
-            asked = self._asked(call, caller)
+            named = self._named(call, caller)
+            request = ApprovalRequest.of(caller.id, named.tool, take_in(call, named.tool))
         except Exception:  # noqa: BLE001 - the call comes to the same gates, and says what is wrong
             return None
-        return asked.request if self._approval.asks(asked.entry) else None
+        return request if self._approval.asks(named.entry) else None
 
     def asks(self, name: str, caller: Caller) -> bool:
         """Whether the rules want a person's leave for calls of this name, whatever its state."""
@@ -191,21 +201,39 @@ class Door:
     async def _admit(
         self, call: Call, caller: Caller, approver: Approver | None, seen: Seen
     ) -> _Admitted:
-        asked = self._asked(call, caller)
-        entry, tool = asked.entry, asked.tool
-        seen.request, seen.verdict = asked.request, self._approval.verdict(entry)
-        await self._approval.grant(entry, asked.request, approver)
-        checked = self._arguments.check(tool, asked.request.arguments)
-        source = _still(entry, tool, asked.pool)
+        named = self._named(call, caller)
+        entry, tool = named.entry, named.tool
+        little = is_little(call.text or call.arguments)
+        given = await self._aside(partial(take_in, call, tool), at_once=little)
+        seen.request = request = ApprovalRequest.of(caller.id, tool, given)
+        seen.verdict = self._approval.verdict(entry)
+        await self._approval.grant(entry, request, approver)
+        little = self._arguments.takes_a_moment(tool, given)
+        checked = await self._aside(partial(self._arguments.check, tool, given), at_once=little)
+        source = _still(entry, tool, named.pool)
         sent = Call(entry.bare, checked.arguments, pin=tool.pin)
         return _Admitted(sent, tool, source, checked.repaired)
 
-    def _asked(self, call: Call, caller: Caller) -> _Asked:
+    def _named(self, call: Call, caller: Caller) -> _Named:
         entry, pool = resolve(call.name, self._pool, caller)
         tool = check_state(entry, call.pin)
         check_rights(entry, caller)
-        request = ApprovalRequest.of(caller.id, tool, take_in(call, tool))
-        return _Asked(entry, pool, tool, request)
+        return _Named(entry, pool, tool)
+
+    async def _aside(self, work: Callable[[], T], *, at_once: bool) -> T:
+        """Do what may take a while where no event loop waits for it. Raises `Refused` if it does.
+
+        The threads are few, so that checks do not hold up whatever else a loop has done aside.
+        """
+        if at_once:
+            return work()
+        doing = asyncio.get_running_loop().run_in_executor(self._checking, work)
+        try:
+            async with asyncio.timeout(2 * CHECK_S):
+                return await doing
+        except TimeoutError:
+            message = "too much is checked at once; try again later, or send fewer arguments"
+            raise Refused("overloaded", "arguments", message) from None
 
 
 def _still(entry: Entry, tool: ToolInfo, pool: Pool) -> Source:

@@ -24,6 +24,7 @@ Code = Literal[
     "approval_failed",
     "schema_refused",
     "bad_arguments",
+    "overloaded",
     "unknown_handle",
     "door_failed",
 ]

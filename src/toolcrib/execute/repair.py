@@ -7,12 +7,18 @@ and `arguments` takes it only if all of it fits then.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from toolcrib.execute.rules import Rules, properties_of, required_by, type_of
 from toolcrib.execute.strict_json import NotJson, read_json
 from toolcrib.model import Json, JsonObject
 
 WRAPPERS = frozenset({"arguments", "args", "input", "parameters", "params"})
+MOST_WRAPPERS = 3
+MOST_NOTES = 20
+MOST_PARTS = 8
+
+Path: TypeAlias = tuple[str | int, ...]
 
 _SPELT_IN_PYTHON: Mapping[str, Json] = {"True": True, "False": False}
 
@@ -30,22 +36,23 @@ def readings(given: Json, schema: JsonObject) -> Iterator[Reading]:
     for reading in _unwrapped(Reading(given)):
         yield reading
         mending = _Mending(Rules(schema))
-        value = mending.mended(reading.value, schema, "$")
+        value = mending.mended(reading.value, schema)
         yield Reading(value, (*reading.notes, *mending.notes))
 
 
-def _unwrapped(reading: Reading) -> Iterator[Reading]:
+def _unwrapped(reading: Reading, deepest: int = MOST_WRAPPERS) -> Iterator[Reading]:
     """As it stands, then with text read and wrappers taken off, one after the other."""
     yield reading
     match reading.value:
+        case _ if not deepest:
+            return
         case str(text) if (value := _read(text)) is not None:
             inner = Reading(value, (*reading.notes, "$: text read as JSON"))
-            yield from _unwrapped(inner)
         case {**only} if len(only) == 1 and (key := next(iter(only))) in WRAPPERS:
             inner = Reading(only[key], (*reading.notes, f"$: taken out of {key!r}"))
-            yield from _unwrapped(inner)
         case _:
-            pass
+            return
+    yield from _unwrapped(inner, deepest - 1)
 
 
 class _Mending:
@@ -53,9 +60,16 @@ class _Mending:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self.notes: list[str] = []
+        self._notes: list[str] = []
+        self._more = 0
 
-    def mended(self, value: Json, schema: Json, path: str) -> Json:
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was put right: the first of it, and how much more there is."""
+        more = [f"{self._more} more like these"] if self._more else []
+        return (*self._notes, *more)
+
+    def mended(self, value: Json, schema: Json, path: Path = ()) -> Json:
         """The value with everything in it put right, as far as the types tell."""
         value = self._retyped(value, self._rules.types(schema), path)
         rule = self._rules.rule(schema)
@@ -64,54 +78,71 @@ class _Mending:
                 return self._filled(self._unflattened(given, rule, path), rule, path)
             case list():
                 items = rule.get("items")
-                return [self.mended(each, items, f"{path}[{at}]") for at, each in enumerate(value)]
+                return [self.mended(each, items, (*path, at)) for at, each in enumerate(value)]
             case _:
                 return value
 
-    def _retyped(self, value: Json, types: frozenset[str], path: str) -> Json:
+    def _retyped(self, value: Json, types: frozenset[str], path: Path) -> Json:
         """The value as one of the types, if it is of none of them and can be read as one."""
         if not types or type_of(value) & types:
             return value
         read = _read(value) if isinstance(value, str) else None
         if read is not None and type_of(read) & types:
-            self.notes.append(f"{path}: text read as {min(type_of(read) & types)}")
+            self._note(path, f"text read as {min(type_of(read) & types)}")
             return read
         if "array" in types and value is not None:
-            self.notes.append(f"{path}: one value made a list")
+            self._note(path, "one value made a list")
             return [value]
         return value
 
-    def _filled(self, given: JsonObject, rule: JsonObject, path: str) -> JsonObject:
+    def _filled(self, given: JsonObject, rule: JsonObject, path: Path) -> JsonObject:
         """The object with its values put right, and without nulls that stand for nothing."""
         properties, needed = properties_of(rule), required_by(rule)
         mended: dict[str, Json] = {}
         for key, value in given.items():
             types = self._rules.types(properties.get(key))
             if value is None and types and "null" not in types and key not in needed:
-                self.notes.append(f"{path}.{key}: null left out")
+                self._note((*path, key), "null left out")
             else:
-                mended[key] = self.mended(value, properties.get(key), f"{path}.{key}")
+                mended[key] = self.mended(value, properties.get(key), (*path, key))
         return mended
 
-    def _unflattened(self, given: JsonObject, rule: JsonObject, path: str) -> JsonObject:
+    def _unflattened(self, given: JsonObject, rule: JsonObject, path: Path) -> JsonObject:
         """{"a.b": 1} as {"a": {"b": 1}}, where the schema has a place for that and not for this."""
         properties = properties_of(rule)
-        nested = dict(given)
+        nested, places = dict(given), dict[str, dict[str, Json]]()
         for key, value in given.items():
             outer, _, inner = key.partition(".")
-            place = nested.get(outer, {})
             flat = inner and key not in properties and self._has(properties.get(outer), inner)
+            place = nested.get(outer, {})
             if flat and isinstance(place, Mapping) and inner not in place:
-                self.notes.append(f"{path}.{key}: put into {outer!r}")
-                nested[outer] = {**place, inner: value}
+                self._note((*path, key), f"put into {outer!r}")
+                if outer not in places:
+                    nested[outer] = places[outer] = dict(place)
+                places[outer][inner] = value
                 del nested[key]
         return nested
 
+    def _note(self, path: Path, what: str) -> None:
+        if len(self._notes) == MOST_NOTES:
+            self._more += 1
+        else:
+            self._notes.append(f"{_told(path)}: {what}")
+
     def _has(self, schema: Json, path: str) -> bool:
         """Whether the schema has this property, or for `b.c` the property c of its property b."""
-        first, _, rest = path.partition(".")
-        properties = properties_of(self._rules.rule(schema))
-        return first in properties and (not rest or self._has(properties[first], rest))
+        parts = path.split(".", MOST_PARTS)
+        for part in parts:
+            properties = properties_of(self._rules.rule(schema))
+            if part not in properties:
+                return False
+            schema = properties[part]
+        return True
+
+
+def _told(path: Path) -> str:
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part:.80}" for part in path)
+    return "".join(["$", *parts])
 
 
 def _read(text: str) -> Json:

@@ -1,7 +1,7 @@
 """What a schema says of the value in one place, as far as repairs need to know it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from toolcrib.execute.pointer import pointed_at
 from toolcrib.model import Json, JsonObject
@@ -9,20 +9,43 @@ from toolcrib.model import Json, JsonObject
 MOST_HOPS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Looks up rules in a schema, whose references lead into itself."""
+class _Seen(NamedTuple):
+    """What was found in a place. The schema is held, so that no other gets its identity."""
 
-    root: JsonObject
+    schema: Json
+    rule: JsonObject
+    types: frozenset[str]
+
+
+class Rules:
+    """Looks up rules in a schema, whose references lead into itself.
+
+    Each place is looked at once: a list may have many values, and an enumeration too.
+    """
+
+    def __init__(self, root: JsonObject) -> None:
+        self._root = root
+        self._seen: dict[int, _Seen] = {}
 
     def rule(self, schema: Json) -> JsonObject:
         """The schema itself: references followed, and `or null` looked through."""
+        return self._look(schema).rule
+
+    def types(self, schema: Json) -> frozenset[str]:
+        """The JSON types that a value here may have; empty means any."""
+        return self._look(schema).types
+
+    def _look(self, schema: Json) -> "_Seen":
+        if id(schema) not in self._seen:
+            self._seen[id(schema)] = _Seen(schema, self._rule(schema), self._types_of(schema))
+        return self._seen[id(schema)]
+
+    def _rule(self, schema: Json) -> JsonObject:
         followed = self._followed(schema)
         choices = [each for each in _choices(followed) if each != {"type": "null"}]
         return self._followed(choices[0]) if len(choices) == 1 else followed
 
-    def types(self, schema: Json) -> frozenset[str]:
-        """The JSON types that a value here may have; empty means any."""
+    def _types_of(self, schema: Json) -> frozenset[str]:
         followed = self._followed(schema)
         if said := _said(followed):
             return said
@@ -35,7 +58,7 @@ class Rules:
                 return {}
             if not isinstance(reference := schema.get("$ref"), str):
                 return schema
-            schema = pointed_at(self.root, reference)
+            schema = pointed_at(self._root, reference)
         return {}
 
 

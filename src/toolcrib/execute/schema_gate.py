@@ -3,8 +3,9 @@
 The schema comes from whoever wrote the tool, and it is a small program. So: it is bounded before
 it is read; a reference leads to another place in it and nowhere else; its patterns run on a
 linear-time engine; and what one check may cost is metered. A schema that cannot be had this way is
-refused, and its tool with it: nothing is sent unchecked. The one thing left out is a pattern that
-the engine does not take (look-around, back-references, or vast): its tool has to check that.
+refused, and its tool with it: nothing is sent unchecked. What two readers could read differently
+is refused too: the meter has to see what the validator sees. The one thing left out is a pattern
+that the engine does not take (look-around, back-references, or vast): its tool has to check that.
 """
 
 import json
@@ -14,17 +15,20 @@ from typing import cast
 
 import jsonschema_rs
 
-from toolcrib.execute.meter import Meter
+from toolcrib.execute.meter import Meter, TooLong
+from toolcrib.execute.pointer import pointed_at
 from toolcrib.model import Json, JsonObject
 
 MOST_BYTES = 64 * 1024
 MOST_DEPTH = 32
 MOST_NODES = 2_000
 MOST_PATTERNS = 50
-PATTERN_BYTES = 256 * 1024
+PATTERN_KIB = (1, 2, 4, 8, 16, 32, 64)
 LONGEST_MESSAGE = 300
+NEVER = float("inf")
 
 _ELSEWHERE = ("$dynamicRef", "$recursiveRef")
+_ID_IS_AN_ADDRESS = "draft-04"
 
 
 class SchemaRefused(ValueError):
@@ -40,35 +44,53 @@ class Problem:
 
 
 class Check:
-    """The check of arguments against one schema. Made by `gate`."""
+    """The check of arguments against one schema. Made by `gate`.
 
-    def __init__(self, schema: JsonObject, validator: jsonschema_rs.Validator) -> None:
+    Of several checks of one value, as it may be read, all are done by one deadline (of the
+    monotonic clock).
+    """
+
+    def __init__(
+        self, schema: JsonObject, validator: jsonschema_rs.Validator, patterns: Mapping[str, int]
+    ) -> None:
         self.schema = schema
         self._validator = validator
+        self._patterns = patterns
 
-    def fits(self, value: Json) -> bool:
+    def fits(self, value: Json, deadline: float = NEVER) -> bool:
         """Whether the value fits. Raises `SchemaRefused` when that would take too long to tell."""
-        self._afford(value)
+        self._afford(value, deadline)
         return self._validator.is_valid(value)
 
-    def problems(self, value: Json, *, limit: int) -> tuple[Problem, ...]:
-        """Why it does not fit, the first few reasons. Raises `SchemaRefused` as `fits` does."""
-        self._afford(value)
-        errors = zip(range(limit), self._validator.iter_errors(value), strict=False)
-        return tuple(Problem(_path(e.instance_path), _shortened(e.message)) for _, e in errors)
+    def problem(self, value: Json, deadline: float = NEVER) -> Problem | None:
+        """The first reason why it does not fit; None if it does. Raises as `fits` does.
 
-    def _afford(self, value: Json) -> None:
-        if not Meter(self.schema).affords(self.schema, value):
-            raise SchemaRefused("to check these arguments would take too long; send fewer")
+        There may be as many reasons as values: to gather them all takes seconds and gigabytes.
+        """
+        self._afford(value, deadline)
+        try:
+            self._validator.validate(value)
+        except jsonschema_rs.ValidationError as error:
+            return Problem(_path(error.instance_path), _shortened(error.message))
+        return None
+
+    def _afford(self, value: Json, deadline: float) -> None:
+        try:
+            Meter(self.schema, self._patterns, deadline).afford(value)
+        except TooLong:
+            raise SchemaRefused(
+                "to check these arguments would take too long; send fewer"
+            ) from None
 
 
 def gate(schema: JsonObject) -> Check:
     """A check against this schema. Raises `SchemaRefused`; never waits for anything or anyone."""
     plain = _bounded(schema)
     _hold_local(plain)
-    lean = _with_patterns(plain, _taken_patterns(plain))
+    patterns = _taken_patterns(plain)
+    lean = _with_patterns(plain, patterns)
     try:
-        return Check(lean, _validator(lean))
+        return Check(lean, _validator(lean), patterns)
     except ValueError as error:
         raise SchemaRefused(f"it is no valid JSON Schema: {_first_line(error)}") from None
 
@@ -104,22 +126,34 @@ def _inside(value: Json) -> Sequence[Json]:
 
 
 def _hold_local(schema: JsonObject) -> None:
-    """Refuse whatever leads, or could lead, out of the schema."""
+    """Refuse whatever leads, or could lead, to anywhere but the place that the meter looks at."""
+    draft = str(schema.get("$schema", ""))
     for node in _nodes(schema):
-        reference = node.get("$ref", "#")
-        if isinstance(reference, str) and reference != "#" and not reference.startswith("#/"):
-            raise SchemaRefused(f"it refers to {reference!r:.80}; only #/... is followed")
+        _hold_reference(schema, node.get("$ref", "#"))
         named = [key for key in _ELSEWHERE if isinstance(node.get(key), str)]
-        if named or isinstance(node.get("$id"), str):
-            raise SchemaRefused(f"it uses {(*named, '$id')[0]}, which is not followed")
+        addresses = ["$id", *(["id"] if _ID_IS_AN_ADDRESS in draft else [])]
+        addresses += ["$schema"] if node is not schema else []
+        named += [key for key in addresses if isinstance(node.get(key), str)]
+        if named:
+            raise SchemaRefused(f"it uses {named[0]}, which is not followed")
 
 
-def _taken_patterns(schema: JsonObject) -> frozenset[str]:
-    """Those of its patterns that the engine takes."""
+def _hold_reference(schema: JsonObject, reference: Json) -> None:
+    if not isinstance(reference, str):
+        return  # the name of a property
+    if reference != "#" and not reference.startswith("#/"):
+        raise SchemaRefused(f"it refers to {reference!r:.80}; only #/... is followed")
+    if not isinstance(pointed_at(schema, reference), Mapping | bool):
+        raise SchemaRefused(f"it refers to {reference!r:.80}, where no schema is")
+
+
+def _taken_patterns(schema: JsonObject) -> Mapping[str, int]:
+    """Those of its patterns that the engine takes, each with its size in KiB."""
     found = {pattern for node in _nodes(schema) for pattern in _patterns(node)}
     if len(found) > MOST_PATTERNS:
         raise SchemaRefused(f"it has {len(found)} patterns; {MOST_PATTERNS} is the most")
-    return frozenset(pattern for pattern in found if _is_taken(pattern))
+    sizes = {pattern: _size(pattern) for pattern in found}
+    return {pattern: size for pattern, size in sizes.items() if size}
 
 
 def _patterns(node: Mapping[str, Json]) -> Iterator[str]:
@@ -129,15 +163,18 @@ def _patterns(node: Mapping[str, Json]) -> Iterator[str]:
         yield from keyed
 
 
-def _is_taken(pattern: str) -> bool:
-    try:
-        _validator({"pattern": pattern})
-    except ValueError:
-        return False
-    return True
+def _size(pattern: str) -> int:
+    """How many KiB its states take at most; 0 if it is not taken."""
+    for kib in PATTERN_KIB:
+        try:
+            _validator({"pattern": pattern}, kib)
+        except ValueError:
+            continue
+        return kib
+    return 0
 
 
-def _with_patterns(schema: JsonObject, taken: frozenset[str]) -> JsonObject:
+def _with_patterns(schema: JsonObject, taken: Mapping[str, int]) -> JsonObject:
     """The schema without the patterns that were not taken."""
     return cast("JsonObject", _rebuilt(schema, taken.__contains__))
 
@@ -156,8 +193,8 @@ def _kept(node: Mapping[str, Json], taken: Callable[[str], bool]) -> Iterator[tu
             yield key, value
 
 
-def _validator(schema: JsonObject) -> jsonschema_rs.Validator:
-    options = jsonschema_rs.RegexOptions(size_limit=PATTERN_BYTES, dfa_size_limit=PATTERN_BYTES)
+def _validator(schema: JsonObject, kib: int = PATTERN_KIB[-1]) -> jsonschema_rs.Validator:
+    options = jsonschema_rs.RegexOptions(size_limit=kib * 1024, dfa_size_limit=256 * 1024)
     return jsonschema_rs.validator_for(
         dict(schema), pattern_options=options, validate_formats=False, offline=True
     )

@@ -17,6 +17,7 @@ from toolcrib.search.filters import Scope, barred, lets_through
 from toolcrib.sources.mcp.source import McpSource
 
 PAGE = 500
+LONGEST_CURSOR = 9
 LISTED: Final[Mapping[str, Any]] = {
     "resultType": "complete",
     "ttlMs": 0,
@@ -53,8 +54,9 @@ def running(crib: Crib, guest: Guest, heard: Heard) -> Running:
 def page(key: str, items: Sequence[sdk.Result], params: sdk.PaginatedRequestParams) -> sdk.Result:
     """One page of a list. Raises `MCPError` for a cursor that is none of ours."""
     begin = params.cursor or "0"
-    if not begin.isdecimal():
-        raise sdk.MCPError(sdk.INVALID_PARAMS, f"{begin!r} is no cursor of this list; list it anew")
+    if not begin.isdecimal() or len(begin) > LONGEST_CURSOR:
+        told = f"{begin!r:.80} is no cursor of this list; list it anew"
+        raise sdk.MCPError(sdk.INVALID_PARAMS, told)
     end = int(begin) + PAGE
     more = {"nextCursor": str(end)} if end < len(items) else {}
     return {**LISTED, key: list(items[int(begin) : end]), **more}

@@ -45,4 +45,6 @@ def _meant(crib: Crib, guest: Guest, ref: JsonObject) -> tuple[McpSource, JsonOb
     if len(found) == 1:
         return found[0], ref
     names = ", ".join(prefix(each) + uri for each in found) or "none; list the templates first"
-    raise sdk.MCPError(sdk.INVALID_PARAMS, f"{uri!r} is no one template here; there is: {names}")
+    raise sdk.MCPError(
+        sdk.INVALID_PARAMS, f"{uri!r:.200} is no one template here; there is: {names}"
+    )

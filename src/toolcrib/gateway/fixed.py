@@ -7,6 +7,7 @@ from typing import Final, cast
 
 from toolcrib.execute.arguments import ArgumentCheck
 from toolcrib.execute.refusal import Refused
+from toolcrib.execute.strict_json import NotJson, hold
 from toolcrib.gateway.answers import description, search_text
 from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.relay import outcome_result, text_result
@@ -28,6 +29,10 @@ from toolcrib.session.found import Found
 
 SET: Final = "toolcrib/set"
 FOUND: Final = "toolcrib/tools"
+
+MOST_VALUES = 1_000
+MOST_CHARACTERS = 64 * 1024
+"""Of what a fixed tool is asked itself; what it hands on is the door's to bound."""
 
 _LOST_SET = "The set that was given is not known any more; this is a new one."
 _TOO_MANY = f"Only the first {MOST_QUERIES} queries were looked up; search again for the rest."
@@ -57,12 +62,13 @@ class FixedTools:
     async def run(self, name: str, given: JsonObject, asking: Asking) -> Result:
         """Run one of them. Raises `Refused`."""
         if name == SEARCH:
-            return await self._search(self._checked(name, read_search(given)), asking)
+            return await self._search(self._checked(name, given, read_search), asking)
         if name == DESCRIBE:
-            return await self._describe(self._checked(name, read_names(given)))
+            return await self._describe(self._checked(name, given, read_names))
         if name == RESULT:
             return self._rest(self._checked(name, given), asking)
-        return await self._call(read_call(given), asking, read_only=name == CALL_READ)
+        wanted = await asyncio.to_thread(read_call, given)
+        return await self._call(wanted, asking, read_only=name == CALL_READ)
 
     async def _search(self, given: JsonObject, asking: Asking) -> Result:
         queries = cast("Sequence[str]", given.get("queries") or ())
@@ -131,8 +137,17 @@ class FixedTools:
         outcome = self._side.rest(cast("str", given["handle"]), offset)
         return outcome_result(outcome, modern=asking.modern, offset=offset)
 
-    def _checked(self, name: str, given: JsonObject) -> JsonObject:
-        return self._check.check(FIXED[name], given).arguments
+    def _checked(
+        self, name: str, given: JsonObject, read: Callable[[JsonObject], JsonObject] = dict
+    ) -> JsonObject:
+        """The arguments as they are meant. Within these bounds the check takes a moment."""
+        tool = FIXED[name]
+        try:
+            hold(given, most_values=MOST_VALUES, most_characters=MOST_CHARACTERS)
+        except NotJson as error:
+            message = f"the arguments of {name!r}: {error}"
+            raise Refused("bad_arguments", "arguments", message, schema=tool.parameters) from None
+        return self._check.check(tool, read(given)).arguments
 
 
 def _in_set(names: Sequence[str] | JsonObject) -> tuple[str, ...]:

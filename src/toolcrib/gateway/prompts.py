@@ -74,6 +74,6 @@ def meant_prompt(crib: Crib, guest: Guest, name: str) -> Named:
         return next(iter(found.values()))
     if found:
         names = ", ".join(found)
-        raise sdk.MCPError(sdk.INVALID_PARAMS, f"{name!r} is of several servers; say {names}")
+        raise sdk.MCPError(sdk.INVALID_PARAMS, f"{name!r:.200} is of several servers; say {names}")
     near = ", ".join(nearest(name, list(every))) or "none"
-    raise sdk.MCPError(sdk.INVALID_PARAMS, f"no prompt {name!r} here; nearest: {near}")
+    raise sdk.MCPError(sdk.INVALID_PARAMS, f"no prompt {name!r:.200} here; nearest: {near}")

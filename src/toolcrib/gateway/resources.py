@@ -92,7 +92,7 @@ def meant_resource(servers: Sequence[McpSource], context: sdk.Context, uri: str)
         return Meant(found[0], uri, "")
     if found:
         names = ", ".join(prefix(each) + uri for each in found)
-        raise sdk.MCPError(sdk.INVALID_PARAMS, f"{uri!r} is of several servers; say {names}")
+        raise sdk.MCPError(sdk.INVALID_PARAMS, f"{uri!r:.200} is of several servers; say {names}")
     raise _not_found(context, uri, _near(servers, uri))
 
 
@@ -107,7 +107,7 @@ def _might_have(source: McpSource, uri: str) -> bool:
 def _near(servers: Sequence[McpSource], uri: str) -> str:
     every = [each.key for source in servers for each in source.offers.listed("resources")]
     near = ", ".join(nearest(uri, every))
-    return f"no resource {uri!r} here; " + (f"nearest: {near}" if near else "list them first")
+    return f"no resource {uri!r:.200} here; " + (f"nearest: {near}" if near else "list them first")
 
 
 def _not_found(context: sdk.Context, uri: str, message: str) -> sdk.MCPError:

@@ -9,9 +9,14 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
+from toolcrib.execute import strict_json
 from toolcrib.gateway import sdk
 from toolcrib.sources.mcp.lines import LONGEST_LINE, Line, Reader, bounded_lines
 from toolcrib.sources.mcp.reply_id import reply_id
+from toolcrib.text.json_text import has_more_values
+
+MOST_VALUES = 2 * strict_json.MOST_VALUES
+"""Of one message: more than a call may have, so that whoever sends too many hears why."""
 
 Send: TypeAlias = Callable[[bytes], Awaitable[None]]
 """Hands bytes over before it first waits, then waits for room. Raises `OSError` when nobody reads
@@ -88,6 +93,10 @@ class MessageWriter(_Entered):
     async def send(self, item: sdk.SessionMessage, /) -> None:
         """Raises what the SDK takes for the end of a stream."""
         self._gate.went(item.message)
+        await self.refuse(item)
+
+    async def refuse(self, item: sdk.SessionMessage, /) -> None:
+        """The same for an answer to what was never taken in: it ends nothing that is under way."""
         text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
         try:
             await self._send(text.encode() + b"\n")
@@ -119,7 +128,7 @@ class MessageReader(_Entered):
                     else _unreadable(line, self._longest)
                 )
                 if refused:
-                    await self._answers.send(_answer(reply_id(line.content), refused))
+                    await self._answers.refuse(_answer(reply_id(line.content), refused))
                 elif message:
                     return message
         except (OSError, sdk.ClosedResourceError):
@@ -135,7 +144,7 @@ class MessageReader(_Entered):
 
 def _message(line: Line) -> sdk.SessionMessage | None:
     """The message on a line; None if there is none."""
-    if not line.whole:
+    if not line.whole or has_more_values(line.content, MOST_VALUES):
         return None
     try:
         message = sdk.jsonrpc_message_adapter.validate_json(line.content, by_name=False)
@@ -148,6 +157,9 @@ def _unreadable(line: Line, longest: int) -> sdk.ErrorData | None:
     """What is wrong with a line that is no message; None if there is nothing on it."""
     if not line.whole:
         told = f"a message has at most {longest:,} bytes; send less"
+        return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=told)
+    if has_more_values(line.content, MOST_VALUES):
+        told = f"a message has at most {MOST_VALUES:,} values; send fewer"
         return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=told)
     told = "this line is no JSON-RPC message"
     return sdk.ErrorData(code=sdk.PARSE_ERROR, message=told) if line.content.strip() else None

@@ -11,9 +11,9 @@ from typing import cast
 
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.repair import WRAPPERS
+from toolcrib.execute.strict_json import NotJson, read_json
 from toolcrib.gateway.surface import CALL, CALL_READ, FIXED
 from toolcrib.model import Json, JsonObject
-from toolcrib.text.json_text import read_strictly
 
 DEEPEST = 3
 
@@ -103,8 +103,8 @@ def _object(value: Json) -> JsonObject | None:
     """An object, also one that is written as text; None for anything else."""
     if isinstance(value, str):
         try:
-            value = read_strictly(value)
-        except (ValueError, RecursionError):
+            value = read_json(value)
+        except NotJson:
             return None
     return value if isinstance(value, Mapping) else None
 

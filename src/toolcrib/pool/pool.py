@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import NamedTuple, TypeAlias
 
 from toolcrib.errors import AmbiguousName, ToolcribError, UnknownTool
-from toolcrib.model import Capability, Entry, State
+from toolcrib.model import Capability, Entry, SourceKind, State
 from toolcrib.names.origin import Origin, Stems, name_all, overlaps
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
 from toolcrib.pool.pins import pin
@@ -46,6 +46,7 @@ class Pool:
         self.entries: Mapping[str, Entry] = {}
         self._by_bare: Mapping[str, Sequence[str]] = {}
         self._sources: Mapping[str, Source] = {}
+        self._reserved: tuple[Origin, ...] = ()
         self._listed: dict[int, tuple[Source, Listing]] = {}
         self._contents: Mapping[str, str] = {}
         self._fingerprint = 0
@@ -55,10 +56,16 @@ class Pool:
         """The same for the same names and fields, whatever order they came in; else another."""
         return f"{self._fingerprint:x}"
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What the sources that are here say is wrong with them now, each once."""
+        sources = [source for source, _ in tuple(self._listed.values())]
+        return tuple(dict.fromkeys(said for source in sources for said in source.problems))
+
     def add(self, *sources: Source) -> tuple[str, ...]:
         """Take sources in, and return what is wrong with those that cannot be listed.
 
-        They stay out; so do single capabilities that a source itself could not read.
+        They stay out; what a source itself could not read is at `problems`.
         """
         problems: list[str] = []
         for source in sources:
@@ -66,10 +73,15 @@ class Pool:
                 self._list(source)
             except ToolcribError as error:
                 problems.append(str(error))
-            else:
-                problems += source.problems
         self._merge()
         return tuple(problems)
+
+    def reserve(self, kind: SourceKind, ids: Iterable[str]) -> None:
+        """Count these as sources that are there, though nothing is listed of them.
+
+        So a name or a pattern that spells one of them out never falls to a neighbour.
+        """
+        self._reserved = tuple(Origin(kind, id, "") for id in ids)
 
     def remove(self, source: Source) -> ToolsUpdated:
         """Let a source go, with all that came from it."""
@@ -137,7 +149,8 @@ class Pool:
         for source, listing in reversed(self._listed.values()):
             by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
         names = name_all(list(by_origin))
-        near = overlaps(by_origin, (_of(source) for source, _ in self._listed.values()))
+        sources = (_of(source) for source, _ in self._listed.values())
+        near = overlaps(by_origin, (*self._reserved, *sources))
         return {
             names[origin]: Placed(*found, near.get(origin, ()))
             for origin, found in by_origin.items()

@@ -38,6 +38,11 @@ class Desk:
         self._sources = sources
         self._decisions = decisions
 
+    def problems(self) -> tuple[str, ...]:
+        """Why nothing of some servers is approved, if that is so; a decision mends it."""
+        said = (source.judgement.problem for source in self._sources)
+        return tuple(dict.fromkeys(filter(None, said)))
+
     def items(self, server: str = "") -> tuple[Item, ...]:
         """What waits, and what was rejected; of one server, or of all.
 

@@ -71,8 +71,8 @@ class Evidence(NamedTuple):
 def evidence(steps: Iterable[Step]) -> Evidence:
     """What the arms said at best, by any variant."""
     every = list(steps)
-    rankings = [step.arms.get("bm25", ()) for step in every]
-    by_words: Ranking = max(rankings, key=_best, default=())
+    rankings: list[Ranking] = [step.arms.get("bm25", []) for step in every]
+    by_words = max(rankings, key=_best, default=[])
     fifth = by_words[TIED - 1].score if len(by_words) >= TIED else 0.0
     cosines = [_best(ranking) for step in every if (ranking := step.arms.get("vector"))]
     return Evidence(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 from pydantic import TypeAdapter
 
@@ -18,21 +18,44 @@ from toolcrib.sources.threads import in_thread
 from toolcrib.text.nearest import nearest
 
 _ANYTHING = TypeAdapter(object)
+NOT_ADDED = (
+    "no function of this name was added; add it (`crib.add`, or `--tools MODULE`), "
+    "or name it with 'function'"
+)
+
+
+class Description(NamedTuple):
+    """What a file says of a function, and where: file, line and name, as a message begins."""
+
+    where: str
+    facts: ToolFacts
 
 
 class BuiltinSource:
     """Holds functions, by name, in the order in which they were added.
 
-    `links` says of each declared link, from a tool to a name, where it was declared.
+    `links` says of each declared link, from a tool to a name, where it was declared. `mistakes` are
+    what was wrong with declarations that were left out.
     """
 
     kind: SourceKind = "builtin"
-    problems: tuple[str, ...] = ()
 
     def __init__(self, id: str | None = None) -> None:
         self.id = id
         self.links: dict[tuple[str, str], str] = {}
+        self.mistakes: list[str] = []
         self._functions: dict[str, Function] = {}
+        self._described: dict[str, Description] = {}
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The mistakes, and each description whose function was not added by now."""
+        missing = (said for name, said in self._described.items() if name not in self._functions)
+        return (*self.mistakes, *(f"{said.where} {NOT_ADDED}" for said in missing))
+
+    def describes(self, name: str) -> bool:
+        """Whether something was said of a function of this name, wherever it is."""
+        return name in self._described
 
     def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
         """Add one function. Raises `NameTaken`, and `DeclarationError` as `tool_from` does."""
@@ -43,15 +66,20 @@ class BuiltinSource:
         name = function.info.name
         if name in self._functions:
             raise NameTaken(f"there is a tool {name!r} here; add this one with another name=")
-        return self._keep(replace(function.info, source_id=self.id), function)
+        self._functions[name] = replace(function, info=replace(function.info, source_id=self.id))
+        return self._amended(name)
 
-    def amend(self, name: str, /, **facts: Unpack[ToolFacts]) -> ToolInfo:
-        """Put new facts in place of those of a tool that is here; its name stays.
+    def describe(self, name: str, description: Description) -> ToolInfo | None:
+        """Put these facts in place of those of the function of this name; its name stays.
 
-        Raises `UnknownTool`.
+        One that is not here yet gets them as it is added: until then the result is None. Raises
+        `NameTaken` for a second description.
         """
-        function = self._function(name)
-        return self._keep(replace(with_facts(function.info, **facts), name=name), function)
+        if name in self._described:
+            first = self._described[name].where
+            raise NameTaken(f"it is described already, at {first} keep one of the two")
+        self._described[name] = description
+        return self._amended(name) if name in self._functions else None
 
     def remove(self, name: str) -> None:
         """Take one tool away. Raises `UnknownTool`."""
@@ -78,9 +106,13 @@ class BuiltinSource:
             raise BadArguments(f"{call.name}: {error}") from None
         return await _outcome(partial(function.run, *bound.by_position, **bound.by_name), running)
 
-    def _keep(self, info: ToolInfo, function: Function) -> ToolInfo:
-        self._functions[info.name] = replace(function, info=info)
-        return info
+    def _amended(self, name: str) -> ToolInfo:
+        """The tool with what was said of it."""
+        function = self._functions[name]
+        if name in self._described:
+            info = with_facts(function.info, **self._described[name].facts)
+            function = self._functions[name] = replace(function, info=replace(info, name=name))
+        return function.info
 
     def _function(self, name: str) -> Function:
         if name not in self._functions:

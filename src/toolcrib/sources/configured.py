@@ -4,7 +4,6 @@ from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from toolcrib.config import Settings
 from toolcrib.errors import ToolcribError
@@ -12,6 +11,7 @@ from toolcrib.sources.agents import AgentSource
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
 from toolcrib.sources.mcp.servers import mcp_servers
+from toolcrib.sources.modules import add_module
 from toolcrib.sources.packaged import builtin_tools
 from toolcrib.sources.plugins import Plugins, load_plugins
 from toolcrib.sources.protocol import Source
@@ -22,44 +22,59 @@ from toolcrib.sources.skills import SkillSource
 class Configured:
     """The sources that could be made, and what is wrong with the others.
 
-    `close` ends what lives behind them, such as servers that were started.
+    A source that could be made says by itself what is wrong within it. `close` ends what lives
+    behind them, such as servers that were started. `broken` are the names of MCP servers that could
+    not be made.
     """
 
     sources: tuple[Source, ...]
     problems: tuple[str, ...]
     close: Callable[[], None] = lambda: None
+    broken: tuple[str, ...] = ()
 
 
-def configured(settings: Settings, loop: AbstractEventLoop | None = None) -> Configured:
+def configured(
+    settings: Settings, functions: BuiltinSource, loop: AbstractEventLoop | None = None
+) -> Configured:
     """Make every source the settings name. One that fails is a problem and costs no other.
 
-    MCP servers live on the loop, if one is given; see `BackgroundLoop`.
+    Functions that the settings name, and descriptions of such that are added later, join
+    `functions`. MCP servers live on the loop, if one is given; see `BackgroundLoop`.
     """
     plugins = load_plugins() if settings.plugins else Plugins()
     sources: list[Source] = []
     problems = list(map(str, plugins.problems))
-    for make in _makers(settings):
+    for make in _makers(settings, functions):
         try:
             sources.append(make())
         except ToolcribError as error:
             problems.append(str(error))
+    problems += _declare_all(settings, functions)
     mcp = mcp_servers(settings.mcp_config, settings.state_folder, loop)
     problems += mcp.problems
-    return Configured((*sources, *mcp.sources, *plugins.sources), tuple(problems), mcp.close)
+    every = (*sources, *mcp.sources, *plugins.sources)
+    return Configured(every, tuple(problems), mcp.close, mcp.broken)
 
 
-def _makers(settings: Settings) -> Iterator[Callable[[], Source]]:
+def _makers(settings: Settings, functions: BuiltinSource) -> Iterator[Callable[[], Source]]:
     if settings.builtin_tools:
-        yield builtin_tools
-    for path in settings.tools:
-        yield partial(_declared, path)
+        yield partial(builtin_tools, settings)
+    if settings.tools or settings.tool_modules:
+        yield lambda: functions
     for path in settings.skills:
         yield partial(SkillSource, path)
     for path in settings.agents:
         yield partial(AgentSource, path)
 
 
-def _declared(path: Path) -> Source:
-    source = BuiltinSource()
-    declare(source, path)
-    return source
+def _declare_all(settings: Settings, functions: BuiltinSource) -> Iterator[str]:
+    """Read the files before the modules, which may hold what they describe; what went wrong."""
+    steps = [
+        *(partial(declare, functions, path) for path in settings.tools),
+        *(partial(add_module, functions, reference) for reference in settings.tool_modules),
+    ]
+    for step in steps:
+        try:
+            step()
+        except ToolcribError as error:
+            yield str(error)

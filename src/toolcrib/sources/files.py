@@ -7,8 +7,10 @@ from typing import Generic, TypeVar
 
 from toolcrib.errors import DeclarationError, SourceError, UnknownTool
 from toolcrib.model import AgentInfo, Call, Outcome, Running, SkillInfo, SourceKind, State
+from toolcrib.sources.scanned import cleaned_file
 
 MAX_DEPTH = 4
+_HIDDEN = "something is hidden in it ({}); it is taken out of what models read: look at the file"
 
 C = TypeVar("C", SkillInfo, AgentInfo)
 
@@ -85,9 +87,13 @@ def _listing(paths: Sequence[Path], read: Callable[[Path], C]) -> Listing[C]:
     problems: list[str] = []
     for path in paths:
         try:
-            capability = read(path)
+            capability = cleaned_file(read(path))
         except DeclarationError as error:
             problems.append(str(error))
+            continue
+        if capability.flags:
+            problems.append(f"{path}:1: {_HIDDEN.format(', '.join(capability.flags))}")
+        if not capability.name.strip():
             continue
         first = found.setdefault(capability.name, capability)
         if first is not capability:

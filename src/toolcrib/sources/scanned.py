@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from toolcrib.model import Json, JsonObject, ToolInfo
+from toolcrib.model import AgentInfo, Json, JsonObject, SkillInfo, ToolInfo
 from toolcrib.text.hidden import find_hidden, without_hidden
+
+C = TypeVar("C", SkillInfo, AgentInfo)
+
+_READ = ("name", "description", "category", "tags", "often_with", "body", "skills", "url")
+"""What is read from the file of a skill or an agent."""
 
 
 def flags_of(*values: Json) -> tuple[str, ...]:
@@ -29,6 +35,17 @@ def cleaned(tool: ToolInfo, pin: str, flags: tuple[str, ...]) -> ToolInfo:
         flags=flags,
         pin=pin,
     )
+
+
+def cleaned_file(found: C) -> C:
+    """The skill or agent with its flags, and nothing hidden in what a model is shown."""
+    texts = {name: getattr(found, name) for name in _READ if hasattr(found, name)}
+    flags = flags_of(*texts.values())
+    if not flags:
+        return found
+    clean = {name: _clean(value) for name, value in texts.items()}
+    kept = {name: tuple(each) if isinstance(each, list) else each for name, each in clean.items()}
+    return replace(found, **kept, flags=flags)
 
 
 def cleaned_object(value: JsonObject) -> JsonObject:

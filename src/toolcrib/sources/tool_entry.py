@@ -1,14 +1,17 @@
 """One entry of a tools.yaml: its keys, and what they say in the words of `ToolInfo`."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
 
-from toolcrib.model import Defer, PermissionKind
+from toolcrib.model import Defer, Json, PermissionKind
 from toolcrib.sources.function import ToolFacts
 from toolcrib.sources.yaml_file import Place, YamlFile
 from toolcrib.text.nearest import nearest
+
+NO_MAPPING = "must be a mapping of keys to values; indent them below it"
 
 Platform = Literal["all", "linux", "macos", "windows"]
 
@@ -50,14 +53,25 @@ class ToolEntry(BaseModel):
         return facts
 
 
-def tool_entries(file: YamlFile) -> Mapping[str, ToolEntry]:
-    """The entries by tool name. Raises `DeclarationError`; an empty file has no entries."""
-    try:
-        return TypeAdapter(dict[str, ToolEntry]).validate_python(file.data or {})
-    except ValidationError as error:
-        first = error.errors()[0]
-        told = _told(first["type"], first["loc"], first["msg"])
-        raise file.error(first["loc"], told) from None
+def tool_entries(file: YamlFile, mistakes: list[str]) -> Mapping[str, ToolEntry]:
+    """The entries by tool name; an empty file has none. What is wrong with others joins `mistakes`.
+
+    Raises `DeclarationError` for a file that is no mapping.
+    """
+    if not isinstance(file.data or {}, Mapping):
+        raise file.error((), NO_MAPPING)
+    entries: dict[str, ToolEntry] = {}
+    for name, said in cast("Mapping[str, Json]", file.data or {}).items():
+        try:
+            entries[name] = ToolEntry.model_validate(said)
+        except ValidationError as error:
+            mistakes += (_mistake(file, name, each) for each in error.errors())
+    return entries
+
+
+def _mistake(file: YamlFile, name: str, error: ErrorDetails) -> str:
+    place = (name, *error["loc"])
+    return f"{file.where(place)} {_told(error['type'], place, error['msg'])}"
 
 
 def _told(problem: str, place: Place, text: str) -> str:
@@ -66,7 +80,7 @@ def _told(problem: str, place: Place, text: str) -> str:
             near = nearest(str(place[-1]), list(ToolEntry.model_fields), limit=1, at_least=70)
             return "unknown key; " + (f"did you mean {near[0]!r}?" if near else "remove it")
         case "model_type" | "dict_type" | "mapping_type":
-            return "must be a mapping of keys to values; indent them below it"
+            return NO_MAPPING
         case _:
             return f"{text}; correct the value"
 

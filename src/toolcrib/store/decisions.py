@@ -1,14 +1,13 @@
 """What was decided about definitions: approved at first sight or by the operator, or rejected.
 
 Not part of the catalog, which can be made again: this cannot. It has a file of its own, written
-through to the disk, and each row carries a MAC. In doubt it is closed: a row that somebody altered
-approves nothing, and once the file was lost or damaged, nothing is trusted at first sight until the
-operator has seen to all that waits. What the operator decides is written in `verdicts`.
+through to the disk and sealed (`seals`). What a broken seal covers approves nothing, and is not
+trusted at first sight either, until the operator decides anew: that is written in `verdicts`. A
+source is a server as it is configured: `mcp:name#fingerprint`.
 """
 
-import hashlib
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
@@ -18,10 +17,11 @@ import apsw
 
 from toolcrib.errors import StoreError
 from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
+from toolcrib.store.former_decisions import adopt
 from toolcrib.store.migrations import migrate
 from toolcrib.store.private import open_private
+from toolcrib.store.seals import Seals
 from toolcrib.store.transaction import transaction
-from toolcrib.text.canonical import canonical
 
 APPLICATION = 0x746F6F64  # "tood"
 MIGRATIONS = (
@@ -33,7 +33,28 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE TABLE first_sight (trusted INTEGER, mac BLOB);
     """,
+    """
+    ALTER TABLE decision RENAME TO former_decision;
+    ALTER TABLE first_sight RENAME TO former_first_sight;
+    CREATE TABLE decision (
+        source TEXT, name TEXT, verdict TEXT, pin TEXT, by TEXT, at REAL, definition TEXT,
+        PRIMARY KEY (source, name, verdict)
+    ) WITHOUT ROWID;
+    CREATE TABLE source (id TEXT PRIMARY KEY, used REAL, seal BLOB) WITHOUT ROWID;
+    CREATE TABLE whole (count INTEGER, first_sight INTEGER, seal BLOB);
+    """,
 )
+
+_COLUMNS = {
+    "decision": "source, name, verdict, pin, by, at, definition",
+    "source": "id, used, seal",
+    "whole": "count, first_sight, seal",
+}
+DAY_S = 24 * 60 * 60.0
+KEPT_S = 180 * DAY_S
+"""How long the decisions about a server that nobody uses are kept."""
+SPARE_PAGES = 256
+"""So many free pages are given back to the disk."""
 
 Verdict = Literal["approved", "rejected"]
 By = Literal["first sight", "operator"]
@@ -52,25 +73,27 @@ class Decision(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """What there is about one tool. `doubtful`: a row about it was altered, so that none counts."""
+    """What there is about one tool."""
 
     approved: Decision | None = None
     rejected: Decision | None = None
-    doubtful: bool = False
 
 
 class Decisions:
     """One file, for all threads of a process and any number of processes.
 
-    Everything here raises `StoreError` when the file cannot be read or written.
+    Everything here raises `StoreError` when the file cannot be read or written, and when what is
+    asked for is under a broken seal.
     """
 
     def __init__(self, path: Path, key: bytes, *, lost: bool = False) -> None:
         """`lost`: there was a file here once. One that is damaged is set aside, and lost too."""
         self._path = path
         self._key = key
+        self._seals = Seals(path, key)
         self._turn = RLock()
         self._written = 0
+        self._whole_at: tuple[tuple[int, int], str] | None = None
         with self._explained():
             try:
                 self._db = open_private(path, _prepare)
@@ -81,9 +104,9 @@ class Decisions:
 
     @property
     def trusts_first_sight(self) -> bool:
-        """Whether what was never seen may be approved for that; not after a loss."""
+        """Whether a server that was never seen may be approved for that; not after a loss."""
         with self._reading() as db:
-            return db.execute("SELECT * FROM first_sight").get == (1, self._mac(["first_sight", 1]))
+            return not self._broken(db) and bool(db.execute("SELECT first_sight FROM whole").get)
 
     def version(self) -> tuple[int, int]:
         """Another one whenever something may have been decided, here or in another process."""
@@ -94,48 +117,81 @@ class Decisions:
         """What was decided about the tools of a source, by their own names."""
         found: dict[str, Decided] = {}
         with self._reading() as db:
-            rows = db.execute("SELECT * FROM decision WHERE source = ?", (source,)).fetchall()
-        for *values, mac in rows:
-            decision = Decision(*values)
-            known = found.get(decision.name, Decided())
-            if mac != self._mac(values):
-                found[decision.name] = Decided(doubtful=True)
-            elif not known.doubtful:
-                found[decision.name] = known._replace(**{decision.verdict: decision})
+            rows = _rows(db, source)
+            if told := self._broken(db) or self._seals.broken_at(db, source, rows):
+                raise StoreError(told)
+        for row in rows:
+            known = found.get(row.name, Decided())
+            found[row.name] = known._replace(**{row.verdict: row})
         return found
 
-    def trust(self, source: str, seen: Mapping[str, tuple[str, str]]) -> None:
-        """Approve what is seen for the first time: pins and definitions by name.
+    def elsewhere(self, source: str) -> Mapping[str, Decision]:
+        """What was approved last of the same server's tools, as it is or was configured otherwise.
 
-        Never changes a decision that is there, and does nothing after a loss.
+        By their names. Of other configurations under a broken seal nothing counts.
         """
-        with self.writing() as db:
-            if self.trusts_first_sight:
-                known = db.execute("SELECT name FROM decision WHERE source = ?", (source,))
-                decided = {str(name) for (name,) in known}
+        found: dict[str, Decision] = {}
+        with self._reading() as db:
+            for other in self._others(db, source):
+                rows = _rows(db, other)
+                if not self._seals.broken_at(db, other, rows):
+                    found |= {row.name: row for row in rows if _is_newer(row, found)}
+        return found
+
+    def is_known(self, source: str) -> bool:
+        """Whether the server was listed before, as it is configured now or otherwise."""
+        with self._reading() as db:
+            return self._is_known(db, source)
+
+    def trust(self, source: str, seen: Mapping[str, tuple[str, str]]) -> None:
+        """Approve what a server lists for the first time: pins and definitions by name.
+
+        Never changes a decision that is there. Does nothing for a server that is known, under
+        whatever configuration, nor after a loss.
+        """
+        if self.is_known(source) or not self.trusts_first_sight:
+            return
+        with self._writing() as db:
+            if not self._is_known(db, source):
                 for name, (pin, definition) in seen.items():
-                    if name not in decided:
-                        row = Decision(
-                            source, name, "approved", pin, "first sight", time.time(), definition
-                        )
-                        self.put(db, row)
+                    row = Decision(
+                        source, name, "approved", pin, "first sight", time.time(), definition
+                    )
+                    self.put(db, row)
+                self._seal(db, source)
+
+    def used(self, source: str) -> None:
+        """Note, once a day, that somebody has this server: what nobody has is let go by and by."""
+        now = time.time()
+        with self._reading() as db:
+            at = db.execute("SELECT used FROM source WHERE id = ?", (source,)).get
+            if at is None or abs(now - at) < DAY_S:
+                return
+        with self._writing() as db:
+            db.execute("UPDATE source SET used = ? WHERE id = ?", (now, source))
+            self._let_go(db, now)
+        self._shrink()
 
     def put(self, db: apsw.Connection, decision: Decision) -> None:
         """Write a row in place of the one with the same verdict."""
-        values = (*decision, self._mac(decision))
-        db.execute("INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
-
-    def set_first_sight(self, db: apsw.Connection, *, trusted: bool) -> None:
-        db.execute("DELETE FROM first_sight")
-        mac = self._mac(["first_sight", int(trusted)])
-        db.execute("INSERT INTO first_sight VALUES (?, ?)", (int(trusted), mac))
+        db.execute("INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?, ?, ?, ?)", decision)
 
     @contextmanager
-    def writing(self) -> Generator[apsw.Connection]:
-        """One transaction: all that the block writes, or nothing of it."""
-        with self._turn, self._explained(), transaction(self._db):
-            self._written += 1
-            yield self._db
+    def deciding(self, source: str = "") -> Generator[apsw.Connection]:
+        """One transaction of the operator: all that the block writes, or nothing of it.
+
+        What is under a broken seal is gone first, and sealed anew: of this source its decisions,
+        and if the whole is broken those of all, and with them the trust at first sight.
+        """
+        with self._writing(mends=True) as db:
+            if source and self._seals.broken_at(db, source, _rows(db, source)):
+                db.execute("DELETE FROM decision WHERE source = ?", (source,))
+            yield db
+            if source:
+                self._seal(db, source)
+
+    def set_first_sight(self, db: apsw.Connection, *, trusted: bool) -> None:
+        db.execute("UPDATE whole SET first_sight = ?", (trusted,))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -144,20 +200,85 @@ class Decisions:
 
     def _begin(self, *, trusted: bool) -> None:
         """A new file trusts first sight unless there was one before it."""
-        if self._db.execute("SELECT EXISTS (SELECT 1 FROM first_sight)").get:
+        if self._db.execute("SELECT EXISTS (SELECT 1 FROM whole)").get:
             return
-        with self.writing() as db:
-            new = not db.execute("SELECT EXISTS (SELECT 1 FROM decision)").get
-            if not db.execute("SELECT EXISTS (SELECT 1 FROM first_sight)").get:
-                self.set_first_sight(db, trusted=trusted and new)
+        with self._turn, transaction(self._db):
+            if self._db.execute("SELECT EXISTS (SELECT 1 FROM whole)").get:
+                return
+            if self._seals.was_counted:
+                return  # it was sealed once, and is no more
+            former = adopt(self._db, self._key)
+            self._seals.begin(self._db, first_sight=trusted and former.trusted)
+            for source in former.sources:
+                self._seal(self._db, source)
+            self._seals.seal_whole(self._db)
+        self._seals.note_count(self._db)
 
-    def _mac(self, values: Sequence[object]) -> bytes:
-        return hashlib.blake2b(canonical(list(values)).encode(), key=self._key).digest()
+    @contextmanager
+    def _writing(self, *, mends: bool = False) -> Generator[apsw.Connection]:
+        """One transaction, sealed at its end. Raises `StoreError` if the whole is under doubt."""
+        with self._turn, self._explained():
+            with transaction(self._db):
+                if mends:
+                    self._mend(self._db)
+                elif told := self._broken(self._db):
+                    raise StoreError(told)
+                self._written += 1
+                yield self._db
+                self._seals.seal_whole(self._db)
+            self._seals.note_count(self._db)
+
+    def _mend(self, db: apsw.Connection) -> None:
+        """If the whole is under doubt, start afresh; that a server is known is not forgotten."""
+        if not self._broken(db):
+            return
+        db.execute("DELETE FROM decision")
+        self._seals.begin(db, first_sight=False)
+        for (source,) in db.execute("SELECT id FROM source").fetchall():
+            self._seal(db, source)
+
+    def _broken(self, db: apsw.Connection) -> str:
+        """What is wrong with the seal of the whole; nothing if it is whole."""
+        version = int(db.pragma("data_version")), self._written
+        if db.in_transaction or self._whole_at is None or self._whole_at[0] != version:
+            self._whole_at = version, self._seals.broken(db)
+        return self._whole_at[1]
+
+    def _seal(self, db: apsw.Connection, source: str) -> None:
+        self._seals.seal(db, source, _rows(db, source))
+
+    def _is_known(self, db: apsw.Connection, source: str) -> bool:
+        known = "SELECT EXISTS (SELECT 1 FROM source WHERE id = ?)"
+        return bool(db.execute(known, (source,)).get) or bool(self._others(db, source))
+
+    def _others(self, db: apsw.Connection, source: str) -> list[str]:
+        """The same server as it is, or was, configured otherwise."""
+        name = source.rpartition("#")[0]
+        every = (str(id) for (id,) in db.execute("SELECT id FROM source").fetchall())
+        return [each for each in every if name and each.rpartition("#")[0] == name != each]
+
+    def _let_go(self, db: apsw.Connection, now: float) -> None:
+        """Part with decisions about servers long gone; that they are known is not forgotten."""
+        old = db.execute("SELECT id FROM source WHERE used < ?", (now - KEPT_S,)).fetchall()
+        for (source,) in old:
+            db.execute("DELETE FROM decision WHERE source = ?", (source,))
+            self._seal(db, source)
+
+    def _shrink(self) -> None:
+        """Give pages that are free back to the disk."""
+        with self._turn, self._explained():
+            if self._db.pragma("freelist_count") >= SPARE_PAGES:
+                self._db.execute("VACUUM")
 
     @contextmanager
     def _reading(self) -> Generator[apsw.Connection]:
+        """One state of the file, whatever others write meanwhile."""
         with self._turn, self._explained():
-            yield self._db
+            if self._db.in_transaction:
+                yield self._db
+            else:
+                with transaction(self._db, "DEFERRED"):
+                    yield self._db
 
     @contextmanager
     def _explained(self) -> Generator[None]:
@@ -189,3 +310,18 @@ def _prepare(db: apsw.Connection) -> None:
 def _check(db: apsw.Connection) -> None:
     if db.pragma("quick_check") != "ok":
         raise apsw.CorruptError(f"{db.filename} fails its check")
+    try:
+        for table, columns in _COLUMNS.items():
+            db.execute(f"SELECT {columns} FROM {table} LIMIT 0")  # noqa: S608 - our own names
+    except apsw.SQLError as error:
+        raise apsw.CorruptError(f"{db.filename} has lost a table or a column") from error
+
+
+def _rows(db: apsw.Connection, source: str) -> list[Decision]:
+    sql = "SELECT * FROM decision WHERE source = ? ORDER BY name, verdict"
+    return [Decision(*row) for row in db.execute(sql, (source,)).fetchall()]
+
+
+def _is_newer(row: Decision, found: Mapping[str, Decision]) -> bool:
+    """Whether it is an approval, and later than what was found of its name."""
+    return row.verdict == "approved" and (row.name not in found or found[row.name].at < row.at)

@@ -35,6 +35,10 @@ class AnthropicWire:
         """As the protocol says."""
         return path.endswith("/messages")
 
+    def streams(self, path: str, body: JsonObject) -> bool:  # noqa: ARG002 - the body says it
+        """As the protocol says."""
+        return bool(body.get("stream"))
+
     def sees(self, body: JsonObject) -> Mapping[str, str]:
         """As the protocol says: tools that are not deferred, and those that were referred to."""
         body = self._whole(body)

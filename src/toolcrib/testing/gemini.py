@@ -1,15 +1,14 @@
 """Gemini, as far as functions go: what it refuses, what its model sees, what it answers."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import NoReturn
+from collections.abc import Iterator, Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.testing.script import Say, Step
 from toolcrib.testing.wire import (
-    Refusal,
     arguments_of,
     call_of,
+    object_of,
     objects,
     once_each,
     refuse,
@@ -17,6 +16,7 @@ from toolcrib.testing.wire import (
 )
 
 MOST_FUNCTIONS = 512
+STREAM = ":streamGenerateContent"
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 KEYWORDS = frozenset(
     """
@@ -28,11 +28,15 @@ KEYWORDS = frozenset(
 
 
 class GeminiWire:
-    """`POST /v1beta/models/NAME:generateContent`, without streams."""
+    """`POST /v1beta/models/NAME:generateContent`, and `:streamGenerateContent` for streams."""
 
     def is_for(self, path: str) -> bool:
         """As the protocol says."""
-        return path.endswith(":generateContent")
+        return path.endswith((":generateContent", STREAM))
+
+    def streams(self, path: str, body: JsonObject) -> bool:  # noqa: ARG002 - the path says it
+        """As the protocol says."""
+        return path.endswith(STREAM)
 
     def sees(self, body: JsonObject) -> Mapping[str, str]:
         """As the protocol says: all declarations; with a cache, those that lie in it are unknown.
@@ -65,9 +69,14 @@ class GeminiWire:
             "modelVersion": "scripted",
         }
 
-    def events(self, reply: JsonObject) -> NoReturn:  # noqa: ARG002 - the protocol's
-        """As the protocol says: a stream of Gemini has a path of its own, which is not served."""
-        raise Refusal("the scripted model does not stream in the words of Gemini")
+    def events(self, reply: JsonObject) -> Iterator[JsonObject]:
+        """As the protocol says: a chunk for each part, then one that says why it ends."""
+        [candidate] = objects(reply["candidates"])
+        for part in objects(object_of(candidate["content"]).get("parts")):
+            content: JsonObject = {"role": "model", "parts": [part]}
+            yield {**reply, "candidates": [{"index": 0, "content": content}]}
+        ended: JsonObject = {"index": 0, "finishReason": candidate["finishReason"]}
+        yield {**reply, "candidates": [ended]}
 
     def error(self, message: str) -> JsonObject:
         """As the protocol says."""

@@ -99,7 +99,8 @@ class ScriptedModel:
                 ways = wire.sees(asked)
                 seen = tuple(ways)
                 steps, played = self._next(hosted="hosted" in ways.values())
-                answer = _answer(wire, wire.reply(asked, steps, played), asked)
+                reply = wire.reply(asked, steps, played)
+                answer = _answer(wire, reply, streams=wire.streams(urlsplit(path).path, asked))
                 self._played = played
             except Refusal as error:
                 refusal = str(error)
@@ -120,9 +121,9 @@ class ScriptedModel:
         return steps, played
 
 
-def _answer(wire: Wire, reply: JsonObject, asked: JsonObject) -> Answer:
+def _answer(wire: Wire, reply: JsonObject, *, streams: bool) -> Answer:
     """The reply, whole or as a stream, as it was asked for."""
-    if asked.get("stream"):
+    if streams:
         return Answer(200, b"".join(map(_event, wire.events(reply))), "text/event-stream")
     return Answer(200, json.dumps(reply).encode())
 

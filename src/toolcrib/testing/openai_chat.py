@@ -17,6 +17,10 @@ class ChatWire:
         """As the protocol says."""
         return path.endswith("/chat/completions")
 
+    def streams(self, path: str, body: JsonObject) -> bool:  # noqa: ARG002 - the body says it
+        """As the protocol says."""
+        return bool(body.get("stream"))
+
     def sees(self, body: JsonObject) -> Mapping[str, str]:
         """As the protocol says: whatever is in `tools`."""
         functions = [object_of(tool.get("function")) for tool in objects(body.get("tools"))]

@@ -32,6 +32,10 @@ class ResponsesWire:
         """As the protocol says."""
         return path.endswith("/responses")
 
+    def streams(self, path: str, body: JsonObject) -> bool:  # noqa: ARG002 - the body says it
+        """As the protocol says."""
+        return bool(body.get("stream"))
+
     def sees(self, body: JsonObject) -> Mapping[str, str]:
         """As the protocol says; the way is `here`, `client`, `hosted` or a namespace."""
         refuse(
@@ -60,6 +64,13 @@ class ResponsesWire:
             "status": "completed",
             "model": body.get("model"),
             "output": output,
+            "usage": {
+                "input_tokens": 1,
+                "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens": 1,
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": 2,
+            },
             "parallel_tool_calls": True,
             "tool_choice": "auto",
             "tools": body.get("tools", []),

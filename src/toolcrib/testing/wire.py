@@ -22,6 +22,10 @@ class Wire(Protocol):
         """Whether requests to this path are this provider's."""
         ...
 
+    def streams(self, path: str, body: JsonObject) -> bool:
+        """Whether a request wants its reply as a stream."""
+        ...
+
     def sees(self, body: JsonObject) -> Mapping[str, str]:
         """The tools that the model can call, and how, as only the wire itself knows.
 
@@ -34,7 +38,7 @@ class Wire(Protocol):
         ...
 
     def events(self, reply: JsonObject) -> Iterable[JsonObject | str]:
-        """The same reply as the events of a stream, in order. Raises `Refusal` without streams."""
+        """The same reply as the events of a stream, in order."""
         ...
 
     def error(self, message: str) -> JsonObject:

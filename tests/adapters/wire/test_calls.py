@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from tests.adapters.weather import FORECAST, NOW, weather_crib
+from tests.waiting import HANG_S
 from toolcrib import Crib
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.model import Outcome
@@ -43,7 +44,7 @@ def test_calls_run_at_once():
     calls = [ToolCall(str(place), "meet", {"place": place}) for place in range(2)]
 
     async def both() -> list[Outcome]:
-        return await asyncio.wait_for(make_calls(crib.session(), calls, None), 60)
+        return await asyncio.wait_for(make_calls(crib.session(), calls, None), HANG_S)
 
     assert [outcome.content for outcome in asyncio.run(both())] == [0, 1]
 
@@ -65,8 +66,8 @@ def test_who_stops_waiting_stops_the_calls():
     async def give_up() -> None:
         calls = [ToolCall("1", "wait_long", {}), ToolCall("2", NOW, {})]
         making = asyncio.create_task(make_calls(crib.session(), calls, None))
-        await asyncio.wait_for(begun.wait(), 60)
+        await asyncio.wait_for(begun.wait(), HANG_S)
         making.cancel()
-        await asyncio.wait_for(ended.wait(), 60)
+        await asyncio.wait_for(ended.wait(), HANG_S)
 
     asyncio.run(give_up())

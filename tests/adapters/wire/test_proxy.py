@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from toolcrib.adapters.wire.calls import ToolCall
-from toolcrib.adapters.wire.proxy import unwrapped
+from toolcrib.adapters.wire.proxy import revealed_by, unwrapped
+from toolcrib.adapters.wire.told import told_error
+from toolcrib.model import CallError
 
 
 @pytest.mark.parametrize(
@@ -26,3 +28,14 @@ def test_a_call_of_the_proxy_is_unwrapped(arguments: Any, name: str, inner: Any)
 def test_another_call_is_left_as_it_is():
     call = ToolCall("1", "look", {"name": "x", "arguments": {}})
     assert unwrapped(call) is call
+
+
+def test_a_call_reveals_its_tool_unless_it_failed():
+    call = ToolCall("1", "call_tool", {"name": "get_forecast", "arguments": {}})
+    assert revealed_by(call, "sunny") == ("get_forecast",)
+    assert revealed_by(ToolCall("1", "get_forecast", "{}"), "sunny") == ("get_forecast",)
+    failed = told_error(CallError("not_revealed", "state", "search first"))
+    assert revealed_by(call, failed) == ()
+    assert revealed_by(ToolCall("1", "tool_search", "{}"), "You can call these now:\n- a(x)") == (
+        "a",
+    )

@@ -15,6 +15,7 @@ from tests.e2e.gateway.running import Gateway, gateway_over
 from tests.e2e.gateway.visits import MODERN, Door
 from tests.plan import amount
 from tests.sources.mcp.faking import FAKE, nothing_left
+from tests.waiting import HANG_S
 
 META = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
@@ -120,7 +121,7 @@ def test_everybody_gets_their_own_answers(gateway: Gateway):
 
     async def all_at_once() -> list[list[str]]:
         turn = asyncio.Semaphore(AT_ONCE)
-        async with httpx2.AsyncClient(timeout=60) as http:
+        async with httpx2.AsyncClient(timeout=HANG_S) as http:
             every = (clients_of(Guest(door, http, turn), count, calls) for door in doors)
             return await asyncio.gather(*every)
 
@@ -131,7 +132,7 @@ def test_a_set_is_of_use_to_nobody_else(gateway: Gateway):
     ours, theirs = guests(gateway, 2)
 
     async def tell() -> tuple[str, str]:
-        async with httpx2.AsyncClient(timeout=60) as http:
+        async with httpx2.AsyncClient(timeout=HANG_S) as http:
             one, other = (Guest(door, http, asyncio.Semaphore(1)) for door in (ours, theirs))
             found = (await one.search("the echo tool")).rpartition("set: ")[2].split()[0]
             given = {"queries": [], "set": found}

@@ -19,10 +19,10 @@ from mcp.client.streamable_http import streamable_http_client
 
 from scripts.install_test_clients import FOLDER, NODE, command
 from scripts.npm import node
+from tests.waiting import HANG_S
 
 HANDSHAKE, MODERN = "2025-11-25", "2026-07-28"
 ERAS = (HANDSHAKE, MODERN)
-TIMEOUT = 90
 TYPESCRIPT = Path(__file__).with_name("visit.mjs")
 
 
@@ -86,9 +86,9 @@ def by_python(door: Door, era: str, calls: Sequence[Called]) -> Visit:
 @asynccontextmanager
 async def python_client(door: Door, era: str, **options: Any) -> AsyncGenerator[Client]:
     """A client of the Python SDK, at a door."""
-    options = {"mode": "legacy" if era < MODERN else era, "read_timeout_seconds": TIMEOUT} | options
+    options = {"mode": "legacy" if era < MODERN else era, "read_timeout_seconds": HANG_S} | options
     if door.url:
-        async with httpx2.AsyncClient(headers=door.headers, timeout=TIMEOUT) as http:
+        async with httpx2.AsyncClient(headers=door.headers, timeout=HANG_S) as http:
             target = streamable_http_client(door.url, http_client=http)
             async with Client(target, **options) as client:
                 yield client
@@ -154,7 +154,7 @@ def _environment(door: Door) -> dict[str, str]:
 
 def _json(*words: str) -> Any:
     """What a program prints as JSON. It has to end well, and soon."""
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=HANG_S)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)
 

@@ -9,6 +9,7 @@ from tests.gateway.http.edging import HOST, JSON, PORT, Edging
 from toolcrib.gateway.http import body as bodies
 from toolcrib.gateway.http.asgi import Message
 from toolcrib.gateway.http.headers import MOST_HEADERS
+from toolcrib.gateway.streams import MOST_VALUES
 
 ROUTES = ["/mcp", "/mcp/small", "/mcp/nobody", "/health", "/", "/sse", "/operator", "/mcp/a/b"]
 METHODS = ["GET", "POST", "DELETE", "OPTIONS", "PUT", "HEAD"]
@@ -20,8 +21,10 @@ def edging(tmp_path: Path) -> Edging:
 
 
 def test_what_is_right_gets_through(edging: Edging):
-    assert edging.ask(headers=edging.right).json == {"reached": "local@default"}
-    assert edging.ask(path="/mcp/small", headers=edging.right).json == {"reached": "local@small"}
+    assert edging.ask(headers=edging.right).json == {"reached": "key:owner@default"}
+    assert edging.ask(path="/mcp/small", headers=edging.right).json == {
+        "reached": "key:owner@small"
+    }
     keyed = edging.right | {"authorization": f"bearer {edging.key}"}
     assert edging.ask(path="/mcp/small", headers=keyed).json == {"reached": "key:small@small"}
     for method in ("GET", "DELETE"):
@@ -92,7 +95,7 @@ def test_only_the_listed_hosts_and_origins_get_through_on_any_route(tmp_path: Pa
 
 @pytest.mark.plan(49)
 def test_without_a_good_credential_nothing_answers_but_health(edging: Edging):
-    token, key = edging.credentials.token, edging.key
+    token, key = edging.token, edging.key
     removed = edging.keys.add("gone", ["default", "small", "large"])
     edging.keys.remove("gone")
     bad = [
@@ -156,7 +159,7 @@ def test_keys_that_cannot_be_read_are_no_keys(edging: Edging):
     answer = edging.ask(path="/mcp/small", headers=keyed)
     assert answer.status == 401
     assert "no key is good" in answer.json["error"]["message"]
-    assert edging.ask(headers=edging.right).status == 200
+    assert edging.ask(headers=edging.right).status == 401
 
 
 def test_health_tells_nothing(edging: Edging):
@@ -258,6 +261,15 @@ def test_what_two_readers_could_read_differently_is_refused(edging: Edging, body
     assert not edging.reached
 
 
+@pytest.mark.parametrize("value", [b"0", b'"x"', b"{}", b'{"a":[0]}'])
+def test_a_body_with_too_many_values_is_refused_before_it_is_read(edging: Edging, value: bytes):
+    body = b"[" + b",".join([value] * (MOST_VALUES + 1)) + b"]"
+    answer = edging.ask(headers=edging.right, body=[body])
+    assert (answer.status, answer.code) == (400, "bad_request")
+    assert "send fewer" in answer.json["error"]["message"]
+    assert not edging.reached
+
+
 def test_a_body_that_does_not_come_is_not_waited_for(
     edging: Edging, monkeypatch: pytest.MonkeyPatch
 ):
@@ -284,14 +296,14 @@ def test_a_body_that_does_not_come_is_not_waited_for(
 @pytest.mark.plan(13)
 def test_beyond_the_bound_one_is_told_to_come_again(edging: Edging):
     for _ in range(2):
-        edging.admission.enter("local@default")
+        edging.admission.enter("key:owner@default")
     answer = edging.ask(headers=edging.right)
     assert (answer.status, answer.code) == (503, "overloaded")
     assert int(answer.headers["retry-after"]) >= 1
     assert edging.ask(path="/mcp/small", headers=edging.right).status == 200
     edging.admission.enter("somebody else")
     assert edging.ask(path="/mcp/small", headers=edging.right).code == "overloaded"
-    edging.admission.leave("local@default")
+    edging.admission.leave("key:owner@default")
     assert edging.ask(headers=edging.right).status == 200
     assert edging.admission.running == 2
 

@@ -3,13 +3,13 @@
 import asyncio
 import json
 import threading
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 from websockets.sync.client import connect
 
+from tests.waiting import HANG_S
 from toolcrib.app import App
 from toolcrib.sources.apps.address import public_file, read_address
 
@@ -34,14 +34,6 @@ app.run()
 '''
 
 
-def until(holds: Callable[[], object], seconds: float = 15) -> None:
-    """Wait until it holds; fail if it does not come to that."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it never came to hold"
-        time.sleep(0.01)
-
-
 @contextmanager
 def serving(app: App) -> Generator[None]:
     """The app on a loop in a thread, as long as the context lasts."""
@@ -53,7 +45,7 @@ def serving(app: App) -> Generator[None]:
         yield
     finally:
         loop.call_soon_threadsafe(task.cancel)
-        thread.join(5)
+        thread.join(HANG_S)
         assert not thread.is_alive()
 
 
@@ -83,7 +75,7 @@ class Raw:
         return self.hear()
 
     def hear(self):
-        return json.loads(self.socket.recv(timeout=5))
+        return json.loads(self.socket.recv(timeout=HANG_S))
 
     def hello(self, **said):
         return self.ask("hello", **{"token": self.token, "name": "raw"} | said)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources.apps.joining import until
+from tests.waiting import until
 from tests.workshop import soon
 from toolcrib.model import Call, Running
 from toolcrib.sources.apps.apps import Apps
@@ -48,6 +48,6 @@ def test_a_client_in_javascript_joins_serves_and_is_launched(folder, monkeypatch
         by_hand.kill()
         by_hand.wait()
     until(lambda: source.state("count_words") == "asleep")
-    again = asyncio.run(source.call(Call("count_words", {"text": "a b"}), soon(20)))
+    again = asyncio.run(source.call(Call("count_words", {"text": "a b"}), soon()))
     assert again.content == 2
     apps.close()

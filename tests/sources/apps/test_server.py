@@ -6,7 +6,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from tests.sources.apps.joining import raw, until
+from tests.sources.apps.joining import raw
+from tests.waiting import until
 from toolcrib.errors import SourceError
 from toolcrib.sources.apps import server
 from toolcrib.sources.apps.address import public_file, read_address

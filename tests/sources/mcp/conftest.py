@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.sources.mcp.faking import below, left_of, zombies
+from tests.waiting import HANG_S
 from toolcrib.model import Call, Json, Outcome, Running
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.engine_room import EngineRoom
@@ -32,13 +33,13 @@ class Shop:
     def source(self, config: ServerConfig) -> McpSource:
         cache = MCPToolsCache(self.folder)
         hashed = config_hash(config.transport, bytes(32))
-        memory = Memory(config.id, hashed, cache, Trust(config, self.decisions))
+        memory = Memory(config.id, hashed, cache, Trust(config, self.decisions, hashed))
         return McpSource(config, memory, self.room)
 
     def listed(self, config: ServerConfig) -> McpSource:
         """A source whose server was started once, and is asleep."""
         source = self.source(config)
-        done = source.refresh().result(20)
+        done = source.refresh().result(HANG_S)
         assert not done.error, done
         self.reopen()
         return self.source(config)
@@ -62,10 +63,10 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
     assert zombies() == []
 
 
-async def acall(source: McpSource, name: str, within: float = 10.0, **arguments: Json) -> Outcome:
+async def acall(source: McpSource, name: str, within: float = HANG_S, **arguments: Json) -> Outcome:
     running = Running(time.monotonic() + within)
     return await source.call(Call(name, arguments), running)
 
 
-def call(source: McpSource, name: str, within: float = 10.0, **arguments: Json) -> Outcome:
+def call(source: McpSource, name: str, within: float = HANG_S, **arguments: Json) -> Outcome:
     return asyncio.run(acall(source, name, within, **arguments))

@@ -2,12 +2,12 @@
 
 import os
 import sys
-import time
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import what_is_left
 from toolcrib.model import CallError, Outcome
 from toolcrib.sources.mcp.server import Command, ServerConfig
 
@@ -62,15 +62,12 @@ def below(pid: int, every: dict[int, tuple[int, str]] | None = None) -> set[int]
     return children.union(*(below(child, every) for child in children))
 
 
-def zombies(within: float = 10.0) -> list[int]:
-    """Children of ours that nobody has collected, when they had the time to be."""
-    until = time.monotonic() + within
-    while (found := _zombies()) and time.monotonic() < until:
-        time.sleep(0.05)
-    return found
+def zombies(parent: int | None = None) -> list[int]:
+    """Children of a process, of ours by default, that nobody collects however long one waits."""
+    return what_is_left(lambda: _zombies(parent or os.getpid()))
 
 
-def _zombies() -> list[int]:
+def _zombies(parent: int) -> list[int]:
     found: list[int] = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -78,27 +75,22 @@ def _zombies() -> list[int]:
                 after = (folder / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
-            if after[0] == "Z" and int(after[1]) == os.getpid():
+            if after[0] == "Z" and int(after[1]) == parent:
                 found.append(int(folder.name))
     return found
 
 
-def left_of(pids: Iterable[int], within: float = 10.0) -> dict[int, str]:
-    """Those that still run when the time is up, by command line; returns as soon as none do.
-
-    The time is that of a busy machine: a stop is polite at first, and each step has its patience.
-    """
-    until, wanted = time.monotonic() + within, set(pids)
-    while left := {pid: line for pid, (_, line) in processes().items() if pid in wanted}:
-        if time.monotonic() > until:
-            break
-        time.sleep(0.02)
-    return left
+def left_of(pids: Iterable[int]) -> dict[int, str]:
+    """Those that run on however long one waits, by command line; returns as soon as none do."""
+    wanted = set(pids)
+    return what_is_left(
+        lambda: {pid: line for pid, (_, line) in processes().items() if pid in wanted}
+    )
 
 
 @contextmanager
 def nothing_left() -> Generator[None]:
-    """See to it that all processes that start within have ended soon after."""
+    """See to it that all processes that start within have ended after it."""
     before = below(os.getpid())
     try:
         yield

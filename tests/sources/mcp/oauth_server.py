@@ -10,6 +10,7 @@ import secrets
 import socket
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Generator
 from typing import Any
 
@@ -30,6 +31,8 @@ from pydantic import AnyHttpUrl
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+from tests.waiting import HANG_S, until
 
 SCOPES = ["tools"]
 
@@ -160,9 +163,13 @@ def _app(base: str, authority: Authority) -> Any:
     with _log_as_it_was():
         server = MCPServer("guarded", auth=settings, auth_server_provider=authority)
 
-    async def echo(text: str, after_s: float = 0) -> str:
-        """Say it again."""
-        await asyncio.sleep(after_s)
+    said: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+
+    async def echo(text: str, after: str = "") -> str:
+        """Say it again, once something else was said."""
+        said[text].set()
+        if after:
+            await said[after].wait()
         return text
 
     server.add_tool(echo)
@@ -182,11 +189,9 @@ def guarded(*, programs: bool = False) -> Generator[Guarded]:
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
         thread.start()
-        until = time.monotonic() + 30
-        while not server.started and time.monotonic() < until:
-            time.sleep(0.01)
+        until(lambda: server.started)
         try:
             yield Guarded(f"{base}/mcp", authority)
         finally:
             server.should_exit = True
-            thread.join(10)
+            thread.join(HANG_S)

@@ -71,6 +71,16 @@ async def test_a_token_is_renewed_where_it_came_from(file: LoginFile):
 
 
 @pytest.mark.anyio
+async def test_whoever_hides_secrets_knows_a_token_before_it_is_sent(file: LoginFile):
+    file.write(login("https://login.example/here"))
+    new = httpx2.Response(200, json={"access_token": "token-2", "refresh_token": "refresh-2"})
+    auth = authorizer(file)
+    assert auth.redactor.text("token-2") == "token-2"
+    await sent(auth, new, httpx2.Response(200))
+    assert auth.redactor.text("token-2 refresh-2") == "*** ***"
+
+
+@pytest.mark.anyio
 async def test_no_secret_is_sent_in_the_clear(file: LoginFile):
     file.write(login("http://login.example/token"))
     auth = authorizer(file)

@@ -6,12 +6,12 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import pytest
 
 from tests.plan import amount
+from tests.waiting import let_pass
 from toolcrib.errors import SourceError
 from toolcrib.sources.mcp.cache import MOST_BYTES, Failure, MCPToolsCache
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
@@ -34,7 +34,7 @@ def test_what_is_written_is_read_in_full(cache):
 
 def test_the_file_is_json_ours_alone_and_named_by_a_hash(cache):
     cache.write(replace(KNOWN, server="../../etc/x"))
-    path = cache.path("../../etc/x")
+    path = cache.path("../../etc/x", "hash")
     assert path.parent.name == "mcp"
     assert json.loads(path.read_bytes())["entry"]["listing"]["tools"][0]["name"] == "a"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -45,13 +45,13 @@ def test_the_file_is_json_ours_alone_and_named_by_a_hash(cache):
 def test_another_configuration_invalidates_without_a_warning(cache):
     cache.write(KNOWN)
     assert cache.read("git", "other") == (None, "")
-    assert cache.path("git").exists()
+    assert cache.path("git", "hash").exists()
 
 
 @pytest.mark.plan(5)
 def test_a_link_or_a_pipe_is_not_followed(cache, tmp_path):
     cache.write(KNOWN)
-    path = cache.path("git")
+    path = cache.path("git", "hash")
     elsewhere = tmp_path / "elsewhere.json"
     path.rename(elsewhere)
     path.symlink_to(elsewhere)
@@ -65,7 +65,7 @@ def test_a_link_or_a_pipe_is_not_followed(cache, tmp_path):
 @pytest.mark.plan(5)
 def test_an_oversized_file_is_set_aside_unread(cache):
     cache.write(KNOWN)
-    path = cache.path("git")
+    path = cache.path("git", "hash")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with path.open("r+b") as file:
         file.truncate(200_000_000)
@@ -111,7 +111,7 @@ def test_a_damaged_file_costs_one_warning_and_no_other_server(cache):
     other = replace(KNOWN, server="other")
     cache.write(other)
     cache.write(KNOWN)
-    path, good = cache.path("git"), cache.path("git").read_bytes()
+    path, good = cache.path("git", "hash"), cache.path("git", "hash").read_bytes()
     for _ in range(amount(5, "files")):
         bad = hostile(rng, good)
         path.write_bytes(bad)
@@ -143,7 +143,7 @@ def sealed(entry):
 )
 def test_a_foreign_content_is_set_aside_too(cache, entry):
     cache.write(KNOWN)
-    cache.path("git").write_bytes(sealed(entry))
+    cache.path("git", "hash").write_bytes(sealed(entry))
     found = cache.read("git", "hash")
     assert found.known is None
     assert found.problem
@@ -172,7 +172,7 @@ def test_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one(tmp_path):
         )
         assert writer.stdout
         writer.stdout.readline()
-        time.sleep(rng.uniform(0.0, 0.05))
+        let_pass(rng.uniform(0.0, 0.05))
         writer.send_signal(signal.SIGKILL)
         writer.wait()
         writer.stdout.close()
@@ -182,19 +182,19 @@ def test_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one(tmp_path):
             names = {str(tool["name"]) for tool in found.known.listing.tools}
             assert names == {found.known.facts.version * 2000}
     left = [path.name for path in folder.iterdir()]
-    assert left == [MCPToolsCache(folder).path("git").name]
+    assert left == [MCPToolsCache(folder).path("git", "hash").name]
 
 
 def test_a_failure_is_remembered_until_all_is_well(cache):
-    assert cache.read_failure("git") is None
-    cache.write_failure("git", Failure("start_failed", "no", 1.5))
-    assert cache.read_failure("git") == Failure("start_failed", "no", 1.5)
-    cache.write_failure("git", None)
-    assert cache.read_failure("git") is None
+    assert cache.read_failure("git", "hash") is None
+    cache.write_failure("git", "hash", Failure("start_failed", "no", 1.5))
+    assert cache.read_failure("git", "hash") == Failure("start_failed", "no", 1.5)
+    cache.write_failure("git", "hash", None)
+    assert cache.read_failure("git", "hash") is None
 
 
 def test_a_damaged_failure_is_none(cache):
-    cache.write_failure("git", Failure("start_failed", "no", 1.5))
+    cache.write_failure("git", "hash", Failure("start_failed", "no", 1.5))
     for bad in (b"", b"[]", b'{"x": 1}', b"[" * 60_000):
-        cache.path("git").with_suffix(".failure").write_bytes(bad)
-        assert cache.read_failure("git") is None
+        cache.path("git", "hash").with_suffix(".failure").write_bytes(bad)
+        assert cache.read_failure("git", "hash") is None

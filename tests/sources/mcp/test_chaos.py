@@ -7,7 +7,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 from tests.plan import amount
 from tests.sources.mcp.conftest import acall
 from tests.sources.mcp.faking import FAKE, below, fake, left_of, processes
+from tests.waiting import HANG_S, let_pass_async
 
 TYPED = {"connection_lost", "unavailable", "start_failed", "start_timeout"}
 
@@ -33,40 +33,38 @@ def victims():
 
 @pytest.mark.plan(16)
 def test_servers_that_are_killed_cost_their_own_calls_and_no_others(shop):
-    count, seconds = amount(16, "servers"), amount(16, "seconds")
+    count, kills = amount(16, "servers"), amount(16, "kills")
     sources = [
         shop.source(fake(*(["spared"] if number < 3 else []), id=f"s{number}"))
         for number in range(count)
     ]
     for refresh in [source.refresh() for source in sources]:
-        assert not refresh.result(60).error
+        assert not refresh.result(HANG_S).error
     baseline = descriptors()
-    rng, history, killed = random.Random(16), [], []
+    rng, history, killed, tried = random.Random(16), [], [], []
 
     async def ask(number):
-        while time.monotonic() < until:
-            began = time.monotonic()
-            said = await acall(sources[number], "sleep", 2.0, s=0.05)
-            history.append((number, said.error and said.error.code, time.monotonic() - began))
+        while len(tried) < kills:
+            said = await acall(sources[number], "sleep", s=0.05)
+            history.append((number, said.error and said.error.code))
 
     async def kill():
-        while time.monotonic() < until:
-            await asyncio.sleep(0.2)
-            if found := await asyncio.to_thread(victims):
+        while len(tried) < kills:
+            await let_pass_async()
+            tried.append(found := await asyncio.to_thread(victims))
+            if found:  # else those that may be killed rest until they may start again
                 killed.append(rng.choice(found))
                 os.kill(killed[-1], signal.SIGKILL)
 
     async def run():
         await asyncio.gather(kill(), *(ask(number) for number in range(count)))
 
-    until = time.monotonic() + seconds
     asyncio.run(run())
-    codes = Counter(code for _, code, _ in history)
-    spared = Counter(code for number, code, _ in history if number < 3)
-    assert len(killed) >= seconds
-    assert set(codes) - {None} <= TYPED, codes
+    assert len(killed) >= count
+    codes = Counter(code for _, code in history)
+    spared = Counter(code for number, code in history if number < 3)
+    assert set(codes) - {None} <= TYPED, codes  # and none of them the deadline
     assert spared[None] >= 0.99 * spared.total(), spared
-    assert max(took for *_, took in history) < 6
     shop.room.close()
     assert descriptors() <= baseline
 
@@ -77,7 +75,7 @@ from pathlib import Path
 from toolcrib.sources.mcp.servers import mcp_servers
 found = mcp_servers([Path(sys.argv[1])], Path(sys.argv[2]))
 assert not found.problems, found.problems
-done = [each.result(120) for each in [source.refresh() for source in found.sources]]
+done = [each.result(100) for each in [source.refresh() for source in found.sources]]
 print(json.dumps([each.error for each in done]), flush=True)
 if sys.stdin.readline():
     found.close()
@@ -119,9 +117,8 @@ def test_nothing_survives_a_gateway_that_is_killed(tmp_path):
 
 
 @pytest.mark.plan(18)
-def test_a_clean_stop_is_quick_however_stubborn_they_are(tmp_path):
+def test_a_clean_stop_leaves_nothing_however_stubborn_they_are(tmp_path):
     process, pids = gateway(tmp_path, amount(18, "servers"))
-    began = time.monotonic()
-    process.communicate("\n", timeout=15)
-    assert time.monotonic() - began < 10
+    said, _ = process.communicate("\n", timeout=HANG_S)
+    assert (said, process.returncode) == ("closed\n", 0)
     assert left_of(pids) == {}

@@ -8,6 +8,7 @@ import pytest
 
 from tests.plan import amount
 from tests.sources.mcp.faking import below, fake, left_of, nothing_left
+from tests.waiting import HANG_S
 from toolcrib.model import Call, Running
 from toolcrib.sources.mcp.connection import Connection
 from toolcrib.sources.mcp.era import Mode, modes
@@ -15,8 +16,6 @@ from toolcrib.sources.mcp.errand import Errand
 from toolcrib.sources.mcp.known import ServerFacts
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
-
-SOON = 10.0
 
 
 def nothing(*_args):
@@ -30,13 +29,13 @@ class Talk:
         self.connection = connection
         self.greeting = greeting
 
-    async def __call__(self, name, within=SOON, told=nothing, **arguments):
+    async def __call__(self, name, within=HANG_S, told=nothing, **arguments):
         running = Running(time.monotonic() + within, told)
         errand = Errand.of(Call(name, arguments))
         return await self.connection.perform(errand, running.deadline, running)
 
 
-def talking(*server_modes, mode=None, config=None, within=SOON, changed=nothing):
+def talking(*server_modes, mode=None, config=None, within=HANG_S, changed=nothing):
     """Run a test with a connection, and see that nothing of it is left."""
 
     def run(test):
@@ -107,11 +106,9 @@ def test_a_list_without_end_is_cut(mode, most):
     async def test(call):
         return call.greeting.listing, await call("echo", text="still there")
 
-    started = time.monotonic()
     listing, said = talking(mode)(test)
     assert (len(listing.tools), listing.complete) == (most, False)
     assert said.ok
-    assert time.monotonic() - started < 5
 
 
 def test_a_failure_says_what_became_of_the_call():
@@ -132,21 +129,19 @@ def test_a_failure_says_what_became_of_the_call():
 
 
 @pytest.mark.plan(23)
-def test_giant_output_is_refused_at_once():
+def test_giant_output_is_refused_and_takes_no_memory():
     async def test(call):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        started = time.monotonic()
         large = await call("huge", size=64_000_000)
         fits = await call("huge", size=1_000_000)
         endless = await call("endless", within=1.0)
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-        return large, fits, endless, time.monotonic() - started, grown
+        return large, fits, endless, grown
 
-    large, fits, endless, took, grown = talking()(test)
+    large, fits, endless, grown = talking()(test)
     assert large.error.code == "result_too_large"
     assert fits.ok
     assert endless.error.code in ("deadline", "connection_lost")
-    assert took < 4
     assert grown < 64 * 1024
 
 
@@ -189,17 +184,13 @@ def test_progress_is_relayed():
 def test_a_hang_before_it_is_up_ends_at_the_deadline(hang):
     async def start():
         connection = Connection(fake(*hang.split()), nothing)
-        started = time.monotonic()
         with pytest.raises(StartFailed) as raised:
-            await connection.start(Mode("auto"), started + 0.7)
-        took = time.monotonic() - started
+            await connection.start(Mode("auto"), time.monotonic() + 0.7)
         await connection.close()
-        return raised.value.code, took
+        return raised.value.code
 
     with nothing_left():
-        code, took = asyncio.run(start())
-    assert code == "start_timeout"
-    assert 0.7 <= took < 5
+        assert asyncio.run(start()) == "start_timeout"
 
 
 @pytest.mark.plan(19)
@@ -214,30 +205,27 @@ def test_a_hang_before_it_is_up_ends_at_the_deadline(hang):
 )
 def test_a_hang_in_a_call_ends_at_the_deadline(mode, name, arguments):
     async def test(call):
-        started = time.monotonic()
-        said = await call(name, within=0.7, **arguments)
-        return said, time.monotonic() - started
+        return await call(name, within=0.7, **arguments)
 
-    said, took = talking(mode)(test)
+    said = talking(mode)(test)
     assert said.error.code in ("deadline", "connection_lost")
     assert (said.error.phase, said.error.effect) == ("call", "unknown")
-    assert took < 5
 
 
 def test_a_server_that_closes_its_output_is_lost():
     async def test(call):
-        return await call("echo", text="x", within=3)
+        raise AssertionError
 
-    started = time.monotonic()
-    with pytest.raises(StartFailed):
+    with pytest.raises(StartFailed) as raised:
         talking("half-close")(test)
-    assert time.monotonic() - started < 6
+    assert raised.value.code == "start_failed"
 
 
 def test_a_cancelled_call_tells_the_server():
     async def test(call):
-        task = asyncio.create_task(call("sleep"))
-        await asyncio.sleep(0.1)
+        begun = asyncio.Event()
+        task = asyncio.create_task(call("progress", pause=600, told=lambda *_: begun.set()))
+        await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

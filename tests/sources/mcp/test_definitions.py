@@ -15,7 +15,7 @@ CONFIG = ServerConfig("git", Command("x"))
 
 def defined(*tools, config=CONFIG, facts=None, complete=True):
     known = KnownServer("git", "h", facts or ServerFacts("2025-11-25"), Listing(tools, complete), 0)
-    judge = Trust(replace(config, trust="open"), None)  # type: ignore[arg-type] - nobody asks
+    judge = Trust(replace(config, trust="open"), None, "h")  # type: ignore[arg-type] - nobody asks
     return define(config, known, judge.judge(known))
 
 

@@ -3,6 +3,7 @@ import threading
 
 import pytest
 
+from tests.waiting import HANG_S, until_async
 from toolcrib.sources.mcp.engine_room import EngineRoom
 
 
@@ -33,9 +34,10 @@ def test_work_runs_on_one_thread_whoever_asks(room):
 
 
 def test_cancelling_here_cancels_there(room):
-    ended = threading.Event()
+    begun, ended = threading.Event(), threading.Event()
 
     async def sleep():
+        begun.set()
         try:
             await asyncio.sleep(60)
         finally:
@@ -43,13 +45,13 @@ def test_cancelling_here_cancels_there(room):
 
     async def ask():
         task = asyncio.create_task(room.run(sleep()))
-        await asyncio.sleep(0.1)
+        await until_async(begun.is_set)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
 
     asyncio.run(ask())
-    assert ended.wait(1)
+    assert ended.wait(HANG_S)
 
 
 def test_what_fails_there_fails_here(room):

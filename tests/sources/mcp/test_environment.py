@@ -1,7 +1,7 @@
 import pytest
 
 from toolcrib.errors import ConfigError
-from toolcrib.sources.mcp.environment import environment, secrets
+from toolcrib.sources.mcp.environment import environment
 from toolcrib.sources.mcp.server import Command
 
 OURS = {"PATH": "/bin", "HOME": "/h", "AWS_SECRET": "s", "TOKEN": "t0ken", "PYTHONPATH": "x"}
@@ -17,7 +17,6 @@ def test_what_is_given_comes_on_top():
     )
     given = environment(command, OURS)
     assert given == {"PATH": "/own", "HOME": "/h", "A": "1", "B": "t0ken!", "T": "t0ken"}
-    assert secrets(command, given) == {"1", "/own", "t0ken!", "t0ken"}
 
 
 def test_a_variable_that_is_not_set_is_named():

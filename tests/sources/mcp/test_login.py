@@ -2,7 +2,6 @@ import asyncio
 import json
 import stat
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,16 +11,14 @@ from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 import httpx2
 import pytest
 
-from tests.sources.apps.joining import until
 from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import error, text
 from tests.sources.mcp.oauth_server import Guarded, guarded
+from tests.waiting import HANG_S, until
 from toolcrib import Crib, Settings
 from toolcrib.errors import SourceError
 from toolcrib.sources.mcp.servers import McpServers, mcp_servers
 from toolcrib.sources.mcp.source import McpSource
-
-PATIENCE_S = 20.0
 
 
 class Desk:
@@ -47,8 +44,8 @@ class Desk:
 
     def logged_in(self) -> McpSource:
         source = self.source()
-        source.log_in(browser, PATIENCE_S).result(PATIENCE_S)
-        assert source.refresh().result(PATIENCE_S).error == ""
+        source.log_in(browser, HANG_S).result(HANG_S)
+        assert source.refresh().result(HANG_S).error == ""
         return source
 
     def restarted(self) -> McpSource:
@@ -57,7 +54,7 @@ class Desk:
 
     @property
     def login(self) -> Path:
-        (path,) = (self.state / "logins").iterdir()
+        (path,) = (self.state / "logins").glob("*.json")
         return path
 
     def stored(self) -> dict[str, Any]:
@@ -96,7 +93,7 @@ def nobody(address: str) -> None:
 
 def test_until_somebody_logs_in_it_needs_a_login_and_nobody_is_bothered(desk: Desk):
     source = desk.source()
-    done = source.refresh().result(PATIENCE_S)
+    done = source.refresh().result(HANG_S)
     assert done.error == "wants a login; run `toolcrib login far`"
     assert source.status().state == "needs_login"
     assert not desk.authority.clients
@@ -130,7 +127,7 @@ def test_a_token_that_is_over_is_renewed_and_the_new_one_kept(desk: Desk):
     desk.close()
     before = desk.stored()["tokens"]
     desk.authority.access.clear()
-    desk.store(expires_at=time.time() - 5)
+    desk.store(expires_at=1_000_000_000)
     assert text(call(desk.restarted(), "echo", text="hi")) == "hi"
     after = desk.stored()["tokens"]
     assert desk.authority.refreshed == 1
@@ -191,13 +188,13 @@ async def agree(_request: object, /) -> bool:
 def test_a_no_is_told(desk: Desk):
     desk.authority.deny = True
     with pytest.raises(SourceError, match=r"'far' was denied: access_denied not today"):
-        desk.source().log_in(browser, PATIENCE_S).result(PATIENCE_S)
+        desk.source().log_in(browser, HANG_S).result(HANG_S)
     assert not (desk.state / "logins").exists()
 
 
 def test_nobody_is_waited_for_without_end(desk: Desk):
     with pytest.raises(SourceError, match="in time"):
-        desk.source().log_in(nobody, 0.5).result(PATIENCE_S)
+        desk.source().log_in(nobody, 0.5).result(HANG_S)
 
 
 def changed(address: str, **parameters: str) -> str:
@@ -222,9 +219,9 @@ def test_an_answer_that_is_not_ours_is_not_taken(desk: Desk):
         threading.Thread(target=meddle, args=(address,)).start()
 
     source = desk.source()
-    source.log_in(apart, PATIENCE_S).result(PATIENCE_S)
+    source.log_in(apart, HANG_S).result(HANG_S)
     assert seen == [400, 400, 400, 404, 404]
-    assert source.refresh().result(PATIENCE_S).tools == 1
+    assert source.refresh().result(HANG_S).tools == 1
 
 
 def test_an_answer_that_names_another_issuer_is_not_taken(desk: Desk):
@@ -236,7 +233,7 @@ def test_an_answer_that_names_another_issuer_is_not_taken(desk: Desk):
         threading.Thread(target=go).start()
 
     with pytest.raises(SourceError, match="iss mismatch"):
-        desk.source().log_in(other, PATIENCE_S).result(PATIENCE_S)
+        desk.source().log_in(other, HANG_S).result(HANG_S)
 
 
 def test_another_address_gets_no_token_of_the_old_one(desk: Desk):
@@ -244,7 +241,7 @@ def test_another_address_gets_no_token_of_the_old_one(desk: Desk):
     heard: list[str | None] = []
     with listening(heard) as url:
         desk.configure(url=url)
-        assert desk.restarted().refresh().result(PATIENCE_S).error
+        assert desk.restarted().refresh().result(HANG_S).error
     assert heard
     assert set(heard) == {None}
 
@@ -284,7 +281,7 @@ def test_a_login_that_is_forgotten_is_gone(desk: Desk):
     assert not source.forget_login()
     again = desk.restarted()
     assert again.state("echo") == "needs_login"
-    assert again.refresh().result(PATIENCE_S).error
+    assert again.refresh().result(HANG_S).error
 
 
 def test_a_second_login_needs_no_second_client(desk: Desk):
@@ -301,25 +298,18 @@ def test_a_login_file_that_is_damaged_counts_as_none(desk: Desk):
     desk.logged_in()
     for damage in ("{", json.dumps(desk.stored() | {"tokens": {}})):
         desk.login.write_text(damage)
-        assert "login" in desk.restarted().refresh().result(PATIENCE_S).error
+        assert "login" in desk.restarted().refresh().result(HANG_S).error
 
 
 def test_calls_do_not_wait_for_each_other(desk: Desk):
     source = desk.logged_in()
 
     async def both() -> list[str]:
-        order: list[str] = []
+        first = acall(source, "echo", text="first", after="second")
+        outcomes = await asyncio.gather(first, acall(source, "echo", text="second"))
+        return [text(each) for each in outcomes]
 
-        async def one(words: str, after_s: float) -> None:
-            order.append(text(await acall(source, "echo", text=words, after_s=after_s)))
-
-        async with asyncio.TaskGroup() as group:
-            group.create_task(one("slow", 0.9))
-            await asyncio.sleep(0.1)
-            group.create_task(one("quick", 0))
-        return order
-
-    assert asyncio.run(both()) == ["quick", "slow"]
+    assert asyncio.run(both()) == ["first", "second"]
 
 
 @pytest.mark.parametrize(
@@ -336,7 +326,7 @@ def test_what_cannot_be_logged_in_to_says_why(tmp_path: Path, config: Any, words
     servers = mcp_servers([file], tmp_path / "state")
     try:
         with pytest.raises(SourceError, match=words):
-            servers.sources[0].log_in(nobody, 1).result(PATIENCE_S)
+            servers.sources[0].log_in(nobody, 1).result(HANG_S)
     finally:
         servers.close()
 
@@ -349,16 +339,16 @@ def test_a_program_logs_in_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyP
         robot = {"grant": "client_credentials", "client_id": "robot", "issuer": issuer}
         desk.configure(url=server.url, oauth=robot | {"client_secret": "${ROBOT_SECRET}"})
         source = desk.source()
-        assert source.refresh().result(PATIENCE_S).error == ""
+        assert source.refresh().result(HANG_S).error == ""
         assert text(call(source, "echo", text="hi")) == "hi"
         desk.authority.access.clear()
         assert text(call(source, "echo", text="again")) == "again"
         desk.configure(url=server.url, oauth=robot | {"client_secret": "wrong"})
         desk.authority.access.clear()
-        refused = desk.restarted().refresh().result(PATIENCE_S).error
+        refused = desk.restarted().refresh().result(HANG_S).error
         assert "refuses the client that is configured" in refused
         other = robot | {"client_secret": "${ROBOT_SECRET}", "issuer": "https://other.example"}
         desk.configure(url=server.url, oauth=other)
         desk.login.unlink()
-        assert "other.example" in desk.restarted().refresh().result(PATIENCE_S).error
+        assert "other.example" in desk.restarted().refresh().result(HANG_S).error
         desk.close()

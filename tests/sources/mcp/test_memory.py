@@ -14,7 +14,7 @@ HELLO = Greeting(ServerFacts("2025-11-25"), WHOLE)
 
 
 def Memory(server, config_hash, cache):  # noqa: N802 - as the one that is tested
-    trust = Trust(ServerConfig(server, Command("x"), trust="open"), None)  # type: ignore[arg-type] - nobody asks
+    trust = Trust(ServerConfig(server, Command("x"), trust="open"), None, config_hash)  # type: ignore[arg-type] - nobody asks
     return RealMemory(server, config_hash, cache, trust)
 
 

@@ -9,17 +9,18 @@ import pytest
 
 from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import error, fake, text
+from tests.waiting import HANG_S, let_pass, until, until_async
 from toolcrib.model import Running
 from toolcrib.sources.mcp import listing
 from toolcrib.sources.mcp.cache import MCPToolsCache
-from toolcrib.sources.mcp.known import DECLARED, KnownServer, Listing, ServerFacts
+from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts, declared
 from toolcrib.sources.mcp.offered import offered
 
 BACKS = ("", "modern")
 
 
 def soon():
-    return Running(time.monotonic() + 20)
+    return Running(time.monotonic() + HANG_S)
 
 
 def keys(source, kind):
@@ -79,14 +80,14 @@ def test_what_the_server_refuses_keeps_its_code(shop):
 def test_every_server_is_told_the_same_of_us_and_that_is_remembered(shop):
     source = shop.listed(fake("asks"))
     heard = json.loads(text(asyncio.run(acall(source, "heard"))))
-    assert heard[0] == DECLARED == source._memory.known.declared
+    assert heard[0] == declared(source.config) == source._memory.known.declared
 
 
 def test_what_was_remembered_before_there_were_any_still_reads(tmp_path):
     cache = MCPToolsCache(tmp_path)
     known = KnownServer("s", "h", ServerFacts("2025-11-25"), Listing(({"name": "t"},)), 1.0)
     cache.write(known)
-    path = cache.path("s")
+    path = cache.path("s", "h")
     file = json.loads(path.read_text())
     assert file["entry"]["listing"].pop("offers") == {}
     entry = json.dumps(file["entry"])
@@ -118,15 +119,12 @@ def test_whoever_watches_a_resource_hears_of_it_and_keeps_the_server_up(shop, ba
 
     watched = asyncio.run(source.offers.watch("fake://a", hear, soon()))
     assert watched.ok, watched
-    time.sleep(0.6)
+    let_pass(0.6)
     assert source.status().state == "ready"
     call(source, "touch", uri="fake://a")
     call(source, "touch", uri="fake://shared")
     source.offers.unwatch("fake://a", hear)
-    until = time.monotonic() + 20
-    while source.status().state == "ready" and time.monotonic() < until:
-        time.sleep(0.05)
-    assert source.status().state == "asleep"
+    until(lambda: source.status().state == "asleep")
     assert heard == [1]
     assert text(call(source, "touch", uri="fake://a")) == "[]"
 
@@ -138,8 +136,11 @@ def test_a_server_that_starts_anew_is_told_what_is_watched(shop):
     async def test():
         await source.offers.watch("fake://a", lambda: heard.append(1), soon())
         await acall(source, "crash")
-        while not heard:
-            await acall(source, "touch", uri="fake://a")
-            await asyncio.sleep(0.05)
 
-    asyncio.run(asyncio.wait_for(test(), 20))
+        async def touched():
+            await acall(source, "touch", uri="fake://a")
+            return heard
+
+        await until_async(touched)
+
+    asyncio.run(test())

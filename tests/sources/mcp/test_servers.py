@@ -8,6 +8,7 @@ import time
 import pytest
 
 from tests.sources.mcp.faking import FAKE, error
+from tests.waiting import HANG_S, until
 from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.model import Call, Running
@@ -52,7 +53,7 @@ def test_a_server_that_is_not_known_yet_is_a_problem(write):
 
 
 def test_its_tools_are_found_while_it_sleeps_and_ready_while_it_runs(write):
-    file = write(tool_prefix="f", idle_timeout_s=0.5)
+    file = write(tool_prefix="f", idle_timeout_s=2)
     learn(file)
     with Crib.from_settings(settings_for(file)) as crib:
         assert crib.problems == ()
@@ -63,21 +64,21 @@ def test_its_tools_are_found_while_it_sleeps_and_ready_while_it_runs(write):
             "mcp",
             "write",
         )
-        running = Running(time.monotonic() + 10)
+        running = Running(time.monotonic() + HANG_S)
         assert asyncio.run(mcp_source(crib).call(Call("echo", {"text": "x"}), running)).ok
-        wait_for(lambda: crib.get("mcp_f_echo").state == "ready")
-        wait_for(lambda: crib.get("mcp_f_echo").state == "asleep")
+        until(lambda: crib.get("mcp_f_echo").state == "ready")
+        until(lambda: crib.get("mcp_f_echo").state == "asleep")
 
 
 def test_a_changed_list_reaches_search_by_itself(write):
-    file = write("loop")
+    file = write("loop", trust="open")
     learn(file)
     with Crib.from_settings(settings_for(file)) as crib:
         news = []
         crib.pool.events.subscribe("TOOLS_UPDATED", news.append)
-        running = Running(time.monotonic() + 10)
+        running = Running(time.monotonic() + HANG_S)
         asyncio.run(mcp_source(crib).call(Call("echo", {"text": "x"}), running))
-        wait_for(lambda: "mcp_fake_seen_2" in crib.entries())
+        until(lambda: "mcp_fake_seen_2" in crib.entries())
         assert any("mcp_fake_seen_2" in {entry.name for entry in one.added} for one in news)
         assert crib.search("mcp_fake_seen_2")[0].name == "mcp_fake_seen_2"
 
@@ -100,7 +101,7 @@ def test_a_crib_that_is_closed_calls_nobody(write):
     learn(file)
     with Crib.from_settings(settings_for(file)) as crib:
         source = mcp_source(crib)
-    outcome = asyncio.run(source.call(Call("echo", {}), Running(time.monotonic() + 5)))
+    outcome = asyncio.run(source.call(Call("echo", {}), Running(time.monotonic() + HANG_S)))
     assert error(outcome).code == "closed"
 
 
@@ -124,10 +125,3 @@ def test_a_search_loads_no_sdk(write):
     )
     assert "mcp_fake_echo" in done.stdout
     assert done.stderr.strip() == "loaded"
-
-
-def wait_for(true, within=6.0):
-    until = time.monotonic() + within
-    while not true() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert true()

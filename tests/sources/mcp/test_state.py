@@ -22,8 +22,8 @@ def test_a_first_start_trusts_first_sight(tmp_path):
 
 def test_a_start_that_was_cut_short_before_the_key_is_no_loss(tmp_path):
     closed(open_state(tmp_path))
-    (tmp_path / "install.key").unlink()
-    (tmp_path / "decisions.db").unlink()
+    for name in ("install.key", "decisions.db", "decisions.counter"):
+        (tmp_path / name).unlink()
     prepare(tmp_path / "decisions.db")
     assert closed(open_state(tmp_path)).problems == ()
 

@@ -1,6 +1,7 @@
 """What a server lists, held against what was decided."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -60,8 +61,9 @@ def decisions(tmp_path):
 
 @pytest.fixture
 def judge(decisions):
-    def judge(*tools, trust="pinned", **others):
-        return Trust(config(trust), decisions).judge(known(*tools, **others))
+    def judge(*tools, trust="pinned", config_hash="h", **others):
+        trusting = Trust(config(trust), decisions, config_hash)
+        return trusting.judge(known(*tools, config_hash=config_hash, **others))
 
     return judge
 
@@ -91,9 +93,43 @@ def test_what_comes_with_a_tool_is_pinned_as_well(judge, other):
     assert status(judge(**other)) == "changed"
 
 
-def test_a_new_tool_of_a_known_server_is_trusted_when_pinned(judge):
+def test_a_tool_that_comes_after_the_first_list_waits_and_nothing_of_it_is_shown(judge):
     judge()
-    assert status(judge(RAW, RAW | {"name": "new"}), "new") == "approved"
+    for _ in range(2):
+        judged = judge(RAW, RAW | {"name": "new"})
+        assert status(judged) == "approved"
+        assert (judged.tools["new"].status, judged.tools["new"].shown) == ("unreviewed", None)
+        assert judged.waiting() == ["new"]
+    assert status(judge(RAW, RAW | {"name": "new"}, trust="open"), "new") == "approved"
+
+
+def test_a_list_without_tools_is_no_first_one(judge, decisions):
+    Trust(config(), decisions, "h").judge(replace(known(), listing=Listing()))
+    assert status(judge()) == "approved"
+
+
+def test_a_first_list_that_was_cut_is_one_all_the_same(judge, decisions):
+    cut = replace(known(), listing=Listing((RAW,), complete=False))
+    assert status(Trust(config(), decisions, "h").judge(cut)) == "approved"
+    assert status(judge(RAW, RAW | {"name": "new"}), "new") == "unreviewed"
+
+
+def test_another_configuration_of_the_name_is_another_server_that_inherits_nothing(judge):
+    judge()
+    mine = judge(config_hash="i").tools["log"]
+    assert mine.status == "changed"  # beside what was approved of the other one
+    assert mine.shown.tool == RAW
+    assert status(judge(RAW | {"name": "new"}, config_hash="i"), "new") == "unreviewed"
+    assert status(judge()) == "approved"
+
+
+def test_approving_one_configuration_leaves_the_other_as_it_was(judge, decisions):
+    judge()
+    other = judge(RAW | {"title": "x"}, config_hash="i").tools["log"]
+    approve(decisions, "mcp:git#i", "log", other.pin, other.now.written())
+    assert status(judge(RAW | {"title": "x"}, config_hash="i")) == "approved"
+    assert status(judge()) == "approved"
+    assert status(judge(RAW | {"title": "x"})) == "changed"
 
 
 def test_under_strict_new_ones_wait_and_nothing_of_them_is_shown(judge):
@@ -105,7 +141,7 @@ def test_under_strict_new_ones_wait_and_nothing_of_them_is_shown(judge):
 def test_under_open_everything_is_taken(judge, decisions):
     assert status(judge(trust="open")) == "approved"
     assert status(judge(RAW | {"title": "x"}, trust="open")) == "approved"
-    assert decisions.of("mcp:git") == {}
+    assert decisions.of("mcp:git#h") == {}
 
 
 @pytest.mark.parametrize(
@@ -123,7 +159,7 @@ def test_a_new_tool_with_something_hidden_in_it_waits(judge, hidden):
     assert (judged.status, judged.shown) == ("unreviewed", None)
     assert judged.flags
     assert status(judge(RAW | hidden, trust="open")) == "approved"
-    assert status(judge()) == "approved"  # nobody has decided on it, and now it is clean
+    assert status(judge()) == "unreviewed"  # it is clean now, and no longer the first list
 
 
 def test_what_is_hidden_in_the_instructions_makes_all_wait(judge):
@@ -133,11 +169,11 @@ def test_what_is_hidden_in_the_instructions_makes_all_wait(judge):
 def test_a_decision_is_about_one_definition(judge, decisions):
     judge()
     other = judge(RAW | {"title": "x"}).tools["log"]
-    reject(decisions, "mcp:git", "log", other.pin, other.now.written())
+    reject(decisions, "mcp:git#h", "log", other.pin, other.now.written())
     assert status(judge(RAW | {"title": "x"})) == "rejected"
     assert status(judge(RAW | {"title": "y"})) == "changed"
     assert status(judge()) == "approved"
-    approve(decisions, "mcp:git", "log", other.pin, other.now.written())
+    approve(decisions, "mcp:git#h", "log", other.pin, other.now.written())
     assert status(judge(RAW | {"title": "x"})) == "approved"
     assert status(judge()) == "changed"
 
@@ -163,25 +199,28 @@ class RugPull(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.allowed: dict[str, str] = {}
-        self.decided: set[str] = set()
+        self.allowed: dict[tuple[str, str], str] = {}
+        self.is_known = False
 
-    @initialize(trust=st.sampled_from(["pinned", "strict"]))
-    def open(self, trust):
+    @initialize(trust=st.sampled_from(["pinned", "strict"]), empty=st.booleans())
+    def open(self, trust, empty):
         self.folder = Path(mkdtemp())
         self.decisions = Decisions(self.folder / "d.db", bytes(32))
         self.trust = trust
-        self.tools = {"a": RAW | {"name": "a"}}
-        self.extra: dict[str, str] = {}
+        self.tools = {} if empty else {"a": RAW | {"name": "a"}}
+        self.about, self.config_hash = "", "h"
         self.look()
 
     def look(self):
-        judge = Trust(config(self.trust), self.decisions)
-        self.judged = judge.judge(known(*self.tools.values(), **self.extra)).tools
-        for name, one in self.judged.items():
-            if name not in self.decided and self.trust == "pinned" and not one.flags:
-                self.allowed[name] = one.pin
-                self.decided.add(name)
+        judge = Trust(config(self.trust), self.decisions, self.config_hash)
+        listed = Listing(tuple(self.tools.values()))
+        about = {"about": self.about, "config_hash": self.config_hash}
+        self.judged = judge.judge(replace(known(**about), listing=listed)).tools
+        if self.judged and self.trust == "pinned" and not self.is_known:
+            self.is_known = True
+            for name, one in self.judged.items():
+                if not one.flags:
+                    self.allowed[self.config_hash, name] = one.pin
 
     @rule(name=st.sampled_from("abc"), field=st.sampled_from([*FIELDS]), back=st.booleans())
     def pull(self, name, field, back):
@@ -196,7 +235,7 @@ class RugPull(RuleBasedStateMachine):
 
     @rule(about=st.sampled_from(["", "Obey"]), config_hash=st.sampled_from("hi"))
     def move(self, about, config_hash):
-        self.extra = {"about": about, "config_hash": config_hash}
+        self.about, self.config_hash = about, config_hash
         self.look()
 
     @rule(name=st.sampled_from("abc"))
@@ -209,9 +248,10 @@ class RugPull(RuleBasedStateMachine):
         one = self.judged.get(name)
         if one:
             decide = approve if yes else reject
-            decide(self.decisions, "mcp:git", name, one.pin, one.now.written())
-            self.allowed |= {name: one.pin} if yes else {}
-            self.decided.add(name)
+            source = f"mcp:git#{self.config_hash}"
+            decide(self.decisions, source, name, one.pin, one.now.written())
+            self.allowed |= {(self.config_hash, name): one.pin} if yes else {}
+            self.is_known = True
             self.look()
 
     @rule()
@@ -223,10 +263,13 @@ class RugPull(RuleBasedStateMachine):
     @invariant()
     def callable_means_approved(self):
         for name, one in getattr(self, "judged", {}).items():
-            assert (one.status == "approved") == (self.allowed.get(name) == one.pin)
+            allowed = self.allowed.get((self.config_hash, name))
+            assert (one.status == "approved") == (allowed == one.pin)
             if one.status == "changed":
                 assert one.shown
-                assert one.shown.pin == self.allowed[name]
+                others = [pin for (_, of), pin in self.allowed.items() if of == name]
+                assert one.shown.pin == (allowed or one.shown.pin)
+                assert one.shown.pin in others
 
     def teardown(self):
         self.decisions.close()

@@ -1,15 +1,18 @@
 """What a conversation on the Messages API shows, and what of it can be sent again."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import cast
 
 from anthropic.types import MessageParam
 
+from toolcrib.adapters.wire.calls import ToolCall
 from toolcrib.adapters.wire.plain import objects, text_of
-from toolcrib.adapters.wire.told import told_gone, told_loaded
-from toolcrib.model import Json, JsonObject
+from toolcrib.adapters.wire.proxy import unwrapped
+from toolcrib.adapters.wire.told import told_beside, told_gone, told_loaded
+from toolcrib.model import Json, JsonObject, Outcome
 from toolcrib.session.found import revealed_in
-from toolcrib.session.search_tool import NAMES
+from toolcrib.session.search_tool import NAME
 
 
 def typed(blocks: Iterable[JsonObject], kind: str) -> Iterator[JsonObject]:
@@ -32,19 +35,24 @@ def _names(references: object) -> Iterator[str]:
 
 
 def revealed(messages: Iterable[MessageParam]) -> Iterator[str]:
-    """The names that the searches of a conversation have revealed, in its order."""
-    searches: set[str] = set()
+    """The names that searches have revealed, and those that were called, in order."""
+    asked: dict[str, ToolCall] = {}
     for message in messages:
         blocks = objects(message["content"])
-        searches |= {
-            text_of(block.get("id"))
-            for block in typed(blocks, "tool_use")
-            if block.get("name") in NAMES
-        }
+        asked |= {call.id: call for call in map(call_of, typed(blocks, "tool_use"))}
         yield from hosted_names(blocks)
         for block in typed(blocks, "tool_result"):
-            if block.get("tool_use_id") in searches:
+            call = asked.get(text_of(block.get("tool_use_id")))
+            if call and call.is_search:
                 yield from _revealed_by(block.get("content"))
+            elif call and not block.get("is_error"):
+                yield unwrapped(call).name
+
+
+def call_of(block: JsonObject) -> ToolCall:
+    """The call that a `tool_use` block is."""
+    arguments = cast("JsonObject", block.get("input") or {})
+    return ToolCall(text_of(block.get("id")), text_of(block.get("name")), arguments)
 
 
 def _revealed_by(content: Json) -> Iterator[str]:
@@ -55,10 +63,95 @@ def _revealed_by(content: Json) -> Iterator[str]:
         yield from revealed_in(text_of(block.get("text")))
 
 
-def with_known(messages: list[MessageParam], known: set[str]) -> list[MessageParam]:
+def as_referred(messages: Sequence[MessageParam], known: Collection[str]) -> list[MessageParam]:
+    """The messages as the native wire takes them, with these tools deferred.
+
+    What a search has said in words is said in references, references to other tools than these in
+    words. Before a call of a tool that nothing refers to any more, after a summary say, stands a
+    search that does: the model would not see its definition otherwise.
+    """
+    searches = set(_searches(messages))
+    kept = with_known(messages, known)
+    referred = [_referring(message, known, searches) for message in kept]
+    made: list[MessageParam] = []
+    loaded: set[str] = set()
+    for message, after in pairwise([*referred, None]):
+        loaded |= set(_references(message))
+        soon = loaded.union(_references(after))
+        called = dict.fromkeys(_called(message, after))
+        if lost := [name for name in called if name in known and name not in soon]:
+            made += _search_for(lost, len(made))
+            loaded |= set(lost)
+        made.append(cast("MessageParam", message))
+    return made
+
+
+def _called(message: MessageParam | None, after: MessageParam | None) -> Iterator[str]:
+    """The names of the calls of a message that the next one answers without an error."""
+    pair = [each for each in (message, after) if each]
+    return (name for name in revealed(pair) if name not in set(_references(after)))
+
+
+def _references(message: MessageParam | None) -> Iterator[str]:
+    blocks = objects(message["content"]) if message else []
+    yield from hosted_names(blocks)
+    for block in typed(blocks, "tool_result"):
+        yield from _names(block.get("content"))
+
+
+def _search_for(names: Sequence[str], place: int) -> list[MessageParam]:
+    """A search that finds these, as a model makes it and we answer it."""
+    id = f"toolcrib_{place}"
+    asked = {"query": f"select:{','.join(names)}"}
+    use = {"type": "tool_use", "id": id, "name": NAME, "input": asked}
+    found = {"type": "tool_result", "tool_use_id": id, "content": _to(names)}
+    turns = {"role": "assistant", "content": [use]}, {"role": "user", "content": [found]}
+    return cast("list[MessageParam]", list(turns))
+
+
+def _searches(messages: Iterable[MessageParam]) -> Iterator[str]:
+    """The ids of the searches of a conversation."""
+    for message in messages:
+        calls = map(call_of, typed(objects(message["content"]), "tool_use"))
+        yield from (call.id for call in calls if call.is_search)
+
+
+def _referring(
+    message: MessageParam, known: Collection[str], searches: Collection[str]
+) -> MessageParam:
+    """The message with references in place of words by which a search made these callable."""
+    blocks = objects(message["content"])
+    said = [_words_of(block) if block.get("tool_use_id") in searches else "" for block in blocks]
+    found = [[name for name in revealed_in(words) if name in known] for words in said]
+    if not any(found):
+        return message
+    referring = [
+        {**block, "content": _to(names)} if names else block
+        for block, names in zip(blocks, found, strict=True)
+    ]
+    besides = (
+        told_beside(Outcome(words)) for words, names in zip(said, found, strict=True) if names
+    )
+    texts = [{"type": "text", "text": text} for text in besides if text]
+    return cast("MessageParam", {**message, "content": [*referring, *texts]})
+
+
+def _words_of(block: JsonObject) -> str:
+    content = block.get("content")
+    parts = "".join(text_of(part.get("text")) for part in typed(objects(content), "text"))
+    return text_of(content) or parts
+
+
+def _to(names: Iterable[str]) -> list[Json]:
+    return [{"type": "tool_reference", "tool_name": name} for name in names]
+
+
+def with_known(
+    messages: Sequence[MessageParam], known: Collection[str] = frozenset()
+) -> list[MessageParam]:
     """The messages, with references to other tools than these in words."""
-    if set(_all_references(messages)) <= known:
-        return messages
+    if set(_all_references(messages)).issubset(known):
+        return list(messages)
     return [_in_words(message, known) for message in messages]
 
 
@@ -68,7 +161,7 @@ def _all_references(messages: Iterable[MessageParam]) -> Iterator[str]:
             yield from _names(block.get("content"))
 
 
-def _in_words(message: MessageParam, known: set[str]) -> MessageParam:
+def _in_words(message: MessageParam, known: Collection[str]) -> MessageParam:
     content = message["content"]
     if isinstance(content, str):
         return message
@@ -76,10 +169,9 @@ def _in_words(message: MessageParam, known: set[str]) -> MessageParam:
     return cast("MessageParam", {**message, "content": blocks})
 
 
-def _block_in_words(block: JsonObject, known: set[str]) -> JsonObject:
+def _block_in_words(block: JsonObject, known: Collection[str]) -> JsonObject:
     names = list(_names(block.get("content"))) if block.get("type") == "tool_result" else []
-    if set(names) <= known:
+    if set(names).issubset(known):
         return block
-    kept = [name for name in names if name in known]
-    content: Json = [{"type": "tool_reference", "tool_name": name} for name in kept]
+    content = _to(name for name in names if name in known)
     return {**block, "content": content or (told_gone(names) if known else told_loaded(names))}

@@ -29,16 +29,24 @@ from anthropic.types import (
 from anthropic.types.beta import BetaMessage
 from anthropic.types.tool_result_block_param import Content
 
-from toolcrib.adapters.anthropic.conversation import hosted_names, revealed, typed, with_known
+from toolcrib.adapters.anthropic.conversation import (
+    as_referred,
+    call_of,
+    hosted_names,
+    revealed,
+    typed,
+    with_known,
+)
 from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
 from toolcrib.adapters.auto import Auto, Choice, Speaking
 from toolcrib.adapters.auto_table import Mode
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
-from toolcrib.adapters.wire.plain import objects, plain, text_of
+from toolcrib.adapters.wire.plain import objects, text_of, tokens_in
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
+from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import Image, told_beside, told_unloaded, told_with_images
-from toolcrib.errors import ConfigError
+from toolcrib.errors import ConfigError, ReplyError
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session.session import Session
@@ -48,6 +56,7 @@ AnthropicMode = Literal["reference", "append", "proxy"]
 AnthropicSearch = Literal["ours", "bm25", "regex"]
 
 MOST_DEFERRED = 10_000
+CUTS = ("max_tokens", "model_context_window_exceeded", "refusal")
 
 
 class AnthropicRequest(TypedDict):
@@ -100,15 +109,14 @@ class AnthropicWire:
         """The conversation and the tools, as they are to be sent.
 
         What the conversation shows to be revealed is taken for revealed. The messages are handed
-        on as they are, but for references that would be refused. Raises `ConfigError` where more
-        tools are to be sent than the provider takes.
+        on as they are, but for references that would be refused, and those that are missing: see
+        `as_referred`. Raises `ConfigError` where more tools are to be sent than the provider takes.
         """
         asked = list(messages)
         self.see(asked)
         choice = self.choice
-        tools = self._tools(choice.mode, set(revealed(asked)))
-        names = {str(tool.get("name")) for tool in tools if choice.mode == "reference"}
-        request = AnthropicRequest(messages=with_known(asked, names), tools=tools)
+        tools = self._tools(choice.mode)
+        request = AnthropicRequest(messages=self._said(asked, tools), tools=tools)
         if choice.betas:
             request["extra_headers"] = {"anthropic-beta": ",".join(choice.betas)}
         return request
@@ -118,11 +126,15 @@ class AnthropicWire:
 
         A search is answered with references to what it found, and in words where that is nothing.
         What there is to say besides follows in words: a result with references holds nothing else.
-        What the provider has searched itself is noted first.
+        What the provider has searched itself is noted first, and how long the conversation is.
+        Raises `ReplyError` for what is no reply of this provider, or is not whole.
         """
-        blocks = objects(cast("JsonObject", plain(reply)).get("content"))
+        read = read_reply(reply, "content", "a Message of Anthropic")
+        blocks = objects(read.get("content"))
+        _check_whole(text_of(read.get("stop_reason")), blocks)
         self._session.see(hosted_names(blocks))
-        calls = [unwrapped(call) for call in map(_call, typed(blocks, "tool_use"))]
+        self._session.used(tokens_in(read.get("usage"), *_USAGE))
+        calls = [unwrapped(call) for call in map(call_of, typed(blocks, "tool_use"))]
         outcomes = await make_calls(self._session, calls, self._approver)
         made = list(zip(calls, outcomes, strict=True))
         results = [self._result(*each) for each in made]
@@ -198,7 +210,15 @@ class AnthropicWire:
     def _hosted(self) -> bool:
         return self._search != "ours" and self.choice.mode == "reference"
 
-    def _tools(self, mode: Mode, referred: set[str]) -> list[ToolUnionParam]:
+    def _said(
+        self, messages: list[MessageParam], tools: Iterable[ToolUnionParam]
+    ) -> list[MessageParam]:
+        names = {str(tool.get("name")) for tool in tools if tool.get("defer_loading")}
+        if self.choice.mode != "reference" or self._hosted:
+            return with_known(messages, names)
+        return as_referred(messages, names)
+
+    def _tools(self, mode: Mode) -> list[ToolUnionParam]:
         session = self._session
         if mode == "proxy":
             return self._listed(proxy_tools(session))
@@ -206,13 +226,10 @@ class AnthropicWire:
             return self._listed(session.active_tools())
         if self._hosted and session.deferring:
             return self._with_deferred(_HOSTED[self._search])
-        # What is revealed but not referred to, after a summary say, is shown at once: the model
-        # would not see it otherwise.
-        revealed = session.revealed_tools()
-        shown = [tool for tool in revealed if tool.name not in referred]
-        waiting = (tool for tool in revealed if tool.name in referred)
-        at_once = self._listed((*session.stable_tools(), *shown))
-        return [*at_once, *(_param(tool, deferred=True) for tool in waiting)]
+        # Deferred whether or not anything refers to it: to show at once what a summary dropped
+        # would change what stands before, and change it back when it is found again.
+        waiting = (_param(tool, deferred=True) for tool in session.revealed_tools())
+        return [*self._listed(session.stable_tools()), *waiting]
 
     def _listed(self, tools: Sequence[ToolInfo]) -> list[ToolUnionParam]:
         return self._marked([_param(tool) for tool in tools])
@@ -244,6 +261,13 @@ class AnthropicWire:
         return [*tools[:-1], last]
 
 
+_USAGE = (
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+)
+
 _HOSTED: Mapping[str, ToolUnionParam] = {
     "bm25": {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"},
     "regex": {"type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex"},
@@ -269,6 +293,10 @@ def _block(part: str | Image) -> TextBlockParam | ImageBlockParam:
     return {"type": "image", "source": source}
 
 
-def _call(block: JsonObject) -> ToolCall:
-    arguments = cast("JsonObject", block.get("input") or {})
-    return ToolCall(text_of(block.get("id")), text_of(block.get("name")), arguments)
+def _check_whole(why: str, blocks: Sequence[JsonObject]) -> None:
+    """Raises `ReplyError` for a reply after which the model has more to say, or was cut off."""
+    check_ended(why, "take the final message of the stream, `await stream.get_final_message()`")
+    has_calls = any(typed(blocks, "tool_use"))
+    if why == "pause_turn" and not has_calls:
+        raise ReplyError("the model has paused (pause_turn): send the conversation once more")
+    check_uncut(why, CUTS, has_calls=has_calls)

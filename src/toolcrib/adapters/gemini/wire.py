@@ -10,22 +10,23 @@ cache and cannot change: there the proxy tool is spoken, and `cached_tools` go i
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict, cast
 
 from google.genai import types
 
+from toolcrib.adapters.gemini.reply import calls_of, tokens_of
 from toolcrib.adapters.gemini.schema import gemini_schema
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
+from toolcrib.adapters.wire.limit import within_limit
 from toolcrib.adapters.wire.plain import objects, text_of
-from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
+from toolcrib.adapters.wire.proxy import note_of, proxy_tools, revealed_by, unwrapped
 from toolcrib.adapters.wire.told import told
 from toolcrib.execute.approval import Approver
 from toolcrib.model import Json, JsonObject, Outcome, ToolInfo
-from toolcrib.session.found import revealed_in
-from toolcrib.session.search_tool import NAMES
 from toolcrib.session.session import Session
 
 GeminiMode = Literal["append", "proxy"]
+MOST_FUNCTIONS = 512
 Said: TypeAlias = types.Content | types.ContentDict
 
 
@@ -63,14 +64,18 @@ class GeminiWire:
     def request(self, contents: Iterable[Said]) -> GeminiRequest:
         """The conversation as it is, and the config with the tools.
 
-        What the conversation shows to be revealed is taken for revealed.
+        What the conversation shows to be revealed is taken for revealed. Gemini takes 512
+        functions: beyond that, what was found longest ago is left out until it is found again.
+        Raises `ConfigError` where the tools that are always shown are more.
         """
         asked = list(contents)
         self.see(asked)
         if self._config.cached_content:
             return {"contents": asked, "config": self._config}
-        proxy = self._mode == "proxy"
-        tools = proxy_tools(self._session) if proxy else self._session.active_tools()
+        if self._mode == "proxy":
+            tools = proxy_tools(self._session)
+        else:
+            tools = within_limit(self._session, MOST_FUNCTIONS, _revealed(asked))
         own = list(self._config.tools or [])
         with_tools = {"tools": [*own, *_declared(tools)]}
         return {"contents": asked, "config": self._config.model_copy(update=with_tools)}
@@ -79,9 +84,15 @@ class GeminiWire:
         """The tools to make an explicit cache with."""
         return _declared(proxy_tools(self._session))
 
-    async def results(self, reply: types.GenerateContentResponse) -> types.Content | None:
-        """What answers a reply, one part a call, in order; None if it has no calls."""
-        asked = reply.function_calls or []
+    async def results(
+        self, reply: types.GenerateContentResponse | JsonObject
+    ) -> types.Content | None:
+        """What answers a reply, one part a call, in order; None if it has no calls.
+
+        Raises `ReplyError` for what is no reply of Gemini, or is not whole.
+        """
+        asked = calls_of(reply)
+        self._session.used(tokens_of(reply))
         calls = [unwrapped(_call(call)) for call in asked]
         outcomes = await make_calls(self._session, calls, self._approver)
         parts = [_part(*each) for each in zip(asked, outcomes, strict=True)]
@@ -120,12 +131,33 @@ def _part(call: types.FunctionCall, outcome: Outcome) -> types.Part:
 
 
 def _revealed(contents: Iterable[Said]) -> Iterator[str]:
-    """The names that the searches of a conversation have revealed, in its order."""
+    """The names that searches have revealed, and those that were called, in order.
+
+    Answers come in the order of the calls; an id, which not every model gives, is not needed.
+    """
+    waiting: list[ToolCall] = []
     for content in objects(list(contents)):
         for part in objects(content.get("parts")):
-            answer = _member(part, "functionResponse", "function_response")
-            if answer.get("name") in NAMES:
-                yield from revealed_in(text_of(_member(answer, "response").get("result")))
+            if call := _member(part, "functionCall", "function_call"):
+                waiting.append(_plain_call(call))
+            if answer := _member(part, "functionResponse", "function_response"):
+                asked = next((call for call in waiting if _answers(answer, call)), None)
+                waiting = [call for call in waiting if call is not asked]
+                said = _member(answer, "response").get("result")
+                yield from _revealed_by(asked or _plain_call(answer), said)
+
+
+def _revealed_by(call: ToolCall, result: Json) -> tuple[str, ...]:
+    return revealed_by(call, text_of(result)) if result is not None else ()
+
+
+def _plain_call(call: JsonObject) -> ToolCall:
+    arguments = cast("JsonObject", call.get("args") or {})
+    return ToolCall(text_of(call.get("id")), text_of(call.get("name")), arguments)
+
+
+def _answers(answer: JsonObject, call: ToolCall) -> bool:
+    return answer.get("name") == call.name and text_of(answer.get("id")) == call.id
 
 
 def _member(value: JsonObject, *names: str) -> JsonObject:

@@ -19,7 +19,6 @@ from toolcrib.adapters.auto_table import Mode, Provider
 from toolcrib.adapters.messages import (
     definition,
     function,
-    referred,
     with_additions,
     with_references,
 )
@@ -70,14 +69,14 @@ def spoken_by(model: object) -> Spoken | None:
 def shaped(mode: Mode, session: Session, messages: Sequence[AnyMessage]) -> Shaped:
     """What this session shows and what was said, in the form of one mode.
 
-    What is revealed but not found in these messages any more, after a summary say, is shown at
-    once in every mode: the model would not see it otherwise.
+    What is revealed waits in every mode but `append`, whether or not these messages still show how
+    it was found: to list it with the others would change what stands before, and change it back
+    when it is found again. Stubs are listed, and so leave nothing to wait.
     """
-    if mode == "append":
+    if mode == "append" or session.style == "stub":
         return Shaped([function(tool) for tool in session.active_tools()], [*messages])
-    found = set(referred(messages))
-    waiting = {tool.name: tool for tool in session.revealed_tools() if tool.name in found}
-    at_once = [function(tool) for tool in session.active_tools() if tool.name not in waiting]
+    waiting = {tool.name: tool for tool in session.revealed_tools()}
+    at_once = [function(tool) for tool in session.stable_tools()]
     if mode == "reference":
         deferred = [_deferred(tool) for tool in waiting.values()]
         return Shaped([*at_once, *deferred], with_references(messages, waiting))

@@ -2,19 +2,23 @@
 
 from collections.abc import Iterable, Iterator
 
+from toolcrib.adapters.wire.calls import ToolCall
 from toolcrib.adapters.wire.plain import objects, text_of
-from toolcrib.session.found import revealed_in
-from toolcrib.session.search_tool import NAMES
+from toolcrib.adapters.wire.proxy import revealed_by
 
 
 def revealed(items: Iterable[object]) -> Iterator[str]:
-    """The names that searches have revealed, in order.
+    """The names that searches have revealed, and those that were called, in order.
 
     For `session.compacted(frozenset(revealed(items)))`, once a conversation was made shorter.
     """
-    searches: set[str] = set()
+    asked: dict[str, ToolCall] = {}
     for item in objects(list(items)):
-        if item.get("type") == "function_call" and item.get("name") in NAMES:
-            searches.add(text_of(item.get("call_id")))
-        if item.get("type") == "function_call_output" and item.get("call_id") in searches:
-            yield from revealed_in(text_of(item.get("output")))
+        id = text_of(item.get("call_id"))
+        match item:
+            case {"type": "function_call", "name": str(name)}:
+                asked[id] = ToolCall(id, name, text_of(item.get("arguments")))
+            case {"type": "function_call_output"} if id in asked:
+                yield from revealed_by(asked[id], text_of(item.get("output")))
+            case _:
+                pass

@@ -1,14 +1,16 @@
 """What the items of a conversation show, and how they are said where the wire is another."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from toolcrib.adapters.auto_table import Mode
+from toolcrib.adapters.wire.calls import ToolCall
 from toolcrib.adapters.wire.plain import objects, plain, text_of
+from toolcrib.adapters.wire.proxy import revealed_by
 from toolcrib.adapters.wire.told import told_loaded
 from toolcrib.model import Json, JsonObject
 from toolcrib.session.found import revealed_in
-from toolcrib.session.search_tool import NAME, NAMES
+from toolcrib.session.search_tool import NAME
 
 CARRIERS = ("tool_search_output", "additional_tools")
 SEARCHES = ("tool_search_call", "tool_search_output")
@@ -27,29 +29,70 @@ def carried(items: Iterable[object]) -> dict[str, str]:
 
 
 def revealed(items: Iterable[object]) -> Iterator[str]:
-    """The names that the searches of a conversation have revealed, in its order."""
-    searches: set[str] = set()
-    for item in objects(list(items)):
+    """The names that searches have revealed, and those that were called, in order."""
+    read = objects(list(items))
+    asked = {call.id: call for _, call in calls_of(read)}
+    for item in read:
         if item.get("type") in CARRIERS:
             yield from (name for name, _ in _members(item))
-        if item.get("type") == "function_call" and item.get("name") in NAMES:
-            searches.add(text_of(item.get("call_id")))
-        if item.get("type") == "function_call_output" and item.get("call_id") in searches:
+        if call := _answered(item, asked):
+            yield from revealed_by(call, _text(item.get("output")))
+
+
+def found_in_words(items: Iterable[JsonObject], answers: Iterable[JsonObject]) -> Iterator[str]:
+    """The names that searches among the items have found, where these answers say so in words."""
+    asked = {call.id: call for _, call in calls_of(items) if call.is_search}
+    for item in answers:
+        if _answered(item, asked):
             yield from revealed_in(_text(item.get("output")))
 
 
-def as_spoken(items: Sequence[object], mode: Mode) -> Sequence[object]:
-    """The items as a mode has them; as they are, if there is nothing to change.
+def calls_of(items: Iterable[JsonObject]) -> Iterator[tuple[JsonObject, ToolCall]]:
+    """The calls of functions among these items."""
+    for item in items:
+        match item:
+            case {"type": "function_call", "call_id": str(id), "name": str(name)}:
+                yield item, ToolCall(id, name, text_of(item.get("arguments")) or "{}")
+            case _:
+                pass
 
-    With `output` a call of a loaded tool has its namespace. Elsewhere there is no search of the
-    API's own: calls and results are those of a function.
+
+def _answered(item: JsonObject, asked: Mapping[str, ToolCall]) -> ToolCall | None:
+    """The call of a function that an item answers."""
+    is_answer = item.get("type") == "function_call_output"
+    return asked.get(text_of(item.get("call_id"))) if is_answer else None
+
+
+def as_spoken(items: Iterable[JsonObject], mode: Mode) -> list[JsonObject]:
+    """The items as a mode has them.
+
+    With `output` that is as they are. Elsewhere there is no search of the API's own: calls and
+    results are those of a function.
     """
-    read = objects(list(items))
     if mode == "output":
-        spoken = list(_with_namespaces(read, carried(items)))
-    else:
-        spoken = [each for item in read for each in _without_search(item, mode)]
-    return items if spoken == read else spoken
+        return list(items)
+    return [each for item in items for each in _without_search(item, mode)]
+
+
+def with_namespaces(items: Sequence[JsonObject], listed: Collection[str]) -> Iterator[JsonObject]:
+    """The items, in which a call of a loaded tool has its namespace.
+
+    A call that has one which nothing loads loses it, unless the tool is listed in the request. The
+    API refuses the first without, and the second with it.
+    """
+    known = carried(items)
+    for item in items:
+        name, has = text_of(item.get("name")), bool(item.get("namespace"))
+        if item.get("type") != "function_call" or has == (name in known):
+            yield item
+        elif name in known:
+            yield {**item, "namespace": known[name]}
+        else:
+            yield item if name in listed else _without_namespace(item)
+
+
+def _without_namespace(item: JsonObject) -> JsonObject:
+    return {key: value for key, value in item.items() if key != "namespace"}
 
 
 def _members(item: JsonObject) -> Iterator[tuple[str, str]]:
@@ -57,14 +100,6 @@ def _members(item: JsonObject) -> Iterator[tuple[str, str]]:
         name = text_of(tool.get("name"))
         members = objects(tool.get("tools")) if tool.get("type") == "namespace" else [tool]
         yield from ((text_of(each.get("name")), name) for each in members)
-
-
-def _with_namespaces(items: Iterable[JsonObject], known: Mapping[str, str]) -> Iterator[JsonObject]:
-    """The API refuses a call of a loaded tool that does not say where it was loaded."""
-    for item in items:
-        name = text_of(item.get("name"))
-        lost = item.get("type") == "function_call" and name in known and not item.get("namespace")
-        yield {**item, "namespace": known[name]} if lost else item
 
 
 def _without_search(item: JsonObject, mode: Mode) -> Iterator[JsonObject]:
@@ -82,7 +117,7 @@ def _without_search(item: JsonObject, mode: Mode) -> Iterator[JsonObject]:
         case {"type": "additional_tools"} if mode != "inject":
             pass
         case {"type": "function_call", "namespace": _} if mode != "inject":
-            yield {key: value for key, value in item.items() if key != "namespace"}
+            yield _without_namespace(item)
         case {"type": "function_call", "namespace": str(), "name": str(name)}:
             yield {**item, "namespace": name}
         case _:

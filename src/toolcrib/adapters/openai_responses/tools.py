@@ -3,13 +3,13 @@
 A deferred function on its own still shows its name and description; a namespace hides its members.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, cast
 
 from openai.types.responses import FunctionToolParam, NamespaceToolParam, ToolSearchToolParam
 from openai.types.responses.namespace_tool_param import ToolFunction
 
-from toolcrib.adapters.wire.namespaces import namespaces_of
+from toolcrib.adapters.wire.namespaces import Namespace, namespaces_of
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.model import ToolInfo
 
@@ -39,15 +39,21 @@ def search_tool(tool: ToolInfo, by: Literal["client", "server"]) -> ToolSearchTo
 
 def namespaces(tools: Iterable[ToolInfo]) -> list[NamespaceToolParam]:
     """The tools as deferred functions, in namespaces."""
-    return [
-        {
-            "type": "namespace",
-            "name": each.name,
-            "description": each.description,
-            "tools": [_member(tool) for tool in each.tools],
-        }
-        for each in namespaces_of(tools)
-    ]
+    return [_namespace(each) for each in namespaces_of(tools)]
+
+
+def namespace(name: str, tools: Sequence[ToolInfo]) -> NamespaceToolParam:
+    """The tools as deferred functions, in a namespace of this name."""
+    return _namespace(Namespace.of(name, name, tools))
+
+
+def _namespace(said: Namespace) -> NamespaceToolParam:
+    return {
+        "type": "namespace",
+        "name": said.name,
+        "description": said.description,
+        "tools": [_member(tool) for tool in said.tools],
+    }
 
 
 def _member(tool: ToolInfo) -> ToolFunction:

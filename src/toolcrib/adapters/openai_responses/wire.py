@@ -26,12 +26,15 @@ from openai.types.responses import (
 )
 
 from toolcrib.adapters.auto import Auto, Choice, Speaking
-from toolcrib.adapters.openai_responses.items import as_spoken, carried, revealed
+from toolcrib.adapters.openai_responses.carriers import NATIVE, with_carriers
+from toolcrib.adapters.openai_responses.items import as_spoken, carried, revealed, with_namespaces
 from toolcrib.adapters.openai_responses.tools import function, namespaces, search_tool
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
-from toolcrib.adapters.wire.plain import objects, plain, text_of
+from toolcrib.adapters.wire.plain import objects, text_of, tokens_in
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
+from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
 from toolcrib.adapters.wire.told import Image, told, told_beside, told_with_images
+from toolcrib.errors import ReplyError
 from toolcrib.execute.approval import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session.search_tool import NAME
@@ -89,13 +92,13 @@ class ResponsesWire:
         """The conversation and the tools, as they are to be sent.
 
         What the conversation shows to be revealed is taken for revealed. The items are handed on
-        as they are, unless the conversation began on another wire.
+        as they are, unless the conversation began on another wire, or was made shorter: see
+        `with_carriers`.
         """
         asked = list(items)
         self.see(asked)
-        mode = self.choice.mode
-        self._carried = set(carried(asked))
-        spoken = cast("list[ResponseInputItemParam]", as_spoken(asked, mode))
+        spoken = self._spoken(asked)
+        self._carried = set(carried(spoken))
         request = ResponsesRequest(input=spoken)
         if tools := self._tools():
             request["tools"] = tools
@@ -108,8 +111,11 @@ class ResponsesWire:
         place in them: definitions, what a search did not load, and the way on where it found
         nothing.
         """
-        output = objects(cast("JsonObject", plain(reply)).get("output"))
+        read = read_reply(reply, "output", "a Response of OpenAI")
+        output = objects(read.get("output"))
+        _check_whole(read, has_calls=any(_calls(output)))
         self._session.see(revealed(output))
+        self._session.used(tokens_in(read.get("usage"), "total_tokens"))
         calls = [unwrapped(call) for call in _calls(output)]
         outcomes = await make_calls(self._session, calls, self._approver)
         made = list(zip(calls, outcomes, strict=True))
@@ -135,6 +141,19 @@ class ResponsesWire:
         Ask again with `request(items)` if so, and let any other error be raised.
         """
         return self._speaking.refused(error)
+
+    def _spoken(self, items: Sequence[Item]) -> list[ResponseInputItemParam]:
+        """The items as the mode has them; those that need no change are the given ones."""
+        mode = self.choice.mode
+        read = [(item, each) for item in items for each in objects([item])]
+        said = as_spoken([each for _, each in read], mode)
+        if mode in NATIVE and not self._hosted:
+            said = list(with_carriers(said, mode, self._session.revealed_tools()))
+        if mode in NATIVE:
+            listed = self._session.deferred_tools() if self._hosted else ()
+            said = list(with_namespaces(said, {tool.name for tool in listed}))
+        given = {id(each): item for item, each in read}
+        return cast("list[ResponseInputItemParam]", [given.get(id(each), each) for each in said])
 
     @property
     def _hosted(self) -> bool:
@@ -194,6 +213,17 @@ def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:
                 yield ToolCall(id, NAME, cast("JsonObject", item.get("arguments") or {}))
             case _:
                 pass
+
+
+def _check_whole(reply: JsonObject, *, has_calls: bool) -> None:
+    """Raises `ReplyError` for a response that is still made, has failed, or was cut off."""
+    status = text_of(reply.get("status")) or "completed"
+    how = "wait until its status is `completed`; of a stream, `await stream.get_final_response()`"
+    check_ended("" if status in {"queued", "in_progress"} else status, how)
+    if status in {"failed", "cancelled"}:
+        message = cast("JsonObject", reply.get("error") or {}).get("message", "no reason is given")
+        raise ReplyError(f"this response is {status}: {message}")
+    check_uncut(status, ("incomplete",), has_calls=has_calls)
 
 
 def _output(call: ToolCall, outcome: Outcome) -> JsonObject:

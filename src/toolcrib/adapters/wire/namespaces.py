@@ -20,6 +20,12 @@ class Namespace:
     description: str
     tools: tuple[ToolInfo, ...]
 
+    @classmethod
+    def of(cls, name: str, source: str, tools: Sequence[ToolInfo]) -> "Namespace":
+        """These tools of a source, under a name."""
+        listed = ", ".join(tool.name for tool in tools)
+        return cls(name, f"Tools of {source}: {listed}", tuple(tools))
+
 
 def namespaces_of(tools: Iterable[ToolInfo]) -> list[Namespace]:
     """The tools in a namespace a source, in the order in which they come.
@@ -30,7 +36,7 @@ def namespaces_of(tools: Iterable[ToolInfo]) -> list[Namespace]:
     for tool in tools:
         groups.setdefault(namespace_of(tool), []).append(tool)
     return [
-        _namespace(name if place == 1 else f"{name}_{place}", name, members)
+        Namespace.of(name if place == 1 else f"{name}_{place}", name, members)
         for name, group in groups.items()
         for place, members in enumerate(_parts(group), 1)
     ]
@@ -44,8 +50,3 @@ def namespace_of(tool: ToolInfo) -> str:
 def _parts(tools: Sequence[ToolInfo]) -> Iterator[Sequence[ToolInfo]]:
     for start in range(0, len(tools), MOST_MEMBERS):
         yield tools[start : start + MOST_MEMBERS]
-
-
-def _namespace(name: str, source: str, tools: Sequence[ToolInfo]) -> Namespace:
-    listed = ", ".join(tool.name for tool in tools)
-    return Namespace(name, f"Tools of {source}: {listed}", tuple(tools))

@@ -3,7 +3,9 @@
 from typing import Final
 
 from toolcrib.adapters.wire.calls import ToolCall
+from toolcrib.adapters.wire.told import is_told_error
 from toolcrib.model import Json, JsonObject, ToolInfo
+from toolcrib.session.found import revealed_in
 from toolcrib.session.search_tool import NAME as SEARCH
 from toolcrib.session.session import Session
 from toolcrib.text.json_text import read_strictly
@@ -58,6 +60,16 @@ def unwrapped(call: ToolCall) -> ToolCall:
             return ToolCall(call.id, name, {})
         case _:
             return call
+
+
+def revealed_by(call: ToolCall, text: str) -> tuple[str, ...]:
+    """The names that an answered call shows to be revealed, by the text of the answer.
+
+    Those that a search made callable, or the tool that was called and has not failed.
+    """
+    if call.is_search:
+        return revealed_in(text)
+    return () if is_told_error(text) else (unwrapped(call).name,)
 
 
 def _read(arguments: JsonObject | str) -> Json:

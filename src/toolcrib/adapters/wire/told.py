@@ -53,6 +53,11 @@ def told_error(error: CallError) -> str:
     return json.dumps({"error": facts}, ensure_ascii=False)
 
 
+def is_told_error(text: str) -> bool:
+    """Whether this is what `told_error` says, on wires that do not mark an error otherwise."""
+    return text.startswith('{"error": {"code": ')
+
+
 def told_beside(outcome: Outcome, *, hints: bool = True) -> str:
     """What the outcome of a search says besides the tools that it loaded; "" if nothing.
 

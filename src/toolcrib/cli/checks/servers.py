@@ -21,7 +21,7 @@ def check_servers(patient: Patient) -> Iterator[Finding]:
     if patient.start:
         refresh([source for source in sources if not source.config.disabled])
     for source in sources:
-        yield _of(source) or _by_state(source)
+        yield _of(source) or _in_doubt(source) or _by_state(source)
     if not sources:
         yield Finding(AREA, "ok", "no MCP server is configured")
 
@@ -40,6 +40,14 @@ def _of(source: McpSource) -> Finding | None:
         found = f"its command {command.command!r} is not there"
         return _problem(source, found, "install it, or correct `command`")
     return None
+
+
+def _in_doubt(source: McpSource) -> Finding | None:
+    """That what was decided about its tools does not count."""
+    if not source.judgement.problem:
+        return None
+    words = f"nothing of it is approved: {source.judgement.problem}"
+    return _problem(source, words, f"toolcrib review {source.server}")
 
 
 def _by_state(source: McpSource) -> Finding:

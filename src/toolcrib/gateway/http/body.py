@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from toolcrib.execute.strict_json import NotJson, read_json
 from toolcrib.gateway.http.asgi import Message, Receive
 from toolcrib.gateway.http.refusal import Refusal
+from toolcrib.gateway.streams import MOST_VALUES
 
 BODY_S = 20.0
+LITTLE = 64 * 1024
 
 
 async def read_body(receive: Receive, headers: Mapping[str, str], most: int) -> bytes:
@@ -21,11 +23,19 @@ async def read_body(receive: Receive, headers: Mapping[str, str], most: int) -> 
     except TimeoutError:
         told = f"the body took longer than {BODY_S:.0f} s; send it faster"
         raise Refusal(408, "too_slow", told) from None
+    if len(body) <= LITTLE:
+        _check(body)
+    else:
+        await asyncio.to_thread(_check, body)
+    return body
+
+
+def _check(body: bytes) -> None:
+    """Raises `Refusal` where it is no JSON, or more values than anybody needs in one message."""
     try:
-        read_json(body.decode())
+        read_json(body.decode(), most_values=MOST_VALUES)
     except (NotJson, UnicodeDecodeError) as error:
         raise Refusal(400, "bad_request", f"{error}"[:200]) from None
-    return body
 
 
 async def _whole(receive: Receive, most: int) -> bytes:

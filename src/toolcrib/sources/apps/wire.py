@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypeGuard
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.text.json_text import deeper_than, read_strictly
+from toolcrib.text.json_text import deeper_than, has_more_values, read_strictly
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_DEPTH = 64
+MOST_VALUES = 100_000
 LONGEST_METHOD = 64
 LARGEST_ID = 2**53
 
@@ -98,6 +99,8 @@ def read(text: str | bytes) -> Message:
     """The message of a text. Raises `BadMessage`."""
     if isinstance(text, bytes):
         raise BadMessage(NOT_JSON, "a binary frame; send text")
+    if has_more_values(text.encode("utf-8", "replace"), MOST_VALUES):
+        raise BadMessage(NOT_A_REQUEST, f"more than {MOST_VALUES:,} values; send fewer")
     try:
         value = read_strictly(text)
     except (ValueError, RecursionError) as error:

@@ -6,7 +6,7 @@ after a restart it knows neither when a token ends nor where it came from: here 
 Only what the SDK names publicly is used.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Final, TypeVar
 
 import httpx2
@@ -22,6 +22,7 @@ from pydantic import BaseModel, ValidationError
 from toolcrib.model import JsonObject
 from toolcrib.sources.mcp.clear_text import in_the_clear
 from toolcrib.sources.mcp.logins import Login, LoginFile
+from toolcrib.text.redactor import Redactor
 
 UNAUTHORIZED: Final = 401
 FORBIDDEN: Final = 403
@@ -35,7 +36,8 @@ class Authorizer(httpx2.Auth):
 
     `refused` tells whether the last reply was that we are not let in, `error` why we could not do
     anything about it. Unless it `asks`, it does no more than refresh: nobody is bothered, nothing
-    is registered anywhere. A client that `registers` itself is stored beside its tokens.
+    is registered anywhere. A client that `registers` itself is stored beside its tokens. `redactor`
+    knows every token that was sent.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Authorizer(httpx2.Auth):
     ) -> None:
         self._provider = provider
         self._file = file
+        self.redactor = Redactor()
         self._url = provider.context.server_url
         self._asks = asks
         self._registers = registers
@@ -70,6 +73,7 @@ class Authorizer(httpx2.Auth):
                 self.error = error
             finally:
                 await flow.aclose()
+            self.redactor.learn(*self._tokens())
             response = yield request
             self.refused = _not_let_in(response)
             if not self.refused or self.error:
@@ -116,23 +120,30 @@ class Authorizer(httpx2.Auth):
         context.oauth_metadata = authority
         context.protected_resource_metadata = resource
 
+    def _tokens(self) -> Iterator[str]:
+        """What of us nobody may hear: our tokens, and the secret of a client that we registered."""
+        tokens, client = self._provider.context.current_tokens, self._provider.context.client_info
+        if tokens:
+            yield from filter(None, (tokens.access_token, tokens.refresh_token))
+        if client and client.client_secret:
+            yield client.client_secret
+
     def _keep(self) -> None:
         """Store the tokens if they are new. Raises `SourceError`."""
         context = self._provider.context
         tokens, client = context.current_tokens, context.client_info
         if tokens is None or client is None or tokens == self._kept:
             return
-        self._kept = tokens
-        self._file.write(
-            Login(
-                url=self._url,
-                tokens=_plain(tokens),
-                client=_plain(client) if self._registers else {},
-                expires_at=context.token_expiry_time,
-                authority=_plain(context.oauth_metadata),
-                resource=_plain(context.protected_resource_metadata),
-            )
+        login = Login(
+            url=self._url,
+            tokens=_plain(tokens),
+            client=_plain(client) if self._registers else {},
+            expires_at=context.token_expiry_time,
+            authority=_plain(context.oauth_metadata),
+            resource=_plain(context.protected_resource_metadata),
         )
+        self._file.write(login, renews=self._kept is not None and not self._asks)
+        self._kept = tokens
 
 
 class InTheClear(Exception):

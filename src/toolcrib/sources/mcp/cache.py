@@ -1,5 +1,6 @@
 """MCPToolsCache: what is known of each server, one JSON file each, so that none has to be started.
 
+A file belongs to a server as it is configured: two configurations that share a name share nothing.
 A file that is damaged, too large or of another configuration counts as none. Damaged ones are set
 aside for whoever wants to know why; that is one warning, and costs no other server.
 """
@@ -7,6 +8,7 @@ aside for whoever wants to know why; that is one warning, and costs no other ser
 import hashlib
 import json
 import re
+import time
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -19,6 +21,8 @@ from toolcrib.sources.private_file import make_folder, read_bytes, sweep, write_
 
 MOST_BYTES = 16 * 1024 * 1024
 MOST_OF_A_FAILURE = 64 * 1024
+KEPT_S = 90 * 24 * 60 * 60.0
+"""How long what was known of a server that is configured otherwise now is kept."""
 _FILE = re.compile(
     rb'\{"checksum":"(?P<checksum>[0-9a-f]{64})","entry":(?P<entry>.*)\}\n', re.DOTALL
 )
@@ -46,13 +50,14 @@ class MCPToolsCache:
         self._folder = folder
         sweep(folder)
 
-    def path(self, server: str) -> Path:
+    def path(self, server: str, config_hash: str) -> Path:
         """The file of a server: a name that nothing in the server's own name can bend."""
-        return self._folder / f"{hashlib.sha256(server.encode()).hexdigest()}.json"
+        name, identity = (_hashed(text) for text in (server, config_hash))
+        return self._folder / f"{name}-{identity}.json"
 
     def read(self, server: str, config_hash: str) -> Found:
         """What is known of the server as it is configured now, whatever a file may hold."""
-        path = self.path(server)
+        path = self.path(server, config_hash)
         try:
             known = _parsed(read_bytes(path, MOST_BYTES))
         except FileNotFoundError:
@@ -69,35 +74,45 @@ class MCPToolsCache:
             raise SourceError(f"MCP server {known.server!r} lists more than {MOST_BYTES} bytes")
         try:
             make_folder(self._folder)
-            write_bytes(self.path(known.server), content)
+            path = self.path(known.server, known.config_hash)
+            write_bytes(path, content)
         except OSError as error:
             message = f"{self._folder}: cannot be written ({error.strerror}); free space, or rights"
             raise SourceError(message) from error
+        self._let_go(path)
 
-    def forget(self, server: str) -> None:
+    def forget(self, server: str, config_hash: str) -> None:
         """Let go of what is known of a server that is configured no more."""
-        for path in (self.path(server), self._failure(server)):
+        path = self.path(server, config_hash)
+        for each in (path, _failure(path)):
             with suppress(OSError):
-                path.unlink()
+                each.unlink()
 
-    def read_failure(self, server: str) -> Failure | None:
+    def read_failure(self, server: str, config_hash: str) -> Failure | None:
         """How the last start of the server failed; None if it went well, or nobody tried."""
+        path = _failure(self.path(server, config_hash))
         try:
-            return Failure(**json.loads(read_bytes(self._failure(server), MOST_OF_A_FAILURE)))
+            return Failure(**json.loads(read_bytes(path, MOST_OF_A_FAILURE)))
         except (OSError, ValueError, TypeError, RecursionError):
             return None
 
-    def write_failure(self, server: str, failure: Failure | None) -> None:
+    def write_failure(self, server: str, config_hash: str, failure: Failure | None) -> None:
         """Remember how a start went. That it cannot be written is no failure of its own."""
+        path = _failure(self.path(server, config_hash))
         with suppress(OSError):
             if failure is None:
-                self._failure(server).unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
             else:
                 make_folder(self._folder)
-                write_bytes(self._failure(server), json.dumps(failure._asdict()).encode())
+                write_bytes(path, json.dumps(failure._asdict()).encode())
 
-    def _failure(self, server: str) -> Path:
-        return self.path(server).with_suffix(".failure")
+    def _let_go(self, path: Path) -> None:
+        """Remove what was known of the same server as it was configured long ago."""
+        server = path.name.partition("-")[0]
+        for other in self._folder.glob(f"{server}*"):
+            with suppress(OSError):
+                if other != path and time.time() - other.stat().st_mtime > KEPT_S:
+                    other.unlink()
 
     def _set_aside(self, path: Path, server: str, error: Exception) -> str:
         aside = path.with_suffix(".bad")
@@ -108,6 +123,14 @@ class MCPToolsCache:
             f"what was known of MCP server {server!r} cannot be used ({reason}), and is now "
             f"{aside}; run `toolcrib refresh {server}`"
         )
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _failure(path: Path) -> Path:
+    return path.with_suffix(".failure")
 
 
 def _written(known: KnownServer) -> bytes:

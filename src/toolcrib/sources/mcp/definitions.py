@@ -77,10 +77,12 @@ class _Reader:
         self._name = name
         self._definition = definition
         self._raw = definition.tool
+        self._schema_problem = ""
         self.problems: list[str] = []
 
     def tool(self) -> ToolInfo:
         annotations = self._object("annotations") or {}
+        parameters = self._parameters()
         config = self._config
         return ToolInfo(
             name=self._name,
@@ -95,7 +97,8 @@ class _Reader:
             enabled=not config.disabled,
             title=_text(self._raw.get("title") or annotations.get("title"), LONGEST_TITLE),
             search_hint=_text(self._meta("anthropic/searchHint"), LONGEST_HINT) or self._about(),
-            parameters=self._parameters(),
+            parameters=parameters,
+            schema_problem=self._schema_problem,
             output_schema=self._object("outputSchema"),
             annotations=annotations,
             defer=self._defer(),
@@ -117,6 +120,7 @@ class _Reader:
         return self._config.defer or ("never" if always else "automatic")
 
     def _parameters(self) -> JsonObject:
+        """The schema; of one that cannot be kept no more than that it is an object."""
         schema = self._object("inputSchema")
         if schema is None:
             return ANY_OBJECT
@@ -130,12 +134,16 @@ class _Reader:
         try:
             kept = bounded(value)
         except TooLarge as error:
-            self._problem(f"its {key} {error} and is left out")
-            return None
-        if not isinstance(kept, Mapping):
-            self._problem(f"its {key} is no object and is left out")
-            return None
-        return kept
+            return self._left_out(key, str(error))
+        return kept if isinstance(kept, Mapping) else self._left_out(key, "is no object")
+
+    def _left_out(self, key: str, why: str) -> None:
+        """Say so. Without the schema of its arguments, a tool cannot be called."""
+        if key == "inputSchema":
+            self._schema_problem = f"its {key} {why}"
+            self._problem(f"its {key} {why}, so that it cannot be called")
+        else:
+            self._problem(f"its {key} {why} and is left out")
 
     def _meta(self, key: str) -> Json:
         meta = self._raw.get("_meta")

@@ -22,8 +22,3 @@ def environment(command: Command, environ: Mapping[str, str] | None = None) -> d
     inherited = {name: value for name, value in ours.items() if name in ALLOWED}
     named = {name: ours[of_ours] for name, of_ours in command.env_from.items()}
     return inherited | named | filled_all(command.env, ours)
-
-
-def secrets(command: Command, environ: Mapping[str, str]) -> frozenset[str]:
-    """The values that were given to the process and to no other: not for showing."""
-    return frozenset(environ[name] for name in (*command.env, *command.env_from) if environ[name])

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolcrib.sources.mcp.memory import Memory
+from toolcrib.sources.mcp.start import StartFailed
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.connection import Connection
@@ -25,7 +26,9 @@ Spawn: TypeAlias = Callable[[Coroutine[object, object, None]], None]
 class Freshness:
     """Of one server. `tell` hears when what is known of it is another.
 
-    `connection` is the one that is up, if any: whoever keeps the server sets it.
+    Each time the server says that its list is another counts; a listing covers what was said
+    before it began. What is not covered is old, and nothing is done by it. `connection` is the one
+    that is up, if any: whoever keeps the server sets it.
     """
 
     def __init__(self, memory: Memory, tell: Callable[[], None], spawn: Spawn) -> None:
@@ -33,39 +36,62 @@ class Freshness:
         self._memory = memory
         self._tell = tell
         self._spawn = spawn
-        self._stale = self._freshening = False
+        self._said = self._covered = self._began = 0
+        self._freshening = False
         self._listing = asyncio.Lock()
-        self._listed_at = 0.0
+        self._tried_at = 0.0
         self._heeding: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """A server is about to be started, and listed as it comes up."""
+        self._began = self._said
 
     def listed(self, connection: "Connection") -> None:
         """The server was listed as it came up; it may have said meanwhile that that is old."""
-        self._listed_at = time.monotonic()
+        self._tried_at = time.monotonic()
+        self._covered = self._began
         self.connection = connection
-        if self._stale:
-            self.changed()
+        self._follow()
 
     def changed(self) -> None:
         """The server says that its list is another: list it, though not every time it says so."""
-        self._stale = True
-        if self.connection and not self._freshening:
-            self._freshening = True
-            self._spawn(self._freshen(self.connection))
+        self._said += 1
+        self._follow()
 
     async def before_use(self, connection: "Connection") -> None:
-        """List anew what is said to be old, unless that was done just now."""
-        if self._stale and time.monotonic() - self._listed_at >= FRESH_S:
-            self._stale = False
-            await self.relist(connection)
+        """Wait until what the server has said to be old by now is listed anew.
 
-    async def relist(self, connection: "Connection") -> bool:
-        """List again; whether that brought something new. What fails leaves what was known."""
-        async with self._listing:
+        Raises `StartFailed` if that fails: nothing is sent to a server whose tools are not known.
+        """
+        said = self._said
+        if self._covered < said:
+            await asyncio.sleep(self._tried_at + FRESH_S - time.monotonic())
             try:
-                listing = await connection.list_all(time.monotonic() + LIST_S)
-            except Exception:  # noqa: BLE001 - the next call will say what is wrong with it
+                await self._cover(connection, said)
+            except StartFailed as error:
+                told = f"said that its tools changed, and now {error}; nothing was sent: call again"
+                raise StartFailed(error.code, f"{told} in a moment") from error
+
+    async def relist(self, connection: "Connection") -> None:
+        """List again, whatever was said. Raises `StartFailed`; what was known then stays."""
+        await self._cover(connection, self._said + 1)
+
+    async def _cover(self, connection: "Connection", said: int) -> bool:
+        """List, unless somebody else has done so in time; whether that brought something new.
+
+        Raises `StartFailed`.
+        """
+        async with self._listing:
+            if self._covered >= said:
                 return False
-            self._listed_at = time.monotonic()
+            began = self._said
+            self._tried_at = time.monotonic()
+            try:
+                listing = await connection.list_all(self._tried_at + LIST_S)
+            except Exception as error:
+                why = "takes too long" if isinstance(error, TimeoutError) else "fails"
+                raise StartFailed("list_failed", f"{why} to list them") from error
+            self._covered = max(self._covered, began)
             new = await asyncio.to_thread(self._memory.keep_listing, listing)
         if new:
             self._tell()
@@ -80,17 +106,28 @@ class Freshness:
         if self._heeding:
             self._heeding.cancel()
 
+    def _follow(self) -> None:
+        if self.connection and self._covered < self._said and not self._freshening:
+            self._freshening = True
+            self._spawn(self._freshen(self.connection))
+
     async def _freshen(self, connection: "Connection") -> None:
+        """List by and by, more and more rarely where that brings nothing new, or fails."""
         pause = FRESH_S
         try:
-            while self._stale and connection is self.connection:
+            while self._covered < self._said and connection is self.connection:
                 await _sleep_or(pause, connection)
-                if self._stale and connection is self.connection:
-                    self._stale = False
-                    new = await self.relist(connection)
+                if connection is self.connection:
+                    new = await self._covers(connection)
                     pause = FRESH_S if new else min(2 * pause, RARELY_S)
         finally:
             self._freshening = False
+
+    async def _covers(self, connection: "Connection") -> bool:
+        try:
+            return await self._cover(connection, self._said)
+        except StartFailed:  # the next call will say what is wrong with it
+            return False
 
     async def _heed(self) -> None:
         last = self._memory.judgement

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.lines import LONGEST_LINE
 from toolcrib.sources.mcp.reply_id import reply_id
+from toolcrib.text.redactor import Redactor
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.authorizer import Authorizer
@@ -17,6 +18,11 @@ HTTP_UNAUTHORIZED = 401
 HTTP_NOT_FOUND = 404
 HTTP_TOO_LARGE = 413
 SESSION = "mcp-session-id"
+LOGGERS = (
+    *("mcp.client.streamable_http", "mcp.client.auth.oauth2", "httpx2"),
+    *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
+)
+"""Those that say what is sent and what comes, addresses included, before we see it."""
 
 
 class HttpTransport:
@@ -26,11 +32,16 @@ class HttpTransport:
     """
 
     def __init__(
-        self, url: str, headers: Mapping[str, str], authorizer: "Authorizer | None" = None
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        authorizer: "Authorizer | None" = None,
+        redactor: Redactor | None = None,
     ) -> None:
         self._url = url
         self._headers = headers
         self._authorizer = authorizer
+        self._redactor = redactor or Redactor()
         self._asked = self.expired = False
 
     @asynccontextmanager
@@ -38,13 +49,14 @@ class HttpTransport:
         """What the SDK's transport gives. Redirects stay within the origin."""
         client = http_client(self._headers, self._authorizer)
         client.event_hooks = {"response": [self._look]}
-        async with (
-            client,
-            sdk.streamable_http_client(
-                self._url, http_client=client, max_sse_event_size=LONGEST_LINE
-            ) as streams,
-        ):
-            yield streams
+        with self._redactor.over_logs(*LOGGERS):
+            async with (
+                client,
+                sdk.streamable_http_client(
+                    self._url, http_client=client, max_sse_event_size=LONGEST_LINE
+                ) as streams,
+            ):
+                yield streams
 
     @property
     def needs_login(self) -> bool:

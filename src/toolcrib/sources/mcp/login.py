@@ -4,6 +4,7 @@ Only an operator's command comes here; nothing that a model can reach does.
 """
 
 import asyncio
+import os
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,9 +16,12 @@ from toolcrib.sources.mcp.clear_text import in_the_clear
 from toolcrib.sources.mcp.http import http_client
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.oauth import asking
+from toolcrib.sources.mcp.reach import filled_address
+from toolcrib.sources.mcp.secret_values import sent_secrets
 from toolcrib.sources.mcp.server import Address
 from toolcrib.sources.mcp.shown import shown
 from toolcrib.sources.mcp.way_back import Denied, WayBack
+from toolcrib.text.redactor import Redactor
 
 LONGEST_REASON = 300
 _KNOCK = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -28,28 +32,36 @@ _HEADERS = {
 
 
 async def log_in(
-    server: str, address: Address, file: LoginFile, show: Callable[[str], None], patience_s: float
+    server: str,
+    configured: Address,
+    file: LoginFile,
+    show: Callable[[str], None],
+    patience_s: float,
 ) -> None:
     """Get tokens for the server and keep them; at once if it lets us in as we are.
 
-    `show` is given the address that a person has to open. Raises `SourceError`.
+    `show` is given the address that a person has to open. Raises `SourceError` and `ConfigError`.
+    No error has another as its cause: those may repeat what we sent.
     """
+    address = filled_address(configured)
     if in_the_clear(address.url):
         raise SourceError(f"{server!r} is not reached by https: a token would be sent in the clear")
     port = address.oauth.redirect_port if address.oauth else 0
     way = await WayBack.open(port or _last_port(file, address.url))
+    authorizer = _authorizer(address, file, way, show)
+    authorizer.redactor.learn(*sent_secrets(configured, os.environ))
     try:
-        authorizer = _authorizer(address, file, way, show)
         async with asyncio.timeout(patience_s), http_client(address.headers, authorizer) as client:
             await client.post(address.url, json=_KNOCK, headers=_HEADERS)
     except TimeoutError as error:
         raise SourceError(f"nobody has logged in to {server!r} in time; try again") from error
-    except Exception as error:
-        raise SourceError(f"{server!r} cannot be reached: {_said(error)}") from error
+    except Exception as error:  # noqa: BLE001 - no cause is named: see above
+        said = _said(error, authorizer.redactor)
+        raise SourceError(f"{server!r} cannot be reached: {said}") from None
     finally:
         await way.close()
     if authorizer.error:
-        raise SourceError(_failed(server, authorizer.error)) from authorizer.error
+        raise SourceError(_failed(server, authorizer.error, authorizer.redactor))
     if authorizer.refused:
         raise SourceError(f"{server!r} does not let us in, although the login went well")
 
@@ -84,13 +96,13 @@ def _last_port(file: LoginFile, url: str) -> int:
         return 0
 
 
-def _failed(server: str, error: Exception) -> str:
+def _failed(server: str, error: Exception, redactor: Redactor) -> str:
     if isinstance(error, SourceError):
         return str(error)
     if isinstance(error, Denied):
-        return f"the login to {server!r} was denied: {_said(error)}; try again, or ask who may"
-    return f"the login to {server!r} failed: {_said(error)}"
+        return f"the login to {server!r} was denied: {_said(error, redactor)}; ask who may"
+    return f"the login to {server!r} failed: {_said(error, redactor)}"
 
 
-def _said(error: Exception) -> str:
-    return shown(str(error) or type(error).__name__, LONGEST_REASON)
+def _said(error: Exception, redactor: Redactor) -> str:
+    return shown(redactor.text(str(error)) or type(error).__name__, LONGEST_REASON)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from toolcrib.errors import SourceError
 from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
-from toolcrib.sources.mcp.known import DECLARED, Greeting, KnownServer, Listing, ServerFacts
+from toolcrib.sources.mcp.known import Greeting, KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.trust import Judgement, Trust
 
 
@@ -24,7 +24,7 @@ class Memory:
         self.trust = trust
         self._judged: tuple[KnownServer | None, object, Judgement] = None, None, Judgement()
         self.known, self.problem = cache.read(server, config_hash)
-        self.failure = cache.read_failure(server)
+        self.failure = cache.read_failure(server, config_hash)
         self.heard: list[Callable[[frozenset[str]], None]] = []
 
     @property
@@ -51,7 +51,7 @@ class Memory:
         """Remember what a server said as it started; a list that was cut replaces no whole one."""
         listing = self._better(greeting.listing)
         said = self._server, self._hash, greeting.facts, listing
-        self._write(KnownServer(*said, time.time(), start_s, DECLARED))
+        self._write(KnownServer(*said, time.time(), start_s, greeting.declared))
 
     def keep_listing(self, listing: Listing) -> bool:
         """Remember another list of a server that is up; whether it is another than before."""
@@ -65,7 +65,7 @@ class Memory:
         """Remember how a start went; None is well."""
         before, self.failure = self.failure, failure
         if failure or before:
-            self._cache.write_failure(self._server, failure)
+            self._cache.write_failure(self._server, self._hash, failure)
 
     def _better(self, listing: Listing) -> Listing:
         """The listing, with what was known before in place of what could not be listed."""

@@ -6,14 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolcrib.sources.mcp import sdk
-from toolcrib.sources.mcp.environment import environment, secrets
+from toolcrib.sources.mcp.environment import environment
 from toolcrib.sources.mcp.http import HttpTransport
 from toolcrib.sources.mcp.logins import LoginFile
+from toolcrib.sources.mcp.secret_values import given_secrets, sent_secrets
 from toolcrib.sources.mcp.server import Address, Command, ServerConfig
 from toolcrib.sources.mcp.shown import shown, shown_end
 from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.stdio import StdioTransport
 from toolcrib.sources.mcp.variables import filled, filled_all
+from toolcrib.text.redactor import Redactor
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.authorizer import Authorizer
@@ -30,7 +32,7 @@ class ByCommand:
 
     def __init__(self, command: Command) -> None:
         env = environment(command)
-        self._secrets = secrets(command, env)
+        self.redactor = Redactor(given_secrets(command, os.environ))
         self._command = command
         self._transport = StdioTransport((command.command, *command.args), env, command.cwd)
 
@@ -49,7 +51,7 @@ class ByCommand:
         status = (
             f"exit status {process.status}. " if process.status not in (None, _ENDED_BY_US) else ""
         )
-        words = shown_end(process.stderr, LONGEST_TAIL, self._secrets)
+        words = shown_end(self.redactor.text(process.stderr), LONGEST_TAIL)
         return f"{status}It said: {words}" if words else status.strip()
 
     def explained(self, error: BaseException | None) -> StartFailed:
@@ -57,7 +59,8 @@ class ByCommand:
             reason = error.strerror or str(error)
             message = f"{self._command.command!r} cannot be started: {reason}"
             return StartFailed("not_started", message, retryable=False)
-        return StartFailed("start_failed", f"did not start: {error or 'it ended'}", self.tail())
+        said = shown(self.redactor.text(str(error or "it ended")), LONGEST_TAIL)
+        return StartFailed("start_failed", f"did not start: {said}", self.tail())
 
 
 class ByAddress:
@@ -65,11 +68,14 @@ class ByAddress:
 
     pid = None
 
-    def __init__(self, server: str, address: Address, logins: LoginFile | None) -> None:
+    def __init__(self, server: str, configured: Address, logins: LoginFile | None) -> None:
         self._server = server
-        self._address = address
+        self._address = address = filled_address(configured)
         self._authorizer = _authorizer(address, logins) if logins else None
-        self._transport = HttpTransport(address.url, address.headers, self._authorizer)
+        self.redactor = self._authorizer.redactor if self._authorizer else Redactor()
+        self.redactor.learn(*sent_secrets(configured, os.environ))
+        sent = address.url, address.headers
+        self._transport = HttpTransport(*sent, self._authorizer, self.redactor)
 
     def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:
         return self._transport.streams()
@@ -90,7 +96,8 @@ class ByAddress:
     def explained(self, error: BaseException | None) -> StartFailed:
         if self.needs_login:
             return StartFailed("needs_login", self.login_words, retryable=False)
-        return StartFailed("start_failed", f"cannot be reached: {error or 'it hung up'}")
+        said = shown(self.redactor.text(str(error or "it hung up")), LONGEST_TAIL)
+        return StartFailed("start_failed", f"cannot be reached: {said}")
 
     @property
     def login_words(self) -> str:
@@ -99,7 +106,8 @@ class ByAddress:
             return "refuses the `Authorization` header that is configured for it; correct that"
         oauth, error = self._address.oauth, self._authorizer and self._authorizer.error
         if oauth and oauth.grant == "client_credentials":
-            reason = shown(str(error or "no reason given"), LONGEST_REASON)
+            said = self.redactor.text(str(error or "no reason given"))
+            reason = shown(said, LONGEST_REASON)
             return f"refuses the client that is configured for it ({reason}); correct `oauth`"
         return f"wants a login; run `toolcrib login {self._server}`"
 
@@ -112,7 +120,7 @@ def reach(config: ServerConfig, logins: LoginFile | None) -> Reach:
     transport = config.transport
     if isinstance(transport, Command):
         return ByCommand(transport)
-    return ByAddress(config.id, filled_address(transport), logins)
+    return ByAddress(config.id, transport, logins)
 
 
 def filled_address(address: Address) -> Address:

@@ -6,6 +6,7 @@ from toolcrib.model import CallError, Effect, Json, Outcome, Phase
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.rounds import Unanswered
 from toolcrib.sources.mcp.shown import shown
+from toolcrib.text.redactor import Redactor
 
 LONGEST_MESSAGE = 2_000
 
@@ -27,13 +28,16 @@ def outcome(result: sdk.BaseModel, server: str) -> Outcome:
     return Outcome(blocks, structured, error, meta=meta)
 
 
-def failure(error: BaseException, server: str, last_words: str = "") -> Outcome:
+def failure(
+    error: BaseException, server: str, last_words: str = "", redactor: Redactor | None = None
+) -> Outcome:
     """What became of a call that was sent and whose reply did not come, or not in good order.
 
     `meta` has the protocol's own `code` where the server refused it.
     """
     code, phase, retryable, effect = _kind(error)
-    message = shown(f"MCP server {server!r}: {error}. {last_words}", LONGEST_MESSAGE)
+    said = (redactor or Redactor()).text(str(error))
+    message = shown(f"MCP server {server!r}: {said}. {last_words}", LONGEST_MESSAGE)
     meta: dict[str, Json] = {}
     if isinstance(error, sdk.MCPError) and code == "server_error":
         meta["code"] = error.code

@@ -9,12 +9,12 @@ from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.config import Servers, read_servers
 from toolcrib.sources.mcp.engine_room import EngineRoom
-from toolcrib.sources.mcp.fingerprint import config_hash
+from toolcrib.sources.mcp.fingerprint import config_hash, install_key
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.source import McpSource
-from toolcrib.sources.mcp.state import open_state
+from toolcrib.sources.mcp.state import KEY, open_state
 from toolcrib.sources.mcp.trust import Trust
 from toolcrib.store.decisions import Decisions
 from toolcrib.text.nearest import nearest
@@ -27,13 +27,15 @@ LOGINS = "logins"
 class McpServers:
     """The sources, what is wrong with the rest, and what stops all servers that were started.
 
-    `decisions` is what was decided about their tools; None where there are no sources.
+    `decisions` is what was decided about their tools; None where there are no sources. `broken` are
+    the names of servers whose entries cannot be used.
     """
 
     sources: tuple[McpSource, ...]
     problems: tuple[str, ...]
     close: Callable[[], None]
     decisions: Decisions | None = None
+    broken: tuple[str, ...] = ()
 
 
 def mcp_servers(
@@ -50,7 +52,7 @@ def opened(found: Servers, state_folder: Path, loop: AbstractEventLoop | None = 
     """The same, for servers that were read already."""
     room = EngineRoom(loop)
     if not found.servers:
-        return McpServers((), found.problems, room.close)
+        return McpServers((), found.problems, room.close, broken=found.broken)
     try:
         state = open_state(state_folder)
     except ToolcribError as error:
@@ -63,12 +65,14 @@ def opened(found: Servers, state_folder: Path, loop: AbstractEventLoop | None = 
         decisions.close()
 
     def source(config: ServerConfig) -> McpSource:
-        hashed, trust = config_hash(config.transport, state.key), Trust(config, decisions)
+        hashed = config_hash(config.transport, state.key)
+        trust = Trust(config, decisions, hashed)
         memory = Memory(config.id, hashed, cache, trust)
         return McpSource(config, memory, room, LoginFile(logins, config.id))
 
     sources = tuple(map(source, found.servers))
-    return McpServers(sources, (*found.problems, *state.problems), close, decisions)
+    problems = (*found.problems, *state.problems)
+    return McpServers(sources, problems, close, decisions, found.broken)
 
 
 def one_server(name: str, sources: Sequence[McpSource]) -> McpSource:
@@ -80,7 +84,8 @@ def one_server(name: str, sources: Sequence[McpSource]) -> McpSource:
     raise ConfigError(f"no MCP server {name!r} is configured; nearest: {near}")
 
 
-def forget_server(server: str, state_folder: Path) -> None:
+def forget_server(config: ServerConfig, state_folder: Path) -> None:
     """Let go of all that is remembered of a server. Raises `SourceError`."""
-    MCPToolsCache(state_folder / KNOWN).forget(server)
-    LoginFile(state_folder / LOGINS, server).forget()
+    hashed = config_hash(config.transport, install_key(state_folder / KEY))
+    MCPToolsCache(state_folder / KNOWN).forget(config.id, hashed)
+    LoginFile(state_folder / LOGINS, config.id).forget()

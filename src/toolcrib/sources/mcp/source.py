@@ -44,12 +44,16 @@ class ServerStatus:
 
 
 class Refreshed(NamedTuple):
-    """How a refresh of one server went: `error` is empty if it went well."""
+    """How a refresh of one server went: `error` is empty if it went well.
+
+    `waiting` is how many of its tools wait for the operator's review.
+    """
 
     server: str
     tools: int
     seconds: float
     error: str = ""
+    waiting: int = 0
 
 
 class McpSource:
@@ -75,7 +79,7 @@ class McpSource:
         self.filed_under = memory.trust.source
         self._memory = memory
         self._logins = logins
-        self._keeper = Keeper(config, self._memory, room.starts, logins)
+        self._keeper = Keeper(config, self._memory, room, logins)
         self._errands = Errands(self._keeper, room)
         self.offers = Offers(memory, self._errands)
         self._defined: tuple[Judgement | None, Defined] = (None, Defined({}, ()))
@@ -159,14 +163,13 @@ class McpSource:
         )
 
     async def _refreshed(self) -> Refreshed:
-        began = time.monotonic()
+        began, failed = time.monotonic(), ""
         try:
             await self._keeper.refresh()
         except StartFailed as error:
-            return Refreshed(
-                self.server, len(self._look().tools), time.monotonic() - began, str(error)
-            )
-        return Refreshed(self.server, len(self._look().tools), time.monotonic() - began)
+            failed = str(error)
+        tools, waiting = len(self._look().tools), len(self.judgement.waiting())
+        return Refreshed(self.server, tools, time.monotonic() - began, failed, waiting)
 
     async def _logged_in(self, show: Callable[[str], None], patience_s: float) -> None:
         transport = self.config.transport
@@ -175,9 +178,8 @@ class McpSource:
         if transport.brings_its_own:
             raise SourceError(f"{self.server!r} has an `Authorization` header: correct that")
         from toolcrib.sources.mcp.login import log_in  # noqa: PLC0415 - loads the SDK
-        from toolcrib.sources.mcp.reach import filled_address  # noqa: PLC0415 - the same
 
-        await log_in(self.server, filled_address(transport), self._logins, show, patience_s)
+        await log_in(self.server, transport, self._logins, show, patience_s)
 
     def _state(self) -> State:
         if self._keeper.up:

@@ -1,4 +1,4 @@
-"""Sees every message from a server before the SDK does.
+"""Sees every message from a server before the SDK does, and takes the server's secrets out.
 
 The SDK refuses a whole list for one malformed item and drops fields that it does not know. So what
 is listed is taken here as it comes, and the SDK gets a list that it cannot refuse. Notices that we
@@ -10,10 +10,12 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import Context, copy_context
+from dataclasses import replace
 from typing import Any, TypeGuard, cast
 
 from toolcrib.model import JsonObject
 from toolcrib.sources.mcp import sdk
+from toolcrib.text.redactor import Redactor
 
 MOST_TOOLS = 5_000
 PROGRESS_EVERY_S = 0.05
@@ -46,7 +48,9 @@ class Tap:
         changed: Callable[[], None],
         said: Said = _unheard,
         updated: Callable[[str], None] = lambda _uri: None,
+        redactor: Redactor | None = None,
     ) -> None:
+        self._redactor = redactor or Redactor()
         self._changed = changed
         self._said = said
         self._updated = updated
@@ -71,8 +75,8 @@ class Tap:
                 with suppress(sdk.BrokenResourceError, sdk.ClosedResourceError):
                     async for item in read:
                         context = getattr(read, "last_context", None) or copy_context()
-                        if self._passes(item, context):
-                            await send.send((context, item))
+                        if self._passes(clean := redacted(item, self._redactor), context):
+                            await send.send((context, clean))
                 send.close()
                 self.ended.set()
 
@@ -136,6 +140,21 @@ class Tap:
                 result[key] = _harmless_tools(page, modern) if key == "tools" else []
                 if not isinstance(result.get("nextCursor"), str):
                     result.pop("nextCursor", None)
+
+
+def redacted(item: sdk.Item, redactor: Redactor) -> sdk.Item:
+    """The item without the secrets of its server."""
+    if not isinstance(item, sdk.SessionMessage):
+        return item
+    said = item.message
+    if isinstance(said, sdk.JSONRPCError):
+        error = said.error.model_dump(**sdk.AS_SENT)
+        kept = {"error": sdk.ErrorData.model_validate(redactor.json(error))}
+    elif isinstance(said, sdk.JSONRPCResponse):
+        kept = {"result": redactor.json(said.result)}
+    else:
+        kept = {"params": redactor.json(said.params)}
+    return replace(item, message=said.model_copy(update=kept))
 
 
 def _is_object(value: object) -> TypeGuard[JsonObject]:

@@ -1,14 +1,17 @@
 """What a server lists, held against what was decided about it.
 
-    pinned   what is seen for the first time is approved for that, unless something is hidden in it;
-             whatever differs from what was approved waits for the operator
-    strict   what is seen for the first time waits as well
+    pinned   what a server lists for the first time is approved for that, unless something is hidden
+             in it; whatever comes later, or differs from what was approved, waits for the operator
+    strict   what is listed for the first time waits as well
     open     nothing waits
 
+A list without tools is no first one: there was nothing to trust. A server that is configured
+otherwise than before is another one, and its tools wait, beside what was approved of the other.
 Nothing here overrules a decision: that is the operator's side alone.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,7 +21,7 @@ from toolcrib.sources.definition import Definition, read_definition
 from toolcrib.sources.mcp.known import KnownServer
 from toolcrib.sources.mcp.named import named
 from toolcrib.sources.mcp.server import ServerConfig
-from toolcrib.store.decisions import Decided, Decisions
+from toolcrib.store.decisions import Decided, Decision, Decisions
 
 Status = Literal["approved", "changed", "unreviewed", "rejected"]
 
@@ -55,10 +58,13 @@ class Judgement:
 
 
 class Trust:
-    """The judge of one server. `source` is what its decisions are filed under."""
+    """The judge of one server, as it is configured: `source` is what its decisions are filed under.
 
-    def __init__(self, config: ServerConfig, decisions: Decisions) -> None:
-        self.source = f"mcp:{config.id}"
+    `identity` stands for the command or address by which it is reached.
+    """
+
+    def __init__(self, config: ServerConfig, decisions: Decisions, identity: str) -> None:
+        self.source = f"mcp:{config.id}#{identity}"
         self._policy = config.trust
         self._decisions = decisions
 
@@ -85,17 +91,21 @@ class Trust:
         if self._policy == "open":
             return Judgement({name: _approved(one) for name, one in listed.items()})
         try:
-            decided = self._decided(listed)
+            decided, before = self._decided(listed), self._decisions.elsewhere(self.source)
         except StoreError as error:
             return Judgement({name: _judged(one, None) for name, one in listed.items()}, str(error))
-        return Judgement({name: _judged(one, decided.get(name)) for name, one in listed.items()})
+        with suppress(StoreError):  # it is for tidiness alone
+            self._decisions.used(self.source)
+        return Judgement(
+            {n: _judged(one, decided.get(n), before.get(n)) for n, one in listed.items()}
+        )
 
     def _decided(self, listed: Mapping[str, "_Listed"]) -> Mapping[str, Decided]:
-        """What is decided about these; what is seen for the first time may be approved for it."""
+        """What is decided about these; what a server lists first may be approved for it."""
         decided = self._decisions.of(self.source)
-        new = {name: one for name, one in listed.items() if name not in decided and not one.flags}
-        if not new or self._policy == "strict" or not self._decisions.trusts_first_sight:
+        if not listed or self._policy == "strict" or self._decisions.is_known(self.source):
             return decided
+        new = {name: one for name, one in listed.items() if not one.flags}
         seen = {name: (one.pin, one.now.written()) for name, one in new.items()}
         self._decisions.trust(self.source, seen)
         return self._decisions.of(self.source)
@@ -118,13 +128,13 @@ def _approved(one: _Listed) -> Judged:
     return Judged("approved", one.now, one.pin, one.now, one.flags)
 
 
-def _judged(one: _Listed, decided: Decided | None) -> Judged:
-    if decided is None or decided.doubtful:
-        return Judged("unreviewed", one.now, one.pin, None, one.flags)
-    approved, rejected = decided.approved, decided.rejected
+def _judged(one: _Listed, decided: Decided | None, before: Decision | None = None) -> Judged:
+    """By what is decided; `before` is what was approved while its server was another."""
+    approved, rejected = decided or Decided()
     if approved and approved.pin == one.pin:
         return _approved(one)
-    shown = _shown(approved.definition) if approved else None
+    last = approved or before
+    shown = _shown(last.definition) if last else None
     if rejected and rejected.pin == one.pin:
         return Judged("rejected", one.now, one.pin, shown, one.flags)
     status = "changed" if shown else "unreviewed"

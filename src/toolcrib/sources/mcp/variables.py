@@ -17,6 +17,12 @@ def references(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({found[0] for text in texts for found in _REFERENCE.finditer(text)}))
 
 
+def referred_to(texts: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that the texts refer to and that are set, with their values."""
+    names = {found["name"] for text in texts for found in _REFERENCE.finditer(text)}
+    return {name: environ[name] for name in sorted(names) if environ.get(name)}
+
+
 def filled(text: str, environ: Mapping[str, str]) -> str:
     """The text with its references replaced. Raises `ConfigError` for a variable that is not set.
 

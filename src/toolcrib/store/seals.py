@@ -1,0 +1,105 @@
+"""The seals of the decisions: that none was altered, taken away or put back by another hand.
+
+    the rows of a source → its seal → the seal of the whole, with a count → the count, in a file
+
+Whoever alters a row, its name included, or takes one away, breaks the seal of that source; who
+touches the seals, or puts an older copy in place, breaks the whole. The count is noted outside
+after what it counts is written, and never before: a crash in between leaves it behind, never ahead.
+"""
+
+import hashlib
+import hmac
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import apsw
+
+from toolcrib.store.counter import Counter
+from toolcrib.store.transaction import transaction
+from toolcrib.text.canonical import canonical
+
+
+class Seals:
+    """Over the tables `source` and `whole` of a file, by a key."""
+
+    def __init__(self, path: Path, key: bytes) -> None:
+        self._path = path
+        self._key = key
+        self._counter = Counter(path.with_suffix(".counter"), key)
+
+    @property
+    def was_counted(self) -> bool:
+        """Whether a file here was sealed once."""
+        return self._counter.path.exists()
+
+    def begin(self, db: apsw.Connection, *, first_sight: bool) -> None:
+        """Put a whole in place of the one that was there, to be sealed."""
+        db.execute("DELETE FROM whole")
+        db.execute("INSERT INTO whole VALUES (0, ?, NULL)", (first_sight,))
+
+    def seal(self, db: apsw.Connection, source: str, rows: Sequence[object]) -> None:
+        """Seal a source that has these rows; it is known from then on."""
+        sql = "INSERT INTO source VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seal = excluded.seal"
+        db.execute(sql, (source, time.time(), self._mac([source, *rows])))
+
+    def seal_whole(self, db: apsw.Connection) -> None:
+        """Seal all there is, and count one on."""
+        count, first_sight = db.execute("SELECT count, first_sight FROM whole").get
+        try:
+            outside = self._counter.read() or 0
+        except ValueError:
+            outside = 0
+        count = max(outside, count) + 1
+        seal = self._mac([count, first_sight, *_seals(db)])
+        db.execute("UPDATE whole SET count = ?, seal = ?", (count, seal))
+
+    def note_count(self, db: apsw.Connection) -> None:
+        """Note the count outside, in a transaction of its own, so that it never goes back."""
+        with transaction(db):
+            self._counter.write(db.execute("SELECT count FROM whole").get)
+
+    def broken_at(self, db: apsw.Connection, source: str, rows: Sequence[object]) -> str:
+        """What is wrong with the seal of a source that has these rows; nothing if it is whole."""
+        seal = db.execute("SELECT seal FROM source WHERE id = ?", (source,)).get
+        if (seal is None and not rows) or self._is_sealed(seal, [source, *rows]):
+            return ""
+        whose = source.partition(":")[2].rpartition("#")[0] or source
+        return self._told(f"the decisions about {whose!r} were altered, or some are missing")
+
+    def broken(self, db: apsw.Connection) -> str:
+        """What is wrong with the seal of the whole; nothing if it is whole."""
+        name = self._counter.path.name
+        try:
+            outside = self._counter.read()  # first: it is never ahead of the file
+        except ValueError:
+            return self._told(f"{name} was altered")
+        whole = db.execute("SELECT count, first_sight, seal FROM whole").fetchall()
+        if len(whole) != 1:
+            return self._told("decisions were altered, or some are missing")
+        ((count, first_sight, seal),) = whole
+        if not self._is_sealed(seal, [count, first_sight, *_seals(db)]):
+            return self._told("decisions were altered, or some are missing")
+        if outside is None and count > 1:  # at 1, the first start may have been cut short
+            return self._told(f"{name} is missing")
+        if outside is not None and count < outside:
+            return self._told("an older copy was put in place")
+        return ""
+
+    def _told(self, what: str) -> str:
+        rest = "so they approve nothing; look at each tool again: `toolcrib review`"
+        return f"{self._path}: {what}, {rest}"
+
+    def _is_sealed(self, seal: object, values: Iterable[object]) -> bool:
+        try:
+            return isinstance(seal, bytes) and hmac.compare_digest(seal, self._mac(values))
+        except TypeError:  # something that no row of ours has
+            return False
+
+    def _mac(self, values: Iterable[object]) -> bytes:
+        return hashlib.blake2b(canonical(list(values)).encode(), key=self._key).digest()
+
+
+def _seals(db: apsw.Connection) -> list[list[object]]:
+    rows = db.execute("SELECT id, used, hex(seal) FROM source ORDER BY id").fetchall()
+    return [list(row) for row in rows]

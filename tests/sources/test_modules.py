@@ -1,0 +1,103 @@
+"""Modules of functions, and a tools.yaml that describes them, as an operator names them."""
+
+from pathlib import Path
+
+import pytest
+
+from toolcrib.config import Settings
+from toolcrib.crib import Crib
+from toolcrib.errors import SourceError
+from toolcrib.sources.builtin import BuiltinSource, Description
+from toolcrib.sources.modules import add_module
+
+MODULE = """
+from os import getcwd
+from toolcrib import tool
+
+
+def look_up(query: str) -> str:
+    return query
+
+
+@tool(permission_kind="read")
+def shout(text: str) -> str:
+    return text.upper()
+
+
+def plumbing() -> None: ...
+"""
+# The shape that the declarations of a program had that we are made for: no `function:`.
+TOOLS_YAML = """
+look_up:
+  available: true
+  searchable: true
+  category: information
+  tags: [web, internet]
+  display:
+    en: Look Up
+    zh-CN: 查找
+  desc:
+    en: Find pages about something
+    zh-CN: 查找有关网页
+  platforms: all
+  required: false
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Path:
+    path = tmp_path / "functions_of_mine.py"
+    path.write_text(MODULE)
+    return path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "tools.yaml"
+    path.write_text(TOOLS_YAML, encoding="utf-8")
+    return path
+
+
+def settings(**others: object) -> Settings:
+    quiet = {"store": ":memory:", "builtin_tools": False, "plugins": False}
+    return Settings.model_validate({**quiet, "embed": {"embedder": "none"}, **others})
+
+
+def test_those_that_are_marked_or_described_are_tools(module: Path):
+    source = BuiltinSource()
+    source.describe("look_up", Description("f:", {"category": "web"}))
+    add_module(source, str(module))
+    assert [each.name for each in source.capabilities()] == ["look_up", "shout"]
+
+
+def test_a_module_is_found_by_name_too(module: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(module.parent)
+    source = BuiltinSource()
+    add_module(source, module.stem)
+    assert [each.name for each in source.capabilities()] == ["shout"]
+
+
+@pytest.mark.parametrize("reference", ["no.such.module", "no_such.py", "json"])
+def test_a_module_without_tools_is_named(reference: str):
+    with pytest.raises(SourceError, match=reference):
+        add_module(BuiltinSource(), reference)
+
+
+def test_declarations_describe_what_a_program_adds(file: Path):
+    def look_up(query: str) -> str:
+        return query
+
+    with Crib.from_settings(settings(tools=[file])) as crib:
+        assert list(crib.entries()) == []
+        assert "look_up: no function of this name was added" in crib.problems[0]
+        crib.add(look_up)
+        assert crib.problems == ()
+        (found,) = crib.search("查找有关网页").hits
+        assert (found.name, crib.get("look_up").capability.title) == ("look_up", "Look Up")
+
+
+def test_declarations_describe_the_functions_of_a_module(file: Path, module: Path):
+    with Crib.from_settings(settings(tools=[file], tool_modules=[str(module)])) as crib:
+        assert set(crib.entries()) == {"look_up", "shout"}
+        assert crib.get("look_up").capability.category == "information"
+        assert crib.problems == ()
