@@ -19,6 +19,7 @@ from toolcrib.model import Entry
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.pool.pool import Pool
 from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store.vector_file import VectorFile
 
 
 class Shelf:
@@ -127,9 +128,10 @@ class Shelf:
         """End what is done beside, and let go of the file."""
         if "_catalog" in self.__dict__:
             self._catalog.close()
-        for opened in ("_vectors", "store"):
-            if opened in self.__dict__:
-                self.__dict__[opened].close()
+        if "_vectors" in self.__dict__:
+            self._vectors.close()
+        if "store" in self.__dict__:
+            self.store.close()
 
     def _bring_up_to_date(self, catalog: Catalog) -> bool:
         """Index what the catalog does not know yet; whether there was anything."""
@@ -192,9 +194,17 @@ class Shelf:
         return CachedEmbedder(embedder, self._vectors, chunk=batch) if embedder else None
 
     @cached_property
-    def _vectors(self) -> SqliteStore:
-        """Where vectors are kept: as long as we run, if the file cannot be opened."""
-        return self._open_store or SqliteStore.open(":memory:")
+    def _vectors(self) -> SqliteStore | VectorFile:
+        """Where vectors are kept.
+
+        Those of an embedder of your own last with a catalog file only: nothing but its name tells
+        them from what it made another day.
+        """
+        if not self._settings.embed.cache:
+            return SqliteStore.open(":memory:")
+        if self._embedder or self._settings.store_path != ":memory:":
+            return self._open_store or SqliteStore.open(":memory:")
+        return VectorFile(self._settings.vectors_path, say=self._say)
 
     @property
     def _embeds_later(self) -> bool:

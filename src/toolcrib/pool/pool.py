@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import NamedTuple, TypeAlias
 
 from toolcrib.errors import AmbiguousName, ToolcribError, UnknownTool
-from toolcrib.model import Capability, Entry, State
+from toolcrib.model import Capability, Entry, SourceKind, State
 from toolcrib.names.origin import Origin, Stems, name_all, overlaps
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
 from toolcrib.pool.pins import pin
@@ -46,6 +46,7 @@ class Pool:
         self.entries: Mapping[str, Entry] = {}
         self._by_bare: Mapping[str, Sequence[str]] = {}
         self._sources: Mapping[str, Source] = {}
+        self._reserved: tuple[Origin, ...] = ()
         self._listed: dict[int, tuple[Source, Listing]] = {}
         self._contents: Mapping[str, str] = {}
         self._fingerprint = 0
@@ -74,6 +75,13 @@ class Pool:
                 problems.append(str(error))
         self._merge()
         return tuple(problems)
+
+    def reserve(self, kind: SourceKind, ids: Iterable[str]) -> None:
+        """Count these as sources that are there, though nothing is listed of them.
+
+        So a name or a pattern that spells one of them out never falls to a neighbour.
+        """
+        self._reserved = tuple(Origin(kind, id, "") for id in ids)
 
     def remove(self, source: Source) -> ToolsUpdated:
         """Let a source go, with all that came from it."""
@@ -141,7 +149,8 @@ class Pool:
         for source, listing in reversed(self._listed.values()):
             by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
         names = name_all(list(by_origin))
-        near = overlaps(by_origin, (_of(source) for source, _ in self._listed.values()))
+        sources = (_of(source) for source, _ in self._listed.values())
+        near = overlaps(by_origin, (*self._reserved, *sources))
         return {
             names[origin]: Placed(*found, near.get(origin, ()))
             for origin, found in by_origin.items()
