@@ -18,6 +18,7 @@ from toolcrib.model import Entry
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.pool.pool import Pool
 from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store.vector_file import VectorFile
 
 
 class Shelf:
@@ -117,6 +118,8 @@ class Shelf:
         """End what is done beside, and let go of the file."""
         if "_catalog" in self.__dict__:
             self._catalog.close()
+        if "_vectors" in self.__dict__:
+            self._vectors.close()
         if "store" in self.__dict__:
             self.store.close()
 
@@ -178,7 +181,20 @@ class Shelf:
     def _cached_embedder(self) -> CachedEmbedder | None:
         embedder = self._embedder or embedder_of(self._settings)
         batch = self._settings.embed.batch
-        return CachedEmbedder(embedder, self.store, chunk=batch) if embedder else None
+        return CachedEmbedder(embedder, self._vectors, chunk=batch) if embedder else None
+
+    @cached_property
+    def _vectors(self) -> SqliteStore | VectorFile:
+        """Where vectors are kept.
+
+        Those of an embedder of your own last with a catalog file only: nothing but its name tells
+        them from what it made another day.
+        """
+        if not self._settings.embed.cache:
+            return SqliteStore.open(":memory:")
+        if self._embedder or self._settings.store_path != ":memory:":
+            return self.store
+        return VectorFile(self._settings.vectors_path, say=self._say)
 
     @property
     def _embeds_later(self) -> bool:

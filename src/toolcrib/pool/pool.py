@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import NamedTuple, TypeAlias
 
 from toolcrib.errors import AmbiguousName, ToolcribError, UnknownTool
-from toolcrib.model import Capability, Entry, State
+from toolcrib.model import Capability, Entry, SourceKind, State
 from toolcrib.names.origin import Origin, Stems, name_all, overlaps
 from toolcrib.names.reserved import RESERVED, told_reserved
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
@@ -47,6 +47,7 @@ class Pool:
         self.entries: Mapping[str, Entry] = {}
         self._by_bare: Mapping[str, Sequence[str]] = {}
         self._sources: Mapping[str, Source] = {}
+        self._reserved: tuple[Origin, ...] = ()
         self._listed: dict[int, tuple[Source, Listing]] = {}
         self._contents: Mapping[str, str] = {}
         self._fingerprint = 0
@@ -80,6 +81,13 @@ class Pool:
                 problems.append(str(error))
         self._merge()
         return tuple(problems)
+
+    def reserve(self, kind: SourceKind, ids: Iterable[str]) -> None:
+        """Count these as sources that are there, though nothing is listed of them.
+
+        So a name or a pattern that spells one of them out never falls to a neighbour.
+        """
+        self._reserved = tuple(Origin(kind, id, "") for id in ids)
 
     def remove(self, source: Source) -> ToolsUpdated:
         """Let a source go, with all that came from it."""
@@ -149,7 +157,8 @@ class Pool:
         taken = [origin for origin in by_origin if origin.wanted() in RESERVED]
         self._left_out = tuple(_refused(*by_origin.pop(origin)) for origin in taken)
         names = name_all(list(by_origin))
-        near = overlaps(by_origin, (_of(source) for source, _ in self._listed.values()))
+        sources = (_of(source) for source, _ in self._listed.values())
+        near = overlaps(by_origin, (*self._reserved, *sources))
         return {
             names[origin]: Placed(*found, near.get(origin, ()))
             for origin, found in by_origin.items()
