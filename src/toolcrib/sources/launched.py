@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from toolcrib.sources.launch_mark import VARIABLE, end_marked, new_mark
+
 LAUNCHER = Path(__file__).with_name("launcher.py")
 END_S = 5.0  # for the launcher to end it, politely and then not
 POLL_S = 0.01
@@ -28,6 +30,7 @@ class Launched:
         stderr: int = subprocess.STDOUT,
     ) -> None:
         """Start it. Raises `OSError`, also where there is no such command."""
+        self._mark = new_mark()
         watched, self._leash = os.pipe()
         try:
             self.popen = subprocess.Popen(  # noqa: S603 - what the operator configured, no shell
@@ -36,7 +39,7 @@ class Launched:
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 bufsize=0,
-                env=dict(env),
+                env={**env, VARIABLE: self._mark},
                 cwd=cwd,
                 pass_fds=(watched,),
                 start_new_session=True,
@@ -75,6 +78,7 @@ class Launched:
     def _kill(self) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.popen.pid, signal.SIGKILL)
+        end_marked(self._mark)
 
     def _drop_leash(self) -> None:
         leash, self._leash = self._leash, -1
