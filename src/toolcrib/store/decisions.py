@@ -110,8 +110,8 @@ class Decisions:
 
     def version(self) -> tuple[int, int]:
         """Another one whenever something may have been decided, here or in another process."""
-        with self._reading() as db:
-            return int(db.pragma("data_version")), self._written
+        with self._turn, self._explained():
+            return int(self._db.pragma("data_version")), self._written
 
     def of(self, source: str) -> Mapping[str, Decided]:
         """What was decided about the tools of a source, by their own names."""
