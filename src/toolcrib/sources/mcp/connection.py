@@ -47,8 +47,10 @@ class Connection:
         changed: Callable[[], None],
         logins: LoginFile | None = None,
         updated: Callable[[str], None] = lambda _uri: None,
+        large_lists: asyncio.Semaphore | None = None,
     ) -> None:
         self._config = config
+        self._large_lists = large_lists or asyncio.Semaphore(1)
         self._listeners = Listeners()
         self._hearing = Hearing()
         self._reach = reach(config, logins)
@@ -134,7 +136,7 @@ class Connection:
 
     async def _listed(self) -> Listing:
         async with self._listing:  # the tap holds one page of a kind at a time
-            return await list_all(self._up, self._tap)
+            return await list_all(self._up, self._tap, self._large_lists)
 
     async def _performed(self, errand: Errand, running: Running) -> sdk.BaseModel:
         if errand.method in WATCHES:
