@@ -3,7 +3,6 @@ import json
 import os
 import shutil
 import signal
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -191,7 +190,7 @@ def test_files_that_are_removed_are_put_back(tmp_path: Path):
         async with serving(tmp_path) as (daemon, _):
             for removed in (place.folder, place.file, place.socket, place.operator, place.held):
                 await asyncio.to_thread(remove, removed)
-                await until_async(partial(asyncio.to_thread, is_whole, place), removed)
+                await until_async(lambda: is_whole(place), removed)
             hello = await asyncio.to_thread(said_hello, place, "default", environ(tmp_path))
             assert hello
             hello.close()
