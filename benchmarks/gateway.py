@@ -80,13 +80,14 @@ class Home:
         program = Path(sys.executable).with_name("toolcrib")
         return [str(program), "--config", str(self.folder / "config.toml"), *words]
 
-    def run(self, *words: str) -> None:
-        """Run a command to its end. Raises `Unusable` when it fails."""
+    def run(self, *words: str) -> str:
+        """Run a command to its end; what it prints. Raises `Unusable` when it fails."""
         done = subprocess.run(  # noqa: S603 - our own program
             self.toolcrib(*words), env=self.env, capture_output=True, text=True, check=False
         )
         if done.returncode:
             raise Unusable(f"toolcrib {' '.join(words)} failed: {done.stdout}{done.stderr}")
+        return done.stdout
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,7 @@ def _ways(home: Home, daemon: Mapping[str, Any]) -> list[Any]:
         _stdio(DIRECT, Program([entry["command"], *entry["args"]], home.env), (TOOL, ARGUMENTS)),
         _stdio(CONNECT, programs[CONNECT], ours, "tool_search"),
         _stdio(STDIO, programs[STDIO], ours, "tool_search"),
-        _http(daemon, ours),
+        _http(daemon, json.loads(home.run("keys", "add", "bench", "--json"))["key"], ours),
     ]
     if PEER in programs:
         ways.append(_stdio(PEER, programs[PEER], theirs, "search_tools"))
@@ -225,9 +226,9 @@ async def _stdio(
 
 @asynccontextmanager
 async def _http(
-    daemon: Mapping[str, Any], call: tuple[str, Mapping[str, Any]]
+    daemon: Mapping[str, Any], key: str, call: tuple[str, Mapping[str, Any]]
 ) -> AsyncGenerator[Way]:
-    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {daemon['token']}"}, timeout=60)
+    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=60)
     transport = streamable_http_client(f"http://127.0.0.1:{daemon['port']}/mcp", http_client=http)
     async with http, Client(transport, mode="legacy", read_timeout_seconds=60) as client:
         await client.list_tools()

@@ -59,8 +59,9 @@ async def errand(crib: Crib, folder: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    with closing(papers(folder)) as servers, Crib(Settings(store=":memory:")) as crib:
-        crib.add_source(builtin_tools(), *servers.sources)
+    settings = Settings(store=":memory:", file_roots=(folder,))
+    with closing(papers(folder)) as servers, Crib(settings) as crib:
+        crib.add_source(builtin_tools(settings), *servers.sources)
         asyncio.run(errand(crib, folder))
 
 

@@ -11,6 +11,7 @@ for TOOLCRIB_TOOL_SEARCH where that is not set.
 
 import json
 import logging
+import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -22,6 +23,7 @@ from pydantic import (
     BaseModel,
     Field,
     ModelWrapValidatorHandler,
+    PrivateAttr,
     SecretStr,
     field_validator,
     model_validator,
@@ -30,6 +32,7 @@ from pydantic import ValidationError as PydanticError
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import SearchMode
+from toolcrib.run_folder import run_folders
 from toolcrib.sections import (
     ApprovalSettings,
     AppSettings,
@@ -70,7 +73,15 @@ class Settings(Section):
         " if it is of just this pool, else memory.",
     )
     builtin_tools: bool = Field(
-        default=True, description="Whether the tools that come with Toolcrib are in the pool."
+        default=True,
+        description="Whether the tools that come with Toolcrib are in the pool. Clients of the"
+        " gateway have them only by a profile with `builtin_tools = true`.",
+    )
+    file_roots: tuple[Path, ...] = Field(
+        default=(),
+        description="Folders in which the file tools that come with Toolcrib work. Empty: the"
+        " working folder for the library and the command line; through the gateway the roots of a"
+        " client of your own user, and none for one with a key.",
     )
     plugins: bool = Field(
         default=True,
@@ -106,6 +117,7 @@ class Settings(Section):
     apps: AppSettings = Field(default_factory=AppSettings, description="")
     session: SessionSettings = Field(default_factory=SessionSettings, description="")
     gateway: GatewaySettings = Field(default_factory=GatewaySettings, description="")
+    _file: Path | None = PrivateAttr(default=None)
 
     @field_validator("tool_search")
     @classmethod
@@ -136,9 +148,38 @@ class Settings(Section):
         return None if off else Path(self.store_path).with_name("audit.db")
 
     @property
+    def vectors_path(self) -> Path:
+        """Where the vectors of tools are kept that no catalog file is for."""
+        return Path(platformdirs.user_cache_dir("toolcrib")) / "vectors.db"
+
+    @property
     def state_folder(self) -> Path:
         """Where lies what is remembered between runs: caches, our key, what was decided."""
         return Path(platformdirs.user_state_dir("toolcrib"))
+
+    @property
+    def own_folders(self) -> tuple[Path, ...]:
+        """Folders whose files are Toolcrib's alone: no tool may read or write there."""
+        data, cache = (
+            platformdirs.user_data_dir("toolcrib"),
+            platformdirs.user_cache_dir("toolcrib"),
+        )
+        running = map(Path, run_folders(os.environ))
+        return config_folder(), self.state_folder, Path(data), Path(cache), *running
+
+    @property
+    def own_files(self) -> tuple[Path, ...]:
+        """Files of the same kind elsewhere: those that name code, hold secrets or what was done."""
+        store = () if self.store_path == ":memory:" else (Path(self.store_path), self.audit_path)
+        modules = (Path(each) for each in self.tool_modules if each.endswith(".py"))
+        named = (self._file, *store, *self.mcp_config, *self.tools, *modules)
+        return tuple(path for path in named if path)
+
+    def read_from(self, file: Path) -> "Settings":
+        """The same settings, which know the file that they stand in."""
+        settings = self.model_copy()
+        settings._file = file  # noqa: SLF001 - our own class
+        return settings
 
 
 def load_settings(environ: Mapping[str, str], file: Path | None = None) -> Settings:
@@ -157,7 +198,8 @@ def load_settings(environ: Mapping[str, str], file: Path | None = None) -> Setti
         raise ConfigError(f"{error}; change it in {_place(error, path if values else None)}") from (
             error.__cause__
         )
-    return _with_own_servers(_with_key(settings, environ))
+    settings = _with_own_servers(_with_key(settings, environ))
+    return settings.read_from(named) if named else settings
 
 
 def default_settings(environ: Mapping[str, str]) -> Settings:
@@ -281,7 +323,7 @@ def _listed(section: str, key: str, text: str) -> object:
 def _at_home(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The values with relative paths taken from the folder of the file they stand in."""
     home = dict(values)
-    for key in ("tools", "skills", "agents", "mcp_config", "glossaries"):
+    for key in ("tools", "skills", "agents", "mcp_config", "glossaries", "file_roots"):
         if isinstance(home.get(key), list):
             home[key] = [_placed(path, folder) for path in home[key]]
     if isinstance(home.get("tool_modules"), list):

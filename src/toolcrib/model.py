@@ -19,6 +19,7 @@ SourceKind = Literal["builtin", "mcp", "sdk", "files"]
 PermissionKind = Literal["read", "write", "execute", "network", "dangerous"]
 Defer = Literal["never", "automatic", "always"]
 Confidence = Literal["high", "medium", "low", "none"]
+RootsOf = Literal["working_folder", "client", "none"]
 State = Literal[
     "ready", "asleep", "needs_login", "changed", "unreviewed", "disabled", "other_platform"
 ]
@@ -35,7 +36,7 @@ class Capability:
     are keyed by language tag ("en", "zh-CN"). `enabled` and `platform_available` both
     have to hold before a model may hear of it. `flags` are the tricks by which something was
     hidden in its texts; what is here has been cleaned of it. `often_with` names what its author
-    says it is used with.
+    says it is used with. `packaged`: it comes with Toolcrib.
     """
 
     kind: ClassVar[Kind]
@@ -57,6 +58,7 @@ class Capability:
     search_hint: str = ""
     flags: tuple[str, ...] = ()
     often_with: tuple[str, ...] = ()
+    packaged: bool = False
     pin: str = ""
 
 
@@ -208,6 +210,16 @@ class Answer(Sequence[Hit]):
         return iter(self.hits)
 
 
+class ConversationTokens(NamedTuple):
+    """How long a conversation is: as it was last told, and when its tools were last listed.
+
+    `listed` is None where they never were.
+    """
+
+    told: int = 0
+    listed: int | None = None
+
+
 _MODE = re.compile(r"(auto|conversation)(?::([0-9]{1,3}))?")
 _SWITCHES: Mapping[str, Literal["on", "off"]] = {
     "on": "on",
@@ -306,7 +318,8 @@ class Running:
 
     `progress` hears how far it is, `log` what the tool says meanwhile (level, data, logger), and
     `ask` replies to what the tool wants to know before it goes on. `caller` is the id of whoever
-    made the call: two with one id may hear what is meant for either.
+    made the call: two with one id may hear what is meant for either. `roots` says where our own
+    file tools work for them, unless the settings name folders.
     """
 
     deadline: float
@@ -314,6 +327,7 @@ class Running:
     ask: Ask = _nobody_replies
     log: Log = log_nowhere
     caller: str = ""
+    roots: RootsOf = "none"
 
     @classmethod
     def of(

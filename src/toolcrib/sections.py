@@ -161,6 +161,11 @@ class EmbedSettings(Section):
         description="How long the first search after a change waits for the bundled model; then"
         " words alone serve until it is ready.",
     )
+    cache: bool = Field(
+        default=True,
+        description="Whether the vectors of tools are kept for the next start, by the hash of their"
+        " text: in the catalog file or, without one, in `vectors.db` in the user's cache folder.",
+    )
     dimensions: PositiveInt | None = Field(
         default=None, description="Shorter vectors; `bundled` can do with 256 or 128 of its 384."
     )
@@ -280,7 +285,8 @@ class SessionSettings(Section):
 class ProfileSettings(Section):
     """A part of the pool under a name, for some clients of the gateway.
 
-    Where nothing is said, everything is in it; an empty list lets nothing through.
+    Where nothing is said, everything is in it but the tools that come with Toolcrib; an empty list
+    lets nothing through.
     """
 
     servers: tuple[str, ...] | None = Field(
@@ -295,6 +301,10 @@ class ProfileSettings(Section):
     )
     kinds: tuple[PermissionKind, ...] | None = Field(
         default=None, description="Permission kinds that are in it."
+    )
+    builtin_tools: bool = Field(
+        default=False,
+        description="Whether the tools that come with Toolcrib are in it, if they are in the pool.",
     )
     pins: tuple[str, ...] = Field(
         default=(), description="Names or patterns of tools that are always listed."

@@ -18,7 +18,7 @@ from toolcrib.takeover.document import read
 
 
 def backups() -> list[Path]:
-    return sorted((Settings().state_folder / "takeover").glob("*"))
+    return sorted((Settings().state_folder / "takeover").glob("[!.]*"))
 
 
 def test_every_client_has_a_config_here():

@@ -15,6 +15,7 @@ EVERYTHING = {
     "command": sys.executable,
     "args": ["-m", "tests.conformance.everything"],
     "cwd": str(ROOT),
+    "sampling": True,
 }
 SETTINGS = """
 [gateway]
@@ -34,7 +35,7 @@ def test_the_gateway_conforms(revision: str, tmp_path: Path):
         nothing_left(),
         gateway_over(tmp_path, {"everything": EVERYTHING}, settings) as gateway,
         gateway.daemon() as daemon,
-        relay_to(daemon["port"], daemon["token"]) as url,
+        relay_to(daemon["port"], gateway.new_key()) as url,
     ):
         verdict = conformance(url, revision, tmp_path / "results")
     assert verdict.why == ""

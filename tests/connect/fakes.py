@@ -47,7 +47,7 @@ class FakeDaemon:
         self._listening = socket.socket(socket.AF_UNIX)
         self._listening.bind(place.socket)
         self._listening.listen()
-        runtime = Runtime(os.getpid(), place.socket, place.operator, 1, "token", "0")
+        runtime = Runtime(os.getpid(), place.socket, place.operator, 1, "0")
         Path(place.file).write_text(json.dumps(runtime._asdict()), encoding="utf-8")
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()

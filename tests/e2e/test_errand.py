@@ -62,7 +62,7 @@ def test_papers_are_searched_and_a_summary_is_saved(tmp_path: Path, person: Pers
     desk = tmp_path / "desk"
     desk.mkdir()
     two = {"papers": PAPERS, "filesystem": servers(install(), desk)["filesystem"]}
-    with nothing_left(), crib_over(tmp_path, two) as crib:
+    with nothing_left(), crib_over(tmp_path, two, file_roots=[str(desk)]) as crib:
         finder = found(crib, "search for recent papers", "mcp_papers_search_papers")
         assert finder.state == "asleep"
         listed = called(crib, person, finder.name, topic="tool use", since=2024)

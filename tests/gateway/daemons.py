@@ -17,7 +17,9 @@ from toolcrib.crib import Crib
 from toolcrib.gateway import daemon as daemons
 from toolcrib.gateway import front
 from toolcrib.gateway.daemon import Daemon
+from toolcrib.gateway.guest import EVERYTHING
 from toolcrib.gateway.holding import Holding
+from toolcrib.gateway.keys import Keys
 
 INITIALIZE = {
     "protocolVersion": "2025-11-25",
@@ -43,6 +45,15 @@ def place_in(folder: Path) -> Place:
     return place_of(Asked(), environ(folder))
 
 
+class Reached(NamedTuple):
+    """Where a daemon is. `token` is a key that is good for every profile of its settings."""
+
+    pid: int
+    socket: str
+    port: int
+    token: str
+
+
 @asynccontextmanager
 async def serving(
     folder: Path,
@@ -51,7 +62,7 @@ async def serving(
     crib: Callable[[], Crib] | None = None,
     windows: Callable[[Crib], front.Windows] = standing_in.Windows,
     **options: Any,
-) -> AsyncGenerator[tuple[Daemon, Runtime]]:
+) -> AsyncGenerator[tuple[Daemon, Reached]]:
     """A daemon that serves as long as this lasts."""
     holding = Holding(place_in(folder))
     opening = daemons.Opening(crib or (lambda: Crib.from_settings(settings or bare())), windows)
@@ -60,11 +71,26 @@ async def serving(
     running = asyncio.create_task(daemon.run(ready.set_result))
     try:
         await asyncio.wait({ready, running}, return_when=asyncio.FIRST_COMPLETED)
-        yield daemon, await (ready if ready.done() else running)  # pyright: ignore[reportReturnType]
+        if not ready.done():
+            await running
+        yield daemon, _reached(daemon, ready.result())
     finally:
         daemon.stop()
         await running
         holding.close()
+
+
+def _reached(daemon: Daemon, runtime: Runtime) -> Reached:
+    settings = daemon.house.crib.settings
+    return Reached(runtime.pid, runtime.socket, runtime.port, new_key(settings, "owner"))
+
+
+def new_key(settings: Settings, name: str, *profiles: str) -> str:
+    """A key for these profiles, or for all that there are. One of the same name is replaced."""
+    keys = Keys(settings.state_folder)
+    if any(key.name == name for key in keys.all()):
+        keys.remove(name)
+    return keys.add(name, profiles or (EVERYTHING, *settings.gateway.profiles))
 
 
 class Answer(NamedTuple):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.daemons import bare, call, environ, place_in, request, serving
+from tests.gateway.daemons import bare, call, environ, new_key, place_in, request, serving
 from tests.gateway.standing_in import Windows
 from tests.waiting import HANG_S, until_async
 from toolcrib.connect.hello import Refused, said_hello
@@ -21,11 +21,12 @@ from toolcrib.gateway.holding import Holding
 def test_it_serves_over_http_and_says_where(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, runtime):
-            assert read_runtime(place_in(tmp_path)) == runtime
-            assert runtime.pid == os.getpid()
+            told = read_runtime(place_in(tmp_path))
+            assert told
+            assert (told.pid, told.port) == (os.getpid(), runtime.port)
             answer = await call(daemon.port, runtime.token, "echo", text="hello")
             assert answer.status == 200
-            assert answer.json["result"]["content"][0]["text"] == "local@default: hello"
+            assert answer.json["result"]["content"][0]["text"] == "key:owner@default: hello"
             assert (await request(daemon.port, "GET", "/health")).json == {"status": "ok"}
 
     asyncio.run(scenario())
@@ -127,7 +128,7 @@ def test_a_shim_may_ask_for_a_profile_that_there_is(tmp_path: Path):
     asyncio.run(scenario())
 
 
-def test_reloading_keeps_the_address_and_the_token(tmp_path: Path):
+def test_reloading_keeps_the_address_and_the_keys(tmp_path: Path):
     opened: list[str] = []
 
     def crib():
@@ -137,10 +138,11 @@ def test_reloading_keeps_the_address_and_the_token(tmp_path: Path):
 
     async def scenario() -> None:
         async with serving(tmp_path, crib=crib) as (daemon, runtime):
-            assert (await call(daemon.port, runtime.token, "echo", "/mcp/new")).status == 404
+            key = new_key(bare(), "laptop", "new")
+            assert (await call(daemon.port, key, "echo", "/mcp/new")).status == 404
             await asyncio.to_thread(ask, place_in(tmp_path), "reload")
-            again = await call(daemon.port, runtime.token, "echo", "/mcp/new", text="x")
-            assert json.loads(again.body)["result"]["content"][0]["text"] == "local@new: x"
+            again = await call(runtime.port, key, "echo", "/mcp/new", text="x")
+            assert json.loads(again.body)["result"]["content"][0]["text"] == "key:laptop@new: x"
 
     asyncio.run(scenario())
     assert len(opened) == 2

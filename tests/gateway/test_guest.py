@@ -16,6 +16,7 @@ def test_a_profile_says_what_is_in_it():
             excluded=frozenset({"*_delete"}),
             sources=frozenset({"git*"}),
             permissions=frozenset({"read"}),
+            packaged=False,
         ),
         frozenset({"now"}),
         "reveal",

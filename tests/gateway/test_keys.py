@@ -1,10 +1,14 @@
 import json
+import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.racing import raced
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.keys import MOST_KEYS, Key, Keys
+from toolcrib.gateway import keys as module
+from toolcrib.gateway.keys import Keys
 
 
 def test_a_key_is_good_from_the_moment_it_is_made_until_it_is_removed(tmp_path: Path):
@@ -53,10 +57,50 @@ def test_a_name_is_given_once_and_a_wrong_one_is_helped(tmp_path: Path):
 
 
 def test_there_is_an_end_to_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    many = tuple(Key(f"k{n}", ("default",), "s", "h", 0.0) for n in range(MOST_KEYS))
-    monkeypatch.setattr(Keys, "all", lambda _keys: many)
+    keys = Keys(tmp_path)
+    keys.add("a")
+    monkeypatch.setattr(module, "MOST_KEYS", 1)
     with pytest.raises(ConfigError, match="remove one"):
-        Keys(tmp_path).add("one-more")
+        keys.add("one-more")
+
+
+def made(folder: Path, name: str, count: int) -> list[str]:
+    keys = Keys(folder)
+    return [keys.add(f"{name}-{number}") for number in range(count)]
+
+
+def removed(folder: Path, count: int) -> list[str]:
+    keys = Keys(folder)
+    for number in range(count):
+        keys.remove(f"old-{number}")
+    return []
+
+
+def test_of_keys_that_several_processes_make_none_is_lost(tmp_path: Path):
+    secrets = raced(*(partial(made, tmp_path, name, 15) for name in "abc"))
+    keys = Keys(tmp_path)
+    assert len(keys.all()) == 45
+    assert all(keys.good(secret) for some in secrets for secret in some)
+
+
+def test_a_key_that_was_removed_stays_removed_whoever_makes_others_meanwhile(tmp_path: Path):
+    gone = made(tmp_path, "old", 20)
+    _, new = raced(partial(removed, tmp_path, 20), partial(made, tmp_path, "new", 20))
+    keys = Keys(tmp_path)
+    assert [key.name for key in keys.all() if key.name.startswith("old")] == []
+    assert not any(keys.good(secret) for secret in gone)
+    assert all(keys.good(secret) for secret in new)
+
+
+def test_a_change_within_one_tick_of_the_clock_is_seen(tmp_path: Path):
+    operator, daemon = Keys(tmp_path), Keys(tmp_path)
+    secret = operator.add("one")
+    assert daemon.good(secret)
+    facts = operator.file.stat()
+    taken_back = operator.file.read_text().replace(operator.all()[0].hashed, "0" * 64)
+    operator.file.write_text(taken_back)  # the same inode and size, and then the same time
+    os.utime(operator.file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert not daemon.good(secret)
 
 
 GOOD = {"name": "a", "profiles": ["p"], "salt": "s", "hashed": "h", "made_at": 1}

@@ -9,7 +9,6 @@ import pytest
 
 from tests.gateway.daemons import bare, serving
 from tests.waiting import HANG_S, until_async
-from toolcrib.gateway import shims
 from toolcrib.gateway.keys import Keys
 
 
@@ -84,11 +83,10 @@ def test_what_is_no_hello_is_hung_up_on(tmp_path: Path):
     asyncio.run(scenario())
 
 
-def test_there_is_an_end_to_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(shims, "MOST_CLIENTS", 1)
-
+def test_there_is_an_end_to_clients(tmp_path: Path):
     async def scenario() -> None:
-        async with serving(tmp_path) as (_, runtime), shim(runtime.socket) as (one, _):
+        async with serving(tmp_path) as (daemon, runtime), shim(runtime.socket) as (one, _):
+            daemon.shims._most = 1
             await one.greet()
             async with shim(runtime.socket) as (_, answer):
                 assert "close one" in answer["error"]
@@ -144,5 +142,31 @@ def test_a_key_that_is_taken_back_ends_what_is_open(tmp_path: Path):
             assert await one.hear() is None
             await local.ask(1, "tools/list")
             assert "result" in await local.hear()
+
+    asyncio.run(scenario())
+
+
+def test_one_id_is_under_way_once_so_that_repeating_it_escapes_no_limit(tmp_path: Path):
+    async def scenario() -> None:
+        async with serving(tmp_path) as (daemon, runtime), shim(runtime.socket) as (one, _):
+            await one.greet()
+            for _ in range(100):
+                await one.ask(7, "tools/call", name="wait", arguments={"s": 1000})
+            refused = [await one.hear() for _ in range(99)]
+            assert {each["error"]["code"] for each in refused} == {-32600}
+            assert "under way already" in refused[0]["error"]["message"]
+            # A refusal is no answer to the one that is under way: it counts until it is done.
+            assert daemon.admission.running == 1
+            for id in range(100, 164):
+                await one.ask(id, "tools/call", name="wait", arguments={"s": 1000})
+            over = await one.hear()
+            assert (over["id"], over["error"]["data"]["code"]) == (163, "overloaded")
+            assert daemon.admission.running == 64
+            await one.say(
+                b'{"jsonrpc": "2.0", "method": "notifications/cancelled",'
+                b' "params": {"requestId": 7}}'
+            )
+            await one.ask(8, "tools/list")  # there is room for one again
+            assert "result" in await one.hear()
 
     asyncio.run(scenario())

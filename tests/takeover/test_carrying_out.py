@@ -1,13 +1,15 @@
 import json
 import os
 import stat
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.racing import raced
 from toolcrib.errors import ConfigError
 from toolcrib.takeover.backups import Backup, Backups
-from toolcrib.takeover.carrying_out import carry_out, plan_undo, undo
+from toolcrib.takeover.carrying_out import Undoing, carry_out, plan_undo, undo
 from toolcrib.takeover.client_file import read_file, write_file
 from toolcrib.takeover.clients import client_named
 from toolcrib.takeover.plan import Plan, Target
@@ -100,3 +102,34 @@ def test_a_new_file_is_private_and_an_old_one_keeps_its_mode(tmp_path: Path):
     write_file(new, "[]", "{}")
     assert stat.S_IMODE(new.stat().st_mode) == 0o644
     assert [each.name for each in new.parent.iterdir()] == ["new.json"]
+
+
+def test_a_server_that_another_client_has_come_to_need_stays(
+    plan: Plan, file: Path, tmp_path: Path
+):
+    own, backups = tmp_path / "servers.json", Backups(tmp_path)
+    carry_out(plan, own, backups)
+    (backup,) = backups.all()
+    undoing = plan_undo(backup, own, backups)
+    assert undoing.drop == ("a",)
+    backups.keep(Backup("codex", str(tmp_path / "other"), "2", "", "", {}, ("a",)))
+    undo(undoing, own, backups)
+    assert file.read_text() == TEXT
+    assert "a" in json.loads(own.read_text())["mcpServers"]
+
+
+def undone(folder: Path, undoing: Undoing) -> str:
+    try:
+        undo(undoing, folder / "servers.json", Backups(folder))
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def test_one_change_is_undone_once_whoever_comes_at_the_same_moment(plan: Plan, tmp_path: Path):
+    own, backups = tmp_path / "servers.json", Backups(tmp_path)
+    carry_out(plan, own, backups)
+    undoing = plan_undo(backups.all()[0], own, backups)
+    told = raced(*[partial(undone, tmp_path, undoing)] * 3)
+    assert sorted(map(bool, told)) == [False, True, True]
+    assert all("undone already" in each for each in told if each)

@@ -1,11 +1,21 @@
-"""A web server on this machine, for the tools that fetch."""
+"""What tools need: folders that they may touch, and a web server on this machine."""
 
 import contextlib
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
+
+from toolcrib.tools.roots import Roots, working_in
+
+
+@pytest.fixture(autouse=True)
+def _within(tmp_path: Path, home: Path) -> Iterator[None]:
+    """File tools may touch what a test makes."""
+    with working_in(Roots([tmp_path, home])):
+        yield
 
 
 class Server(ThreadingHTTPServer):

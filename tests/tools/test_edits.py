@@ -31,6 +31,14 @@ def test_a_dangling_link_counts_as_something_there(tmp_path):
         write_file(str(link), "x")
 
 
+def test_what_a_link_leads_to_is_written_and_the_link_stays(path, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    write_file(str(link), "new", overwrite=True)
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+
+
 def test_a_folder_is_never_written_over(tmp_path):
     with pytest.raises(IsADirectoryError):
         write_file(str(tmp_path), "x", overwrite=True)

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import resource
 import sys
 import threading
 from collections.abc import Callable
@@ -17,8 +16,7 @@ from toolcrib.cli.screen import AsJson, print_json, warn
 from toolcrib.connect.place import Runtime
 from toolcrib.connect.starting import READY
 from toolcrib.crib import Crib
-from toolcrib.gateway.credentials import LOCAL
-from toolcrib.gateway.guest import Guest, profile_of
+from toolcrib.gateway.guest import LOCAL, Guest, profile_of
 from toolcrib.gateway.holding import Holding
 from toolcrib.gateway.log import log_to_file, log_to_stderr
 
@@ -26,7 +24,6 @@ NAME = "serve"
 TAKE_OVER_S = 15.0
 """How long a daemon that a shim started waits for one that is about to end."""
 END_S = 20.0
-MOST_FILES = 8192
 
 
 def run(
@@ -81,6 +78,7 @@ def _run(
 ) -> None:
     # The SDK and the web server take a second to load, and no other command needs them.
     from toolcrib.gateway import daemon  # noqa: PLC0415
+    from toolcrib.gateway.descriptors import allow_many  # noqa: PLC0415
     from toolcrib.gateway.windows import Windows  # noqa: PLC0415
 
     async def serve() -> None:
@@ -88,7 +86,7 @@ def _run(
         serving = daemon.Daemon(opened, holding, ends_when_idle=ends_when_idle)
         await serving.run(ready, _end_anyway)
 
-    _allow_many_files()
+    allow_many()
     asyncio.run(serve())
 
 
@@ -109,14 +107,6 @@ def _end_anyway() -> None:
     last = threading.Timer(END_S, os._exit, (1,))
     last.daemon = True
     last.start()
-
-
-def _allow_many_files() -> None:
-    """Every connection and every server takes some; what a terminal allows is few."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _serve_stdio(opening: Opening, profile: str) -> None:

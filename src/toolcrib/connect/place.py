@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from toolcrib.connect.arguments import Asked
+from toolcrib.run_folder import FOLDER, run_folder
 
 KEY = "TOOLCRIB_KEY"
 """The variable that holds a client's key. It is a secret: no hash of it, and no argument."""
-FOLDER = "TOOLCRIB_RUN_FOLDER"
 PREFIX = "TOOLCRIB_"
 HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 MOST_BYTES = 16 * 1024
@@ -27,13 +27,12 @@ class NoDaemon(Exception):
 
 
 class Runtime(NamedTuple):
-    """What a running daemon writes down about itself, for its owner's eyes only."""
+    """What a running daemon writes down about itself: where it is, and no secret."""
 
     pid: int
     socket: str
     operator: str
     port: int
-    token: str
     version: str
 
 
@@ -89,22 +88,7 @@ def place_of(asked: Asked, environ: Mapping[str, str]) -> Place:
     files = [os.path.abspath(path) for path in asked.mcp_config]
     told = [os.path.abspath(config) if config else "", files, set_by, homes]
     text = json.dumps(told, sort_keys=True).encode()
-    return Place(_folder(environ), hashlib.sha256(text).hexdigest()[:16])
-
-
-def _folder(environ: Mapping[str, str]) -> str:
-    """The user's folder for what lasts as long as the machine is up.
-
-    Not by XDG_RUNTIME_DIR: clients hide it from what they launch, and the two ends would miss
-    each other.
-    """
-    said, owner = environ.get(FOLDER), os.getuid()
-    of_system = f"/run/user/{owner}"
-    if said:
-        return os.path.abspath(said)
-    if os.path.isdir(of_system) and os.stat(of_system).st_uid == owner:
-        return os.path.join(of_system, "toolcrib")
-    return f"/tmp/toolcrib-{owner}"  # noqa: S108 - made 0700, and refused if it is not ours
+    return Place(run_folder(environ), hashlib.sha256(text).hexdigest()[:16])
 
 
 def make_folder(place: Place) -> None:
@@ -134,6 +118,7 @@ def read_runtime(place: Place) -> Runtime | None:
             return None
         content = file.read(MOST_BYTES)
     try:
-        return Runtime(**json.loads(content))
-    except (ValueError, TypeError):
+        told = json.loads(content)  # a daemon of another version may say more
+        return Runtime(**{name: told[name] for name in Runtime._fields})
+    except (ValueError, TypeError, KeyError):
         return None

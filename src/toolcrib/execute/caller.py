@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from toolcrib.model import RootsOf
 from toolcrib.search.filters import Scope
 
 
@@ -10,11 +11,14 @@ class Caller:
     """Somebody known, and what they may call. Nobody is not a caller: an empty id is refused.
 
     `id` comes from what the host has verified (a token, a session, its own code), never from what
-    a model says.
+    a model says. `roots` says where the file tools that come with Toolcrib work for them, unless
+    the settings name folders: the working folder, for a program and its own callers; the roots that
+    their MCP client declares; or nowhere.
     """
 
     id: str
     scope: Scope = field(default_factory=Scope)
+    roots: RootsOf = "working_folder"
 
     def __post_init__(self) -> None:
         if not self.id:

@@ -136,6 +136,7 @@ class Door:
         else:
             deadline = time.monotonic() + limit_s
             running = Running.of(deadline, progress, ask, log, caller.id)
+            running = replace(running, roots=caller.roots)
             outcome = await self._sent(admitted, caller, running)
         if self._audit:
             self._audit.note(seen, outcome)

@@ -4,16 +4,10 @@ There is no guest for a credential that is missing, wrong or not good for a prof
 nobody to fall back to.
 """
 
-import hmac
-import secrets
-
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.guest import EVERYTHING, Guest, profile_of
+from toolcrib.gateway.guest import EVERYTHING, LOCAL, Guest, profile_of
 from toolcrib.gateway.keys import Key, Keys
 from toolcrib.sections import GatewaySettings
-
-LOCAL = "local"
-"""The user that the daemon runs as: whoever reaches its socket, or can read its token."""
 
 
 class NoGuest(Exception):
@@ -29,23 +23,19 @@ class NoProfile(NoGuest):
 
 
 class Credentials:
-    """The daemon's own token, and the keys that clients have."""
+    """The keys that clients have. Nothing else is a credential: no token lies about in a file.
 
-    def __init__(self, settings: GatewaySettings, keys: Keys, token: str = "") -> None:
+    The daemon's own user needs none on its socket, where the system says who comes.
+    """
+
+    def __init__(self, settings: GatewaySettings, keys: Keys) -> None:
         self._settings = settings
         self._keys = keys
         self._shown: dict[str, str] = {}
-        self.token = token or secrets.token_urlsafe(32)
 
     def local(self, profile: str = EVERYTHING) -> Guest:
         """The local user, with any profile. Raises `NoProfile`."""
         return self._guest(LOCAL, profile)
-
-    def bearer(self, secret: str, profile: str = EVERYTHING) -> Guest:
-        """Whoever holds the token, or a key that is good for this profile. Raises `NoGuest`."""
-        if hmac.compare_digest(_bytes(secret), _bytes(self.token)):
-            return self.local(profile)
-        return self.keyed(secret, profile)
 
     def keyed(self, secret: str, profile: str = EVERYTHING) -> Guest:
         """Whoever holds a key that is good for this profile. Raises `NoGuest`."""
@@ -87,7 +77,3 @@ class Credentials:
             return Guest(id, profile_of(self._settings, profile))
         except ConfigError as error:
             raise NoProfile(str(error)) from error
-
-
-def _bytes(secret: str) -> bytes:
-    return secret.encode(errors="surrogateescape")

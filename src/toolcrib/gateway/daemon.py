@@ -10,7 +10,6 @@ It ends when it is told to, or, if a shim has started it, when nobody has needed
 import asyncio
 import logging
 import os
-import secrets
 import signal
 import socket
 import sys
@@ -25,6 +24,7 @@ from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.gateway.admission import Admission
 from toolcrib.gateway.deeds import deeds_of
+from toolcrib.gateway.descriptors import Bounds, SpentLog, allowed
 from toolcrib.gateway.front import Windows
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.holding import Holding
@@ -70,8 +70,11 @@ class Daemon:
             crib.close()
             raise
         self.port: int = self._listening.getsockname()[1]
-        self.house = self._housed(crib, secrets.token_urlsafe(32))
-        self.shims = Shims(lambda: self.house.credentials, self._windows, self.admission)
+        self.house = self._housed(crib)
+        self._bounds = Bounds.of(allowed())
+        self.shims = Shims(
+            lambda: self.house.credentials, self._windows, self.admission, self._bounds
+        )
 
     async def run(
         self, ready: Callable[[Runtime], None], ending: Callable[[], None] = lambda: None
@@ -80,7 +83,8 @@ class Daemon:
 
         `ready` hears where, once anybody may come; `ending` hears when it begins to end.
         """
-        operator, web = Operator(deeds_of(self)), WebServer(self._edge())
+        asyncio.get_running_loop().set_exception_handler(SpentLog())
+        operator, web = Operator(deeds_of(self)), WebServer(self._edge(), self._bounds)
         place = self._holding.place
         serving = asyncio.create_task(web.serve_on(self._listening))
         opening = asyncio.create_task(self.house.open())
@@ -114,14 +118,14 @@ class Daemon:
         """
         async with self._reloading:
             crib = await asyncio.to_thread(self._opening.crib)
-            old, self.house = self.house, self._housed(crib, self.house.credentials.token)
+            old, self.house = self.house, self._housed(crib)
             await self.shims.drop()
             await old.close()
             await self.house.open()
             _log.info("reloaded")
 
-    def _housed(self, crib: Crib, token: str) -> House:
-        return House(crib, self._opening.windows, self.port, token)
+    def _housed(self, crib: Crib) -> House:
+        return House(crib, self._opening.windows, self.port)
 
     def _windows(self) -> Windows:
         return self.house.windows
@@ -141,9 +145,8 @@ class Daemon:
         )
 
     def _runtime(self) -> Runtime:
-        place, token = self._holding.place, self.house.credentials.token
-        about = version("toolcrib")
-        return Runtime(os.getpid(), place.socket, place.operator, self.port, token, about)
+        place = self._holding.place
+        return Runtime(os.getpid(), place.socket, place.operator, self.port, version("toolcrib"))
 
     def _heed_signals(self) -> None:
         loop = asyncio.get_running_loop()

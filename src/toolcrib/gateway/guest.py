@@ -11,15 +11,22 @@ from toolcrib.sections import GatewayMode, GatewaySettings, ProfileSettings
 from toolcrib.text.nearest import nearest
 
 EVERYTHING = "default"
-"""The profile of whoever names none: the whole pool, unless the settings define it otherwise."""
+"""The profile of whoever names none: the whole pool but for the tools that come with Toolcrib,
+unless the settings define it otherwise."""
+
+LOCAL = "local"
+"""The user that the gateway runs as: whoever reaches its socket, or started it."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A named part of the pool, and how it is shown. `pins` are always listed."""
+    """A named part of the pool, and how it is shown. `pins` are always listed.
+
+    The tools that come with Toolcrib are in it only if its settings say so.
+    """
 
     name: str = EVERYTHING
-    scope: Scope = field(default_factory=Scope)
+    scope: Scope = field(default_factory=lambda: Scope(packaged=False))
     pins: frozenset[str] = frozenset()
     mode: GatewayMode = "auto"
 
@@ -37,8 +44,13 @@ class Guest:
 
     @cached_property
     def caller(self) -> Caller:
-        """The same, as the crib knows it."""
-        return Caller(f"{self.id}@{self.profile.name}", self.profile.scope)
+        """The same, as the crib knows it.
+
+        The roots of a client count if it runs as the operator's own user: who holds a key could
+        declare whatever they want to read.
+        """
+        id = f"{self.id}@{self.profile.name}"
+        return Caller(id, self.profile.scope, "client" if self.id == LOCAL else "none")
 
 
 def profile_of(settings: GatewaySettings, name: str = EVERYTHING) -> Profile:
@@ -52,6 +64,7 @@ def profile_of(settings: GatewaySettings, name: str = EVERYTHING) -> Profile:
         allowed=None if said.tools is None else frozenset(said.tools),
         sources=None if said.servers is None else frozenset(said.servers),
         permissions=None if said.kinds is None else frozenset(said.kinds),
+        packaged=said.builtin_tools,
     )
     mode = settings.mode if said.mode == "auto" else said.mode
     return Profile(name, scope, frozenset(said.pins), mode)

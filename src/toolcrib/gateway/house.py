@@ -22,13 +22,11 @@ _log = logging.getLogger(__name__)
 class House:
     """A crib, the windows of its guests, and who may stand at them."""
 
-    def __init__(
-        self, crib: Crib, windows: Callable[[Crib], Windows], port: int, token: str
-    ) -> None:
+    def __init__(self, crib: Crib, windows: Callable[[Crib], Windows], port: int) -> None:
         self.crib = crib
         self.windows = windows(crib)
         settings = crib.settings.gateway
-        self.credentials = Credentials(settings, Keys(crib.settings.state_folder), token)
+        self.credentials = Credentials(settings, Keys(crib.settings.state_folder))
         # The edge has checked these before; the SDK checks nothing unless it is told to.
         security = TransportSecuritySettings(
             enable_dns_rebinding_protection=True,

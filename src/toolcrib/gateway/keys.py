@@ -12,18 +12,21 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.guest import EVERYTHING
-from toolcrib.sources.private_file import make_folder, read_bytes, write_bytes
+from toolcrib.sources.private_file import locked, read_bytes, write_bytes
 from toolcrib.text.nearest import nearest
 
 MOST_BYTES = 1024 * 1024
 MOST_KEYS = 500
+SETTLED_S = 2.0
+"""A file that was written less than this ago may be written again within one tick of its clock."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -47,15 +50,15 @@ class Keys:
 
     def __init__(self, state_folder: Path) -> None:
         self.file = state_folder / "keys.json"
-        self._seen: tuple[int, int, int] | None = None
+        self._seen: _Facts | None = None
         self._keys: tuple[Key, ...] = ()
 
     def all(self) -> Sequence[Key]:
         """Every key there is, as the file is now. Raises `ConfigError` if it cannot be read."""
         seen = self._facts()
-        if seen != self._seen or seen is None:
+        if seen is None or seen != self._seen:
             self._keys = _read(self.file) if seen else ()
-            self._seen = seen
+            self._seen = seen if seen and _is_settled(seen.written_ns) else None
         return self._keys
 
     def good(self, secret: str) -> Key | None:
@@ -68,43 +71,59 @@ class Keys:
         if not NAME.fullmatch(name):
             told = "take up to 64 letters, digits, dots, dashes and underscores"
             raise ConfigError(f"{name!r} is no name for a key; {told}")
-        keys = self.all()
-        if any(key.name == name for key in keys):
-            told = f"`toolcrib keys remove {name}`, or take another name"
-            raise ConfigError(f"there is a key {name!r} already; {told}")
-        if len(keys) >= MOST_KEYS:
-            raise ConfigError(f"there are {MOST_KEYS} keys already; remove one")
         secret, salt = f"tc_{secrets.token_urlsafe(32)}", secrets.token_hex(16)
         key = Key(name, tuple(profiles), salt, _hashed(secret, salt), time.time())
-        self._write([*keys, key])
+        with self._changing() as keys:
+            if any(each.name == name for each in keys):
+                told = f"`toolcrib keys remove {name}`, or take another name"
+                raise ConfigError(f"there is a key {name!r} already; {told}")
+            if len(keys) >= MOST_KEYS:
+                raise ConfigError(f"there are {MOST_KEYS} keys already; remove one")
+            keys.append(key)
         return secret
 
     def remove(self, name: str) -> None:
         """The key is good no longer. Raises `ConfigError` with the nearest names."""
-        keys = self.all()
-        left = [key for key in keys if key.name != name]
-        if len(left) == len(keys):
-            near = ", ".join(nearest(name, [key.name for key in keys])) or "none"
-            raise ConfigError(f"there is no key {name!r}; nearest: {near}")
-        self._write(left)
+        with self._changing() as keys:
+            left = [key for key in keys if key.name != name]
+            if len(left) == len(keys):
+                near = ", ".join(nearest(name, [key.name for key in keys])) or "none"
+                raise ConfigError(f"there is no key {name!r}; nearest: {near}")
+            keys[:] = left
 
-    def _facts(self) -> tuple[int, int, int] | None:
+    @contextmanager
+    def _changing(self) -> Generator[list[Key]]:
+        """The keys as they are, alone with them; as they are left, they are written."""
+        try:
+            with locked(self.file):
+                keys = list(_read(self.file) if self._facts() else ())
+                yield keys
+                content = json.dumps([asdict(key) for key in keys], indent=1).encode()
+                write_bytes(self.file, content)
+        except OSError as error:
+            told = f"{self.file} cannot be written ({error.strerror}); free space, or rights"
+            raise ConfigError(told) from error
+
+    def _facts(self) -> "_Facts | None":
         try:
             facts = os.lstat(self.file)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise _unreadable(self.file) from error
-        return facts.st_ino, facts.st_mtime_ns, facts.st_size
+        return _Facts(facts.st_ino, facts.st_size, facts.st_mtime_ns)
 
-    def _write(self, keys: Sequence[Key]) -> None:
-        try:
-            make_folder(self.file.parent)
-            write_bytes(self.file, json.dumps([asdict(key) for key in keys], indent=1).encode())
-        except OSError as error:
-            told = f"{self.file} cannot be written ({error.strerror}); free space, or rights"
-            raise ConfigError(told) from error
-        self._seen = None
+
+class _Facts(NamedTuple):
+    """What tells one state of the file from another, once it is settled."""
+
+    inode: int
+    size: int
+    written_ns: int
+
+
+def _is_settled(written_ns: int) -> bool:
+    return time.time_ns() - written_ns > SETTLED_S * 1e9
 
 
 def _hashed(secret: str, salt: str) -> str:

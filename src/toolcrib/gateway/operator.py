@@ -13,8 +13,10 @@ from typing import Any
 from toolcrib.errors import ToolcribError
 from toolcrib.gateway.shims import hang_up, listening
 from toolcrib.model import Json, JsonObject
+from toolcrib.sources.connection_limiter import ConnectionLimiter
 
 ANSWER_S = 30.0
+MOST_AT_ONCE = 16
 
 Do = Callable[[Mapping[str, Any]], Awaitable[Json]]
 
@@ -26,6 +28,7 @@ class Operator:
 
     def __init__(self, deeds: Mapping[str, Do]) -> None:
         self._deeds = deeds
+        self._silent = ConnectionLimiter(MOST_AT_ONCE, "the operator's socket")
         self._server: asyncio.Server | None = None
 
     async def listen(self, path: str) -> None:
@@ -39,13 +42,17 @@ class Operator:
 
     async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
+            self._silent.enter(writer, writer.transport.abort)
             async with asyncio.timeout(ANSWER_S):
-                answer = await self._answer(await reader.readuntil(b"\n"))
+                asked = await reader.readuntil(b"\n")
+                self._silent.leave(writer)
+                answer = await self._answer(asked)
                 writer.write(json.dumps(answer).encode() + b"\n")
                 await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             _log.debug("the operator has left")
         finally:
+            self._silent.leave(writer)
             await hang_up(writer)
 
     async def _answer(self, line: bytes) -> JsonObject:

@@ -13,13 +13,16 @@ from functools import partial
 from toolcrib.gateway.admission import Admission
 from toolcrib.gateway.client_notes import ClientNote
 from toolcrib.gateway.credentials import Credentials, NoGuest
+from toolcrib.gateway.descriptors import Bounds
 from toolcrib.gateway.front import Windows
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.streams import message_streams
 from toolcrib.gateway.turnstile import Turnstile
+from toolcrib.sources.connection_limiter import ConnectionLimiter
 
 HELLO_S = 10.0
-MOST_CLIENTS = 200
+AT_ONCE = 8
+WAITING = 512
 PROTOCOL = 1
 
 _log = logging.getLogger(__name__)
@@ -33,9 +36,12 @@ class Shims:
         credentials: Callable[[], Credentials],
         windows: Callable[[], Windows],
         admission: Admission,
+        bounds: Bounds,
     ) -> None:
         self._credentials, self._windows = credentials, windows
         self._admission = admission
+        self._most = bounds.shims
+        self._strangers = ConnectionLimiter(bounds.strangers, "the socket of shims")
         self.clients: dict[asyncio.Task[None], ClientNote] = {}
         self._server: asyncio.Server | None = None
 
@@ -61,9 +67,11 @@ class Shims:
     async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         try:
+            self._strangers.enter(writer, writer.transport.abort)
             async with asyncio.timeout(HELLO_S):
                 guest, note = self._admitted(await reader.readuntil(b"\n"))
                 await _answer(writer, "")
+            self._strangers.leave(writer)
             assert task  # noqa: S101 - a connection is served by a task
             self.clients[task] = note
             await self._serve(reader, writer, guest, note)
@@ -74,6 +82,7 @@ class Shims:
         except asyncio.LimitOverrunError:
             await _answer(writer, "that is no hello of a shim")
         finally:
+            self._strangers.leave(writer)
             if task:
                 self.clients.pop(task, None)
             await hang_up(writer)
@@ -99,8 +108,8 @@ class Shims:
 
     def _admitted(self, line: bytes) -> tuple[Guest, ClientNote]:
         """Who says hello. Raises `NoGuest`."""
-        if len(self.clients) >= MOST_CLIENTS:
-            raise NoGuest(f"{MOST_CLIENTS} clients are connected already; close one")
+        if len(self.clients) >= self._most:
+            raise NoGuest(f"{self._most} clients are connected already; close one")
         match json.loads(line):
             case {"toolcrib": 1, "profile": str(profile), "pid": int(pid), **others}:
                 key = others.get("key")
@@ -125,8 +134,17 @@ async def listening(
         else:
             await hang_up(writer)
 
-    server = await asyncio.start_unix_server(checked, path, limit=256 * 1024)
-    os.chmod(path, 0o600)  # noqa: PTH101 - the folder is ours alone already
+    incoming = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        incoming.bind(path)
+        os.chmod(path, 0o600)  # noqa: PTH101 - the folder is ours alone already
+        server = await asyncio.start_unix_server(
+            checked, sock=incoming, limit=256 * 1024, backlog=AT_ONCE
+        )
+        incoming.listen(WAITING)  # more may wait than are let in at once
+    except OSError:
+        incoming.close()
+        raise
     return server
 
 

@@ -93,6 +93,10 @@ class MessageWriter(_Entered):
     async def send(self, item: sdk.SessionMessage, /) -> None:
         """Raises what the SDK takes for the end of a stream."""
         self._gate.went(item.message)
+        await self.refuse(item)
+
+    async def refuse(self, item: sdk.SessionMessage, /) -> None:
+        """The same for an answer to what was never taken in: it ends nothing that is under way."""
         text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
         try:
             await self._send(text.encode() + b"\n")
@@ -124,7 +128,7 @@ class MessageReader(_Entered):
                     else _unreadable(line, self._longest)
                 )
                 if refused:
-                    await self._answers.send(_answer(reply_id(line.content), refused))
+                    await self._answers.refuse(_answer(reply_id(line.content), refused))
                 elif message:
                     return message
         except (OSError, sdk.ClosedResourceError):

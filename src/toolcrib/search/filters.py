@@ -1,7 +1,7 @@
 """What a caller may see. Filters run before anything is ranked: a hidden tool takes no place."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
@@ -36,7 +36,8 @@ class Scope:
     `internal`: plumbing, hidden from everyone. `excluded`: what this agent shall not find.
     `allowed`: what this caller may call. `sources`: whose, by the ids of sources, or by their kinds
     where they have none. `permissions`: of which kinds. For all three None means everything, and
-    an empty one nothing. `bound`: what the caller has already.
+    an empty one nothing. `packaged`: whether they may have the tools that come with Toolcrib.
+    `bound`: what the caller has already.
     """
 
     internal: frozenset[str] = frozenset()
@@ -44,6 +45,7 @@ class Scope:
     allowed: frozenset[str] | None = None
     sources: frozenset[str] | None = None
     permissions: frozenset[PermissionKind] | None = None
+    packaged: bool = True
     bound: frozenset[str] = frozenset()
 
 
@@ -68,6 +70,12 @@ def lets_through(source_id: str, scope: Scope) -> bool:
     return scope.sources is None or any(fnmatchcase(source_id, each) for each in scope.sources)
 
 
+def unreviewed(entries: Iterable[Entry], scope: Scope) -> int:
+    """How many this caller would see, had somebody approved them."""
+    waiting = (replace(each, state="ready") for each in entries if each.state == "unreviewed")
+    return sum(not barred(each, scope) for each in waiting)
+
+
 def _for_everyone(entry: Entry, scope: Scope) -> Verdict:
     if entry.state in _UNUSABLE:
         return _UNUSABLE[entry.state]
@@ -86,6 +94,7 @@ def _is_allowed(entry: Entry, scope: Scope) -> bool:
         (scope.allowed is None or any_grants(scope.allowed, entry))
         and lets_through(what.source_id or what.source, scope)
         and (scope.permissions is None or what.permission_kind in scope.permissions)
+        and (scope.packaged or not what.packaged)
     )
 
 

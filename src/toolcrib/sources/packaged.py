@@ -1,14 +1,74 @@
-"""The tools that come with Toolcrib."""
+"""The tools that come with Toolcrib, and the folders that they are given."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from importlib import resources
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
+from toolcrib.config import Settings
+from toolcrib.model import Asked, Call, Json, Outcome, Running, ToolInfo
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
+from toolcrib.sources.function import Function
+from toolcrib.tools.roots import ADD_IT, Own, Roots, is_file_tool, working_in
+
+MOST_ROOTS = 100
+_ASKED: Mapping[str, Asked] = {"roots": Asked("roots/list", {})}
+_SAY_ROOTS = f"the client can declare roots, or {ADD_IT}"
 
 
-def builtin_tools() -> BuiltinSource:
+def builtin_tools(settings: Settings | None = None) -> "PackagedSource":
     """A source of its own with every tool of `toolcrib.tools`, as its tools.yaml declares them."""
-    source = BuiltinSource()
+    source = PackagedSource(settings or Settings())
     with resources.as_file(resources.files("toolcrib.tools") / "tools.yaml") as path:
         declare(source, path)
     return source
+
+
+class PackagedSource(BuiltinSource):
+    """Runs our own tools; one that is given paths has the roots of its caller.
+
+    They are the folders of the setting `file_roots`. Where that names none, they are what
+    `Running.roots` says: the working folder, what the client declares, or nothing at all.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        self._settings = settings
+
+    async def call(self, call: Call, running: Running) -> Outcome:
+        """As every function; see `BuiltinSource.call`."""
+        if not is_file_tool(self._function(call.name).run):
+            return await super().call(call, running)
+        with working_in(await self._roots(running)):
+            return await super().call(call, running)
+
+    async def _roots(self, running: Running) -> Roots:
+        own = Own(self._settings.own_folders, self._settings.own_files)
+        if self._settings.file_roots:
+            return Roots(self._settings.file_roots, own)
+        match running.roots:
+            case "working_folder":
+                return Roots([Path.cwd()], own)
+            case "client":
+                replies = await running.ask(_ASKED)
+                return Roots(_folders(replies.get("roots", {}).get("roots")), own, _SAY_ROOTS)
+            case "none":
+                return Roots((), own)
+
+    def put(self, function: Function) -> ToolInfo:
+        """As every source of functions, but what is put here comes with Toolcrib."""
+        return super().put(replace(function, info=replace(function.info, packaged=True)))
+
+
+def _folders(roots: Json) -> Iterable[Path]:
+    """The folders that a client has declared; what is no folder of this machine is left out."""
+    for root in roots[:MOST_ROOTS] if isinstance(roots, list) else ():
+        match root:
+            case {"uri": str(uri)} if (said := urlsplit(uri)).scheme == "file":
+                if said.netloc in {"", "localhost"} and said.path:
+                    yield Path(url2pathname(said.path))
+            case _:
+                continue

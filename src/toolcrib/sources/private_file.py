@@ -1,4 +1,8 @@
-"""Files that are ours alone: 0600 in folders of 0700, never through a link, whole or not at all."""
+"""Files that are ours alone: 0600 in folders of 0700, never through a link, whole or not at all.
+
+Whoever writes back what they have read first does both within `locked`: else two of them would lose
+what one has written.
+"""
 
 import os
 import stat
@@ -7,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
 
+LOCK_S = 30.0
 _TEMPORARY = ".tmp"
 
 
@@ -26,6 +31,27 @@ def read_bytes(path: Path, most: int) -> bytes:
     if len(content) > most:
         raise OSError(0, f"is larger than {most} bytes", str(path))
     return content
+
+
+@contextmanager
+def locked(path: Path) -> Generator[None]:
+    """Alone with this file, among all threads and processes that ask; makes its folder.
+
+    Raises `OSError`, also where another has it for longer than `LOCK_S`. Not to be nested.
+    """
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - only who writes needs it
+
+    make_folder(path.parent)
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=LOCK_S, mode=0o600)
+    try:
+        lock.acquire()
+    except Timeout:
+        told = f"is locked by another process for more than {LOCK_S:.0f} s"
+        raise OSError(0, told, str(path)) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
-from toolcrib.sources.private_file import make_folder, read_bytes, write_bytes
+from toolcrib.sources.private_file import locked, make_folder, read_bytes, write_bytes
 from toolcrib.takeover.client_file import MOST_BYTES
 
 MOST = 4 * MOST_BYTES
@@ -42,6 +43,15 @@ class Backups:
 
     def __init__(self, state_folder: Path) -> None:
         self._folder = state_folder / "takeover"
+
+    @contextmanager
+    def changing(self) -> Generator[None]:
+        """Be the only one who takes a client over, or gives it back. Raises `ConfigError`."""
+        try:
+            with locked(self._folder / "takeover"):
+                yield
+        except OSError as error:
+            raise ConfigError(f"{self._folder}: {error.strerror}; try again, or free it") from error
 
     def keep(self, backup: Backup) -> Path:
         """Write it down. Raises `ConfigError`."""

@@ -21,6 +21,11 @@ Changed = Literal["nothing", "the rest", "the servers"]
 
 def carry_out(plan: Plan, own: Path, backups: Backups) -> Path:
     """Do what the plan says; where the backup is. Raises `ConfigError`."""
+    with backups.changing():
+        return _carried_out(plan, own, backups)
+
+
+def _carried_out(plan: Plan, own: Path, backups: Backups) -> Path:
     client, file = plan.target.client.name, plan.target.path
     if read_file(file) != plan.before:
         raise ConfigError(f"{file}: somebody else has just written it; look again and repeat")
@@ -107,6 +112,13 @@ def undo(undoing: Undoing, own: Path, backups: Backups, *, force: bool = False) 
     than the servers, these changes stay. Servers that were changed are put back with `force` alone;
     where the text that this replaces is kept is returned. Raises `ConfigError`.
     """
+    with backups.changing():
+        if undoing.backup not in backups.all():
+            raise ConfigError(f"{undoing.backup.file}: this was undone already; look again")
+        return _undone(undoing, own, backups, force=force)
+
+
+def _undone(undoing: Undoing, own: Path, backups: Backups, *, force: bool) -> Path | None:
     backup, current, kept = undoing.backup, undoing.current, None
     file = Path(backup.file)
     if undoing.changed == "the servers" and not force:
@@ -120,7 +132,7 @@ def undo(undoing: Undoing, own: Path, backups: Backups, *, force: bool = False) 
         write_file(file, undoing.wanted, current)
     elif undoing.wanted is None and current is not None:
         remove_file(file, current)
-    for name in undoing.drop:
+    for name in _servers(backup, own, backups)[0]:  # another client may have come to need one
         drop_server(own, name)
     backups.forget(backup)
     return kept

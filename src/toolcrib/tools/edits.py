@@ -4,9 +4,11 @@ import os
 import shutil
 from pathlib import Path
 
-from toolcrib.tools.text_files import open_path, read_text, regular_file, write_text
+from toolcrib.tools.roots import roots, uses_files
+from toolcrib.tools.text_files import read_text, regular_file, write_text
 
 
+@uses_files
 def write_file(path: str, text: str, *, overwrite: bool = False) -> str:
     """Write a text file, making the folders that are missing.
 
@@ -15,11 +17,13 @@ def write_file(path: str, text: str, *, overwrite: bool = False) -> str:
         text: All that the file is to contain.
         overwrite: Whether a file that is there may be replaced.
     """
-    place = _free(open_path(path), overwrite=overwrite)
-    write_text(place, text)
+    _free(roots().resolve_entry(path), overwrite=overwrite)
+    place = roots().resolve(path)
+    _write(path, place, text)
     return f"wrote {len(text.encode())} bytes to {place}"
 
 
+@uses_files
 def edit_file(path: str, old: str, new: str, *, every: bool = False) -> str:
     """Replace a passage of a text file by another one.
 
@@ -30,16 +34,17 @@ def edit_file(path: str, old: str, new: str, *, every: bool = False) -> str:
         every: Whether to replace the passage wherever it occurs. Otherwise it must occur once.
     """
     place = regular_file(path)
-    text = read_text(place)
+    text = read_text(place, roots().open)
     count = text.count(old) if old else 0
     if not count:
         raise ValueError(f"{place} does not contain this passage; read the file and copy it")
     if count > 1 and not every:
         raise ValueError(f"{place} has this passage {count} times; give more of it, or set every")
-    write_text(place, text.replace(old, new))
+    _write(path, place, text.replace(old, new))
     return f"replaced {count} passage{'s' if count > 1 else ''} in {place}"
 
 
+@uses_files
 def move_file(path: str, to: str, *, overwrite: bool = False) -> str:
     """Move or rename a file or folder.
 
@@ -48,24 +53,33 @@ def move_file(path: str, to: str, *, overwrite: bool = False) -> str:
         to: Its new path, or a folder to put it into under its own name.
         overwrite: Whether a file that is there may be replaced; a folder never is.
     """
-    origin, target = _present(open_path(path)), open_path(to)
-    target = _free(target / origin.name if target.is_dir() else target, overwrite=overwrite)
+    origin, target = _present(roots().resolve_entry(path)), roots().resolve(to)
+    into = str(target / origin.name) if target.is_dir() else to
+    target = roots().resolve_entry(into)
+    _free(target, overwrite=overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.move(origin, target)
     return f"moved {origin} to {target}"
 
 
+@uses_files
 def delete_file(path: str) -> str:
     """Delete one file for good. Folders are never deleted.
 
     Args:
         path: The file to delete. A link is deleted, not what it points at.
     """
-    place = _present(open_path(path))
+    place = _present(roots().resolve_entry(path))
     if place.is_dir() and not place.is_symlink():
         raise IsADirectoryError(f"{place} is a folder, and folders are not deleted here")
     place.unlink()
     return f"deleted {place}"
+
+
+def _write(path: str, place: Path, text: str) -> None:
+    """Write to a real path of the roots."""
+    roots().check_change(path, place)
+    write_text(place, text, roots().check_open)
 
 
 def _present(place: Path) -> Path:
@@ -74,10 +88,9 @@ def _present(place: Path) -> Path:
     return place
 
 
-def _free(place: Path, *, overwrite: bool) -> Path:
-    """The path, if something may be put there."""
+def _free(place: Path, *, overwrite: bool) -> None:
+    """Whether something may be put there. Raises `OSError`."""
     if place.is_dir():
         raise IsADirectoryError(f"{place} is a folder; name a file in it")
     if os.path.lexists(place) and not overwrite:
         raise FileExistsError(f"{place} exists; choose another path, or set overwrite")
-    return place

@@ -9,7 +9,8 @@ from typing import Annotated, Literal, TypedDict
 
 from pydantic import Field
 
-from toolcrib.tools.text_files import MAX_BYTES, decode, open_path, regular_file
+from toolcrib.tools.roots import roots, uses_files
+from toolcrib.tools.text_files import MAX_BYTES, decode, regular_file
 from toolcrib.tools.walk import glob_filter, walk
 
 Line = Annotated[int, Field(ge=1)]
@@ -40,19 +41,20 @@ class FoundFiles(TypedDict):
     more: bool
 
 
+@uses_files
 def read_file(path: str, first_line: Line = 1, max_lines: Count = 2000) -> FilePart:
     """Read a UTF-8 text file, or the part of it that begins at a line.
 
     One read returns at most 1 MiB, in whole lines.
 
     Args:
-        path: The file; `~` is the home folder.
+        path: The file; `~` is the home folder, a relative path begins in the first root.
         first_line: The line to begin at, counted from 1.
         max_lines: How many lines to return at most.
     """
     place = regular_file(path)
-    with place.open("rb") as file:
-        lines = iter(partial(_line, file), b"")
+    with roots().open(place) as file:
+        lines = iter(partial(_line, file, place), b"")
         skipped = sum(map(len, islice(lines, first_line - 1)))
         part = _fitting(islice(lines, max_lines))
         end = file.seek(0, SEEK_END)
@@ -61,15 +63,17 @@ def read_file(path: str, first_line: Line = 1, max_lines: Count = 2000) -> FileP
     return FilePart(text=text, first_line=first_line, lines=len(part), more=more)
 
 
+@uses_files
 def list_directory(path: str = ".") -> list[DirectoryEntry]:
     """List the files and folders in a folder, sorted by name, hidden ones too.
 
     Args:
-        path: The folder; `~` is the home folder.
+        path: The folder; `~` is the home folder, a relative path begins in the first root.
     """
-    return [_entry(one) for one in sorted(open_path(path).iterdir())]
+    return [_entry(one) for one in sorted(roots().resolve(path).iterdir())]
 
 
+@uses_files
 def find_files(pattern: str, folder: str = ".", max_results: Count = 200) -> FoundFiles:
     """Find files by name, in a folder and all the folders below it.
 
@@ -80,17 +84,17 @@ def find_files(pattern: str, folder: str = ".", max_results: Count = 200) -> Fou
         folder: The folder to look in.
         max_results: How many paths to return at most.
     """
-    root = open_path(folder)
+    root = roots().resolve(folder)
     fits = glob_filter(pattern)
-    found = (path for path in walk(root) if fits(path.relative_to(root).as_posix()))
+    found = (path for path in walk(root, roots().is_own) if fits(path.relative_to(root).as_posix()))
     paths = [str(path) for path in islice(found, max_results + 1)]
     return FoundFiles(paths=paths[:max_results], more=len(paths) > max_results)
 
 
-def _line(file: BufferedReader) -> bytes:
+def _line(file: BufferedReader, place: Path) -> bytes:
     line = file.readline(MAX_BYTES + 1)
     if len(line) > MAX_BYTES:
-        raise ValueError(f"{file.name} has a line of more than {MAX_BYTES} bytes; it is no text")
+        raise ValueError(f"{place} has a line of more than {MAX_BYTES} bytes; it is no text")
     return line
 
 

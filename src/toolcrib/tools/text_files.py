@@ -2,20 +2,19 @@
 
 import os
 import shutil
+from collections.abc import Callable
+from io import BufferedReader
 from pathlib import Path
 from uuid import uuid4
+
+from toolcrib.tools.roots import roots
 
 MAX_BYTES = 1024 * 1024
 
 
-def open_path(path: str) -> Path:
-    """The path that was meant, with `~` for the home folder."""
-    return Path(path).expanduser()
-
-
 def regular_file(path: str) -> Path:
-    """A path that is a file: no folder, no device, no pipe."""
-    place = open_path(path)
+    """The real path of a file within the roots: no folder, no device, no pipe."""
+    place = roots().resolve(path)
     if place.is_dir():
         raise IsADirectoryError(f"{place} is a folder; list it instead")
     if not place.exists():
@@ -36,26 +35,34 @@ def decode(content: bytes, place: Path) -> str:
     return text
 
 
-def read_text(place: Path) -> str:
+def open_plain(place: Path) -> BufferedReader:
+    """A file that no call has named."""
+    return place.open("rb")
+
+
+def read_text(place: Path, opening: Callable[[Path], BufferedReader] = open_plain) -> str:
     """All of a file of at most `MAX_BYTES`."""
-    with place.open("rb") as file:
+    with opening(place) as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise ValueError(f"{place} is larger than {MAX_BYTES} bytes; read a part of it")
     return decode(content, place)
 
 
-def write_text(place: Path, text: str) -> None:
+def write_text(
+    place: Path, text: str, check: Callable[[int, Path], None] = lambda _descriptor, _place: None
+) -> None:
     """Put the text there; whoever reads meanwhile sees the old file or the new one, never half.
 
-    Makes the folders that are missing, keeps the mode of a file that it replaces, and writes to
-    the file behind a link, not over the link.
+    Makes the folders that are missing, and keeps the mode of a file that it replaces. `check` is
+    shown the new file before anything is in it, open and beside its place, and may raise.
     """
-    place = place.resolve()
     place.parent.mkdir(parents=True, exist_ok=True)
     beside = place.with_name(f".{uuid4().hex}.tmp")
     try:
-        beside.write_bytes(text.encode())
+        with beside.open("xb") as file:
+            check(file.fileno(), beside)
+            file.write(text.encode())
         if place.exists():
             shutil.copymode(place, beside)
         os.replace(beside, place)  # noqa: PTH105 - the name says what matters: it is atomic

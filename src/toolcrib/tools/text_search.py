@@ -8,7 +8,8 @@ from typing import Annotated, TypedDict
 from pydantic import Field
 
 from toolcrib.text.pattern import compile_pattern
-from toolcrib.tools.text_files import open_path, read_text
+from toolcrib.tools.roots import roots, uses_files
+from toolcrib.tools.text_files import read_text
 from toolcrib.tools.walk import glob_filter, walk
 
 LONGEST_LINE = 300
@@ -29,6 +30,7 @@ class TextMatches(TypedDict):
     more: bool
 
 
+@uses_files
 def search_text(
     text: str,
     folder: str = ".",
@@ -49,7 +51,8 @@ def search_text(
         max_results: How many lines to return at most.
     """
     fits = compile_pattern(text) if regex else _containing(text)
-    found = list(islice(_matches(open_path(folder), glob_filter(files), fits), max_results + 1))
+    root = roots().resolve(folder)
+    found = list(islice(_matches(root, glob_filter(files), fits), max_results + 1))
     return TextMatches(matches=found[:max_results], more=len(found) > max_results)
 
 
@@ -61,7 +64,7 @@ def _containing(text: str) -> Callable[[str], bool]:
 def _matches(
     root: Path, chosen: Callable[[str], bool], fits: Callable[[str], bool]
 ) -> Iterator[TextMatch]:
-    for path in walk(root):
+    for path in walk(root, roots().is_own):
         if chosen(path.relative_to(root).as_posix()):
             for number, line in enumerate(_lines(path), start=1):
                 if fits(line):
@@ -71,6 +74,7 @@ def _matches(
 def _lines(path: Path) -> list[str]:
     """No lines where there is no text to search: binary, too large, or not ours to read."""
     try:
-        return read_text(path).splitlines() if path.is_file() else []
+        place = roots().resolve(str(path)) if path.is_symlink() else path
+        return read_text(place, roots().open).splitlines() if place.is_file() else []
     except (OSError, ValueError):
         return []

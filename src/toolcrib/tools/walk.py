@@ -13,22 +13,24 @@ _WILDCARD = re.compile(r"(\*\*/|\*\*|\*|\?)")
 _MEANING = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
-def walk(folder: Path) -> Iterator[Path]:
+def walk(folder: Path, is_own: Callable[[Path], bool]) -> Iterator[Path]:
     """Files below the folder, sorted within each folder. Raises after `MAX_FILES` of them.
 
-    Hidden files and folders are left out, and links to folders are not followed.
+    Hidden files and folders are left out, as is what `is_own` says belongs to Toolcrib itself;
+    links to folders are not followed.
     """
     if not folder.is_dir():
         raise NotADirectoryError(f"there is no folder {folder}; list its parent to find one")
-    for count, path in enumerate(_walk(folder)):
+    for count, path in enumerate(_walk(folder, is_own)):
         if count == MAX_FILES:
             raise ValueError(f"{folder} has more than {MAX_FILES} files; name a smaller folder")
         yield path
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, is_own: Callable[[Path], bool]) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        shown = [Path(parent, name) for name in sorted(folders) if not name.startswith(".")]
+        folders[:] = [path.name for path in shown if not is_own(path)]
         yield from (Path(parent, name) for name in sorted(files) if not name.startswith("."))
 
 

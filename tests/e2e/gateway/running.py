@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from tests.e2e.gateway.visits import Door
 from tests.sources.mcp.faking import left_of
@@ -75,10 +76,15 @@ class Gateway:
         return json.loads(file.read_text())
 
     def http(self, profile: str = "", key: str = "") -> Door:
-        """The address of the running daemon, with the owner's token or a key."""
-        runtime = self.runtime()
+        """The address of the running daemon, with this key, or one made for the profile."""
         path = f"/mcp/{profile}" if profile else "/mcp"
-        return Door(url=f"http://127.0.0.1:{runtime['port']}{path}", token=key or runtime["token"])
+        port, token = self.runtime()["port"], key or self.new_key(profile or "default")
+        return Door(url=f"http://127.0.0.1:{port}{path}", token=token)
+
+    def new_key(self, profile: str = "default") -> str:
+        """Another key for a profile."""
+        name = f"key-{uuid4().hex}"
+        return json.loads(self.run("keys", "add", name, "--profile", profile, "--json"))["key"]
 
     def stop(self) -> None:
         """Stop the daemon, if one runs, and see it gone."""

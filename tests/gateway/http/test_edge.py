@@ -21,8 +21,10 @@ def edging(tmp_path: Path) -> Edging:
 
 
 def test_what_is_right_gets_through(edging: Edging):
-    assert edging.ask(headers=edging.right).json == {"reached": "local@default"}
-    assert edging.ask(path="/mcp/small", headers=edging.right).json == {"reached": "local@small"}
+    assert edging.ask(headers=edging.right).json == {"reached": "key:owner@default"}
+    assert edging.ask(path="/mcp/small", headers=edging.right).json == {
+        "reached": "key:owner@small"
+    }
     keyed = edging.right | {"authorization": f"bearer {edging.key}"}
     assert edging.ask(path="/mcp/small", headers=keyed).json == {"reached": "key:small@small"}
     for method in ("GET", "DELETE"):
@@ -93,7 +95,7 @@ def test_only_the_listed_hosts_and_origins_get_through_on_any_route(tmp_path: Pa
 
 @pytest.mark.plan(49)
 def test_without_a_good_credential_nothing_answers_but_health(edging: Edging):
-    token, key = edging.credentials.token, edging.key
+    token, key = edging.token, edging.key
     removed = edging.keys.add("gone", ["default", "small", "large"])
     edging.keys.remove("gone")
     bad = [
@@ -157,7 +159,7 @@ def test_keys_that_cannot_be_read_are_no_keys(edging: Edging):
     answer = edging.ask(path="/mcp/small", headers=keyed)
     assert answer.status == 401
     assert "no key is good" in answer.json["error"]["message"]
-    assert edging.ask(headers=edging.right).status == 200
+    assert edging.ask(headers=edging.right).status == 401
 
 
 def test_health_tells_nothing(edging: Edging):
@@ -294,14 +296,14 @@ def test_a_body_that_does_not_come_is_not_waited_for(
 @pytest.mark.plan(13)
 def test_beyond_the_bound_one_is_told_to_come_again(edging: Edging):
     for _ in range(2):
-        edging.admission.enter("local@default")
+        edging.admission.enter("key:owner@default")
     answer = edging.ask(headers=edging.right)
     assert (answer.status, answer.code) == (503, "overloaded")
     assert int(answer.headers["retry-after"]) >= 1
     assert edging.ask(path="/mcp/small", headers=edging.right).status == 200
     edging.admission.enter("somebody else")
     assert edging.ask(path="/mcp/small", headers=edging.right).code == "overloaded"
-    edging.admission.leave("local@default")
+    edging.admission.leave("key:owner@default")
     assert edging.ask(headers=edging.right).status == 200
     assert edging.admission.running == 2
 

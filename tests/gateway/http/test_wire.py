@@ -50,7 +50,8 @@ def run_whole(folder: Path, scenario: Scenario) -> None:
     """The same with the real windows, and the tools that come along."""
 
     async def served() -> None:
-        settings = bare(builtin_tools=True)
+        profiles = {"default": {"builtin_tools": True}}
+        settings = bare(builtin_tools=True, gateway={"profiles": profiles})
         async with serving(folder, settings, windows=Windows) as (_, runtime):
             await scenario(runtime.port, runtime.token)
 

@@ -4,11 +4,11 @@
 
 Modes: modern; hang-spawn hang-discover hang-initialize hang-list hang-page silent-stdin;
 die-discover exit-at-once half-close; junk stderr malformed; endless-cursor same-cursor huge-list;
-storm loop; grandchild stubborn; cut (one tool more); asks (tools that ask back: `ASKING`); offers
-(resources, templates and prompts), bad-offers, hang-offers. What it lists is at `TOOLS`;
-`tool=NAME` adds one that says its name. `rug=FILE` names a JSON file with what it says of some of
-them instead, and of more, read at each listing; under "!list" it says how a listing goes: "error"
-or "hang". With `tells` it tells of each change.
+flood (pages of 1 MB without end); storm loop; grandchild stubborn; cut (one tool more); asks (tools
+that ask back: `ASKING`); offers (resources, templates and prompts), bad-offers, hang-offers. What
+it lists is at `TOOLS`; `tool=NAME` adds one that says its name. `rug=FILE` names a JSON file with
+what it says of some of them instead, and of more, read at each listing; under "!list" it says how a
+listing goes: "error" or "hang". With `tells` it tells of each change.
 """
 
 import json
@@ -86,6 +86,11 @@ def watch_rug():
             send(method="notifications/tools/list_changed")
 
 
+def flooding(number, each):
+    """One of many tools that are large, and none of them too large."""
+    return tool(f"t{number}_{each}", description="x" * 250_000)
+
+
 def list_tools(id, params):
     LISTED.append(id)
     cursor, number = params.get("cursor"), len(LISTED)
@@ -100,6 +105,10 @@ def list_tools(id, params):
         "hang-page": {"tools": tools(), "nextCursor": "2"},
         "endless-cursor": {"tools": [tool(f"t{number}")], "nextCursor": str(number)},
         "same-cursor": {"tools": [tool(f"t{number}")], "nextCursor": "again"},
+        "flood": {
+            "tools": [flooding(number, each) for each in range(4)],
+            "nextCursor": str(number),
+        },
         "huge-list": {"tools": [tool(f"t{each}") for each in range(6000)]},
     }
     page = next((pages[mode] for mode in MODES if mode in pages), {"tools": tools()})
@@ -163,9 +172,10 @@ def elicitation(words):
 
 
 MESSAGE = {"role": "user", "content": {"type": "text", "text": "Hi?"}}
+SAMPLING = {"messages": [MESSAGE], "maxTokens": 9, "includeContext": "allServers"}
 ASKING = {
     "elicits": ("elicitation/create", lambda given: elicitation(given.get("words", "Who?"))),
-    "samples": ("sampling/createMessage", lambda _: {"messages": [MESSAGE], "maxTokens": 9}),
+    "samples": ("sampling/createMessage", lambda _: SAMPLING),
     "wants_roots": ("roots/list", lambda _: {}),
 }
 

@@ -1,13 +1,12 @@
 """The last look before a call. The rest of a server's life is in test_source."""
 
-import asyncio
-
 import pytest
 
 from tests.plan import amount
 from tests.sources.mcp.faking import fake
 from toolcrib.model import Call
 from toolcrib.sources.mcp.cache import MCPToolsCache
+from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.keeper import Keeper
 from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
 from toolcrib.sources.mcp.memory import Memory
@@ -23,14 +22,16 @@ def listing(description: str) -> Listing:
 @pytest.fixture
 def keeper_of(tmp_path):
     decisions = Decisions(tmp_path / "decisions.db", bytes(32))
+    room = EngineRoom()
 
     def make(**config):
         server = fake(**config)
         memory = Memory("fake", "h", MCPToolsCache(tmp_path / "mcp"), Trust(server, decisions, "h"))
         memory.keep(Greeting(ServerFacts("2025-11-25"), listing("first")), 0.1)
-        return Keeper(server, memory, asyncio.Semaphore(1))
+        return Keeper(server, memory, room)
 
     yield make
+    room.close()
     decisions.close()
 
 

@@ -54,7 +54,7 @@ class Desk:
 
     @property
     def login(self) -> Path:
-        (path,) = (self.state / "logins").iterdir()
+        (path,) = (self.state / "logins").glob("*.json")
         return path
 
     def stored(self) -> dict[str, Any]:

@@ -49,3 +49,15 @@ def test_what_is_damaged_counts_as_none(tmp_path: Path, damage: str):
     file = LoginFile(tmp_path, "far")
     file.path.write_text(damage)
     assert file.read("https://a") is None
+
+
+def test_a_login_that_was_forgotten_is_not_renewed(tmp_path: Path):
+    file = LoginFile(tmp_path, "far")
+    file.write(LOGIN, renews=True)
+    assert file.read(LOGIN.url) is None
+    file.write(LOGIN)
+    file.write(replace(LOGIN, expires_at=5.0), renews=True)
+    assert file.read(LOGIN.url) == replace(LOGIN, expires_at=5.0)
+    assert file.forget()
+    file.write(LOGIN, renews=True)
+    assert file.read(LOGIN.url) is None

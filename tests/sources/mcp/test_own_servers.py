@@ -1,9 +1,11 @@
 import json
 import stat
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.racing import raced
 from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp.own_servers import drop_server, put_server
 
@@ -66,3 +68,27 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path):
     (tmp_path / "in-the-way").write_text("")
     with pytest.raises(ConfigError, match="cannot be written"):
         put_server(tmp_path / "in-the-way" / "servers.json", "a", {"command": "x"})
+
+
+def put_some(path: Path, name: str) -> None:
+    for number in range(15):
+        put_server(path, f"{name}-{number}", {"command": name})
+
+
+def drop_some(path: Path, name: str) -> None:
+    for number in range(15):
+        assert drop_server(path, f"{name}-{number}")
+
+
+def test_of_servers_that_several_processes_add_none_is_lost_and_none_comes_back(file: Path):
+    put_some(file, "old")
+    raced(*(partial(put_some, file, name) for name in "abc"), partial(drop_some, file, "old"))
+    names = set(json.loads(file.read_text())["mcpServers"])
+    assert names == {"z", "a", *(f"{name}-{number}" for name in "abc" for number in range(15))}
+
+
+def test_a_name_that_another_entry_has_is_refused(file: Path):
+    with pytest.raises(ConfigError, match="already"):
+        put_server(file, "z", {"command": "another"})
+    assert json.loads(file.read_text()) == OLD
+    put_server(file, "a", {"url": "http://a"})

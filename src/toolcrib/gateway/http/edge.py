@@ -14,7 +14,7 @@ from typing import NamedTuple
 from toolcrib.gateway.admission import RETRY_S, Admission, Overloaded
 from toolcrib.gateway.credentials import Credentials, NoGuest, NoProfile, NotYourProfile
 from toolcrib.gateway.guest import EVERYTHING, Guest
-from toolcrib.gateway.http.asgi import App, Receive, Scope, Send
+from toolcrib.gateway.http.asgi import IS_KNOWN, App, Receive, Scope, Send
 from toolcrib.gateway.http.body import read_body, replayed
 from toolcrib.gateway.http.headers import (
     bearer_of,
@@ -73,6 +73,7 @@ class Edge:
                 await send_json(200, {"status": "ok"}, send)
                 return
             guest = self._guest(headers, endpoint.profile)
+            scope.get("state", {}).get(IS_KNOWN, _nobody_counts)()
             if scope["method"] == "POST":
                 await self._post(guest, headers, scope, receive, send)
             else:
@@ -96,7 +97,7 @@ class Edge:
 
     def _guest(self, headers: Mapping[str, str], profile: str) -> Guest:
         try:
-            return self.credentials().bearer(bearer_of(headers), profile)
+            return self.credentials().keyed(bearer_of(headers), profile)
         except NoProfile as error:
             raise Refusal(404, "no_profile", str(error)) from None
         except NotYourProfile as error:
@@ -117,6 +118,10 @@ class Edge:
     async def _stream(self, guest: Guest, scope: Scope, receive: Receive, send: Send) -> None:
         with _admitted(self.streams, guest):
             await self.served(guest)(scope, receive, send)
+
+
+def _nobody_counts() -> None:
+    """There is no connection behind this request whose strangers are counted."""
 
 
 @contextmanager

@@ -4,33 +4,44 @@ import asyncio
 import socket
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
+from typing import Any, cast
 
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from toolcrib.gateway.http.asgi import App
+from toolcrib.gateway.descriptors import Bounds
+from toolcrib.gateway.http.asgi import IS_KNOWN, App
+from toolcrib.sources.connection_limiter import ConnectionLimiter
 
 HEAD_S = 10.0
 IDLE_S = 15
 HEAD_BYTES = 32 * 1024
-MOST_CONNECTIONS = 1_000
+WAITING = 512
 STOP_S = 2
 
 
 class _Impatient(H11Protocol):
     """A connection on which the head of a request has to come within `HEAD_S`.
 
-    Without that, whoever sends nothing, or a header a minute, stays for ever.
+    Without that, whoever sends nothing, or a header a minute, stays for ever. Until a request has
+    shown a credential it is a stranger's, and makes room for others.
     """
 
     _late: asyncio.TimerHandle | None = None
 
+    def __init__(self, *, strangers: ConnectionLimiter, most: int, **uvicorns: Any) -> None:  # noqa: ANN401
+        super().__init__(**uvicorns)
+        self._strangers, self._most = strangers, most
+        self.app_state = {IS_KNOWN: partial(strangers.leave, self)}
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody comes; if the house is full, they have to come again."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
+        if len(self.connections) > self._most:
             transport.abort()
         else:
+            self._strangers.enter(self, transport.abort)
             self._wait()
 
     def data_received(self, data: bytes) -> None:
@@ -44,6 +55,7 @@ class _Impatient(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """They are gone."""
         self._stop_waiting()
+        self._strangers.leave(self)
         super().connection_lost(exc)
 
     def _is_between(self) -> bool:
@@ -66,10 +78,12 @@ class _Impatient(H11Protocol):
 class WebServer(Server):
     """Serves an app on a socket until it is told to end. Signals are not its business."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, bounds: Bounds) -> None:
+        strangers = ConnectionLimiter(bounds.strangers, "HTTP")
         config = Config(
             app,
-            http=_Impatient,
+            http=cast("Any", partial(_Impatient, strangers=strangers, most=bounds.http)),
+            backlog=bounds.at_once,
             ws="none",
             lifespan="off",
             loop="none",
@@ -87,6 +101,12 @@ class WebServer(Server):
     async def serve_on(self, listening: socket.socket) -> None:
         """Until `should_exit` is set, and then `STOP_S` at most."""
         await self.serve(sockets=[listening])
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As the server starts, but with room for more than it lets in at once."""
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(WAITING)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

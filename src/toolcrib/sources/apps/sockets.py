@@ -1,8 +1,11 @@
 """The WebSocket package, behind two functions: the only module that knows it."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
+from typing import Any, cast
 
 from websockets.asyncio.client import connect
 from websockets.asyncio.connection import Connection
@@ -11,8 +14,10 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMes
 from websockets.http11 import Request, Response
 
 from toolcrib.sources.apps.wire import MOST_BYTES
+from toolcrib.sources.connection_limiter import ConnectionLimiter
 
 HOST = "127.0.0.1"
+MOST_STRANGERS = 32
 OPEN_S = 5.0
 CLOSE_S = 1.0
 PING_S = 20.0
@@ -41,13 +46,33 @@ class WebSocket:
         await self._connection.close(1000, reason[:100])
 
 
+class _Counted(ServerConnection):
+    """A connection that is a stranger's until it has become a WebSocket."""
+
+    def __init__(self, strangers: ConnectionLimiter, *given: Any, **named: Any) -> None:  # noqa: ANN401
+        super().__init__(*given, **named)
+        self._strangers = strangers
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Somebody comes."""
+        super().connection_made(transport)
+        self._strangers.enter(self, self.transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """They are gone."""
+        self._strangers.leave(self)
+        super().connection_lost(exc)
+
+
 @asynccontextmanager
 async def listening(
     serve_one: Callable[[WebSocket], Awaitable[None]],
 ) -> AsyncGenerator[int]:
     """A port of this machine where each connection is served, as long as the context lasts."""
+    strangers = ConnectionLimiter(MOST_STRANGERS, "the port of apps")
 
     async def handle(connection: ServerConnection) -> None:
+        strangers.leave(connection)  # from now on they are counted as peers
         await serve_one(WebSocket(connection))
 
     async with serve(
@@ -63,6 +88,8 @@ async def listening(
         ping_interval=PING_S,
         ping_timeout=PING_S,
         server_header=None,
+        create_connection=cast("Any", partial(_Counted, strangers)),
+        backlog=MOST_STRANGERS,
     ) as server:
         yield next(iter(server.sockets)).getsockname()[1]
 

@@ -134,17 +134,16 @@ class Authorizer(httpx2.Auth):
         tokens, client = context.current_tokens, context.client_info
         if tokens is None or client is None or tokens == self._kept:
             return
-        self._kept = tokens
-        self._file.write(
-            Login(
-                url=self._url,
-                tokens=_plain(tokens),
-                client=_plain(client) if self._registers else {},
-                expires_at=context.token_expiry_time,
-                authority=_plain(context.oauth_metadata),
-                resource=_plain(context.protected_resource_metadata),
-            )
+        login = Login(
+            url=self._url,
+            tokens=_plain(tokens),
+            client=_plain(client) if self._registers else {},
+            expires_at=context.token_expiry_time,
+            authority=_plain(context.oauth_metadata),
+            resource=_plain(context.protected_resource_metadata),
         )
+        self._file.write(login, renews=self._kept is not None and not self._asks)
+        self._kept = tokens
 
 
 class InTheClear(Exception):

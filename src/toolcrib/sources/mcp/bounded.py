@@ -16,10 +16,16 @@ class TooLarge(Exception):
 
 def bounded(value: Json, *, deepest: int = DEEPEST, largest: int = LARGEST_SCHEMA) -> Json:
     """A copy without lone surrogates, NaN and infinities. Raises `TooLarge`."""
+    return measured(value, deepest=deepest, largest=largest)[0]
+
+
+def measured(value: Json, *, deepest: int, largest: int) -> tuple[Json, int]:
+    """The same, with its size in bytes."""
     kept = _kept(value, deepest)
-    if len(json.dumps(kept)) > largest:
+    size = len(json.dumps(kept))
+    if size > largest:
         raise TooLarge(f"is larger than {largest // 1024} KiB")
-    return kept
+    return kept, size
 
 
 def clean(text: str, most: int) -> str:

@@ -8,6 +8,7 @@ from typing import TypeVar
 from toolcrib.sources.background_loop import BackgroundLoop
 
 MOST_STARTS = 4
+MOST_LARGE_LISTS = 4
 LAST_WORDS_S = 1.0
 
 T = TypeVar("T")
@@ -16,13 +17,15 @@ T = TypeVar("T")
 class EngineRoom:
     """One loop for all servers: in the background, or the one that is given; see `BackgroundLoop`.
 
-    `starts` caps how many servers start at once. `closing` are called, all at once, by `close`.
+    `starts` caps how many servers start at once, `large_lists` how many of them list very much at
+    once. `closing` are called, all at once, by `close`.
     """
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop | None = None, *, most_starts: int = MOST_STARTS
     ) -> None:
         self.starts = asyncio.Semaphore(most_starts)
+        self.large_lists = asyncio.Semaphore(MOST_LARGE_LISTS)
         self.closing: list[Callable[[], Awaitable[None]]] = []
         self._is_shared = loop is not None
         self._background = BackgroundLoop("toolcrib-mcp", loop)

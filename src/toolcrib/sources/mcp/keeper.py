@@ -16,6 +16,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.model import Call, Outcome, Running
 from toolcrib.sources.mcp.breaker import MOST_FAILURES, Breaker
 from toolcrib.sources.mcp.cache import Failure
+from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.era import modes
 from toolcrib.sources.mcp.errand import Errand
 from toolcrib.sources.mcp.freshness import Freshness
@@ -45,7 +46,7 @@ class Keeper:
         self,
         config: ServerConfig,
         memory: Memory,
-        starts: asyncio.Semaphore,
+        room: EngineRoom,
         logins: LoginFile | None = None,
     ) -> None:
         self.config = config
@@ -53,7 +54,7 @@ class Keeper:
         self.memory = memory
         self.up = False
         self.told: Callable[[], None] | None = None
-        self._starts = starts
+        self._room = room
         self._breaker = Breaker()
         self._connection: Connection | None = None
         self._starting: asyncio.Task[Connection] | None = None
@@ -207,7 +208,7 @@ class Keeper:
     async def _start(self) -> "Connection":
         if self._closed or self.config.disabled:
             raise StartFailed("disabled", "is switched off", retryable=False)
-        async with self._starts:
+        async with self._room.starts:
             if self._tasks:
                 await asyncio.wait(self._tasks)  # what is left of the last one
             began = time.monotonic()
@@ -253,7 +254,11 @@ class Keeper:
 
         try:
             return Connection(
-                self.config, self._fresh.changed, self._logins, self._watchers.updated
+                self.config,
+                self._fresh.changed,
+                self._logins,
+                self._watchers.updated,
+                self._room.large_lists,
             )
         except ConfigError as error:
             raise StartFailed("not_configured", str(error), retryable=False) from error

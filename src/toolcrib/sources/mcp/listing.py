@@ -1,17 +1,23 @@
-"""All that a server lists, page by page, raw, and never without end."""
+"""All that a server lists, page by page, raw, and never without end.
+
+A list is bounded as a whole, not only page by page and tool by tool; and of all the lists that are
+under way, only a few may be large at the same time.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 
 from toolcrib.model import JsonObject
 from toolcrib.sources.mcp import sdk
-from toolcrib.sources.mcp.bounded import TooLarge, bounded
+from toolcrib.sources.mcp.bounded import TooLarge, measured
 from toolcrib.sources.mcp.known import Listing, Offer
 from toolcrib.sources.mcp.tap import MOST_TOOLS, Tap
 
 MOST_PAGES = 100
 MOST_OFFERS = 2_000
+LARGEST_LISTING = 12 * 1024 * 1024  # all pages and kinds together; the cache takes a little more
+LARGE = 256 * 1024  # from here on, a listing waits for one of the places for large ones
 LARGEST_TOOL = 1024 * 1024
 LARGEST_OFFER = 64 * 1024
 DEEPEST_TOOL = 128
@@ -25,18 +31,46 @@ _OFFERS: Mapping[Offer, tuple[str, str]] = {  # which capability, which key of t
 Ask = Callable[[str | None], Awaitable[str | None]]
 
 
-async def list_all(client: sdk.Client, tap: Tap) -> Listing:
+class Allowance:
+    """How much one listing may still take. `large` are the places for large ones, for all."""
+
+    def __init__(self, large: asyncio.Semaphore) -> None:
+        self._large = large
+        self._taken = 0
+        self._has_place = False
+
+    async def take(self, size: int) -> bool:
+        """Whether so many bytes more are within the bounds; may wait until others are done."""
+        self._taken += size
+        if self._taken > LARGE and not self._has_place:
+            await self._large.acquire()
+            self._has_place = True
+        return self._taken <= LARGEST_LISTING
+
+    def leave(self) -> None:
+        """Give the place back, if it had to have one."""
+        if self._has_place:
+            self._large.release()
+
+
+async def list_all(client: sdk.Client, tap: Tap, large: asyncio.Semaphore) -> Listing:
     """The listing; cut, and marked so, where it passes the caps or goes round in a circle.
 
     A server without tools has none. What it has beside tools is listed where it says that it has
     such; a kind whose list fails is missing, which is not to say that there are none.
     """
     pages = partial(_tools, client.session), lambda: tap.take_page("tools")
-    tools, complete = await _gathered(*pages, MOST_TOOLS, LARGEST_TOOL)
-    return Listing(tools, complete, await _offers(client, tap))
+    allowance = Allowance(large)
+    try:
+        tools, complete = await _gathered(*pages, MOST_TOOLS, LARGEST_TOOL, allowance)
+        return Listing(tools, complete, await _offers(client, tap, allowance))
+    finally:
+        allowance.leave()
 
 
-async def _offers(client: sdk.Client, tap: Tap) -> Mapping[str, tuple[JsonObject, ...]]:
+async def _offers(
+    client: sdk.Client, tap: Tap, allowance: Allowance
+) -> Mapping[str, tuple[JsonObject, ...]]:
     offers: dict[str, tuple[JsonObject, ...]] = {}
     session = client.session
     asks: Mapping[Offer, Ask] = {
@@ -49,7 +83,7 @@ async def _offers(client: sdk.Client, tap: Tap) -> Mapping[str, tuple[JsonObject
             for kind, (capability, key) in _OFFERS.items():
                 declared = getattr(client.server_capabilities, capability) is not None
                 take = partial(tap.take_page, key)
-                found = await _offered(asks[kind], take) if declared else ()
+                found = await _offered(asks[kind], take, allowance) if declared else ()
                 if found is not None:
                     offers[kind] = found
     except TimeoutError:
@@ -58,17 +92,21 @@ async def _offers(client: sdk.Client, tap: Tap) -> Mapping[str, tuple[JsonObject
 
 
 async def _offered(
-    ask: Ask, take: Callable[[], tuple[JsonObject, ...]]
+    ask: Ask, take: Callable[[], tuple[JsonObject, ...]], allowance: Allowance
 ) -> tuple[JsonObject, ...] | None:
     """All of one kind; None if the server fails to list them."""
     try:
-        return (await _gathered(ask, take, MOST_OFFERS, LARGEST_OFFER))[0]
+        return (await _gathered(ask, take, MOST_OFFERS, LARGEST_OFFER, allowance))[0]
     except (sdk.MCPError, sdk.ValidationError):
         return None
 
 
 async def _gathered(
-    ask: Ask, take: Callable[[], tuple[JsonObject, ...]], most: int, largest: int
+    ask: Ask,
+    take: Callable[[], tuple[JsonObject, ...]],
+    most: int,
+    largest: int,
+    allowance: Allowance,
 ) -> tuple[tuple[JsonObject, ...], bool]:
     """What is on the pages, and whether that is all."""
     found: list[JsonObject] = []
@@ -76,7 +114,10 @@ async def _gathered(
     seen: set[str] = set()
     for _ in range(MOST_PAGES):
         cursor = await _next(ask, cursor)
-        found += (_kept(raw, largest) for raw in take())
+        page, size = await asyncio.to_thread(_kept_page, take(), largest)
+        if not await allowance.take(size):
+            break
+        found += page
         if len(found) > most or cursor in seen:
             break
         if cursor is None:
@@ -115,14 +156,20 @@ def _page(cursor: str | None) -> sdk.PaginatedRequestParams:
     return sdk.PaginatedRequestParams(cursor=cursor)
 
 
-def _kept(raw: JsonObject, largest: int) -> JsonObject:
-    """What was listed, in full; of one that is absurdly large, only its name.
+def _kept_page(page: Iterable[JsonObject], largest: int) -> tuple[list[JsonObject], int]:
+    """What was listed, and its size; in a thread, for a page takes as long as it is large."""
+    kept = [_kept(raw, largest) for raw in page]
+    return [each for each, _ in kept], sum(size for _, size in kept)
+
+
+def _kept(raw: JsonObject, largest: int) -> tuple[JsonObject, int]:
+    """What was listed, in full, and its size; of one that is absurdly large, only its name.
 
     A tool of these has the schema that nothing fits: it cannot be called.
     """
     try:
-        kept = bounded(raw, deepest=DEEPEST_TOOL, largest=largest)
+        kept, size = measured(raw, deepest=DEEPEST_TOOL, largest=largest)
     except TooLarge:
         schema = {"inputSchema": False} if "inputSchema" in raw else {}
-        return {"name": raw.get("name"), **schema}
-    return kept if isinstance(kept, dict) else {}
+        return {"name": raw.get("name"), **schema}, largest
+    return (kept if isinstance(kept, dict) else {}), size

@@ -12,7 +12,7 @@ from typing import Any
 
 from toolcrib.errors import SourceError
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.private_file import make_folder, read_bytes, write_bytes
+from toolcrib.sources.private_file import locked, read_bytes, write_bytes
 
 MOST_BYTES = 256 * 1024
 FORMAT = 1
@@ -57,20 +57,27 @@ class LoginFile:
             return None
         return login if login.url == url else None
 
-    def write(self, login: Login) -> None:
-        """Keep a login. Raises `SourceError`, and then the old one stays."""
+    def write(self, login: Login, *, renews: bool = False) -> None:
+        """Keep a login. Raises `SourceError`, and then the old one stays.
+
+        One that only `renews` another is not kept where that was forgotten meanwhile.
+        """
         content = {"format": FORMAT, "server": self._server} | asdict(login)
         try:
-            make_folder(self.path.parent)
-            write_bytes(self.path, json.dumps(content).encode())
+            with locked(self.path):
+                if not renews or self.path.exists():
+                    write_bytes(self.path, json.dumps(content).encode())
         except OSError as error:
             message = f"{self.path.parent}: cannot be written ({error.strerror}); mend its rights"
             raise SourceError(message) from error
 
     def forget(self) -> bool:
         """Remove the login; whether there was one. Raises `SourceError`."""
+        if not self.path.parent.exists():
+            return False
         try:
-            self.path.unlink()
+            with locked(self.path):
+                self.path.unlink()
         except FileNotFoundError:
             return False
         except OSError as error:

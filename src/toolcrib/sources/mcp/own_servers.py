@@ -1,40 +1,39 @@
 """The servers file that is ours to write: one entry put in or taken out, the rest left as it is."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
 from toolcrib.sources.mcp.config import TABLES, read_table
-from toolcrib.sources.private_file import make_folder, write_bytes
+from toolcrib.sources.private_file import locked, write_bytes
 from toolcrib.sources.text_file import read_text
 
 
 def put_server(path: Path, name: str, entry: JsonObject) -> None:
     """Write a server down, in a file that is made if need be.
 
-    Raises `ConfigError` for an entry that means nothing, and `DeclarationError` for a file that
-    cannot be read; then nothing is written.
+    Raises `ConfigError` for an entry that means nothing and for a name that another entry has, and
+    `DeclarationError` for a file that cannot be read; then nothing is written.
     """
     problems = read_table(path, {name: entry}).problems
     if problems:
         raise ConfigError(problems[0])
-    top = _read(path)
-    _table(path, top)[name] = entry
-    _write(path, top)
+    with _changing(path) as table:
+        if table.get(name, entry) != entry:
+            raise ConfigError(f"there is a server {name!r} already, in {path}; take another name")
+        table[name] = entry
 
 
 def drop_server(path: Path, name: str) -> bool:
     """Take a server out; whether it was there. Raises `ConfigError`, `DeclarationError`."""
-    top = _read(path)
-    table = _table(path, top)
-    if name not in table:
+    if not path.exists():
         return False
-    del table[name]
-    _write(path, top)
-    return True
+    with _changing(path) as table:
+        return table.pop(name, None) is not None
 
 
 def preview(
@@ -76,12 +75,21 @@ def _table(path: Path, top: dict[str, Any]) -> dict[str, Any]:
     return cast("dict[str, Any]", table)
 
 
-def _write(path: Path, top: dict[str, Any]) -> None:
-    """In one step, through a link to where the file really is."""
+@contextmanager
+def _changing(path: Path) -> Generator[dict[str, Any]]:
+    """The entries as they are, alone with them; as they are left, they are written.
+
+    In one step, through a link to where the file really is.
+    """
+    place = path.resolve()
     try:
-        place = path.resolve()
-        make_folder(place.parent)
-        write_bytes(place, _text(top).encode())
+        with locked(place):
+            top = _read(path)
+            table = _table(path, top)
+            before = dict(table)
+            yield table
+            if table != before:
+                write_bytes(place, _text(top).encode())
     except OSError as error:
         raise ConfigError(
             f"{path}: cannot be written: {error.strerror}; mend its rights"

@@ -79,7 +79,7 @@ class McpSource:
         self.filed_under = memory.trust.source
         self._memory = memory
         self._logins = logins
-        self._keeper = Keeper(config, self._memory, room.starts, logins)
+        self._keeper = Keeper(config, self._memory, room, logins)
         self._errands = Errands(self._keeper, room)
         self.offers = Offers(memory, self._errands)
         self._defined: tuple[Judgement | None, Defined] = (None, Defined({}, ()))

@@ -1,0 +1,213 @@
+"""The tools that come with Toolcrib, as a client of the gateway has them: hardly."""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+
+from tests.gateway.daemons import bare, call, new_key, place_in, serving
+from tests.gateway.fronts import ERAS, Era, asked, connected, error_of, words
+from toolcrib.config import Settings, load_settings, own_servers_file
+from toolcrib.crib import Crib
+from toolcrib.errors import ConfigError
+from toolcrib.gateway.credentials import Credentials, NoGuest
+from toolcrib.gateway.guest import LOCAL, Guest, profile_of
+from toolcrib.gateway.keys import Keys
+from toolcrib.gateway.window import Window
+from toolcrib.gateway.windows import Windows
+
+ON = {"profiles": {"default": {"builtin_tools": True}}}
+ALLOWED = {"rules": [{"verdict": "allow"}]}
+
+
+def settings_of(**others: Any) -> Settings:
+    return bare(builtin_tools=True, approval=ALLOWED, **{"gateway": ON, **others})
+
+
+def tried(
+    settings: Settings,
+    guest: str,
+    tool: str,
+    arguments: Mapping[str, Any],
+    *,
+    roots: list[str] | None = None,
+    era: Era = "legacy",
+) -> types.CallToolResult:
+    """What one call gives, of a client that declares these roots; None declares none."""
+
+    async def said(_context: Any) -> types.ListRootsResult:
+        uris = [{"uri": uri} for uri in roots or ()]
+        return types.ListRootsResult.model_validate({"roots": uris})
+
+    async def scenario() -> types.CallToolResult:
+        with Crib.from_settings(settings) as crib:
+            window = Window(crib, Guest(guest, profile_of(settings.gateway)))
+            more: dict[str, Any] = {} if roots is None else {"list_roots_callback": said}
+            async with connected(window, era, **more) as client:
+                return await client.call_tool(
+                    "tool_call", {"name": tool, "arguments": dict(arguments)}
+                )
+
+    return asked(scenario)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "work" / "file.txt"
+    path.parent.mkdir()
+    path.write_text("inside")
+    return path
+
+
+def test_they_are_off_unless_a_profile_turns_them_on(file: Path):
+    off = settings_of(gateway={}, file_roots=[file.parent])
+    told = error_of(tried(off, LOCAL, "read_file", {"path": str(file)}))
+    assert told["code"] == "unknown_tool"
+    on = settings_of(file_roots=[file.parent])
+    assert "inside" in words(tried(on, LOCAL, "read_file", {"path": str(file)}))
+
+
+def test_functions_of_the_operators_own_are_on(tmp_path: Path):
+    yaml = tmp_path / "tools.yaml"
+    yaml.write_text("shout:\n  function: textwrap:dedent\n  permission_kind: read\n")
+    settings = settings_of(gateway={}, tools=[yaml])
+    assert words(tried(settings, LOCAL, "shout", {"text": "  hi"})) == "hi"
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_roots_of_a_client_of_our_own_user_count(file: Path, tmp_path: Path, era: Era):
+    (tmp_path / "beside").write_text("outside")
+    here = [file.parent.as_uri(), "file://elsewhere/tmp"]
+    settings = settings_of()
+    got = tried(settings, LOCAL, "read_file", {"path": "file.txt"}, roots=here, era=era)
+    assert "inside" in words(got)
+    beside = {"path": str(tmp_path / "beside")}
+    refused = tried(settings, LOCAL, "read_file", beside, roots=here, era=era)
+    assert "outside the folders" in words(refused)
+    assert "file_roots" in words(refused)
+
+
+def test_a_client_without_roots_has_none_whatever_folder_the_daemon_runs_in(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(file.parent)
+    for roots in (None, []):
+        told = words(tried(settings_of(), LOCAL, "read_file", {"path": str(file)}, roots=roots))
+        assert "no folder here; the client can declare roots" in told
+        assert "inside" not in told
+
+
+def test_who_comes_with_a_key_names_no_roots(file: Path):
+    asked_for = {"path": str(file)}
+    told = words(tried(settings_of(), "key:ann", "read_file", asked_for, roots=["file:///"]))
+    assert "no folder here" in told
+    named = settings_of(file_roots=[file.parent])
+    assert "inside" in words(tried(named, "key:ann", "read_file", {"path": str(file)}))
+
+
+def test_the_settings_win_over_what_a_client_declares(file: Path, tmp_path: Path):
+    other = tmp_path / "other"
+    other.mkdir()
+    settings = settings_of(file_roots=[other])
+    told = words(tried(settings, LOCAL, "read_file", {"path": str(file)}, roots=["file:///"]))
+    assert f"outside the folders that file tools may use ({other})" in told
+
+
+@pytest.fixture
+def installed(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings in a file of their own, a store and a servers file, and all of home as root."""
+    run = home / "run"
+    run.mkdir(mode=0o700)
+    monkeypatch.setenv("TOOLCRIB_RUN_FOLDER", str(run))
+    mcp = home / "project" / ".mcp.json"
+    mcp.parent.mkdir()
+    mcp.write_text("{}")
+    config = home / "settings" / "mine.toml"
+    config.parent.mkdir()
+    config.write_text(
+        f'store = "../stored/catalog.db"\nfile_roots = ["/"]\nmcp_config = ["{mcp}"]\n'
+        'plugins = false\napproval = { rules = [{ verdict = "allow" }] }\n'
+        "[gateway.profiles.default]\nbuiltin_tools = true\n[embed]\nembedder = 'none'\n"
+    )
+    return load_settings(os.environ, config)
+
+
+def test_what_is_toolcribs_own_is_out_of_reach_even_with_all_as_root(
+    installed: Settings, home: Path
+):
+    Keys(installed.state_folder).add("ann")
+    own = [
+        own_servers_file(),
+        home / "settings" / "mine.toml",
+        home / "project" / ".mcp.json",
+        home / "stored" / "catalog.db",
+        home / "stored" / "catalog.db-wal",
+        home / "stored" / "audit.db",
+        installed.state_folder / "keys.json",
+        installed.state_folder / "decisions.db",
+        home / "run" / "x.json",
+        home / ".cache" / "toolcrib" / "vectors.db",
+        home / ".local" / "share" / "toolcrib" / "notes" / "a.md",
+    ]
+    link = home / "link"
+    link.symlink_to(installed.state_folder)
+    for path in (*own, link / "keys.json", Path("/proc/self/environ")):
+        for tool, more in {"read_file": {}, "write_file": {"text": "x", "overwrite": True}}.items():
+            got = tried(installed, LOCAL, tool, {"path": str(path), **more})
+            assert got.is_error, (tool, path)
+            assert "Toolcrib itself" in words(got), (tool, path)
+    assert "ann" in (installed.state_folder / "keys.json").read_text()
+    assert not own_servers_file().exists()
+
+
+def test_a_key_for_one_profile_leads_to_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Neither what a tool can read nor what stands in the runtime file is good for more."""
+    file = Path(place_in(tmp_path).file)
+    monkeypatch.setenv("TOOLCRIB_RUN_FOLDER", str(file.parent))
+
+    async def scenario() -> None:
+        profiles = {"reading": {"builtin_tools": True}, "writing": {}}
+        settings = settings_of(file_roots=["/"], gateway={"profiles": profiles})
+        async with serving(tmp_path, settings, windows=Windows) as (daemon, runtime):
+            key = new_key(settings, "ann", "reading")
+            got = await call(
+                runtime.port, key, "tool_call_read", "/mcp/reading",
+                name="read_file", arguments={"path": str(file)},
+            )  # fmt: skip
+            assert got.json["result"]["isError"], got.json
+            told = json.loads(await asyncio.to_thread(file.read_text))
+            for secret in map(str, told.values()):
+                answer = await call(runtime.port, secret, "tool_search", "/mcp/writing")
+                assert answer.status == 401
+            assert (await call(runtime.port, key, "tool_search", "/mcp/writing")).status == 403
+            assert daemon.house.credentials.is_good("local")
+
+    asyncio.run(scenario())
+
+
+def test_no_secret_but_a_key_is_a_credential(tmp_path: Path):
+    credentials = Credentials(bare().gateway, Keys(tmp_path))
+    for secret in ("", "local", "token", "None"):
+        with pytest.raises(NoGuest):
+            credentials.keyed(secret)
+    with pytest.raises(ConfigError):
+        Keys(tmp_path).remove("local")
+
+
+def test_a_page_of_the_daemons_own_address_is_not_fetched(tmp_path: Path):
+    async def scenario() -> None:
+        async with serving(tmp_path) as (_, runtime):
+            for host in ("127.0.0.1", "localhost", "[::1]", "0.0.0.0", "2130706433", "127.1"):
+                url = f"http://{host}:{runtime.port}/health"
+                got = await asyncio.to_thread(
+                    tried, settings_of(), LOCAL, "fetch_url", {"url": url}
+                )
+                assert got.is_error, host
+                assert "ok" not in words(got), host
+
+    asyncio.run(scenario())

@@ -1,0 +1,48 @@
+"""Several processes that do something at the same moment."""
+
+from collections.abc import Callable, Sequence
+from multiprocessing import get_context
+from multiprocessing.synchronize import Barrier
+from typing import TypeVar
+
+from tests.waiting import HANG_S
+
+Done = TypeVar("Done")
+
+
+def raced(*works: Callable[[], Done]) -> Sequence[Done]:
+    """What each work gives, done in a process of its own, all from one moment on.
+
+    A work has to be known by name to another process: a function of a module, or a partial of one.
+    """
+    context = get_context("spawn")
+    start, answers = context.Barrier(len(works)), context.SimpleQueue()
+    processes = [
+        context.Process(target=_run, args=(number, work, start, answers))
+        for number, work in enumerate(works)
+    ]
+    for process in processes:
+        process.start()
+    try:
+        got = dict(answers.get() for _ in works)
+    finally:
+        for process in processes:
+            process.join(HANG_S)
+    failed = [each for each in got.values() if isinstance(each, _Failed)]
+    assert not failed, failed
+    return [got[number] for number in range(len(works))]
+
+
+class _Failed(str):
+    """What went wrong in another process."""
+
+    __slots__ = ()
+
+
+def _run(number: int, work: Callable[[], object], start: Barrier, answers: object) -> None:
+    try:
+        start.wait(HANG_S)
+        answer = work()
+    except Exception as error:  # noqa: BLE001 - told by whoever waits
+        answer = _Failed(repr(error))
+    answers.put((number, answer))  # type: ignore[attr-defined]
