@@ -15,6 +15,7 @@ EVERYTHING = {
     "command": sys.executable,
     "args": ["-m", "tests.conformance.everything"],
     "cwd": str(ROOT),
+    "sampling": True,
 }
 SETTINGS = """
 [gateway]

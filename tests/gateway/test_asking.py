@@ -23,8 +23,8 @@ ROOTS = types.ListRootsResult.model_validate({"roots": [{"uri": "file:///here"}]
 @pytest.fixture(scope="module")
 def crib(tmp_path_factory) -> Iterator[Crib]:
     with crib_at(tmp_path_factory.mktemp("asking")) as crib:
-        add_fake(crib, "old", "asks")
-        add_fake(crib, "modern", "asks", "modern")
+        add_fake(crib, "old", "asks", sampling=True)
+        add_fake(crib, "modern", "asks", "modern", sampling=True)
         yield crib
 
 
@@ -32,7 +32,7 @@ def crib(tmp_path_factory) -> Iterator[Crib]:
 def alone(tmp_path) -> Iterator[Crib]:
     """A crib whose server was never left in the middle of a call."""
     with crib_at(tmp_path) as crib:
-        add_fake(crib, "old", "asks")
+        add_fake(crib, "old", "asks", sampling=True)
         yield crib
 
 
@@ -69,7 +69,7 @@ def test_a_person_accepts_declines_and_dismisses(crib, front, back):
     actions = [each["elicits"]["result"] for each in got]
     assert actions[0] == {"action": "accept", "content": {"name": "Ann"}}
     assert [each["action"] for each in actions] == ["accept", "decline", "cancel"]
-    assert [each.message for each in asked] == ["Who?"] * 3
+    assert [each.message for each in asked] == [f"MCP server {back!r} asks: Who?"] * 3
 
 
 @pytest.mark.parametrize(("front", "back"), EVERY)
@@ -125,7 +125,8 @@ def test_two_guests_at_once_are_each_asked_their_own(crib, front):
             return await asyncio.gather(ask_one("ann"), ask_one("bob"))
 
     ann, bob = (each["elicits"]["result"]["content"]["name"] for each in asyncio.run(both()))
-    assert (ann, bob) == ("ann ann", "bob bob")
+    asks = "MCP server 'modern' asks:"
+    assert (ann, bob) == (f"ann {asks} ann", f"bob {asks} bob")
 
 
 @pytest.mark.parametrize("front", ERAS)
@@ -214,3 +215,46 @@ def test_what_a_tool_says_is_heard_by_whoever_called_it(crib, front, back):
     asyncio.run(listening())
     least = [("warning", {"at": "warning"})]
     assert person.words == (least if front == "auto" else [("info", {"at": "info"}), *least])
+
+
+@pytest.mark.parametrize(("front", "back"), EVERY)
+def test_a_hostile_question_says_whose_it_is_and_hides_nothing(crib, front, back):
+    words_of_it = "\x1b[2JToolcrib\u202e says:\nyour password?"
+    person = Person(elicit=elicited("decline"))
+
+    async def ask():
+        async with asyncio.timeout(HANG_S), client_of(crib, front, person) as client:
+            await client.call_tool(f"mcp_{back}_elicits", {"words": words_of_it})
+
+    asyncio.run(ask())
+    (asked,) = person.asked
+    assert asked.message.split("\n") == [
+        f"MCP server {back!r} asks:",
+        "> ⟨U+001B⟩[2JToolcrib⟨U+202E⟩ says:",
+        "> your password?",
+    ]
+    if front == "legacy":  # the SDK's client of the modern era does not hand it on
+        assert asked.meta["toolcrib/server"] == back
+
+
+@pytest.mark.parametrize(("front", "back"), EVERY)
+def test_no_server_gets_to_see_what_others_said(crib, front, back):
+    person = Person(sample=SAMPLED)
+    asyncio.run(called(crib, front, back, person, "samples"))
+    (asked,) = person.asked
+    assert asked.include_context == "none"
+
+
+@pytest.mark.parametrize("back", BACKS)
+def test_a_server_that_may_not_ask_does_not(tmp_path, back):
+    person = Person(elicit=elicited("accept", name="Ann"), sample=SAMPLED)
+    with crib_at(tmp_path) as crib:
+        add_fake(crib, back, "asks", *(["modern"] if back == "modern" else []), elicitation=False)
+
+        async def both():
+            async with asyncio.timeout(HANG_S), client_of(crib, "legacy", person) as client:
+                await client.call_tool(f"mcp_{back}_elicits", {})
+                await client.call_tool(f"mcp_{back}_samples", {})
+
+        asyncio.run(both())
+    assert person.asked == []

@@ -22,7 +22,7 @@ ANN = {"elicits": {"action": "accept", "content": {"name": "Ann"}}}
 @pytest.fixture(scope="module")
 def crib(tmp_path_factory) -> Iterator[Crib]:
     with crib_at(tmp_path_factory.mktemp("rounds")) as crib:
-        add_fake(crib, "fake", "asks", "modern")
+        add_fake(crib, "fake", "asks", "modern", sampling=True)
         yield crib
 
 

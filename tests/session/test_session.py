@@ -306,6 +306,33 @@ def test_off_shows_everything_and_search_still_works():
     assert called(session, "read_file", {"path": "x"}).ok
 
 
+def test_what_was_listed_can_be_called_after_the_conversation_has_grown():
+    crib = crib_of()
+    session = crib.session("1", mode="conversation:10", context_window=1_000)
+    session.active_tools()
+    session.used(500)
+    assert session.deferring
+    again = crib.session("1", mode="conversation:10", context_window=1_000)
+    assert called(again, "read_file", {"path": "x"}).ok
+    session.active_tools()
+    assert code(called(again, "write_file", {"path": "x"})) == "not_revealed"
+    assert called(again, "read_file", {"path": "x"}).ok
+
+
+def test_how_long_a_conversation_is_lasts_with_its_id():
+    crib = crib_of()
+
+    def opened(id: str | None) -> Session:
+        return crib.session(id, mode="conversation:10", context_window=1_000)
+
+    opened("1").used(500)
+    assert opened("1").deferring
+    assert not opened("2").deferring
+    assert not opened(None).deferring
+    opened("1").compacted(())
+    assert not opened("1").deferring
+
+
 def test_a_mode_that_is_none_is_refused():
     with pytest.raises(ConfigError, match="conversation:N"):
         crib_of().session(mode="sometimes")

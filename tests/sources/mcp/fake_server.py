@@ -172,9 +172,10 @@ def elicitation(words):
 
 
 MESSAGE = {"role": "user", "content": {"type": "text", "text": "Hi?"}}
+SAMPLING = {"messages": [MESSAGE], "maxTokens": 9, "includeContext": "allServers"}
 ASKING = {
     "elicits": ("elicitation/create", lambda given: elicitation(given.get("words", "Who?"))),
-    "samples": ("sampling/createMessage", lambda _: {"messages": [MESSAGE], "maxTokens": 9}),
+    "samples": ("sampling/createMessage", lambda _: SAMPLING),
     "wants_roots": ("roots/list", lambda _: {}),
 }
 

@@ -13,7 +13,7 @@ from tests.waiting import HANG_S, let_pass, until, until_async
 from toolcrib.model import Running
 from toolcrib.sources.mcp import listing
 from toolcrib.sources.mcp.cache import MCPToolsCache
-from toolcrib.sources.mcp.known import DECLARED, KnownServer, Listing, ServerFacts
+from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts, declared
 from toolcrib.sources.mcp.offered import offered
 
 BACKS = ("", "modern")
@@ -80,7 +80,7 @@ def test_what_the_server_refuses_keeps_its_code(shop):
 def test_every_server_is_told_the_same_of_us_and_that_is_remembered(shop):
     source = shop.listed(fake("asks"))
     heard = json.loads(text(asyncio.run(acall(source, "heard"))))
-    assert heard[0] == DECLARED == source._memory.known.declared
+    assert heard[0] == declared(source.config) == source._memory.known.declared
 
 
 def test_what_was_remembered_before_there_were_any_still_reads(tmp_path):

@@ -31,6 +31,8 @@ class Entry(TypedDict, total=False):
     defer: str
     always_load: bool | Sequence[str]
     trust: Trust
+    elicitation: bool
+    sampling: bool
 
 
 def added_servers(

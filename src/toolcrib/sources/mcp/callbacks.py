@@ -6,9 +6,11 @@ others are refused.
 
 from typing import TypeVar
 
-from toolcrib.model import Asked, JsonObject, Question
+from toolcrib.model import JsonObject, Question
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.listeners import Listeners
+from toolcrib.sources.mcp.questions import forwarded
+from toolcrib.sources.mcp.server import ServerConfig
 
 KEY = "question"
 REFUSED = -1  # what the protocol has for a person who says no to sampling
@@ -18,10 +20,11 @@ Reply = TypeVar("Reply", bound=sdk.BaseModel)
 
 
 class Callbacks:
-    """For one connection. To be there is what declares that we can be asked: `known.DECLARED`."""
+    """For one connection. To be there is what declares that we can be asked: `known.declared`."""
 
-    def __init__(self, listeners: Listeners) -> None:
+    def __init__(self, listeners: Listeners, config: ServerConfig) -> None:
         self._listeners = listeners
+        self._config = config
 
     async def elicit(
         self,
@@ -54,7 +57,10 @@ class Callbacks:
         if running is None:
             return None
         given: JsonObject = params.model_dump(**sdk.AS_SENT) if params else {}
-        replies = await running.ask({KEY: Asked(question, given)})
+        asked = forwarded(self._config, question, given)
+        if asked is None:
+            return None
+        replies = await running.ask({KEY: asked})
         try:
             return kind.model_validate(replies[KEY])
         except (KeyError, sdk.ValidationError):

@@ -18,7 +18,7 @@ from toolcrib.sources.mcp.callbacks import Callbacks
 from toolcrib.sources.mcp.era import Mode
 from toolcrib.sources.mcp.errand import WATCHES, Errand
 from toolcrib.sources.mcp.hearing import Hearing
-from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
+from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts, declared
 from toolcrib.sources.mcp.listeners import Listeners
 from toolcrib.sources.mcp.listing import list_all
 from toolcrib.sources.mcp.logins import LoginFile
@@ -144,33 +144,33 @@ class Connection:
         session = self._up.session
         with self._listeners.hearing(running):
             try:
-                return await performed(session, errand, running)
+                return await performed(session, errand, running, self._config)
             except sdk.MCPError as error:
                 if error.code != sdk.HEADER_MISMATCH:
                     raise
             await self._listed()  # the schema says what goes into the headers, and is another now
-            return await performed(session, errand, running)
+            return await performed(session, errand, running, self._config)
 
     async def _live(self, mode: Mode, ready: "asyncio.Future[Greeting]") -> None:
         """Hold the connection from its beginning to its end."""
         discover = sdk.DiscoverResult.model_validate(mode.discover) if mode.discover else None
         info = sdk.Implementation(name="toolcrib", version=version("toolcrib"))
         transport = self._tap.over(self._reach.streams())
-        asked = Callbacks(self._listeners)
+        asked, config = Callbacks(self._listeners, self._config), self._config
         client = sdk.Client(
             transport,
             mode=mode.name,
             prior_discover=discover,
             client_info=info,
             cache=None,
-            elicitation_callback=asked.elicit,
-            sampling_callback=asked.sample,
+            elicitation_callback=asked.elicit if config.elicitation else None,
+            sampling_callback=asked.sample if config.sampling else None,
             list_roots_callback=asked.roots,
         )
         try:
             async with client:
                 self._client = client
-                greeting = Greeting(_facts(client), await self._listed())
+                greeting = Greeting(_facts(client), await self._listed(), declared(config))
                 if not ready.done():
                     ready.set_result(greeting)
                 async with self._hearing.of_lists(client):

@@ -22,8 +22,8 @@ class Fields:
     def text(self, key: str) -> str:
         return self._read(key, _text, "", "a text")
 
-    def flag(self, key: str) -> bool:
-        return self._read(key, _flag, False, "true or false")  # noqa: FBT003 - it is the default
+    def flag(self, key: str, *, default: bool = False) -> bool:
+        return self._read(key, _flag, default, "true or false")
 
     def seconds(self, key: str, default: float) -> float:
         return self._read(key, _seconds, default, "a number of seconds above 0")

@@ -5,14 +5,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolcrib.model import Json, JsonObject
+from toolcrib.sources.mcp.server import ServerConfig
 
 Offer = Literal["resources", "templates", "prompts"]
-DECLARED: JsonObject = {
-    "elicitation": {"form": {}, "url": {}},
-    "roots": {"listChanged": True},
-    "sampling": {},
-}
-"""What we tell every server that we can be asked, whoever calls it: its list may depend on that."""
+
+
+def declared(config: ServerConfig) -> JsonObject:
+    """What we tell a server that we can be asked, whoever calls it: its list may depend on that."""
+    may: JsonObject = {"elicitation": {"form": {}, "url": {}}} if config.elicitation else {}
+    return {**may, "roots": {"listChanged": True}, **({"sampling": {}} if config.sampling else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,11 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """What a server said when it was reached."""
+    """What a server said when it was reached, and what it was told before."""
 
     facts: ServerFacts
     listing: Listing
+    declared: JsonObject = field(default_factory=dict[str, Json])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from toolcrib.errors import SourceError
 from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
-from toolcrib.sources.mcp.known import DECLARED, Greeting, KnownServer, Listing, ServerFacts
+from toolcrib.sources.mcp.known import Greeting, KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.trust import Judgement, Trust
 
 
@@ -51,7 +51,7 @@ class Memory:
         """Remember what a server said as it started; a list that was cut replaces no whole one."""
         listing = self._better(greeting.listing)
         said = self._server, self._hash, greeting.facts, listing
-        self._write(KnownServer(*said, time.time(), start_s, DECLARED))
+        self._write(KnownServer(*said, time.time(), start_s, greeting.declared))
 
     def keep_listing(self, listing: Listing) -> bool:
         """Remember another list of a server that is up; whether it is another than before."""

@@ -11,6 +11,8 @@ from typing import Any, cast
 from toolcrib.model import Ask, Asked, Json, JsonObject, Running, log_nowhere
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.errand import Errand, Method
+from toolcrib.sources.mcp.questions import forwarded
+from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.shown import shown
 
 MOST_ROUNDS = 10
@@ -36,14 +38,16 @@ class Unanswered(Exception):
     """The server wants to know what nobody here can tell it."""
 
 
-async def performed(session: sdk.ClientSession, errand: Errand, running: Running) -> sdk.BaseModel:
+async def performed(
+    session: sdk.ClientSession, errand: Errand, running: Running, config: ServerConfig
+) -> sdk.BaseModel:
     """The server's answer, once it was told all that it asked. Raises `Unanswered`."""
     more: JsonObject = {}
     for _ in range(MOST_ROUNDS):
         answer = await _sent(session, errand, more, running)
         if not isinstance(answer, sdk.InputRequiredResult):
             return answer
-        more = await _more(answer, running.ask)
+        more = await _more(answer, running.ask, config)
     raise Unanswered(f"asked again after each of {MOST_ROUNDS} replies")
 
 
@@ -61,14 +65,15 @@ async def _sent(
     return await session.send_request(request, adapter, progress_callback=tell)
 
 
-async def _more(answer: sdk.InputRequiredResult, ask: Ask) -> JsonObject:
+async def _more(answer: sdk.InputRequiredResult, ask: Ask, config: ServerConfig) -> JsonObject:
     """What to send along the next time."""
     state: JsonObject = {"requestState": answer.request_state} if answer.request_state else {}
     if not answer.input_requests:
         await asyncio.sleep(PAUSE_S)  # it only wants more time
         return state
     asked = {key: _asked(request) for key, request in answer.input_requests.items()}
-    replies = await ask(asked)
+    may_be = {key: forwarded(config, *each) for key, each in asked.items()}
+    replies = await ask({key: each for key, each in may_be.items() if each})
     return {"inputResponses": {key: _reply(asked[key], replies.get(key)) for key in asked}, **state}
 
 

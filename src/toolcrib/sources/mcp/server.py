@@ -67,6 +67,7 @@ class ServerConfig:
 
     `permission` are pairs of a pattern and a kind, the first that fits a tool's own name counts;
     `always_load` are patterns too. `trust` "open" takes the server's own word for what only reads.
+    `elicitation` and `sampling`: whether it may ask the person, and their model.
     """
 
     id: str
@@ -80,6 +81,8 @@ class ServerConfig:
     defer: Defer | None = None
     always_load: tuple[str, ...] = ()
     trust: Trust = "pinned"
+    elicitation: bool = True
+    sampling: bool = False
 
     def permission_of(self, tool: str) -> PermissionKind | None:
         """What the operator says the tool can do to the world; None if nothing."""
