@@ -28,6 +28,7 @@ from toolcrib.by_settings import (
     habits_of,
     policy_of,
     rules_of,
+    tickets_of,
 )
 from toolcrib.config import Settings, default_settings
 from toolcrib.embed.protocol import Embedder
@@ -60,7 +61,7 @@ from toolcrib.pool.pool import Pool
 from toolcrib.pool.sleepers import warm_up_best
 from toolcrib.search.answer import answer
 from toolcrib.search.explain import Explanation, explain
-from toolcrib.search.filters import Scope, barred, hidden, verdict
+from toolcrib.search.filters import Scope, barred, hidden, unreviewed, verdict
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import Rules
 from toolcrib.search.tongues import spoken_alone
@@ -122,7 +123,14 @@ class Crib:
         )
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
         self._advice = Advice(self._uses, self.pool, boost=learns)
-        self._door = Door(self.pool, policy_of(self.settings), audit=self._audit, heard=self._heard)
+        self._tickets = tickets_of(self.settings)
+        self._door = Door(
+            self.pool,
+            policy_of(self.settings),
+            audit=self._audit,
+            tickets=self._tickets,
+            heard=self._heard,
+        )
         self._functions = BuiltinSource()
         self._added = False
         self._closing: list[Callable[[], None]] = []
@@ -147,6 +155,7 @@ class Crib:
         found = configured(settings, crib._functions, loop)
         crib._problems = found.problems
         crib._closing.append(found.close)
+        crib.pool.reserve("mcp", found.broken)
         crib.add_source(*found.sources)
         if settings.apps.enabled:
             crib._problems += crib._apps.problems
@@ -227,6 +236,7 @@ class Crib:
         self._gathered()
         with self._shelf.view() as (catalog, view):
             found = answer(query, self._search(catalog, view, query, seen))
+        found = self._mentioning_reviews(found, seen)
         self._advice.answered(found, caller.id, seen)
         if self.settings.mcp.warm_up:
             warm_up_best(self.pool, found)
@@ -354,7 +364,7 @@ class Crib:
     @property
     def tickets(self) -> Tickets:
         """The calls that wait for approval. For the operator: never hand it to a model."""
-        return self._door.tickets
+        return self._tickets
 
     def entries(self) -> Mapping[str, Entry]:
         """Everything in the pool by name, hidden or not."""
@@ -424,6 +434,7 @@ class Crib:
         if "_apps" in self.__dict__:
             self._apps.close()
         self._shelf.close()
+        self._tickets.close()
         if self._audit:
             self._audit.close()
 
@@ -481,6 +492,14 @@ class Crib:
             learned=self._advice.learned(query.text, caller),
             often_with=self._advice.often_with(entries),
         )
+
+    def _mentioning_reviews(self, found: Answer, scope: Scope) -> Answer:
+        """The answer; where nothing was found, with how many tools nobody has approved yet."""
+        waiting = 0 if found.hits else unreviewed(self.pool.entries.values(), scope)
+        if not waiting:
+            return found
+        said = f"Not searched: {waiting} that wait for the operator's review (`toolcrib review`)."
+        return replace(found, note=f"{found.note} {said}".strip())
 
     def _spoken_alone(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
         """Who needs a translation, remembered as long as the entries are these."""

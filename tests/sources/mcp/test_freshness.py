@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.sources.mcp.faking import error, fake, text
-from tests.waiting import until
+from tests.waiting import HANG_S, until
 from toolcrib.model import Call, Outcome, Running
 from toolcrib.sources.mcp import freshness
 from toolcrib.sources.mcp.source import McpSource
@@ -113,7 +113,7 @@ def test_many_calls_wait_for_one_list(rug: Rug):
 @pytest.mark.plan(38)
 @pytest.mark.usefixtures("rarely")
 def test_a_refresh_that_cannot_list_says_so(rug: Rug, monkeypatch: pytest.MonkeyPatch):
-    done: Callable[[], Any] = lambda: rug.source.refresh().result(60)  # noqa: E731 - a verb for it
+    done: Callable[[], Any] = lambda: rug.source.refresh().result(HANG_S)  # noqa: E731 - a verb for it
     assert not done().error
     rug.pull(**{"!list": "error"})
     assert "fails to list" in done().error
