@@ -75,6 +75,14 @@ class SqliteStore:
         with self.write() as db:
             embeddings.keep(db, model, vectors)
 
+    def bound_vectors(self, most_bytes: int) -> None:
+        """Forget all vectors where the file has grown beyond so many bytes."""
+        with self.read() as db:
+            full = embeddings.size(db) > most_bytes
+        if full:
+            with self.write() as db:
+                embeddings.forget(db)
+
     def used(self) -> Used:
         """As the protocol says."""
         with self.read() as db:

@@ -153,7 +153,7 @@ def test_many_calls_wait_for_one_list(rug: Rug):
 @pytest.mark.plan(38)
 @pytest.mark.usefixtures("rarely")
 def test_a_refresh_that_cannot_list_says_so(rug: Rug, monkeypatch: pytest.MonkeyPatch):
-    done: Callable[[], Any] = lambda: rug.source.refresh().result(60)  # noqa: E731 - a verb for it
+    done: Callable[[], Any] = lambda: rug.source.refresh().result(HANG_S)  # noqa: E731 - a verb for it
     assert not done().error
     rug.pull(**{"!list": "error"})
     assert "fails to list" in done().error
