@@ -5,12 +5,17 @@
 Every set counts alike, and in a set the queries that have an answer as much as those that have
 none. What is reported of a set comes from a fit to all others. An unanswerable query is searched
 among its own candidates where it has any. `--cache` is that of `benchmarks.quality`.
+
+By words alone the fit is to whether one of the first five is right: of what words find, that is far
+from the same as whether there is an answer.
 """
 
 import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from dataclasses import replace
+from math import log
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -23,10 +28,12 @@ from benchmarks.ahead import kept_vectors
 from benchmarks.curve import Curve, drawn
 from benchmarks.folder import BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
+from benchmarks.some_arms import SomeArms
 from toolcrib.config import Settings
 from toolcrib.evaluate.cases import Case
+from toolcrib.evaluate.measures import counted
 from toolcrib.evaluate.run import among, searching
-from toolcrib.search.confidence import LOW, Fit, evidence
+from toolcrib.search.confidence import HIGH, LOW, TIED, Fit, WordFit, evidence
 from toolcrib.search.pipeline import FIRST, Search
 from toolcrib.sections import EmbedSettings
 
@@ -41,7 +48,7 @@ MOST = 400
 ANSWERED = 0.97
 STEPS = 30
 NOTHING = "–"
-SHARE, COSINE, FLOOR = 0, 1, 2
+COSINE, FLOOR = 1, 2
 
 Numbers: TypeAlias = NDArray[np.float64]
 
@@ -51,11 +58,15 @@ class Seen(NamedTuple):
 
     A row is the best share, the best cosine, and the chance that a rule gives beside the formula:
     1 to a text that names a tool, the lowest there is to one for which a tool searches the web.
+    `words` are share, lead and the logarithm of the terms by words alone, a row for each query that
+    asks for one thing and names nothing; `right` says for which of them one of the first is right.
     """
 
     name: str
     rows: Numbers
     fits: NDArray[np.bool_]
+    words: Numbers
+    right: NDArray[np.bool_]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -87,8 +98,17 @@ def _seen(bench_set: BenchSet, cache: Path | None) -> Seen:
     settings = Settings(store=":memory:", embed=EmbedSettings(embedder="bundled"))
     with kept_vectors(cache) as vectors, searching(suite, settings, vectors) as search:
         rows = [_row(among(search, case), case) for case in asked]
+        by_words = replace(search, view=SomeArms(search.view, ("like", "bm25")), cosines=False)
+        found = [_by_words(among(by_words, case), case) for case in asked]
     print(f"{bench_set.name}: {len(rows)} queries", file=sys.stderr)
-    return Seen(bench_set.name, np.array(rows), np.array([bool(each.relevant) for each in asked]))
+    words = [each for each in found if each]
+    return Seen(
+        bench_set.name,
+        np.array(rows),
+        np.array([bool(each.relevant) for each in asked]),
+        np.array([row for row, _ in words]),
+        np.array([right for _, right in words]),
+    )
 
 
 def _row(search: Search, case: Case) -> tuple[float, float, float]:
@@ -96,25 +116,59 @@ def _row(search: Search, case: Case) -> tuple[float, float, float]:
     if not trace.ranking:
         return 0.0, 0.0, 0.0
     every = (trace, *trace.parts)
-    seen = evidence(step.arms for each in every for step in each.steps)
+    seen = evidence(step for each in every for step in each.steps)
     broad = any(search.is_broad(each.ranking[:FIRST]) for each in every)
     by_rule = 1.0 if trace.chance == 1.0 else LOW * broad
     return seen.share, seen.cosine or 0.0, by_rule
 
 
-def _fit(every: Sequence[Seen], column: int = COSINE) -> Fit:
-    """Logistic regression by Newton's method, each set and each sort of query counted alike."""
-    rows = np.concatenate([each.rows[:, column] for each in every])
-    inputs = np.column_stack([rows, np.ones(len(rows))])
+def _by_words(search: Search, case: Case) -> tuple[tuple[float, float, float], bool] | None:
+    """The evidence of words, and whether one of the first hits is right; None without any."""
+    trace = search.trace(case.query, depth=search.rules.depth)
+    if not trace.ranking or trace.parts or trace.chance == 1.0:
+        return None
+    seen = evidence(trace.steps)
+    first = counted(case, [match.id for match in trace.ranking])[:TIED]
+    return (seen.share, seen.lead, log(seen.terms)), not set(case.relevant).isdisjoint(first)
+
+
+def _fit(every: Sequence[Seen]) -> Fit:
+    """Of the chance by meaning to the cosine, each set and each sort of query counted alike."""
+    rows = np.concatenate([each.rows[:, COSINE] for each in every])
     fits = np.concatenate([each.fits for each in every])
     weights = np.concatenate([_weights(each.fits) for each in every])
+    return Fit(*_regression(rows[:, None], fits, weights))
+
+
+def _word_fit(every: Sequence[Seen]) -> WordFit:
+    """Of the chance by words to what there is to go by, each set counted alike."""
+    rows = np.concatenate([each.words for each in every])
+    right = np.concatenate([each.right for each in every])
+    weights = np.concatenate([np.full(len(each.right), 1 / len(each.right)) for each in every])
+    return WordFit(*_regression(rows, right, weights))
+
+
+def _regression(rows: Numbers, fits: NDArray[np.bool_], weights: Numbers) -> list[float]:
+    """Logistic, by Newton's method: a slope for each column, then the base."""
+    inputs = np.column_stack([rows, np.ones(len(rows))])
     found = np.zeros(inputs.shape[1])
     for _ in range(STEPS):
         chances = 1 / (1 + np.exp(-inputs @ found))
         slope = inputs.T @ (weights * (fits - chances)) - 1e-3 * found
         bend = (inputs * (weights * chances * (1 - chances))[:, None]).T @ inputs
         found += np.linalg.solve(bend + 1e-3 * np.eye(len(found)), slope)
-    return Fit(*found.tolist())
+    return found.tolist()
+
+
+def _sure_words(every: Sequence[Seen]) -> str:
+    """How often words alone are right where they are sure, each set judged by the others' fit."""
+    sure: list[bool] = []
+    for each in every:
+        *slopes, base = _word_fit([other for other in every if other is not each])
+        chances = 1 / (1 + np.exp(-(each.words @ np.array(slopes) + base)))
+        sure += each.right[chances >= HIGH].tolist()
+    total = sum(len(each.right) for each in every)
+    return f"{len(sure):,} of {total:,}, right in {100 * fmean(sure or [0]):.1f} %"
 
 
 def _weights(fits: NDArray[np.bool_]) -> Numbers:
@@ -132,16 +186,17 @@ def _report(every: Sequence[Seen], chances: Sequence[Numbers]) -> str:
     lines = [
         _cells(each.name, each.fits, likely) for each, likely in zip(every, chances, strict=True)
     ]
-    fit, words = _fit(every), _fit(every, SHARE)
+    fit, words = _fit(every), _word_fit(every)
     own = [_chances(fit, each) for each in every]
     lines.append(_mean([line for line in lines if line[-1] != NOTHING]))
     lines.append(_cells("**all queries of these**", *_with_both(every, chances)))
     lines.append(_cells("the same, fitted to all sets", *_with_both(every, own)))
     note = (
         f"BY_MEANING = Fit({fit.slope:.2f}, {fit.base:.2f}), "
-        f"BY_WORDS = Fit({words.slope:.2f}, {words.base:.2f})"
+        f"BY_WORDS = WordFit({', '.join(f'{each:.2f}' for each in words)})"
     )
-    return f"{table(head, lines)}\n\nFitted to all sets: `{note}`."
+    sure = f"By words alone high confidence is said of {_sure_words(every)}."
+    return f"{table(head, lines)}\n\n{sure}\n\nFitted to all sets: `{note}`."
 
 
 def _mean(lines: Sequence[Sequence[str]]) -> list[str]:

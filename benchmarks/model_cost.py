@@ -20,8 +20,6 @@ from random import Random
 from statistics import median, quantiles
 from time import process_time
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the commands do; before numpy is loaded
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -123,6 +123,9 @@ servers and `--tools MODULE` a Python module whose functions are tools (both may
 once), `--version` shows the version. Every command but `connect` takes `--json`. Exit codes: 0 for
 done, 1 for a bar that was not reached or a call that did not end well, 2 for input that cannot be
 used; then one line on standard error says why and what to do.
+
+A table is as wide as the terminal. In a pipe or a file each row is one line, whole:
+`toolcrib list | grep github`.
 """
 
 PAGES = {"settings.md": settings_page, "cli.md": cli_page}

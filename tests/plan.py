@@ -22,14 +22,32 @@ class Required:
 
 
 REQUIRED: Mapping[int, Required] = {
+    1: Required(
+        "A rebuild of the index that is killed leaves the old index or the new one, whole.",
+        {"kills": (100, 500)},
+    ),
     2: Required(
         "A writer of a cache that is killed leaves the old file or the new one, and no other.",
         {"kills": (25, 200)},
+    ),
+    3: Required(
+        "After a loss of power there is a whole index or a fresh one, and every approval.",
+        {"images": (60, 1_000)},
     ),
     4: Required("Decisions that somebody damaged approve nothing."),
     5: Required(
         "A damaged cache file costs one warning, and nothing of any other server.",
         {"files": (2_000, 20_000)},
+    ),
+    6: Required(
+        "A full disk is named, leaves the old index and every approval, and is over when it is.",
+        {"points": (30, 300)},
+    ),
+    7: Required("A file that may not be written is searched, and that is said, once."),
+    8: Required(
+        "Processes that index, approve and search one store at once lose nothing and fail at "
+        "nothing.",
+        {"processes": (4, 8), "rounds": (6, 60)},
     ),
     13: Required(
         "Beyond what it can do at once, the gateway refuses at once, and finishes what it took.",
@@ -77,6 +95,10 @@ REQUIRED: Mapping[int, Required] = {
         "A read whose answer was lost is sent once more; everything else never, and is unknown.",
         {"calls": (1_000, 10_000), "deaths of a server": (1, 25)},
     ),
+    27: Required(
+        "No query breaks a search, or shows what its caller may not see.",
+        {"queries": (100_000, 1_000_000)},
+    ),
     28: Required(
         "No pattern holds up a search: it is looked for in linear time, or refused.",
         {"patterns": (60, 500), "tools": (500, 10_000)},
@@ -88,6 +110,10 @@ REQUIRED: Mapping[int, Required] = {
     30: Required(
         "Whatever a server lists has a legal name of its own, and every call of it an outcome.",
         {"lists": (300, 5_000)},
+    ),
+    31: Required(
+        "What is no proper message is refused at the edge: no failure of ours, and no call.",
+        {"bodies": (1_500, 30_000)},
     ),
     35: Required("Whatever trick hides a text in a definition is found, wherever it stands."),
     37: Required(
@@ -101,6 +127,10 @@ REQUIRED: Mapping[int, Required] = {
     39: Required(
         "Where several tools share a name, the name is nobody's, in whatever order they came.",
         {"names": (100, 1_000)},
+    ),
+    40: Required(
+        "Tools stuffed with words take no places from honest ones; the unapproved take none.",
+        {"queries": (140, 400)},
     ),
     41: Required("No route leads to a tool that may not be called, and every route has a row."),
     42: Required(

@@ -31,6 +31,7 @@ def test_a_server_is_one_line_and_its_tools_are_found_once_it_was_listed(crib: C
     assert not crib.search("echo")
     (done,) = asyncio.run(crib.refresh())
     assert (done.server, done.tools, done.error) == ("fake", 12, "")
+    assert not crib.problems
     assert crib.search("select:echo")[0].name == "mcp_fake_echo"
     assert text(asyncio.run(crib.call("echo", {"text": "hi"}))) == "hi"
     with Crib() as another:

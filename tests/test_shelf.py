@@ -120,3 +120,52 @@ def test_the_same_pool_indexed_again_changes_nothing(settings: Settings):
         assert best(crib, "read_file") == "read_file"
         assert engine_of(crib) == "SqliteView"
         assert not crib.problems
+
+
+# --- vectors for the next start
+
+COUNTED = """
+import toolcrib.embed.bundled.embedder as bundled
+from toolcrib.config import Settings
+from toolcrib.sections import EmbedSettings
+asked = []
+embed = bundled.BundledEmbedder.embed
+def counting(self, texts):
+    asked.extend(texts)
+    return embed(self, texts)
+bundled.BundledEmbedder.embed = counting
+from toolcrib import Crib
+with Crib(SETTINGS) as crib:
+    crib.add(lambda: None, name="knit_sock", description="Knit a sock")
+    crib.add(lambda: None, name="steer_truck", description="Drive a lorry")
+    crib.search("a pair of socks")
+    assert crib.embedded()
+print(sum("sock" in text and "pair" not in text for text in asked))
+"""
+
+
+def embedded_tools(settings: str = "None") -> int:
+    """How many of the tools a new process has to embed, for a crib of these settings."""
+    script = COUNTED.replace("SETTINGS", settings)
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def test_a_plain_crib_embeds_its_tools_once(home: Path):
+    assert embedded_tools() == 1
+    assert embedded_tools() == 0
+    assert len(list(home.rglob("vectors.db"))) == 1
+
+
+def test_unless_the_setting_says_otherwise(home: Path):
+    off = "Settings(store=':memory:', embed=EmbedSettings(cache=False))"
+    assert [embedded_tools(off), embedded_tools(off)] == [1, 1]
+    assert not list(home.rglob("vectors.db"))
+
+
+def test_a_catalog_file_keeps_none_either_then(home: Path, tmp_path: Path):
+    off = f"Settings(store={str(tmp_path / 'c.db')!r}, embed=EmbedSettings(cache=False))"
+    assert [embedded_tools(off), embedded_tools(off)] == [1, 1]
+    assert not list(home.rglob("vectors.db"))

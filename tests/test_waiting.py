@@ -82,10 +82,13 @@ def _bounds(node: ast.AST, constants: dict[str, ast.expr]) -> bool:
 
 
 def _times(node: ast.AST) -> bool:
-    """A clock that is subtracted from or compared; a deadline in the future is neither."""
-    if not isinstance(node, ast.Compare) and not (
-        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
-    ):
+    """A clock that is compared, or two whose difference is taken; a deadline is neither."""
+    difference = (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Sub)
+        and not isinstance(node.right, ast.Constant)
+    )
+    if not (difference or isinstance(node, ast.Compare)):
         return False
     calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
     return any(
@@ -154,6 +157,7 @@ def test_what_depends_on_speed_is_seen(code: str):
         "asyncio.sleep(600)",
         "soon(0.2)",
         "Running(time.monotonic() + 0.5)",
+        "Running(time.monotonic() - 1)",
         "thread.join(HANG_S)",
         "thread.join()",
         '", ".join(words)',

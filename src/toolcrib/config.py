@@ -148,6 +148,11 @@ class Settings(Section):
         return None if off else Path(self.store_path).with_name("audit.db")
 
     @property
+    def vectors_path(self) -> Path:
+        """Where the vectors of tools are kept that no catalog file is for."""
+        return Path(platformdirs.user_cache_dir("toolcrib")) / "vectors.db"
+
+    @property
     def state_folder(self) -> Path:
         """Where lies what is remembered between runs: caches, our key, what was decided."""
         return Path(platformdirs.user_state_dir("toolcrib"))

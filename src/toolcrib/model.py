@@ -210,6 +210,16 @@ class Answer(Sequence[Hit]):
         return iter(self.hits)
 
 
+class ConversationTokens(NamedTuple):
+    """How long a conversation is: as it was last told, and when its tools were last listed.
+
+    `listed` is None where they never were.
+    """
+
+    told: int = 0
+    listed: int | None = None
+
+
 _MODE = re.compile(r"(auto|conversation)(?::([0-9]{1,3}))?")
 _SWITCHES: Mapping[str, Literal["on", "off"]] = {
     "on": "on",

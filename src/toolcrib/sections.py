@@ -161,6 +161,11 @@ class EmbedSettings(Section):
         description="How long the first search after a change waits for the bundled model; then"
         " words alone serve until it is ready.",
     )
+    cache: bool = Field(
+        default=True,
+        description="Whether the vectors of tools are kept for the next start, by the hash of their"
+        " text: in the catalog file or, without one, in `vectors.db` in the user's cache folder.",
+    )
     dimensions: PositiveInt | None = Field(
         default=None, description="Shorter vectors; `bundled` can do with 256 or 128 of its 384."
     )

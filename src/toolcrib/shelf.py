@@ -10,6 +10,7 @@ from toolcrib.by_settings import embedder_of, weights_of
 from toolcrib.config import Settings
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.protocol import Embedder
+from toolcrib.errors import StoreError
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Progress, Superseded, View
@@ -18,6 +19,7 @@ from toolcrib.model import Entry
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.pool.pool import Pool
 from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store.vector_file import VectorFile
 
 
 class Shelf:
@@ -105,6 +107,15 @@ class Shelf:
         path = self._settings.store_path
         return SqliteStore.open(path if path == ":memory:" else Path(path))
 
+    @cached_property
+    def _open_store(self) -> SqliteStore | None:
+        """The catalog file; None, and that is said, if it cannot be opened: search needs none."""
+        try:
+            return self.store
+        except StoreError as error:
+            self._say(f"{error}; searching in memory")
+            return None
+
     def store_if_there(self, *, make: bool) -> SqliteStore | None:
         """The same, but that it is not made unless it is asked for."""
         there = "store" in self.__dict__ or Path(self._settings.store_path).exists()
@@ -117,6 +128,8 @@ class Shelf:
         """End what is done beside, and let go of the file."""
         if "_catalog" in self.__dict__:
             self._catalog.close()
+        if "_vectors" in self.__dict__:
+            self._vectors.close()
         if "store" in self.__dict__:
             self.store.close()
 
@@ -161,7 +174,7 @@ class Shelf:
             case "sqlite":
                 return self._stored()
             case "auto":
-                there = Path(self._settings.store_path).exists()
+                there = Path(self._settings.store_path).exists() and self._open_store
                 stored = self._stored() if there else None
                 fits = stored and stored.adopt(self._pool.fingerprint)
                 return stored if stored and fits else self._in_memory()
@@ -178,7 +191,20 @@ class Shelf:
     def _cached_embedder(self) -> CachedEmbedder | None:
         embedder = self._embedder or embedder_of(self._settings)
         batch = self._settings.embed.batch
-        return CachedEmbedder(embedder, self.store, chunk=batch) if embedder else None
+        return CachedEmbedder(embedder, self._vectors, chunk=batch) if embedder else None
+
+    @cached_property
+    def _vectors(self) -> SqliteStore | VectorFile:
+        """Where vectors are kept.
+
+        Those of an embedder of your own last with a catalog file only: nothing but its name tells
+        them from what it made another day.
+        """
+        if not self._settings.embed.cache:
+            return SqliteStore.open(":memory:")
+        if self._embedder or self._settings.store_path != ":memory:":
+            return self._open_store or SqliteStore.open(":memory:")
+        return VectorFile(self._settings.vectors_path, say=self._say)
 
     @property
     def _embeds_later(self) -> bool:

@@ -14,10 +14,20 @@ from tests.adapters.talks import (
     ResponsesTalk,
     talking,
 )
-from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
+from tests.adapters.weather import (
+    FORECAST,
+    NOW,
+    RADAR,
+    Weather,
+    growing_crib,
+    grows,
+    raw,
+    weather_crib,
+)
+from tests.workshop import ListedSource
 from toolcrib import Crib, Settings
 from toolcrib.adapters.wire.plain import plain
-from toolcrib.model import Outcome
+from toolcrib.model import Outcome, SkillInfo
 from toolcrib.sections import SessionSettings
 from toolcrib.testing import CallTool, Say, Search
 
@@ -225,6 +235,34 @@ def test_the_model_reads_that_a_hit_may_not_fit(crib: Crib, name: str):
     with WIRES[name](crib, [far, Say("Hm.")]) as talk:
         talk.ask("A bicycle, please")
         assert "Not sure that any of these fits" in talk.model.requests[-1].body.decode()
+
+
+@on_every_wire
+def test_what_a_request_showed_can_be_called_in_reply_to_it(name: str):
+    with WIRES[name](growing_crib()[0], [OSLO, Say("Sunny."), OSLO, Say("Still.")]) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        first, second, *_ = talk.model.requests
+        assert {FORECAST, RADAR} <= set(first.sees)
+        assert "tool_search" not in first.sees
+        assert "sunny in Oslo" in second.body.decode()
+        assert "tool_search" in second.sees
+        assert RADAR not in second.sees
+        assert callable_in(second)
+        assert talk.ask("And now?") == "Still."
+
+
+@on_every_wire
+def test_a_skill_is_found_and_read(name: str):
+    crib, _ = weather_crib()
+    body = "Numbers start with the year."
+    skill = SkillInfo(name="invoices", description="How to number invoices", body=body)
+    crib.add_source(ListedSource(skill))
+    read = CallTool("tool_search", {"read": "skill_invoices"})
+    with WIRES[name](crib, [Search("how to number invoices"), read, Say("2026-7.")]) as talk:
+        assert talk.ask("Which number?") == "2026-7."
+        _, found, told = talk.model.requests
+    assert "`read: skill_invoices`" in found.body.decode()
+    assert body in told.body.decode()
 
 
 @on_every_wire

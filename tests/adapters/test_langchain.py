@@ -19,7 +19,16 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import Command
 
-from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
+from tests.adapters.weather import (
+    FORECAST,
+    NOW,
+    RADAR,
+    Weather,
+    growing_crib,
+    grows,
+    raw,
+    weather_crib,
+)
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.auto import Auto, Choice
 from toolcrib.adapters.auto_table import Mode, Provider
@@ -257,6 +266,18 @@ def test_a_call_of_what_was_not_found_is_refused_and_does_not_reveal(
         assert "not_revealed" in done["messages"][-2].text
         assert names(talk.model.requests[-1]) == [NOW, "tool_search"]
     assert source.reached == []
+
+
+def test_what_a_request_showed_can_be_called_in_reply_to_it(drive: Drive):
+    crib, source = growing_crib()
+    with talking(crib, [OSLO, Say("Sunny."), OSLO, Say("Still.")], drive, auto=AtHome()) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        assert talk.ask("And now?") == "Still."
+        first, second, *_ = talk.model.requests
+    assert RADAR in first.sees
+    assert RADAR not in second.sees
+    assert FORECAST in second.sees
+    assert len(source.reached) == 2
 
 
 def test_the_agents_own_tools_come_first_and_win(crib: Crib, drive: Drive):

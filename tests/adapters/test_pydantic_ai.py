@@ -19,7 +19,16 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from tests.adapters.talks import open_ai
-from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
+from tests.adapters.weather import (
+    FORECAST,
+    NOW,
+    RADAR,
+    Weather,
+    growing_crib,
+    grows,
+    raw,
+    weather_crib,
+)
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.pydantic_ai import ToolcribToolset, toolcrib_search
 from toolcrib.model import Outcome
@@ -195,6 +204,18 @@ def test_what_was_called_in_the_part_that_is_kept_stays_in_sight(crib: Crib):
         talk.history = [summary, *talk.history[3:]]
         assert talk.ask("Sure?") == "Yes."
         assert talk.model.requests[3].sees == (NOW, "tool_search", FORECAST)
+
+
+def test_what_a_request_showed_can_be_called_in_reply_to_it():
+    crib, source = growing_crib()
+    with talking(crib, [OSLO, Say("Sunny."), OSLO, Say("Still.")], claude) as talk:
+        assert talk.ask("Weather?") == "Sunny."
+        assert talk.ask("And now?") == "Still."
+        first, second, *_ = talk.model.requests
+    assert RADAR in first.sees
+    assert RADAR not in second.sees
+    assert FORECAST in second.sees
+    assert len(source.reached) == 2
 
 
 def test_an_error_is_told_and_does_not_end_the_run(made: tuple[Crib, Weather]):

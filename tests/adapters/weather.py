@@ -8,6 +8,7 @@ from tests.execute.counting import CountingSource
 from tests.workshop import many
 from toolcrib import Crib, Settings
 from toolcrib.model import Call, JsonObject, Outcome, ToolInfo
+from toolcrib.sections import SessionSettings
 
 FORECAST = "mcp_weather_get_forecast"
 RADAR = "mcp_weather_rain_radar"
@@ -61,6 +62,12 @@ def weather_crib(settings: Settings | None = None) -> tuple[Crib, Weather]:
     crib, source = Crib(settings), Weather()
     crib.add_source(source, Plenty())
     return crib, source
+
+
+def growing_crib() -> tuple[Crib, Weather]:
+    """One whose tools wait once a conversation has taken a token; each scripted reply takes two."""
+    short = SessionSettings(context_window=100)
+    return weather_crib(Settings(store=":memory:", tool_search="conversation:1", session=short))
 
 
 def raw(body: bytes, key: str) -> str:

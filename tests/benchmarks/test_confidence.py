@@ -1,7 +1,18 @@
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from benchmarks.confidence import Seen, _cells, _chances, _curve, _fit, _mean, main
+from benchmarks.confidence import (
+    Seen,
+    _cells,
+    _chances,
+    _curve,
+    _fit,
+    _mean,
+    _sure_words,
+    _word_fit,
+    main,
+)
 
 RNG = np.random.default_rng(5)
 
@@ -10,7 +21,14 @@ def seen(name: str) -> Seen:
     """A set where both shares and cosines tell most of the time, and no rule speaks."""
     fitting = RNG.normal([0.5, 0.6, 0.0], [0.15, 0.15, 0.0], (60, 3))
     beside = RNG.normal([0.2, 0.3, 0.0], [0.15, 0.15, 0.0], (40, 3))
-    return Seen(name, np.concatenate([fitting, beside]), np.arange(100) < 60)
+    rows, fits = np.concatenate([fitting, beside]), np.arange(100) < 60
+    return of(name, rows, fits)
+
+
+def of(name: str, rows: NDArray[np.float64], fits: NDArray[np.bool_]) -> Seen:
+    """The same by words: the share, half of it as the lead, and a few terms."""
+    words = np.column_stack([rows[:, 0], rows[:, 0] / 2, RNG.uniform(0, 2, len(rows))])
+    return Seen(name, rows, fits, words, fits)
 
 
 def test_a_fit_tells_fitting_from_beside():
@@ -21,14 +39,20 @@ def test_a_fit_tells_fitting_from_beside():
     assert likely[other.fits].mean() > likely[~other.fits].mean() + 0.3
 
 
+def test_a_fit_by_words_knows_a_lead():
+    fit = _word_fit([seen("one"), seen("two")])
+    assert fit.share + fit.lead > 0 > fit.base
+    assert "right in " in _sure_words([seen("one"), seen("two"), seen("three")])
+
+
 def test_what_a_rule_gives_is_the_least_of_a_chance():
     fit, low = _fit([seen("one"), seen("two")]), np.array([[0.0, 0.0, 0.25], [0.0, 0.0, 0.0]])
-    ruled, left = _chances(fit, Seen("x", low, np.array([True, False])))
+    ruled, left = _chances(fit, of("x", low, np.array([True, False])))
     assert left < ruled == 0.25
 
 
 def test_every_set_counts_alike():
-    odd = Seen("odd", np.array([[0.9, 0.9, 0.0], [0.1, 0.1, 0.0]]), np.array([False, True]))
+    odd = of("odd", np.array([[0.9, 0.9, 0.0], [0.1, 0.1, 0.0]]), np.array([False, True]))
     much = _fit([seen("one"), seen("two"), odd])
     many = [odd._replace(rows=np.tile(odd.rows, (500, 1)), fits=np.tile(odd.fits, 500))]
     assert _fit([seen("one"), seen("two"), *many]).slope == pytest.approx(much.slope, abs=2)

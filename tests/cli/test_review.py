@@ -131,3 +131,13 @@ def test_without_servers_there_is_nothing_to_review():
     done = CliRunner().invoke(app, ["review"])
     assert isinstance(done.exception, ConfigError)
     assert "--mcp-config" in str(done.exception)
+
+
+def test_the_doctor_sends_who_has_tools_waiting_to_the_review(run):
+    found = json.loads(run("doctor", "--json").stdout)
+    waits = [each for each in found if "waiting for review: 3" in each["message"]]
+    assert [(each["area"], each["remedy"]) for each in waits] == [
+        ("servers", "toolcrib review a"),
+        ("servers", "toolcrib review b"),
+    ]
+    assert "whoever makes the server" not in run("doctor").stdout

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from toolcrib.cli.screen import counts, print_json, safe, table, warn
+from toolcrib.cli.screen import console, counts, print_json, safe, table, warn
 
 
 @dataclass
@@ -65,3 +65,21 @@ def test_numbers_are_on_the_right(capsys: pytest.CaptureFixture[str]):
 def test_numbers_by_name_are_on_one_line():
     assert counts({"tools": 3, "skills": 1}) == "tools 3, skills 1"
     assert counts({}) == ""
+
+
+def test_in_a_pipe_a_row_is_a_line_however_long_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "40")
+    name, text = "mcp_github_" + "create_issue_" * 20, "Create an issue, " * 200
+    console().print(table("", ["name", "description"], [(name, text), ("short", "two\nlines")]))
+    head, first, second = capsys.readouterr().out.splitlines()
+    assert head.split() == ["name", "description"]
+    assert first.rstrip() == f"{name}  {text}".rstrip()
+    assert second.split() == ["short", "two", "lines"]
+
+
+def test_a_terminal_is_not_written_beyond_its_width(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert console().width == 40

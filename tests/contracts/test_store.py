@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from toolcrib.errors import StoreError
+from toolcrib.model import ConversationTokens
 from toolcrib.store.protocol import Store
 from toolcrib.store.sqlite import SqliteStore
 from toolcrib.store.uses import Lesson, LessonKey, Pair, Used
@@ -145,6 +146,17 @@ def test_reveals_have_the_order_of_their_first_reveal(store: Store):
     assert store.add_reveals("ann", "1", ["a", "c"]) == ("c",)
     store.keep_reveals("ann", "1", {"c", "b"})
     assert store.reveals("ann", "1") == ("b", "c")
+
+
+def test_how_long_a_conversation_is_lasts_beside_its_reveals(store: Store):
+    assert store.conversation_tokens("ann", "1") == ConversationTokens()
+    store.set_conversation_tokens("ann", "1", ConversationTokens(500, 20))
+    store.add_reveals("ann", "1", ["a", "b"])
+    store.keep_reveals("ann", "1", ["b"])
+    assert store.conversation_tokens("ann", "1") == ConversationTokens(500, 20)
+    assert store.conversation_tokens("bob", "1") == ConversationTokens()
+    store.set_conversation_tokens("ann", "1", ConversationTokens())
+    assert store.reveals("ann", "1") == ("b",)
 
 
 def test_neither_sessions_nor_callers_share_reveals(store: Store):

@@ -111,6 +111,15 @@ def test_an_earlier_question_spares_no_tool_a_denial(path: Path):
         assert code(call(crib, "google_drive", "list_files")) == "approval_needed"
 
 
+def test_a_typo_in_one_entry_hands_its_rights_to_no_neighbour(path: Path):
+    servers = json.loads(path.read_text())
+    servers["mcpServers"]["google_drive"] = {"comand": "x"}
+    path.write_text(json.dumps(servers))
+    with nothing_left(), Crib.from_settings(settings(path)) as crib:
+        asyncio.run(crib.refresh())
+        assert code(call(crib, "google", "drive_exfil")) == "approval_needed"
+
+
 def test_a_profile_excludes_and_includes_by_source(crib: Crib):
     guest = Guest("ann", profile_of(crib.settings.gateway, "drive"))
     seen = {(e.capability.source_id, e.bare) for e in crib.seen_by(guest.caller).values()}

@@ -14,6 +14,7 @@ import pytest
 
 from tests.catalogs import catalog, variant
 from tests.e2e.rebuilding import GENERATIONS, rebuild_for_ever
+from tests.plan import amount
 from tests.waiting import HANG_S, let_pass
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Engine, View
@@ -24,7 +25,6 @@ QUERY = variant("read files 读取文件", [1.0] * 8)
 SIZE = 10_000
 REBUILDS = 4
 SEARCHERS = 3
-KILLS = 100
 KEPT_TABLES = {"embedding", "pointer", "reveals", "use_key", "use_lesson", "use_pair"}
 TABLES = {"doc", "spelling", "label", "bm25", "vocabulary", "vector"}
 FTS5_TABLES = {"bm25_config", "bm25_data", "bm25_docsize", "bm25_idx"}
@@ -75,6 +75,7 @@ def letters_seen(view: View) -> set[str]:
     return {id[0] for id in (*found, everything[0], everything[-1], *view.named("readfile"))}
 
 
+@pytest.mark.plan(1)
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 def test_a_rebuild_killed_at_any_instant_leaves_a_whole_index(tmp_path: Path):
     seed = time.time_ns()
@@ -83,7 +84,7 @@ def test_a_rebuild_killed_at_any_instant_leaves_a_whole_index(tmp_path: Path):
     path = tmp_path / "catalog.db"
     with SqliteStore.open(path) as store:
         SqliteEngine(store).rebuild(GENERATIONS["old"], mark="old")
-    for _ in range(KILLS):
+    for _ in range(amount(1, "kills")):
         kill_a_rebuild(path, after_s=chance.uniform(0, 0.25))
         with SqliteStore.open(path) as store:
             assert_whole(store)

@@ -279,7 +279,9 @@ def test_a_tool_that_appears_later_waits_and_its_words_reach_nobody(world: World
     with world.crib() as crib:
         assert crib.get("mcp_fake_helper").state == "unreviewed"
         assert code(call(crib, "mcp_fake_helper")) == "unreviewed"
-        assert not [hit for hit in crib.search("helper ssh id_rsa aloud") if "helper" in hit.name]
+        found = crib.search("/helper|ssh/")
+        assert not found.hits
+        assert "1 that wait for the operator's review" in found.note
         assert "ssh" not in str(crib.entries())
         assert "waiting for review: 1" in crib.problems[0]
         assert call(crib).ok

@@ -71,3 +71,45 @@ def test_the_order_in_which_they_come_decides_nothing(servers: list[Server]):
         back.add(server)
     assert origins(there) == origins(back)
     assert len(there.entries) == 2 * len(servers[0].tools)
+
+
+@pytest.fixture
+def colliding() -> list[Server]:
+    """Servers whose ids and names, put together, are the same text."""
+    said = [f"tool{number}" for number in range(amount(39, "names"))]
+    return [Server("google", *(f"drive_{name}" for name in said)), Server("google_drive", *said)]
+
+
+@pytest.mark.plan(39)
+def test_a_text_that_two_names_make_is_nobodys_name(colliding: list[Server]):
+    """Neither is called by it, and neither is lost: each has a name of its own."""
+    longer, shorter = colliding
+    pool = Pool()
+    pool.add(*colliding)
+    door = Door(pool, Policy((Rule("allow"),)))
+    assert len(pool.entries) == len(longer.tools) + len(shorter.tools)
+
+    async def calling() -> None:
+        for bare in shorter.tools:
+            error = (await door.execute(Call(f"mcp_google_drive_{bare}"), ANN)).error
+            assert error
+            assert error.code in ("unknown_tool", "ambiguous_name")
+        assert not longer.reached
+        assert not shorter.reached
+        for name, (server, bare) in origins(pool).items():
+            assert (await door.execute(Call(name), ANN)).ok
+            reached = (longer if server == "google" else shorter).reached
+            assert reached.pop().name == bare
+
+    asyncio.run(calling())
+
+
+@pytest.mark.plan(39)
+def test_who_comes_first_does_not_get_the_text_that_two_names_make(colliding: list[Server]):
+    pools = [Pool(), Pool(), Pool()]
+    pools[0].add(*colliding)
+    pools[1].add(*reversed(colliding))
+    for server in colliding:
+        pools[2].add(server)
+    assert origins(pools[0]) == origins(pools[1]) == origins(pools[2])
+    assert not [name for name in pools[0].entries if name.endswith(tuple(colliding[1].tools))]

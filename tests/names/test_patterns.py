@@ -111,6 +111,14 @@ def test_of_two_ids_that_are_shown_alike_only_the_one_as_written_is_meant():
     assert not [each for each in pool.entries.values() if grants("mcp_a_b_*", each)]
 
 
+def test_a_server_whose_entry_cannot_be_used_counts_as_well():
+    pool = Pool()
+    pool.reserve("mcp", ["google_drive"])
+    pool.add(Named("mcp", "google", "drive_exfil"))
+    [entry] = pool.entries.values()
+    assert not grants("mcp_google_drive_*", entry)
+
+
 def test_a_server_that_has_not_been_listed_yet_counts_all_the_same():
     pool = Pool()
     pool.add(Named("mcp", "google", "drive_exfil"))

@@ -1,27 +1,53 @@
 import pytest
 
 from toolcrib.index.protocol import Arm
-from toolcrib.model import Match, Ranking
-from toolcrib.search.confidence import Evidence, chance, confidence, evidence
+from toolcrib.model import Match, Ranking, Variant
+from toolcrib.search.confidence import LOW, Evidence, chance, confidence, evidence
+from toolcrib.search.fusion import Step
+from toolcrib.search.rules import Rules
 
 
-def said(share: float, cosine: float | None = None) -> dict[Arm, Ranking]:
-    arms: dict[Arm, Ranking] = {"bm25": [Match("a", share), Match("b", 0.01)]}
-    return arms if cosine is None else {**arms, "vector": [Match("c", cosine), Match("a", 0.0)]}
+def said(share: float, cosine: float | None = None, *, terms: int = 1, tied: int = 1) -> Step:
+    arms: dict[Arm, Ranking] = {
+        "bm25": [*(Match(f"a{n}", share) for n in range(tied)), Match("b", 0.01)]
+    }
+    if cosine is not None:
+        arms |= {"vector": [Match("c", cosine), Match("a", 0.0)]}
+    variant = Variant("", terms=tuple(map(str, range(terms))))
+    return Step(variant, arms, {}, Rules(), None)
+
+
+def nothing_said() -> Step:
+    return Step(Variant(""), {"bm25": [], "vector": []}, {}, Rules(), None)
 
 
 def test_evidence_is_the_best_that_any_variant_says_of_any_tool():
-    assert evidence([said(0.1), said(0.5, 0.2)]) == (0.5, 0.2)
-    assert evidence([said(0.1, 0.3), said(0.2, 0.1)]) == (0.2, 0.3)
-    assert evidence([said(0.1)]) == (0.1, None)
-    assert evidence([{"bm25": [], "vector": []}]) == (0.0, None)
-    assert evidence([]) == (0.0, None)
+    assert evidence([said(0.1), said(0.5, 0.2)])[:2] == (0.5, 0.2)
+    assert evidence([said(0.1, 0.3), said(0.2, 0.1)])[:2] == (0.2, 0.3)
+    assert evidence([said(0.1)])[:2] == (0.1, None)
+    assert evidence([nothing_said()]) == (0.0, None, 0.0, 1)
+    assert evidence([]) == (0.0, None, 0.0, 1)
+
+
+def test_the_lead_is_that_over_the_fifth():
+    assert evidence([said(0.4, terms=3)]) == (0.4, None, 0.4, 3)
+    assert evidence([said(0.4, tied=4)]).lead == pytest.approx(0.39)
+    assert evidence([said(0.4, tied=5)]).lead == 0
 
 
 def test_the_more_of_the_query_is_met_the_surer():
-    likely = [chance(Evidence(share, None), cosines=False) for share in (0.0, 0.1, 0.3, 0.9)]
+    likely = [chance(Evidence(share, None), cosines=False) for share in (0.2, 0.5, 0.9, 1.0)]
     assert likely == sorted(likely)
-    assert likely[0] < 0.5 < likely[-1] < 1
+    assert chance(Evidence(0.0, None), cosines=False) == LOW
+
+
+def test_words_in_which_five_are_tied_say_little():
+    """The claim fits the evidence: it takes a lead, and a question of some length, to be sure."""
+    tied = evidence([said(0.5, terms=3, tied=5)])
+    ahead = evidence([said(0.5, terms=3, tied=1)])
+    assert confidence(chance(tied, cosines=False)) == "low"
+    assert confidence(chance(ahead, cosines=False)) == "high"
+    assert confidence(chance(ahead._replace(terms=1), cosines=False)) == "medium"
 
 
 def test_with_vectors_nearness_in_meaning_decides():

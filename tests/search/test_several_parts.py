@@ -64,7 +64,8 @@ TOOLS: tuple[Callable[..., str], ...] = (
 @pytest.fixture(scope="module", params=["bundled", "none"])
 def crib(request: pytest.FixtureRequest) -> Iterator[Crib]:
     embedder: EmbedderName = request.param
-    with Crib(Settings(store=":memory:", embed=EmbedSettings(embedder=embedder))) as crib:
+    embed = EmbedSettings(embedder=embedder, cache=False)
+    with Crib(Settings(store=":memory:", embed=embed)) as crib:
         for tool in TOOLS:
             crib.add(tool)
         assert crib.embedded(None)

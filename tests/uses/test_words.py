@@ -1,7 +1,11 @@
+from dataclasses import fields, replace
+
 import pytest
 
 from toolcrib.search.filters import Scope
-from toolcrib.uses.words import MOST_WORDS, content_words, hashed, profile_of
+from toolcrib.uses.words import MOST_WORDS, NO_RIGHTS, content_words, hashed, profile_of
+
+VALUES = (frozenset[str](), frozenset({"read"}), frozenset({"read", "write"}))
 
 
 @pytest.mark.parametrize(
@@ -35,12 +39,26 @@ def test_hashes_depend_on_word_and_key_and_do_not_show_the_word():
     assert hashed(["\udcff"], b"k")
 
 
-def test_a_profile_is_a_set_of_rights():
+def test_what_a_caller_has_already_is_no_right():
     assert profile_of(Scope()) == profile_of(Scope(bound=frozenset({"x"})))
-    different = [
-        Scope(),
-        Scope(allowed=frozenset()),
-        Scope(allowed=frozenset({"a", "b"})),
-        Scope(excluded=frozenset({"a", "b"})),
-    ]
-    assert len({profile_of(scope) for scope in different}) == len(different)
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(Scope)])
+def test_every_right_tells_profiles_apart(field: str):
+    """A field that is added to the scope is a right until it is said to be none."""
+    scopes = [Scope(), *(replace(Scope(), **{field: value}) for value in VALUES)]
+    told_apart = len({profile_of(scope) for scope in scopes})
+    assert told_apart == (1 if field in NO_RIGHTS else len(set(scopes)))
+
+
+def test_the_order_of_names_is_none_of_rights():
+    names = [f"tool_{number}" for number in range(50)]
+    one, other = Scope(allowed=frozenset(names)), Scope(allowed=frozenset(reversed(names)))
+    assert profile_of(one) == profile_of(other)
+
+
+def test_a_right_is_not_taken_for_another():
+    names = frozenset({"read"})
+    rights = ["internal", "excluded", "allowed", "sources", "permissions"]
+    every = {profile_of(replace(Scope(), **{right: names})) for right in rights}
+    assert len(every) == len(rights)

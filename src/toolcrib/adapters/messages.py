@@ -27,8 +27,12 @@ from toolcrib.session.session import Session
 
 
 def shown(session: Session, messages: Sequence[AnyMessage]) -> Session:
-    """The session, in which is revealed what these messages show to be."""
-    session.used(used(messages))
+    """The session, in which is revealed what these messages show to be.
+
+    A reply with calls that have no result yet does not count for how long the conversation is:
+    what its request showed can be called.
+    """
+    session.used(used(_before_reply(messages)))
     session.see(revealed(messages))
     return session
 
@@ -44,6 +48,17 @@ def found_in(message: AnyMessage) -> tuple[str, ...]:
     """The names that a message reveals: one that answers a search."""
     is_search = isinstance(message, ToolMessage) and message.name in NAMES
     return revealed_in(message.text) if is_search else ()
+
+
+def _before_reply(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
+    """The messages up to a reply whose calls are still to be made; all if there is none."""
+    for place in reversed(range(len(messages))):
+        if isinstance(reply := messages[place], AIMessage):
+            rest = messages[place + 1 :]
+            done = {each.tool_call_id for each in rest if isinstance(each, ToolMessage)}
+            waits = any(call["id"] not in done for call in reply.tool_calls)
+            return messages[:place] if waits else messages
+    return messages
 
 
 def used(messages: Iterable[AnyMessage]) -> int:

@@ -23,7 +23,7 @@ from openai.types.chat import (
 
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.adapters.wire.limit import within_limit
-from toolcrib.adapters.wire.plain import objects, plain, text_of
+from toolcrib.adapters.wire.plain import objects, plain, text_of, tokens_in
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, revealed_by, unwrapped
 from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
 from toolcrib.adapters.wire.schemas import object_schema
@@ -87,6 +87,7 @@ class ChatWire:
         read = read_reply(reply, "choices", "a ChatCompletion of OpenAI")
         calls = [unwrapped(call) for call in _calls(read)]
         _check_whole(read, has_calls=bool(calls))
+        self._session.used(tokens_in(read.get("usage"), "total_tokens"))
         outcomes = await make_calls(self._session, calls, self._approver)
         return [_result(*each) for each in zip(calls, outcomes, strict=True)]
 

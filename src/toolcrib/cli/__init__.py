@@ -4,7 +4,6 @@ Nothing is loaded before it is known which command it is: `connect` is there at 
 bring the whole crib.
 """
 
-import os
 import sys
 
 from toolcrib.connect.arguments import asked_to_connect
@@ -23,9 +22,6 @@ def main() -> None:
 
 
 def _run_command() -> None:
-    # Before numpy is loaded. More threads wait for each other, busily, longer than they compute:
-    # the products are small, and a search took three times as long.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from toolcrib.cli.app import app  # noqa: PLC0415 - half a second of imports
     from toolcrib.errors import ToolcribError  # noqa: PLC0415
 

@@ -11,12 +11,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+WIDEST = 1_000_000
+"""Columns of what is no terminal."""
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]
 
 
 def console(*, to_stderr: bool = False) -> Console:
-    """Standard output, or standard error, in colour where it is a terminal."""
-    return Console(highlight=False, stderr=to_stderr)
+    """Standard output, or standard error, in colour where it is a terminal.
+
+    Where it is none, a program reads it: nothing is wrapped or cut there, however long.
+    """
+    file = sys.stderr if to_stderr else sys.stdout
+    width = None if file.isatty() else WIDEST
+    return Console(highlight=False, stderr=to_stderr, width=width)
 
 
 def safe(text: object) -> Text:
@@ -25,13 +33,16 @@ def safe(text: object) -> Text:
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """A table with one line a row; columns that begin with ">" are numbers."""
+    """A table with one line a row; columns that begin with ">" are numbers.
+
+    In a terminal that is too narrow a cell goes on below itself.
+    """
     shown = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
     for column in columns:
         right = column.startswith(">")
         shown.add_column(column.lstrip(">"), justify="right" if right else "left", overflow="fold")
     for row in rows:
-        shown.add_row(*map(safe, row))
+        shown.add_row(*(safe(str(cell).replace("\n", " ")) for cell in row))
     return shown
 
 

@@ -126,7 +126,7 @@ class Catalog:
         try:
             vectors = self._embedder.embed([variant.text for variant in variants], keep=False)
             _check_size(vectors.shape[1], size)
-        except EmbedError as error:
+        except (EmbedError, StoreError) as error:
             self._failed(error)
             return variants
         self._failing = False
@@ -157,7 +157,7 @@ class Catalog:
             if self._later and embedding is None:
                 return _with(documents, self._embedder.known(texts))
             vectors = self._embedder.embed(texts, progress=embedding or _unheard)
-        except EmbedError as error:
+        except (EmbedError, StoreError) as error:
             self._failed(error)
             return documents
         self._failing = False

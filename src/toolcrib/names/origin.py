@@ -116,8 +116,8 @@ def overlaps(origins: Iterable[Origin], sources: Iterable[Origin]) -> Mapping[Or
     every = tuple(each.stem for each in known.values())
     found: dict[Origin, Stems] = {}
     for origin in origins:
-        text = origin.stem + _allowed(origin.own_name)
         candidates = near.get((origin.prefix, origin.source_id), every)
+        text = origin.stem + _allowed(origin.own_name) if candidates else ""
         if stems := tuple(stem for stem in candidates if text.startswith(stem)):
             found[origin] = stems
     return found

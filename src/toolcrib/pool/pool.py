@@ -6,8 +6,9 @@ from hashlib import sha256
 from typing import NamedTuple, TypeAlias
 
 from toolcrib.errors import AmbiguousName, ToolcribError, UnknownTool
-from toolcrib.model import Capability, Entry, State
+from toolcrib.model import Capability, Entry, SourceKind, State
 from toolcrib.names.origin import Origin, Stems, name_all, overlaps
+from toolcrib.names.reserved import RESERVED, told_reserved
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
 from toolcrib.pool.pins import pin
 from toolcrib.pool.states import remedy, state
@@ -46,9 +47,11 @@ class Pool:
         self.entries: Mapping[str, Entry] = {}
         self._by_bare: Mapping[str, Sequence[str]] = {}
         self._sources: Mapping[str, Source] = {}
+        self._reserved: tuple[Origin, ...] = ()
         self._listed: dict[int, tuple[Source, Listing]] = {}
         self._contents: Mapping[str, str] = {}
         self._fingerprint = 0
+        self._left_out: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -57,9 +60,13 @@ class Pool:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What the sources that are here say is wrong with them now, each once."""
+        """What the sources that are here say is wrong with them now, each once.
+
+        And which of their tools are left out: those with a name of ours.
+        """
         sources = [source for source, _ in tuple(self._listed.values())]
-        return tuple(dict.fromkeys(said for source in sources for said in source.problems))
+        said = (each for source in sources for each in source.problems)
+        return tuple(dict.fromkeys((*said, *self._left_out)))
 
     def add(self, *sources: Source) -> tuple[str, ...]:
         """Take sources in, and return what is wrong with those that cannot be listed.
@@ -74,6 +81,13 @@ class Pool:
                 problems.append(str(error))
         self._merge()
         return tuple(problems)
+
+    def reserve(self, kind: SourceKind, ids: Iterable[str]) -> None:
+        """Count these as sources that are there, though nothing is listed of them.
+
+        So a name or a pattern that spells one of them out never falls to a neighbour.
+        """
+        self._reserved = tuple(Origin(kind, id, "") for id in ids)
 
     def remove(self, source: Source) -> ToolsUpdated:
         """Let a source go, with all that came from it."""
@@ -140,8 +154,11 @@ class Pool:
         by_origin: dict[Origin, tuple[Listed, Source]] = {}
         for source, listing in reversed(self._listed.values()):
             by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
+        taken = [origin for origin in by_origin if origin.wanted() in RESERVED]
+        self._left_out = tuple(_refused(*by_origin.pop(origin)) for origin in taken)
         names = name_all(list(by_origin))
-        near = overlaps(by_origin, (_of(source) for source, _ in self._listed.values()))
+        sources = (_of(source) for source, _ in self._listed.values())
+        near = overlaps(by_origin, (*self._reserved, *sources))
         return {
             names[origin]: Placed(*found, near.get(origin, ()))
             for origin, found in by_origin.items()
@@ -156,6 +173,12 @@ class Pool:
         capability = replace(listed.pinned, name=name)
         todo = remedy(listed.state, capability.source_id)
         return Entry(name, listed.given.name, capability, listed.state, todo, placed.overlaps)
+
+
+def _refused(listed: Listed, source: Source) -> str:
+    """Why a tool is left out."""
+    whose = ":".join(filter(None, (source.kind, source.id)))
+    return f"{whose}: {told_reserved(listed.given.name)}"
 
 
 def _of(source: Source) -> Origin:

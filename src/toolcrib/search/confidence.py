@@ -1,21 +1,23 @@
 """How sure an answer is: the chance that something among its hits is what was asked for.
 
-    chance = σ(slope · evidence + base)
+    by meaning    chance = σ(slope · cosine + base)
+    by words      chance = σ(share · s + lead · l + ln(terms) · t + base)
 
-The evidence is how near in meaning the nearest of all tools is; without vectors, what share of the
-query some tool has in words. A tool that searches the web fits any question, if not well: with one
-among the first hits an answer is never without them.
+By meaning the evidence is how near the nearest of all tools is. Without vectors it is what share of
+the query the best tool has in words, by how much it leads the fifth (five that are tied say
+little), and how many terms were asked (a share of many says more). A tool that searches the web
+fits any question, if not well: with one among the first hits an answer is never without them.
 
 The constants were fitted to queries that have an answer and to queries that have none, English and
 Chinese, each set counted alike, by `python -m benchmarks.confidence`, which also draws the curve.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from math import exp
+from collections.abc import Iterable
+from math import exp, log
 from typing import NamedTuple
 
-from toolcrib.index.protocol import Arm
 from toolcrib.model import Confidence, Ranking
+from toolcrib.search.fusion import Step
 
 HIGH, MEDIUM, LOW = 0.9, 0.6, 0.15
 """From which chance on an answer is that sure. Below the last nothing fits.
@@ -28,30 +30,57 @@ BROAD_COSINE = 0.44
 """How near to `BROAD` a tool has to be to search the web."""
 
 
+TIED = 5
+"""How far the lead is measured: to the last hit that an answer has unless it is told."""
+
+
 class Fit(NamedTuple):
-    """The constants of the formula."""
+    """The constants of the formula by meaning."""
 
     slope: float
     base: float
 
 
+class WordFit(NamedTuple):
+    """The constants of the formula by words."""
+
+    share: float
+    lead: float
+    terms: float
+    base: float
+
+
 BY_MEANING = Fit(16.79, -6.75)
-BY_WORDS = Fit(17.57, -1.47)
+BY_WORDS = WordFit(2.47, 6.53, 1.16, -3.08)
 """Without vectors, or with those of another model: its cosines are on another scale."""
 
 
 class Evidence(NamedTuple):
-    """What speaks for the answer: the best share of the query, and the best cosine if there is."""
+    """What speaks for the answer.
+
+    The best share of the query, the best cosine if there is one, by how much of the query the best
+    leads the fifth, and how many terms were looked up.
+    """
 
     share: float
     cosine: float | None
+    lead: float = 0.0
+    terms: int = 1
 
 
-def evidence(said: Iterable[Mapping[Arm, Ranking]]) -> Evidence:
+def evidence(steps: Iterable[Step]) -> Evidence:
     """What the arms said at best, by any variant."""
-    every = list(said)
-    shares, cosines = _bests(every, "bm25"), _bests(every, "vector")
-    return Evidence(max(shares, default=0.0), max(cosines, default=None))
+    every = list(steps)
+    rankings: list[Ranking] = [step.arms.get("bm25", []) for step in every]
+    by_words = max(rankings, key=_best, default=[])
+    fifth = by_words[TIED - 1].score if len(by_words) >= TIED else 0.0
+    cosines = [_best(ranking) for step in every if (ranking := step.arms.get("vector"))]
+    return Evidence(
+        _best(by_words),
+        max(cosines, default=None),
+        _best(by_words) - fifth,
+        max((len(step.variant.terms) for step in every), default=1) or 1,
+    )
 
 
 def chance(seen: Evidence, *, cosines: bool) -> float:
@@ -61,8 +90,10 @@ def chance(seen: Evidence, *, cosines: bool) -> float:
     never speak against all that they have found: too many ways lead to the same thing.
     """
     if cosines and seen.cosine is not None:
-        return _sigmoid(BY_MEANING, seen.cosine)
-    return max(LOW, _sigmoid(BY_WORDS, seen.share))
+        return _sigmoid(BY_MEANING.slope * seen.cosine + BY_MEANING.base)
+    fit = BY_WORDS
+    told = fit.share * seen.share + fit.lead * seen.lead + fit.terms * log(seen.terms)
+    return max(LOW, _sigmoid(told + fit.base))
 
 
 def confidence(chance: float) -> Confidence:
@@ -74,9 +105,9 @@ def confidence(chance: float) -> Confidence:
     return "low" if chance >= LOW else "none"
 
 
-def _sigmoid(fit: Fit, seen: float) -> float:
-    return 1 / (1 + exp(-(fit.slope * seen + fit.base)))
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + exp(-x))
 
 
-def _bests(said: Sequence[Mapping[Arm, Ranking]], arm: Arm) -> list[float]:
-    return [each[arm][0].score for each in said if each.get(arm)]
+def _best(ranking: Ranking) -> float:
+    return ranking[0].score if ranking else 0.0

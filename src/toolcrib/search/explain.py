@@ -85,7 +85,7 @@ def explain(query: Query, entry: Entry, verdict: Verdict, search: Search) -> Exp
         limit = search.rules.most
     rank, score = _place(trace.ranking, name)
     best = trace.ranking[0] if trace.ranking else None
-    seen = evidence(step.arms for each in (trace, *trace.parts) for step in each.steps)
+    seen = evidence(step for each in (trace, *trace.parts) for step in each.steps)
     lifts = partial(lifts_of, steps=trace.steps, rules=search.rules, depth=search.rules.depth)
     return Explanation(
         query=query.text,

@@ -1,7 +1,7 @@
 """What a caller may see. Filters run before anything is ranked: a hidden tool takes no place."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
@@ -68,6 +68,12 @@ def barred(entry: Entry, scope: Scope) -> Verdict:
 def lets_through(source_id: str, scope: Scope) -> bool:
     """Whether this caller may have anything of a source at all."""
     return scope.sources is None or any(fnmatchcase(source_id, each) for each in scope.sources)
+
+
+def unreviewed(entries: Iterable[Entry], scope: Scope) -> int:
+    """How many this caller would see, had somebody approved them."""
+    waiting = (replace(each, state="ready") for each in entries if each.state == "unreviewed")
+    return sum(not barred(each, scope) for each in waiting)
 
 
 def _for_everyone(entry: Entry, scope: Scope) -> Verdict:

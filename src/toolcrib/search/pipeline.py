@@ -171,7 +171,7 @@ class Search:
     def _chance(self, steps: Sequence[Step], fused: Ranking) -> float:
         if not fused:
             return 0.0
-        seen = evidence(step.arms for step in steps)
+        seen = evidence(steps)
         likely = max(self.least, chance(seen, cosines=self.cosines))
         return LOW if likely < LOW and self.is_broad(fused[:FIRST]) else likely
 

@@ -15,27 +15,26 @@ from dataclasses import dataclass
 
 from toolcrib.execute.approval import Approver
 from toolcrib.execute.refusal import Refused
-from toolcrib.execute.refusal import listed as in_words
 from toolcrib.execute.tickets import ApprovalRequest
-from toolcrib.model import JsonObject, Kind, Outcome, Progress, ToolInfo
+from toolcrib.model import ConversationTokens, JsonObject, Kind, Outcome, Progress, ToolInfo
 from toolcrib.session.accounting import Prices, TokenEstimate, break_even
 from toolcrib.session.choose import in_turn, to_reveal
 from toolcrib.session.found import Found
 from toolcrib.session.host import Host
 from toolcrib.session.policy import Plan
+from toolcrib.session.refusals import no_tool, unrevealed
 from toolcrib.session.reveals import Reveals
-from toolcrib.session.search_tool import NAME, NAMES, SEARCH_TOOL, all_queries, read_ask
+from toolcrib.session.search_tool import NAMES, SEARCH_TOOL, all_queries, read_ask
 from toolcrib.session.stub import Style, stubs
 from toolcrib.session.summary import note
-from toolcrib.text.nearest import nearest
 
 
 @dataclass(frozen=True, slots=True)
 class Habits:
     """How sessions behave, by the settings that docs/settings.md describes.
 
-    `keep_called`: what is called is revealed, even while all is shown; so that it stays in sight
-    when a growing conversation begins to defer.
+    `keep_called`: the length of the conversation decides whether tools wait. Then what is called is
+    revealed, even while all is shown; so that it stays in sight when tools begin to wait.
     """
 
     style: Style = "hidden"
@@ -67,7 +66,6 @@ class Session:
         self._reveals = reveals
         self._prices = prices
         self._habits = habits or Habits()
-        self._used = 0
 
     @property
     def deferring(self) -> bool:
@@ -91,6 +89,7 @@ class Session:
         `stub` then all other deferred ones, without parameters. While the catalog stays as it is, a
         reveal changes nothing that stands before it.
         """
+        self._list()
         revealed = self.revealed_tools()
         names = {tool.name for tool in revealed}
         waiting = (tool for tool in self._plan.deferred_tools if tool.name not in names)
@@ -101,12 +100,12 @@ class Session:
 
         What a provider should cache ends with the last of these.
         """
-        plan = self._plan
+        plan = self._list()
         return (*plan.core_tools, *([plan.search_tool] if plan.search_tool else []))
 
     def core_tools(self) -> tuple[ToolInfo, ...]:
         """What is always shown whole, by source and name; every tool where nothing is deferred."""
-        return self._plan.core_tools
+        return self._list().core_tools
 
     def revealed_tools(self) -> tuple[ToolInfo, ...]:
         """The deferred tools that this conversation has found, in first-reveal order.
@@ -147,7 +146,8 @@ class Session:
             tokens=self._habits.reveal_tokens,
         )
         new = self._reveals.add(names) if names else ()
-        active = {tool.name: tool for tool in (*self.core_tools(), *self.revealed_tools())}
+        shown = (*self._plan.core_tools, *self.revealed_tools())
+        active = {tool.name: tool for tool in shown}
         hits = (active.get(hit.name) for hit in in_turn(answers))
         return Found(answers, new, tuple(tool for tool in hits if tool))
 
@@ -166,7 +166,8 @@ class Session:
         `pin` is that of the definition which a person was shown, if it has to be that one.
 
         `tool_search`, also as `search_capability`, searches: its content is `Found.text`, and its
-        structured content has the names under `tools` (callable now) and `revealed` (new). A
+        structured content has the names under `tools` (callable now) and `revealed` (new); with
+        `read` its content is the text of a skill or an agent. A
         deferred tool that is not revealed is refused with `not_revealed`, unless the setting
         `session.auto_reveal` is on and its arguments fit: then it is revealed and called. All else
         goes to the door as it is.
@@ -217,7 +218,8 @@ class Session:
         The conversation counts as short again; see `used`.
         """
         self._reveals.keep(names)
-        self._used = 0
+        if self._habits.keep_called:
+            self._reveals.set_tokens(ConversationTokens())
 
     def clear(self) -> None:
         """Begin anew: nothing is revealed."""
@@ -227,9 +229,15 @@ class Session:
         """Tell how many tokens the conversation takes by now, for the mode `conversation:N`.
 
         It only ever rises, until the conversation is compacted or cleared: tools that were deferred
-        do not come back because one request was shorter.
+        do not come back because one request was shorter. It is kept with the id of the session.
+        What it defers is deferred from the next request on: what the last one showed can be called
+        in reply to it.
         """
-        self._used = max(self._used, tokens)
+        if not self._habits.keep_called:
+            return
+        known = self._reveals.tokens()
+        if tokens > known.told:
+            self._reveals.set_tokens(known._replace(told=tokens))
 
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred."""
@@ -265,7 +273,25 @@ class Session:
 
     @property
     def _plan(self) -> Plan:
-        return self._make_plan(self._used)
+        """What is deferred in the next request."""
+        return self._make_plan(self._tokens.told)
+
+    @property
+    def _listed_plan(self) -> Plan:
+        """What was deferred in the last request, to which the model replies."""
+        told, listed = self._tokens
+        return self._make_plan(told if listed is None else listed)
+
+    @property
+    def _tokens(self) -> ConversationTokens:
+        return self._reveals.tokens() if self._habits.keep_called else ConversationTokens()
+
+    def _list(self) -> Plan:
+        """The plan for the next request, which the model is shown from now on."""
+        plan, known = self._plan, self._tokens
+        if self._habits.keep_called and (known.listed is None or self._listed_plan is not plan):
+            self._reveals.set_tokens(known._replace(listed=known.told))
+        return plan
 
     def _told(self) -> tuple[str, str]:
         return self.system_note(), self.deferred_summary()
@@ -279,6 +305,8 @@ class Session:
             ask = read_ask(self._host.check(SEARCH_TOOL, arguments))
         except Refused as refused:
             return Outcome(error=refused.error)
+        if ask.read:
+            return self._host.read(ask.read)
         found = self.search(queries=ask.queries, limit=ask.limit, kinds=ask.kinds)
         names = [tool.name for tool in found.tools]
         return Outcome(
@@ -298,24 +326,18 @@ class Session:
         entry = self._host.means(name)
         if entry is None:
             return ()
-        tool = self._plan.deferred_by_name.get(entry.name)
+        if entry.capability.kind != "tool":
+            raise no_tool(entry)
+        tool = self._listed_plan.deferred_by_name.get(entry.name)
         if tool and entry.name not in self._reveals.names():
             self._check_unrevealed(tool, arguments)
         return (entry.name,) if tool or self._habits.keep_called else ()
 
     def _check_unrevealed(self, tool: ToolInfo, arguments: JsonObject | str) -> None:
+        refused = unrevealed(tool.name, self._listed_plan.deferred_by_name)
         if not self._habits.auto_reveal:
-            raise self._unrevealed(tool)
+            raise refused
         try:
             self._host.check(tool, arguments)
         except Refused:
-            raise self._unrevealed(tool) from None
-
-    def _unrevealed(self, tool: ToolInfo) -> Refused:
-        others = [name for name in self._plan.deferred_by_name if name != tool.name]
-        message = (
-            f"{tool.name!r} is not loaded: search first. Call {NAME} with the query"
-            f" 'select:{tool.name}', then call it with the parameters that it has."
-            f" Nearest: {in_words(nearest(tool.name, others))}"
-        )
-        return Refused("not_revealed", "state", message)
+            raise refused from None

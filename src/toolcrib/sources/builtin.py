@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 
 from toolcrib.errors import BadArguments, NameTaken, UnknownTool
 from toolcrib.model import Call, CallError, Json, Outcome, Running, SourceKind, State, ToolInfo
+from toolcrib.names.reserved import RESERVED, told_reserved
 from toolcrib.sources.deadline import LATE, left_s
 from toolcrib.sources.function import Function, ToolFacts, function_from, with_facts
 from toolcrib.sources.threads import in_thread
@@ -62,8 +63,10 @@ class BuiltinSource:
         return self.put(function_from(fn, **facts))
 
     def put(self, function: Function) -> ToolInfo:
-        """Add one function that was read before. Raises `NameTaken`."""
+        """Add one function that was read before. Raises `NameTaken`, for a name of ours too."""
         name = function.info.name
+        if name in RESERVED:
+            raise NameTaken(told_reserved(name))
         if name in self._functions:
             raise NameTaken(f"there is a tool {name!r} here; add this one with another name=")
         self._functions[name] = replace(function, info=replace(function.info, source_id=self.id))

@@ -23,12 +23,14 @@ class Configured:
     """The sources that could be made, and what is wrong with the others.
 
     A source that could be made says by itself what is wrong within it. `close` ends what lives
-    behind them, such as servers that were started.
+    behind them, such as servers that were started. `broken` are the names of MCP servers that could
+    not be made.
     """
 
     sources: tuple[Source, ...]
     problems: tuple[str, ...]
     close: Callable[[], None] = lambda: None
+    broken: tuple[str, ...] = ()
 
 
 def configured(
@@ -50,7 +52,8 @@ def configured(
     problems += _declare_all(settings, functions)
     mcp = mcp_servers(settings.mcp_config, settings.state_folder, loop)
     problems += mcp.problems
-    return Configured((*sources, *mcp.sources, *plugins.sources), tuple(problems), mcp.close)
+    every = (*sources, *mcp.sources, *plugins.sources)
+    return Configured(every, tuple(problems), mcp.close, mcp.broken)
 
 
 def _makers(settings: Settings, functions: BuiltinSource) -> Iterator[Callable[[], Source]]:

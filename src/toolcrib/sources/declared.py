@@ -20,6 +20,7 @@ from pathlib import Path
 
 from toolcrib.errors import DeclarationError, NameTaken
 from toolcrib.model import ToolInfo
+from toolcrib.names.reserved import RESERVED, told_reserved
 from toolcrib.sources.builtin import BuiltinSource, Description
 from toolcrib.sources.function import ToolFacts, function_from
 from toolcrib.sources.text_file import read_text
@@ -57,6 +58,8 @@ def _declared(
     source: BuiltinSource, file: YamlFile, name: str, reference: str, facts: ToolFacts
 ) -> ToolInfo | None:
     """The tool of one entry; None if its function is not there yet. Raises `DeclarationError`."""
+    if name in RESERVED:
+        raise file.error((name,), told_reserved(name))
     try:
         if not reference:
             return source.describe(name, Description(file.where((name,)), facts))

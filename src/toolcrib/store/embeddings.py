@@ -27,6 +27,17 @@ def keep(db: apsw.Connection, model: str, vectors: Mapping[bytes, NDArray[np.flo
     )
 
 
+def size(db: apsw.Connection) -> int:
+    """The bytes in use of the file that they lie in, whatever else is in it."""
+    pages = int(db.pragma("page_count")) - int(db.pragma("freelist_count"))
+    return pages * int(db.pragma("page_size"))
+
+
+def forget(db: apsw.Connection) -> None:
+    """All of them, of every model."""
+    db.execute("DELETE FROM embedding")
+
+
 def stored(vector: Sequence[float] | NDArray[np.float32]) -> bytes:
     """A vector as it lies in the file."""
     return np.asarray(vector, STORED).tobytes()

@@ -43,6 +43,10 @@ MIGRATIONS = (
         PRIMARY KEY (caller, session)
     ) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE reveals ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE reveals ADD COLUMN listed INTEGER;
+    """,
 )
 
 

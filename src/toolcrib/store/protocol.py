@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.model import ConversationTokens
 from toolcrib.store.uses import Used
 
 
@@ -65,6 +66,16 @@ class RevealStore(Protocol):
 
     def keep_reveals(self, caller: str, session: str, names: Collection[str]) -> None:
         """Forget all names but these; those that stay keep their order."""
+        ...
+
+    def conversation_tokens(self, caller: str, session: str) -> ConversationTokens:
+        """How long a session's conversation is; of one that is not known, nothing."""
+        ...
+
+    def set_conversation_tokens(
+        self, caller: str, session: str, tokens: ConversationTokens
+    ) -> None:
+        """Keep how long a session's conversation is."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What each conversation has revealed: one row a session, and a bound on how many there are.
+"""What each conversation has revealed, and how long it is: one row a session, of a bounded number.
 
 `used` is a number that grows with every use. The session with the smallest was used longest ago,
 and is the first to go.
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import apsw
 
+from toolcrib.model import ConversationTokens
 from toolcrib.store.protocol import RevealStore
 
 MOST_SESSIONS = 4_096
@@ -23,6 +24,7 @@ class Row(NamedTuple):
 
     names: tuple[str, ...]
     is_fresh: bool
+    tokens: ConversationTokens = ConversationTokens()
 
 
 class KeptReveals:
@@ -46,24 +48,39 @@ class KeptReveals:
         """Forget all but these; those that stay keep their order."""
         self._store.keep_reveals(*self._of, names)
 
+    def tokens(self) -> ConversationTokens:
+        """How long the conversation is."""
+        return self._store.conversation_tokens(*self._of)
+
+    def set_tokens(self, tokens: ConversationTokens) -> None:
+        """Remember how long it is."""
+        self._store.set_conversation_tokens(*self._of, tokens)
+
 
 def read(db: apsw.Connection, caller: str, session: str) -> Row:
     """What a session has revealed; one that is not known has revealed nothing."""
     sql = (
-        "SELECT names, used > (SELECT max(used) FROM reveals) - ?"
+        "SELECT names, used > (SELECT max(used) FROM reveals) - ?, tokens, listed"
         " FROM reveals WHERE caller = ? AND session = ?"
     )
-    for names, is_fresh in db.execute(sql, (FRESH, caller, session)):
-        return Row(tuple(json.loads(names)), bool(is_fresh))
+    for names, is_fresh, tokens, listed in db.execute(sql, (FRESH, caller, session)):
+        length = ConversationTokens(int(tokens), listed)
+        return Row(tuple(json.loads(names)), bool(is_fresh), length)
     return Row((), is_fresh=True)
 
 
-def write(db: apsw.Connection, caller: str, session: str, names: Sequence[str]) -> None:
+def write(
+    db: apsw.Connection,
+    caller: str,
+    session: str,
+    names: Sequence[str],
+    tokens: ConversationTokens,
+) -> None:
     """Keep these as the newest; let the oldest go where there are too many."""
     db.execute(
-        "INSERT OR REPLACE INTO reveals VALUES"
-        " (?, ?, ?, (SELECT coalesce(max(used), 0) + 1 FROM reveals))",
-        (caller, session, json.dumps(names)),
+        "INSERT OR REPLACE INTO reveals (caller, session, names, tokens, listed, used) VALUES"
+        " (?, ?, ?, ?, ?, (SELECT coalesce(max(used), 0) + 1 FROM reveals))",
+        (caller, session, json.dumps(names), *tokens),
     )
     db.execute(
         "DELETE FROM reveals WHERE used IN"

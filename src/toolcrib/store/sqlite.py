@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.errors import StoreError
+from toolcrib.model import ConversationTokens
 from toolcrib.store import embeddings, reveals, uses
 from toolcrib.store.connections import Connections, FileConnections, MemoryConnection
 from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
@@ -74,6 +75,14 @@ class SqliteStore:
         with self.write() as db:
             embeddings.keep(db, model, vectors)
 
+    def bound_vectors(self, most_bytes: int) -> None:
+        """Forget all vectors where the file has grown beyond so many bytes."""
+        with self.read() as db:
+            full = embeddings.size(db) > most_bytes
+        if full:
+            with self.write() as db:
+                embeddings.forget(db)
+
     def used(self) -> Used:
         """As the protocol says."""
         with self.read() as db:
@@ -95,25 +104,50 @@ class SqliteStore:
             row = reveals.read(db, caller, session)
         if not row.is_fresh:
             with self.write() as db:
-                reveals.write(db, caller, session, reveals.read(db, caller, session).names)
+                now = reveals.read(db, caller, session)
+                reveals.write(db, caller, session, now.names, now.tokens)
         return row.names
 
     def add_reveals(self, caller: str, session: str, names: Sequence[str]) -> tuple[str, ...]:
         """As the protocol says."""
         with self.write() as db:
-            known = reveals.read(db, caller, session).names
+            known, _, tokens = reveals.read(db, caller, session)
             new = tuple(name for name in dict.fromkeys(names) if name not in known)
-            reveals.write(db, caller, session, (*known, *new))
+            reveals.write(db, caller, session, (*known, *new), tokens)
         return new
 
     def keep_reveals(self, caller: str, session: str, names: Collection[str]) -> None:
         """As the protocol says."""
         with self.write() as db:
-            known = reveals.read(db, caller, session).names
-            if kept := [name for name in known if name in names]:
-                reveals.write(db, caller, session, kept)
-            else:
-                reveals.forget(db, caller, session)
+            known, _, tokens = reveals.read(db, caller, session)
+            self._keep(db, caller, session, [name for name in known if name in names], tokens)
+
+    def conversation_tokens(self, caller: str, session: str) -> ConversationTokens:
+        """As the protocol says."""
+        with self.read() as db:
+            return reveals.read(db, caller, session).tokens
+
+    def set_conversation_tokens(
+        self, caller: str, session: str, tokens: ConversationTokens
+    ) -> None:
+        """As the protocol says."""
+        with self.write() as db:
+            names = reveals.read(db, caller, session).names
+            self._keep(db, caller, session, names, tokens)
+
+    def _keep(
+        self,
+        db: apsw.Connection,
+        caller: str,
+        session: str,
+        names: Sequence[str],
+        tokens: ConversationTokens,
+    ) -> None:
+        """What has nothing left takes no place."""
+        if names or tokens != ConversationTokens():
+            reveals.write(db, caller, session, names, tokens)
+        else:
+            reveals.forget(db, caller, session)
 
     def close(self) -> None:
         """As the protocol says. A file without other users is then one file, without a WAL."""

@@ -64,6 +64,13 @@ class ResponsesWire:
             "status": "completed",
             "model": body.get("model"),
             "output": output,
+            "usage": {
+                "input_tokens": 1,
+                "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens": 1,
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": 2,
+            },
             "parallel_tool_calls": True,
             "tool_choice": "auto",
             "tools": body.get("tools", []),

@@ -1,8 +1,10 @@
 """What is kept of a query: hashes of its telling words, by the profile of who asked."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from functools import lru_cache
 from hashlib import blake2b
+from typing import cast
 
 from toolcrib.search.filters import Scope
 from toolcrib.search.parse import Free, parse
@@ -12,6 +14,8 @@ from toolcrib.text.words import is_unspaced, roots, terms, words
 
 MOST_WORDS = 16
 HASH_BYTES = 8
+NO_RIGHTS = frozenset({"bound"})
+"""What a scope says that grants nothing and takes nothing: what its caller has already."""
 
 
 def content_words(query: str) -> Sequence[str]:
@@ -35,12 +39,20 @@ def hashed(query_words: Sequence[str], key: bytes) -> tuple[bytes, ...]:
     )
 
 
-def profile_of(scope: Scope) -> bytes:
-    """The profile of callers with these rights, as a hash: equal only for equal rights."""
-    return _profile(scope.allowed, scope.excluded)
-
-
 @lru_cache(maxsize=256)
-def _profile(allowed: frozenset[str] | None, excluded: frozenset[str]) -> bytes:
-    rights = (None if allowed is None else sorted(allowed), sorted(excluded))
+def profile_of(scope: Scope) -> bytes:
+    """The profile of callers with these rights, as a hash: equal only for equal rights.
+
+    Every field of the scope counts, one that is added later too, but for those that are no rights.
+    """
+    rights = [
+        (field.name, _said(getattr(scope, field.name)))
+        for field in fields(scope)
+        if field.name not in NO_RIGHTS
+    ]
     return blake2b(repr(rights).encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
+
+
+def _said(value: object) -> object:
+    """A value of a scope, in one order."""
+    return sorted(cast("frozenset[str]", value)) if isinstance(value, frozenset) else value

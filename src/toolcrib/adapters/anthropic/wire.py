@@ -41,7 +41,7 @@ from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
 from toolcrib.adapters.auto import Auto, Choice, Speaking
 from toolcrib.adapters.auto_table import Mode
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
-from toolcrib.adapters.wire.plain import objects, text_of
+from toolcrib.adapters.wire.plain import objects, text_of, tokens_in
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
 from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
 from toolcrib.adapters.wire.schemas import object_schema
@@ -126,13 +126,14 @@ class AnthropicWire:
 
         A search is answered with references to what it found, and in words where that is nothing.
         What there is to say besides follows in words: a result with references holds nothing else.
-        What the provider has searched itself is noted first. Raises `ReplyError` for what is no
-        reply of this provider, or is not whole.
+        What the provider has searched itself is noted first, and how long the conversation is.
+        Raises `ReplyError` for what is no reply of this provider, or is not whole.
         """
         read = read_reply(reply, "content", "a Message of Anthropic")
         blocks = objects(read.get("content"))
         _check_whole(text_of(read.get("stop_reason")), blocks)
         self._session.see(hosted_names(blocks))
+        self._session.used(tokens_in(read.get("usage"), *_USAGE))
         calls = [unwrapped(call) for call in map(call_of, typed(blocks, "tool_use"))]
         outcomes = await make_calls(self._session, calls, self._approver)
         made = list(zip(calls, outcomes, strict=True))
@@ -259,6 +260,13 @@ class AnthropicWire:
         last = cast("ToolUnionParam", {**tools[-1], "cache_control": self._cache_control})
         return [*tools[:-1], last]
 
+
+_USAGE = (
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+)
 
 _HOSTED: Mapping[str, ToolUnionParam] = {
     "bm25": {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"},

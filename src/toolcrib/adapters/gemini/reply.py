@@ -46,6 +46,12 @@ def calls_of(reply: types.GenerateContentResponse | JsonObject) -> list[types.Fu
     return calls
 
 
+def tokens_of(reply: types.GenerateContentResponse | JsonObject) -> int:
+    """The tokens of the conversation up to a reply, as it says; 0 if it does not."""
+    usage = _read(reply).usage_metadata
+    return (usage and usage.total_token_count) or 0
+
+
 def _read(reply: types.GenerateContentResponse | JsonObject) -> types.GenerateContentResponse:
     if isinstance(reply, types.GenerateContentResponse):
         return reply

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, TypedDict, cast
 
 from google.genai import types
 
-from toolcrib.adapters.gemini.reply import calls_of
+from toolcrib.adapters.gemini.reply import calls_of, tokens_of
 from toolcrib.adapters.gemini.schema import gemini_schema
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.adapters.wire.limit import within_limit
@@ -92,6 +92,7 @@ class GeminiWire:
         Raises `ReplyError` for what is no reply of Gemini, or is not whole.
         """
         asked = calls_of(reply)
+        self._session.used(tokens_of(reply))
         calls = [unwrapped(_call(call)) for call in asked]
         outcomes = await make_calls(self._session, calls, self._approver)
         parts = [_part(*each) for each in zip(asked, outcomes, strict=True)]

@@ -30,7 +30,7 @@ from toolcrib.adapters.openai_responses.carriers import NATIVE, with_carriers
 from toolcrib.adapters.openai_responses.items import as_spoken, carried, revealed, with_namespaces
 from toolcrib.adapters.openai_responses.tools import function, namespaces, search_tool
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
-from toolcrib.adapters.wire.plain import objects, text_of
+from toolcrib.adapters.wire.plain import objects, text_of, tokens_in
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
 from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
 from toolcrib.adapters.wire.told import Image, told, told_beside, told_with_images
@@ -115,6 +115,7 @@ class ResponsesWire:
         output = objects(read.get("output"))
         _check_whole(read, has_calls=any(_calls(output)))
         self._session.see(revealed(output))
+        self._session.used(tokens_in(read.get("usage"), "total_tokens"))
         calls = [unwrapped(call) for call in _calls(output)]
         outcomes = await make_calls(self._session, calls, self._approver)
         made = list(zip(calls, outcomes, strict=True))
@@ -148,7 +149,7 @@ class ResponsesWire:
         said = as_spoken([each for _, each in read], mode)
         if mode in NATIVE and not self._hosted:
             said = list(with_carriers(said, mode, self._session.revealed_tools()))
-        if mode == "output":
+        if mode in NATIVE:
             listed = self._session.deferred_tools() if self._hosted else ()
             said = list(with_namespaces(said, {tool.name for tool in listed}))
         given = {id(each): item for item, each in read}
@@ -200,6 +201,8 @@ class ResponsesWire:
     def _besides(self, outcome: Outcome) -> str:
         if found_tools(self._session, outcome):
             return told_beside(outcome)
+        if outcome.structured is None and not outcome.error:  # the text of a skill
+            return told(outcome)
         return f"{NAME} has found nothing to load. {told(outcome)}"
 
 

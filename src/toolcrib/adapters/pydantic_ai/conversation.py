@@ -29,7 +29,7 @@ def session_in(sessions: Sessions, deps: object, messages: Sequence[ModelMessage
     """A session in which is revealed what the messages show, since they were last compacted."""
     session = session_for(sessions, deps)
     kept = post_compaction_window(messages)
-    session.used(_used(kept))
+    session.used(_used(_before_reply(kept)))
     session.see(revealed(kept))
     return session
 
@@ -43,6 +43,11 @@ def revealed(messages: Iterable[ModelMessage]) -> Iterator[str]:
                 if part.tool_name in NAMES
                 else [part.tool_name]
             )
+
+
+def _before_reply(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    """The messages without a reply whose calls are being made: what was shown can be called."""
+    return messages[:-1] if messages and isinstance(messages[-1], ModelResponse) else messages
 
 
 def _returns(messages: Iterable[ModelMessage]) -> Iterator[ToolReturnPart]:

@@ -37,6 +37,15 @@ def text_of(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def tokens_in(usage: object, *members: str) -> int:
+    """The sum of these members of what a provider says of tokens; 0 if it says nothing."""
+    if not isinstance(usage, Mapping):
+        return 0
+    counts = cast("Mapping[str, object]", usage)
+    said = (counts.get(member) for member in members)
+    return sum(each for each in said if isinstance(each, int))
+
+
 def _each(value: Json) -> Iterator[Json]:
     if isinstance(value, list):
         yield from value

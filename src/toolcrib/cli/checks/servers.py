@@ -64,9 +64,18 @@ def _by_state(source: McpSource) -> Finding:
         )
     if not status.seen:
         return _warning(source, "its tools were never listed", f"toolcrib refresh {server}")
+    fine = Finding(AREA, "ok", f"{server}: {status.tools} tools, {status.state}")
+    return _of_listing(source) or fine
+
+
+def _of_listing(source: McpSource) -> Finding | None:
+    """What is wrong with what it has listed: for the operator to judge, or its maker to mend."""
+    if waiting := len(source.judgement.waiting()):
+        words = f"waiting for review: {waiting}"
+        return _warning(source, words, f"toolcrib review {source.server}")
     for said in source.problems:
         return _warning(source, said, "tell whoever makes the server")
-    return Finding(AREA, "ok", f"{server}: {status.tools} tools, {status.state}")
+    return None
 
 
 def _problem(source: McpSource, words: str, remedy: str) -> Finding:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.embed.blas import one_thread
+
 Floats = NDArray[np.float32]
 Stored = Mapping[str, NDArray[np.generic]]
 
@@ -88,7 +90,12 @@ class Network:
         return len(self._positions)
 
     def __call__(self, numbers: NDArray[np.int64]) -> Floats:
-        """One row a text. Every text has at least one piece."""
+        """One row a text. Every text has at least one piece. Runs on the thread that asks."""
+        with one_thread():
+            return self.by_threads_of_blas(numbers)
+
+    def by_threads_of_blas(self, numbers: NDArray[np.int64]) -> Floats:
+        """The same on as many threads as BLAS takes: to compare."""
         real = numbers != PADDING
         x = self._words[numbers].astype(np.float32) * self._steps[numbers][..., None]
         x = self._norm(x + self._positions[: numbers.shape[1]])

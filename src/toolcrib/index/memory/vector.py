@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.embed.blas import one_thread
 from toolcrib.index.memory.ranking import ranking
 from toolcrib.model import Ranking, Variant
 
@@ -34,7 +35,8 @@ class Vector:
         if variant.vector is None:
             return []
         query = np.asarray(variant.vector, dtype=np.float32)
-        scores = (self.matrix @ query).astype(np.float64)
+        with one_thread():
+            scores = (self.matrix @ query).astype(np.float64)
         if exclude:
             scores[self._rows(exclude)] = 0.0
         return ranking(self.ids, scores, limit)

@@ -42,10 +42,14 @@ HTTP_TYPES = ("http", "streamable-http", "streamableHttp", "streamable_http")
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """The servers of one or more files, in their order, and what is wrong with the rest."""
+    """The servers of one or more files, in their order, and what is wrong with the rest.
+
+    `broken` are the names of those that cannot be used as they are written.
+    """
 
     servers: tuple[ServerConfig, ...]
     problems: tuple[str, ...]
+    broken: tuple[str, ...] = ()
 
 
 def read_servers(paths: Sequence[Path]) -> Servers:
@@ -55,6 +59,7 @@ def read_servers(paths: Sequence[Path]) -> Servers:
     """
     found: dict[str, ServerConfig] = {}
     problems: list[str] = []
+    broken: list[str] = []
     for path in paths:
         try:
             read = _read_file(path)
@@ -62,10 +67,11 @@ def read_servers(paths: Sequence[Path]) -> Servers:
             problems.append(str(error))
             continue
         problems += read.problems
+        broken += read.broken
         for server in read.servers:
             if found.setdefault(server.prefix or server.id, server) is not server:
                 problems.append(f"{path}: {server.id!r} is the name of another server; rename one")
-    return Servers(tuple(found.values()), tuple(problems))
+    return Servers(tuple(found.values()), tuple(problems), tuple(broken))
 
 
 def _read_file(path: Path) -> Servers:
@@ -86,7 +92,8 @@ def read_table(path: Path, table: JsonObject) -> Servers:
     """The servers of a table that stands, or is going to stand, in this file."""
     problems: list[str] = []
     servers = tuple(_servers(path, table, problems))
-    return Servers(servers, tuple(problems))
+    broken = table.keys() - {each.id for each in servers}
+    return Servers(servers, tuple(problems), tuple(sorted(broken)))
 
 
 def _servers(path: Path, table: JsonObject, problems: list[str]) -> Iterator[ServerConfig]:

@@ -27,13 +27,15 @@ LOGINS = "logins"
 class McpServers:
     """The sources, what is wrong with the rest, and what stops all servers that were started.
 
-    `decisions` is what was decided about their tools; None where there are no sources.
+    `decisions` is what was decided about their tools; None where there are no sources. `broken` are
+    the names of servers whose entries cannot be used.
     """
 
     sources: tuple[McpSource, ...]
     problems: tuple[str, ...]
     close: Callable[[], None]
     decisions: Decisions | None = None
+    broken: tuple[str, ...] = ()
 
 
 def mcp_servers(
@@ -50,7 +52,7 @@ def opened(found: Servers, state_folder: Path, loop: AbstractEventLoop | None = 
     """The same, for servers that were read already."""
     room = EngineRoom(loop)
     if not found.servers:
-        return McpServers((), found.problems, room.close)
+        return McpServers((), found.problems, room.close, broken=found.broken)
     try:
         state = open_state(state_folder)
     except ToolcribError as error:
@@ -69,7 +71,8 @@ def opened(found: Servers, state_folder: Path, loop: AbstractEventLoop | None = 
         return McpSource(config, memory, room, LoginFile(logins, config.id))
 
     sources = tuple(map(source, found.servers))
-    return McpServers(sources, (*found.problems, *state.problems), close, decisions)
+    problems = (*found.problems, *state.problems)
+    return McpServers(sources, problems, close, decisions, found.broken)
 
 
 def one_server(name: str, sources: Sequence[McpSource]) -> McpSource:
