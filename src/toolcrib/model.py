@@ -365,7 +365,7 @@ class CallError:
 class Outcome:
     """How a call ended: without an error it went well.
 
-    `content` is what the tool returned: a JSON value, or the content blocks of an MCP tool.
+    `content` is what the tool returned: a JSON value, or with `blocks` the content blocks of MCP.
     `structured` is its structured content, if it has any, and `meta` what a server says beside
     both. `handle` names the rest of a result that
     was too large to give whole; `content` is then its first part, as text. `repaired` says what was
@@ -378,6 +378,7 @@ class Outcome:
     handle: str = ""
     repaired: tuple[str, ...] = ()
     meta: JsonObject = field(default_factory=dict[str, Json])
+    blocks: bool = False
 
     @property
     def ok(self) -> bool:
