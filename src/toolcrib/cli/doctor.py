@@ -9,6 +9,7 @@ from toolcrib.cli.checks.apps import check_apps
 from toolcrib.cli.checks.clients import check_clients
 from toolcrib.cli.checks.files import check_files
 from toolcrib.cli.checks.finding import Check, Finding, Patient
+from toolcrib.cli.checks.loads import check_loads
 from toolcrib.cli.checks.machine import check_machine
 from toolcrib.cli.checks.names import check_names
 from toolcrib.cli.checks.servers import check_servers
@@ -27,6 +28,7 @@ CHECKS: tuple[Check, ...] = (
     check_sources,
     check_servers,
     check_names,
+    check_loads,
     check_store,
     check_index,
     check_embedder,
@@ -46,7 +48,7 @@ def run(
 ) -> None:
     """Look at everything that may keep Toolcrib from working, and say what to do about it.
 
-    Looks at the settings, servers, names, store, index, apps, MCP clients, files and versions.
+    Looks at the settings, servers, names, loads, store, index, apps, MCP clients, files, versions.
     Changes nothing, and starts no server unless told to. Exit code 1: there are problems; warnings
     are none.
     """

@@ -7,7 +7,10 @@ import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
-from toolcrib.session.accounting import SourceTokens, TokenEstimate
+from toolcrib.crib import HOST
+from toolcrib.session.accounting import Prices, SourceTokens, TokenEstimate
+from toolcrib.session.policy import tools_of
+from toolcrib.text.tokens import token_counter
 
 NAME = "tokens"
 
@@ -20,18 +23,23 @@ def run(context: typer.Context, mode: Mode = None, as_json: AsJson = False) -> N
     """Tell what your tools cost a model with each request, and what deferring them saves.
 
     Eager is every definition whole. Deferred is what is sent in its place: the tools that are
-    never deferred, the search tool, the note and the summary.
+    never deferred, the search tool, the note and the summary. What MCP servers ask to be always
+    loaded is told below.
     """
     opening: Opening = context.obj
     with opening.crib() as crib:
         estimate = crib.session(mode=mode).token_estimate()
+        asked = Prices(token_counter).asked_loads(tools_of(crib.seen_by(HOST).values()))
     if as_json:
-        print_json(asdict(estimate) | {"saved": estimate.saved, "share": estimate.share})
+        figures = {"saved": estimate.saved, "share": estimate.share, "asked_loads": asked}
+        print_json(asdict(estimate) | figures)
         return
     columns = ["source", ">tools", ">eager", ">deferred", ">saved"]
     rows = [*map(_row, estimate.sources), *_sums(estimate)]
     console().print(table("", columns, rows))
     console().print(safe(_verdict(estimate)))
+    for each in asked:
+        console().print(safe(f"{each}."), soft_wrap=True)
 
 
 def _row(cost: SourceTokens) -> tuple[object, ...]:
