@@ -9,6 +9,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.execute.approval import Rule
 from toolcrib.execute.audit import Audit
 from toolcrib.execute.door import Policy
+from toolcrib.execute.tickets import Tickets
 from toolcrib.index.weights import FieldWeights
 from toolcrib.model import SearchMode
 from toolcrib.search.rewrite import VariantWeights
@@ -16,7 +17,9 @@ from toolcrib.search.rules import ArmWeights, Rules
 from toolcrib.session.policy import Deferral
 from toolcrib.session.session import Habits
 from toolcrib.sources.apps.rules import AppRules, Patience
+from toolcrib.sources.mcp.fingerprint import install_key
 from toolcrib.store.audit import AuditFile, Retention
+from toolcrib.store.tickets import TicketFile
 
 
 def rules_of(settings: Settings) -> Rules:
@@ -57,6 +60,17 @@ def audit_of(settings: Settings) -> Audit | None:
     """The log of calls that the settings name. Nothing is written before the first call."""
     path, said = settings.audit_path, settings.audit
     return Audit(partial(AuditFile, path, Retention(said.rows, said.days))) if path else None
+
+
+def tickets_of(settings: Settings) -> Tickets:
+    """The calls that wait for approval, in a file unless nothing is to be left on disk."""
+    return Tickets() if settings.store_path == ":memory:" else Tickets(partial(_tickets, settings))
+
+
+def _tickets(settings: Settings) -> TicketFile:
+    """Raises `SourceError` and `StoreError`."""
+    folder = settings.state_folder
+    return TicketFile(folder / "tickets.db", install_key(folder / "tickets.key"))
 
 
 def deferral_of(settings: Settings, mode: str | None, context_window: int | None) -> Deferral:

@@ -28,6 +28,7 @@ from toolcrib.by_settings import (
     habits_of,
     policy_of,
     rules_of,
+    tickets_of,
 )
 from toolcrib.config import Settings, default_settings
 from toolcrib.embed.protocol import Embedder
@@ -115,7 +116,14 @@ class Crib:
         )
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
         self._advice = Advice(self._uses, self.pool, boost=learns)
-        self._door = Door(self.pool, policy_of(self.settings), audit=self._audit, heard=self._heard)
+        self._tickets = tickets_of(self.settings)
+        self._door = Door(
+            self.pool,
+            policy_of(self.settings),
+            audit=self._audit,
+            tickets=self._tickets,
+            heard=self._heard,
+        )
         self._functions = BuiltinSource()
         self._added = False
         self._closing: list[Callable[[], None]] = []
@@ -331,7 +339,7 @@ class Crib:
     @property
     def tickets(self) -> Tickets:
         """The calls that wait for approval. For the operator: never hand it to a model."""
-        return self._door.tickets
+        return self._tickets
 
     def entries(self) -> Mapping[str, Entry]:
         """Everything in the pool by name, hidden or not."""
@@ -401,6 +409,7 @@ class Crib:
         if "_apps" in self.__dict__:
             self._apps.close()
         self._shelf.close()
+        self._tickets.close()
         if self._audit:
             self._audit.close()
 

@@ -132,3 +132,44 @@ def test_a_private_file_that_is_open_to_others_is_a_problem(run: Run):
     own_servers_file().chmod(0o644)
     found = of("files", findings(run, "doctor"))[0]
     assert found["remedy"] == f"chmod 600 {own_servers_file()}"
+
+
+PROFILES = """
+[gateway.profiles.empty]
+servers = ["githb"]
+
+[gateway.profiles.half]
+servers = ["files", "builtin", "nobody"]
+builtin_tools = true
+tools = ["builtin/read_*", "github/*"]
+exclude = ["read_file", "delete_everything"]
+kinds = ["read", "dangerous"]
+pins = ["read_fil"]
+
+[gateway.profiles.fine]
+builtin_tools = true
+tools = ["read_file"]
+"""
+
+
+def test_a_profile_that_fits_nothing_is_told(run: Run, servers: Any, tmp_path: Path):
+    config = tmp_path / "settings.toml"
+    config.write_text(f'store = ":memory:"\n{PROFILES}', encoding="utf-8")
+    named = servers(files={"command": sys.executable})
+    found = of("profiles", findings(run, "--config", str(config), *named, "doctor"))
+    told = [each["message"] for each in found if each["level"] == "warning"]
+    assert told == [
+        "gateway.profiles.empty.servers: nothing fits 'githb'",
+        "empty: shows nothing, so its clients find no tool at all",
+        "gateway.profiles.half.servers: nothing fits 'nobody'",
+        "gateway.profiles.half.tools: nothing fits 'github/*'",
+        "gateway.profiles.half.exclude: nothing fits 'delete_everything'",
+        "gateway.profiles.half.pins: nothing fits 'read_fil'",
+    ]
+    assert "read_file" in next(each for each in found if "read_fil'" in each["message"])["remedy"]
+    [fine] = [each for each in found if each["message"].startswith("fine: ")]
+    assert (fine["level"], fine["message"].startswith("fine: shows 1 of ")) == ("ok", True)
+
+
+def test_without_profiles_nothing_is_said_of_them(run: Run):
+    assert of("profiles", findings(run, "doctor")) == []

@@ -195,7 +195,7 @@ def expired(kind: PermissionKind) -> World:
     error = world.call().error
     assert error
     assert world.crib.tickets.approve(error.ticket)
-    world.crib.tickets._clock = lambda: 10**12  # type: ignore[method-assign]
+    world.crib.tickets._file._clock = lambda: 10.0**12  # type: ignore[method-assign]
     return world
 
 

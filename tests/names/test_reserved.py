@@ -13,6 +13,7 @@ from toolcrib.adapters.anthropic.wire import _HOSTED
 from toolcrib.adapters.wire.proxy import NAME as PROXY
 from toolcrib.errors import NameTaken
 from toolcrib.gateway import surface
+from toolcrib.model import SourceKind
 from toolcrib.names.reserved import RESERVED
 from toolcrib.session.search_tool import NAMES
 from toolcrib.sources.builtin import BuiltinSource
@@ -26,12 +27,13 @@ each_name = pytest.mark.parametrize("name", sorted(RESERVED))
 class Own(CountingSource):
     """A source of a plugin's own, whose tools keep their bare names."""
 
-    kind = "builtin"
+    kind: SourceKind = "builtin"
     id = "shop"
 
 
 def test_all_names_of_ours_are_reserved_and_no_other():
-    assert {*NAMES, PROXY, *GATEWAY, *(str(each["name"]) for each in _HOSTED.values())} == RESERVED
+    hosted = {str(each.get("name")) for each in _HOSTED.values()}
+    assert {*NAMES, PROXY, *GATEWAY, *hosted} == RESERVED
 
 
 @each_name

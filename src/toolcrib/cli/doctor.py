@@ -12,6 +12,7 @@ from toolcrib.cli.checks.finding import Check, Finding, Patient
 from toolcrib.cli.checks.loads import check_loads
 from toolcrib.cli.checks.machine import check_machine
 from toolcrib.cli.checks.names import check_names
+from toolcrib.cli.checks.profiles import check_profiles
 from toolcrib.cli.checks.servers import check_servers
 from toolcrib.cli.checks.sources import check_sources
 from toolcrib.cli.checks.store import check_embedder, check_index, check_store
@@ -29,6 +30,7 @@ CHECKS: tuple[Check, ...] = (
     check_servers,
     check_names,
     check_loads,
+    check_profiles,
     check_store,
     check_index,
     check_embedder,
@@ -48,9 +50,9 @@ def run(
 ) -> None:
     """Look at everything that may keep Toolcrib from working, and say what to do about it.
 
-    Looks at the settings, servers, names, loads, store, index, apps, MCP clients, files, versions.
-    Changes nothing, and starts no server unless told to. Exit code 1: there are problems; warnings
-    are none.
+    Looks at the settings, servers, names, loads, profiles, store, index, apps, MCP clients, files
+    and versions. Changes nothing, and starts no server unless told to. Exit code 1: there are problems;
+    warnings are none.
     """
     opening: Opening = context.obj
     findings = list(_examined(opening, start=start))

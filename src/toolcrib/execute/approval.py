@@ -12,10 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from toolcrib.errors import ToolcribError
 from toolcrib.execute.refusal import Refused
-from toolcrib.execute.tickets import TICKET_S, ApprovalRequest, Tickets
+from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import Entry, PermissionKind
 from toolcrib.names.patterns import bars, grants
+from toolcrib.store.tickets import TICKET_S
 
 Verdict = Literal["allow", "ask", "deny"]
 _STRICTEST: tuple[Verdict, ...] = ("allow", "ask", "deny")
@@ -94,16 +96,20 @@ class Approval:
             case "ask" if approver:
                 await _ask(approver, request)
             case "ask":
-                self._spend(request)
+                await asyncio.to_thread(self._spend, request)
             case _:
                 message = f"the operator's rules deny {entry.name!r}; do without it"
                 raise Refused("approval_denied", "approval", message)
 
     def _spend(self, request: ApprovalRequest) -> None:
         """Use up the ticket of this call; without one, ask for one."""
-        if self._tickets.spend(request):
-            return
-        ticket = self._tickets.ask(request).id
+        try:
+            if self._tickets.spend(request):
+                return
+            ticket = self._tickets.ask(request).id
+        except ToolcribError as error:
+            message = f"nobody can approve {request.name!r} now: {error}"
+            raise Refused("approval_failed", "approval", message) from None
         message = (
             f"{request.name!r} needs the operator's approval (ticket {ticket}); "
             "once it is given, make the same call again"

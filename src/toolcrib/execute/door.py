@@ -99,13 +99,14 @@ class Door:
         policy: Policy | None = None,
         *,
         audit: Audit | None = None,
+        tickets: Tickets | None = None,
         heard: Callable[[Caller, str], None] = lambda _caller, _tool: None,
     ) -> None:
         self._pool = pool
         self._audit = audit
         self._heard = heard
         self._policy = policy or Policy()
-        self.tickets = Tickets()
+        self.tickets = tickets or Tickets()
         self._approval = Approval(self._policy.rules, self.tickets)
         self._arguments = ArgumentCheck()
         self._checking = ThreadPoolExecutor(CHECKING_THREADS, "toolcrib-check")

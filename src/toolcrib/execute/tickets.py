@@ -5,17 +5,18 @@ minutes and is spent by the first call that fits it. Approving is the operator's
 model can call leads here.
 """
 
+import json
 import secrets
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from threading import Lock
 
-from toolcrib.execute.strict_json import digest
+from toolcrib.execute.strict_json import canonical, digest
 from toolcrib.model import Json, PermissionKind, ToolInfo
+from toolcrib.store.tickets import Binding, TicketFile, TicketRow
 
-TICKET_S = 300.0
-MOST_TICKETS = 1_000
+KEY_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,85 +35,72 @@ class ApprovalRequest:
         """The request of a caller to call a tool."""
         return cls(caller, tool.name, tool.description, tool.permission_kind, arguments, tool.pin)
 
-    def binding(self) -> tuple[str, str, str]:
+    def binding(self) -> Binding:
         """What makes it this call and no other: caller, pin, hash of the arguments."""
-        return self.caller, self.pin, digest(self.arguments)
+        return Binding(self.caller, self.pin, digest(self.arguments))
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A call that waits for approval, or has it."""
+    """A call that waits for approval. `expires` is in seconds since the epoch."""
 
     id: str
     request: ApprovalRequest
     expires: float
-    approved: bool = False
+
+
+def in_memory() -> TicketFile:
+    """For a door that leaves nothing on disk."""
+    return TicketFile(Path(":memory:"), secrets.token_bytes(KEY_BYTES))
 
 
 class Tickets:
-    """All tickets of one door. Every step is one step: no two calls get one ticket."""
+    """The tickets of one door. The file is opened when the first is asked for or looked for.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._tickets: dict[tuple[str, str, str], Ticket] = {}
-        self._changing = Lock()
+    Everything here raises `StoreError` when it cannot be read or written.
+    """
+
+    def __init__(self, opening: Callable[[], TicketFile] = in_memory) -> None:
+        self._opening = opening
+        self._opened: TicketFile | None = None
+        self._starting = Lock()
 
     def ask(self, request: ApprovalRequest) -> Ticket:
         """The ticket that a call waits for: the one it has, or a new one.
 
-        With `MOST_TICKETS` waiting, the oldest makes room.
+        With too many of its caller waiting, the oldest of those makes room.
         """
-        with self._changing:
-            self._forget()
-            binding = request.binding()
-            if binding not in self._tickets:
-                while len(self._tickets) >= MOST_TICKETS:
-                    del self._tickets[next(iter(self._tickets))]
-                expires = self._clock() + TICKET_S
-                self._tickets[binding] = Ticket(secrets.token_hex(8), request, expires)
-            return self._tickets[binding]
+        return _read(self._file.ask(request.binding(), canonical(asdict(request))))
 
     def spend(self, request: ApprovalRequest) -> bool:
         """Whether this call was approved; if so, that approval is gone now."""
-        with self._changing:
-            self._forget()
-            binding = request.binding()
-            ticket = self._tickets.get(binding)
-            if ticket is None or not ticket.approved:
-                return False
-            del self._tickets[binding]
-            return True
+        return self._file.spend(request.binding())
 
     def waiting(self) -> Sequence[Ticket]:
         """The tickets that nobody has decided on, oldest first."""
-        with self._changing:
-            self._forget()
-            return [ticket for ticket in self._tickets.values() if not ticket.approved]
+        return [_read(row) for row in self._file.waiting()]
 
     def approve(self, id: str) -> bool:
         """Give leave for one call. False: no such ticket waits, or not any more."""
-        with self._changing:
-            ticket = self._undecided(id)
-            if ticket:
-                self._tickets[ticket.request.binding()] = replace(ticket, approved=True)
-            return ticket is not None
+        return self._file.approve(id)
 
     def reject(self, id: str) -> bool:
         """Take a ticket away. False: no such ticket waits, or not any more."""
-        with self._changing:
-            ticket = self._undecided(id)
-            if ticket:
-                del self._tickets[ticket.request.binding()]
-            return ticket is not None
+        return self._file.reject(id)
 
-    def _undecided(self, id: str) -> Ticket | None:
-        self._forget()
-        waiting = (ticket for ticket in self._tickets.values() if not ticket.approved)
-        return next((ticket for ticket in waiting if ticket.id == id), None)
+    def close(self) -> None:
+        """Let go of the file; what waits in it goes on waiting."""
+        with self._starting:
+            if self._opened:
+                self._opened.close()
 
-    def _forget(self) -> None:
-        """Let go of what has expired. An approval does not make a ticket last longer."""
-        now = self._clock()
-        expired = [key for key, ticket in self._tickets.items() if ticket.expires <= now]
-        for key in expired:
-            del self._tickets[key]
+    @property
+    def _file(self) -> TicketFile:
+        with self._starting:
+            if self._opened is None:
+                self._opened = self._opening()
+            return self._opened
+
+
+def _read(row: TicketRow) -> Ticket:
+    return Ticket(row.id, ApprovalRequest(**json.loads(row.request)), row.expires)

@@ -106,5 +106,5 @@ def _ticket(ticket: Ticket) -> Json:
         "description": asked.description,
         "permission_kind": asked.permission_kind,
         "arguments": asked.arguments,
-        "expires_s": round(ticket.expires - time.monotonic(), 1),
+        "expires_s": round(ticket.expires - time.time(), 1),
     }

@@ -1,0 +1,189 @@
+"""Calls that wait for approval, or have it, in a file: a restart loses none, and repeats none.
+
+Beside the decisions, for its owner alone, and written through to the disk. Leave to make a call is
+a MAC over what it is for: a row that somebody else has written gives none. It is taken by the one
+statement that removes the row, so that no two calls get it, in whatever process they come.
+"""
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+import apsw
+
+from toolcrib.errors import StoreError
+from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
+from toolcrib.store.migrations import migrate
+from toolcrib.store.private import open_private
+from toolcrib.store.transaction import transaction
+from toolcrib.text.canonical import canonical
+
+TICKET_S = 300.0
+MOST_OF_ONE = 100
+MOST_BYTES_OF_ONE = 8 * 1024 * 1024
+MOST = 1_000
+
+APPLICATION = 0x746F6F74  # "toot"
+MIGRATIONS = (
+    """
+    PRAGMA application_id = 0x746F6F74;
+    CREATE TABLE ticket (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, caller TEXT NOT NULL,
+        pin TEXT NOT NULL, digest TEXT NOT NULL, expires REAL NOT NULL, request TEXT NOT NULL,
+        leave BLOB, UNIQUE (caller, pin, digest)
+    );
+    """,
+)
+
+_OLDEST_OF_MOST = """
+    DELETE FROM ticket WHERE number = (
+        SELECT min(number) FROM ticket WHERE leave IS NULL AND caller = (
+            SELECT caller FROM ticket WHERE leave IS NULL
+            GROUP BY caller ORDER BY count(*) DESC, min(number) LIMIT 1
+        )
+    )
+"""
+_LASTS = "expires > ?1 AND expires <= ?1 + ?2"
+
+
+class Binding(NamedTuple):
+    """What makes it this call and no other: who calls, the pin of the tool, a hash of the rest."""
+
+    caller: str
+    pin: str
+    digest: str
+
+
+class TicketRow(NamedTuple):
+    """A call that waits. `expires` is since the epoch, `request` what its owner wrote."""
+
+    id: str
+    expires: float
+    request: str
+
+
+class TicketFile:
+    """One file, for all threads of a process and any number of processes; `:memory:` is for one.
+
+    A ticket lasts for `TICKET_S`, approved or not. Those of one caller make room for one another
+    and for nobody else; what is approved makes room for none. Everything here raises `StoreError`
+    when the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path, key: bytes, clock: Callable[[], float] = time.time) -> None:
+        """Opened, and made if it is not there. One that is damaged is set aside: nothing waits."""
+        self._path = path
+        self._key = key
+        self._clock = clock
+        self._turn = Lock()
+        with self._explained():
+            try:
+                self._db = _opened(path)
+            except DAMAGE:
+                set_aside(path)
+                self._db = _opened(path)
+
+    def ask(self, binding: Binding, request: str) -> TicketRow:
+        """The ticket that a call waits for: the one it has, or a new one."""
+        with self._writing() as db:
+            new = secrets.token_hex(8), *binding, self._clock() + TICKET_S, request
+            columns = "id, caller, pin, digest, expires, request"
+            sql = f"INSERT OR IGNORE INTO ticket ({columns}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
+            db.execute(sql, new)
+            self._make_room(db, binding.caller)
+            sql = "SELECT id, expires, request FROM ticket WHERE (caller, pin, digest) = (?, ?, ?)"
+            return TicketRow(*db.execute(sql, binding).get)
+
+    def spend(self, binding: Binding) -> bool:
+        """Whether this call was approved; if so, that approval is gone now."""
+        sql = (
+            f"DELETE FROM ticket WHERE (caller, pin, digest) = (?3, ?4, ?5) AND {_LASTS}"  # noqa: S608 - our own names
+            " AND leave IS NOT NULL RETURNING id, expires, leave"
+        )
+        with self._turn, self._explained():
+            rows = self._db.execute(sql, (self._clock(), TICKET_S, *binding)).fetchall()
+        return any(
+            isinstance(leave, bytes)
+            and hmac.compare_digest(leave, self._leave(id, expires, binding))
+            for id, expires, leave in rows
+        )
+
+    def waiting(self) -> Sequence[TicketRow]:
+        """The tickets that nobody has decided on, oldest first."""
+        sql = f"SELECT id, expires, request FROM ticket WHERE leave IS NULL AND {_LASTS}"  # noqa: S608 - our own names
+        with self._turn, self._explained():
+            rows = self._db.execute(f"{sql} ORDER BY number", (self._clock(), TICKET_S))
+            return [TicketRow(*row) for row in rows]
+
+    def approve(self, id: str) -> bool:
+        """Give leave for one call. False: no such ticket waits, or not any more."""
+        with self._writing() as db:
+            sql = "SELECT expires, caller, pin, digest FROM ticket WHERE id = ? AND leave IS NULL"
+            rows = db.execute(sql, (id,)).fetchall()
+            for expires, *binding in rows:
+                leave = self._leave(id, expires, Binding(*binding))
+                db.execute("UPDATE ticket SET leave = ? WHERE id = ?", (leave, id))
+            return bool(rows)
+
+    def reject(self, id: str) -> bool:
+        """Take a ticket away. False: no such ticket waits, or not any more."""
+        with self._writing() as db:
+            sql = "DELETE FROM ticket WHERE id = ? AND leave IS NULL RETURNING id"
+            return bool(db.execute(sql, (id,)).fetchall())
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._turn:
+            self._db.close()
+
+    def _make_room(self, db: apsw.Connection, caller: str) -> None:
+        """Keep the newest of what waits: of this caller, then of whoever has the most."""
+        sql = "SELECT number, length(request) FROM ticket WHERE caller = ? AND leave IS NULL"
+        size = 0
+        for count, (number, length) in enumerate(
+            db.execute(f"{sql} ORDER BY number DESC", (caller,)).fetchall()
+        ):
+            size += length
+            if count and (count >= MOST_OF_ONE or size > MOST_BYTES_OF_ONE):
+                db.execute("DELETE FROM ticket WHERE number = ?", (number,))
+        while db.execute("SELECT count(*) FROM ticket WHERE leave IS NULL").get > MOST:
+            db.execute(_OLDEST_OF_MOST)
+
+    def _leave(self, id: str, expires: float, binding: Binding) -> bytes:
+        text = canonical([id, repr(expires), *binding])
+        return hashlib.blake2b(text.encode(), key=self._key).digest()
+
+    @contextmanager
+    def _writing(self) -> Generator[apsw.Connection]:
+        """One transaction on what has not expired."""
+        with self._turn, self._explained(), transaction(self._db):
+            gone = f"DELETE FROM ticket WHERE NOT ({_LASTS})"  # noqa: S608 - our own names
+            self._db.execute(gone, (self._clock(), TICKET_S))
+            yield self._db
+
+    @contextmanager
+    def _explained(self) -> Generator[None]:
+        try:
+            yield
+        except (*DAMAGE, *FAULTS, OSError) as error:
+            raise StoreError(explain(self._path, error)) from error
+
+
+def _opened(path: Path) -> apsw.Connection:
+    if str(path) == ":memory:":
+        db = apsw.Connection(":memory:")
+        _prepare(db)
+        return db
+    return open_private(path, _prepare)
+
+
+def _prepare(db: apsw.Connection) -> None:
+    db.pragma("synchronous", "full")
+    db.pragma("secure_delete", 1)  # arguments may hold what nobody else is to read
+    migrate(db, MIGRATIONS, APPLICATION)
