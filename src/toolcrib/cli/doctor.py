@@ -51,8 +51,8 @@ def run(
     """Look at everything that may keep Toolcrib from working, and say what to do about it.
 
     Looks at the settings, servers, names, loads, profiles, store, index, apps, MCP clients, files
-    and versions. Changes nothing, and starts no server unless told to. Exit code 1: there are problems;
-    warnings are none.
+    and versions. Changes nothing, and starts no server unless told to. Exit code 1: there are
+    problems; warnings are none.
     """
     opening: Opening = context.obj
     findings = list(_examined(opening, start=start))

@@ -17,6 +17,9 @@ REMEDY = (
 def check_loads(patient: Patient) -> Iterator[Finding]:
     """A warning for each server that has tools always loaded, or wants more of them than count."""
     tools = tools_of(patient.crib.entries().values())
-    for asked in Prices(token_counter).asked_loads(tools):
+    loads = Prices(token_counter).asked_loads(tools)
+    if not loads:
+        yield Finding(AREA, "ok", "no MCP server asks that tools of it are never deferred")
+    for asked in loads:
         level = "warning" if patient.settings.mcp.always_load else "ok"
         yield Finding(AREA, level, str(asked), REMEDY if level == "warning" else "")
