@@ -12,6 +12,7 @@ CASES: list[tuple[JsonObject, Ask]] = [
     ({"query": "a"}, Ask(("a",), None, frozenset())),
     ({"query": "a", "queries": ["b", "a", "c"]}, Ask(("a", "b", "c"), None, frozenset())),
     ({"queries": ["b"], "limit": 3.0}, Ask(("b",), 3, frozenset())),
+    ({"read": "skill_a"}, Ask(("",), None, frozenset(), "skill_a")),
     ({"query": "", "kinds": ["skill"]}, Ask(("",), None, frozenset({"skill"}))),
 ]
 
