@@ -32,11 +32,13 @@ from toolcrib.by_settings import (
 )
 from toolcrib.config import Settings, default_settings
 from toolcrib.embed.protocol import Embedder
-from toolcrib.errors import NameTaken, ToolcribError
+from toolcrib.errors import NameTaken, SourceError, ToolcribError
 from toolcrib.execute.approval import Approver
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door
+from toolcrib.execute.refusal import Refused
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
+from toolcrib.execute.visible import Visible
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.protocol import Progress, View
 from toolcrib.model import (
@@ -50,6 +52,7 @@ from toolcrib.model import (
     Log,
     Outcome,
     Query,
+    SkillInfo,
     ToolInfo,
 )
 from toolcrib.model import Progress as CallProgress
@@ -63,6 +66,7 @@ from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import Rules
 from toolcrib.search.tongues import spoken_alone
 from toolcrib.session.accounting import Prices
+from toolcrib.session.describe import description, file_text
 from toolcrib.session.host import Host
 from toolcrib.session.policy import Deferral, Plan, make_plan
 from toolcrib.session.reveals import RequestReveals
@@ -77,16 +81,20 @@ from toolcrib.sources.mcp.added import added_servers
 from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource, Refreshed
 from toolcrib.sources.protocol import Source, Watched
+from toolcrib.sources.skill_files import read_skill_file, skill_files
 from toolcrib.store.reveals import KeptReveals
 from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
 from toolcrib.text.tokens import token_counter
+from toolcrib.tools.roots import Own
 from toolcrib.uses.advice import Advice
 from toolcrib.uses.hints import Hints
 from toolcrib.uses.links import astray
 from toolcrib.uses.uses import Uses
 
 _log = logging.getLogger(__name__)
+
+MOST_OFTEN_WITH = 5
 
 HOST = Caller("host")
 """Who calls when nobody else is named: the program that holds the crib."""
@@ -95,7 +103,8 @@ HOST = Caller("host")
 class Crib:
     """A pool of capabilities and the search over it. Safe to share between threads.
 
-    Empty until something is added, and without a trace on disk unless the settings say otherwise.
+    Empty until something is added. Unless the settings say otherwise it leaves on disk what is
+    known of servers that were added, and the vectors of tools, for the next start.
     Without settings, the environment says when tools wait for a search (`TOOLCRIB_TOOL_SEARCH`,
     else `ENABLE_TOOL_SEARCH`), and nothing else.
     """
@@ -183,7 +192,8 @@ class Crib:
         lists those that never were. The keys are those of the file, but for `command`, which may be
         a list with its arguments. Raises `ConfigError`, and `NameTaken` for a second of one name.
         """
-        found = added_servers(server, entry, self.settings.state_folder)
+        said = self.settings
+        found = added_servers(server, entry, said.state_folder, always_load=said.mcp.always_load)
         taken = [each.server for each in found.sources if each.server in self._servers]
         if taken:
             raise NameTaken(f"there is an MCP server {taken[0]!r} already; take another name")
@@ -329,6 +339,25 @@ class Crib:
         """
         self._gathered()
         return self._door.question(Call.of(name, arguments), self._known(caller))
+
+    def read(self, name: str, *, caller: Caller = HOST) -> Outcome:
+        """All about what this caller may see, in words: of a skill its text, of an agent its card.
+
+        `name/path` is a file in the folder of a skill. Never raises for what a model says: the
+        outcome has the error. Raises `StoreError`.
+        """
+        whose, _, path = name.partition("/")
+        visible = Visible(self.seen_by(self._known(caller)))
+        try:
+            entry = visible.resolve(whose)
+            if path:
+                return Outcome(file_text(entry.name, path, self._file(entry, path)))
+        except Refused as refused:
+            return Outcome(error=refused.error)
+        often = visible.among(self.hints(entry.name).often_with)[:MOST_OFTEN_WITH]
+        skill = entry.capability
+        files = skill_files(skill, self._own) if isinstance(skill, SkillInfo) else ()
+        return Outcome(description(entry, often, files))
 
     def rest(self, handle: str, *, caller: Caller = HOST, offset: int) -> Outcome:
         """What of a large result begins at this character; see `Outcome.handle`."""
@@ -481,6 +510,23 @@ class Crib:
     def _heard(self, caller: Caller, tool: str) -> None:
         self._uses.called(caller.id, tool)
 
+    def _file(self, entry: Entry, path: str) -> str:
+        """Raises `Refused`."""
+        skill = entry.capability
+        if not isinstance(skill, SkillInfo):
+            message = (
+                f"{entry.name!r} is a {skill.kind} and has no files; leave out '/' and the path"
+            )
+            raise Refused("bad_arguments", "arguments", message)
+        try:
+            return read_skill_file(skill, path, self._own)
+        except SourceError as error:
+            raise Refused("bad_arguments", "arguments", str(error)) from error
+
+    @property
+    def _own(self) -> Own:
+        return Own(self.settings.own_folders, self.settings.own_files)
+
     def _host(self, caller: Caller) -> Host:
         """What a session of this caller reaches of the crib."""
         return Host(
@@ -488,6 +534,7 @@ class Crib:
             call=partial(self.call, caller=caller),
             means=partial(self._means, caller),
             question=partial(self.question, caller=caller),
+            read=partial(self.read, caller=caller),
             asks=partial(self._door.asks, caller=caller),
             check=self._door.check,
             aside=asyncio.to_thread,

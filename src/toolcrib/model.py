@@ -25,6 +25,8 @@ State = Literal[
 ]
 
 ALL_PLATFORMS = ("all",)
+ALWAYS_LOAD = "anthropic/alwaysLoad"
+"""The key in a tool's `_meta` by which a server asks hosts never to defer it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,11 @@ class ToolInfo(Capability):
     defer: Defer = "automatic"
     required: bool = False
     meta: JsonObject = field(default_factory=dict[str, Json])
+
+    @property
+    def asks_to_load(self) -> bool:
+        """Whether its MCP server asks hosts never to defer it. What comes of it says `defer`."""
+        return self.source == "mcp" and self.meta.get(ALWAYS_LOAD) is True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

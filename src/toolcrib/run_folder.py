@@ -23,6 +23,8 @@ def run_folders(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 def _usual() -> tuple[str, ...]:
     """The folders that are taken when none is named, the one for now first."""
+    if not hasattr(os, "getuid"):  # no Unix, and so no daemon
+        return (os.path.join(os.path.expanduser("~"), ".toolcrib-run"),)
     owner = os.getuid()
     of_system = f"/run/user/{owner}"
     temporary = f"/tmp/toolcrib-{owner}"  # noqa: S108 - made 0700, and refused if it is not ours

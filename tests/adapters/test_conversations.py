@@ -24,9 +24,10 @@ from tests.adapters.weather import (
     raw,
     weather_crib,
 )
+from tests.workshop import ListedSource
 from toolcrib import Crib, Settings
 from toolcrib.adapters.wire.plain import plain
-from toolcrib.model import Outcome
+from toolcrib.model import Outcome, SkillInfo
 from toolcrib.sections import SessionSettings
 from toolcrib.testing import CallTool, Say, Search
 
@@ -248,6 +249,20 @@ def test_what_a_request_showed_can_be_called_in_reply_to_it(name: str):
         assert RADAR not in second.sees
         assert callable_in(second)
         assert talk.ask("And now?") == "Still."
+
+
+@on_every_wire
+def test_a_skill_is_found_and_read(name: str):
+    crib, _ = weather_crib()
+    body = "Numbers start with the year."
+    skill = SkillInfo(name="invoices", description="How to number invoices", body=body)
+    crib.add_source(ListedSource(skill))
+    read = CallTool("tool_search", {"read": "skill_invoices"})
+    with WIRES[name](crib, [Search("how to number invoices"), read, Say("2026-7.")]) as talk:
+        assert talk.ask("Which number?") == "2026-7."
+        _, found, told = talk.model.requests
+    assert "`read: skill_invoices`" in found.body.decode()
+    assert body in told.body.decode()
 
 
 @on_every_wire

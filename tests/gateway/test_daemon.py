@@ -1,6 +1,7 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tests.gateway.daemons import bare, call, environ, new_key, place_in, reques
 from tests.gateway.standing_in import Windows
 from tests.waiting import HANG_S, until_async
 from toolcrib.connect.hello import Refused, said_hello
-from toolcrib.connect.place import read_runtime
+from toolcrib.connect.place import Place, Runtime, read_runtime
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.asking_operator import ask
@@ -180,3 +181,55 @@ def test_a_hangup_reloads_unless_it_is_a_terminal_that_was_closed(
             assert daemon._stopping.is_set() is at_terminal
 
     asyncio.run(scenario())
+
+
+def test_files_that_are_removed_are_put_back(tmp_path: Path):
+    place = place_in(tmp_path)
+
+    async def scenario() -> None:
+        async with serving(tmp_path) as (daemon, _):
+            for removed in (place.folder, place.file, place.socket, place.operator, place.held):
+                await asyncio.to_thread(remove, removed)
+                await until_async(lambda: is_whole(place), removed)
+            hello = await asyncio.to_thread(said_hello, place, "default", environ(tmp_path))
+            assert hello
+            hello.close()
+            status = await asyncio.to_thread(ask, place, "status")
+            assert status["pid"] == os.getpid()  # type: ignore[index, call-overload]
+            with pytest.raises(ConfigError, match="runs already"):
+                Holding(place)
+            assert not daemon._stopping.is_set()
+
+    asyncio.run(scenario())
+    assert not Path(place.file).exists()
+
+
+def remove(path: str) -> None:
+    shutil.rmtree(path) if Path(path).is_dir() else Path(path).unlink()
+
+
+def is_whole(place: Place) -> bool:
+    return all(map(os.path.lexists, (place.file, place.socket, place.operator, place.held)))
+
+
+def test_a_daemon_ends_when_another_has_taken_its_place(tmp_path: Path):
+    place = place_in(tmp_path)
+
+    async def scenario() -> Holding:
+        holding = Holding(place)
+        daemon = Daemon(Opening(lambda: Crib.from_settings(bare()), Windows), holding)
+        ready = asyncio.Event()
+        running = asyncio.create_task(daemon.run(lambda _: ready.set()))
+        await ready.wait()
+        shutil.rmtree(place.folder)
+        another = Holding(place)  # before the first has looked
+        another.tell(Runtime(1, place.socket, place.operator, 1, "0"))
+        await running
+        holding.close()
+        return another
+
+    another = asyncio.run(scenario())
+    told = read_runtime(place)
+    assert told
+    assert told.pid == 1
+    another.close()

@@ -3,15 +3,15 @@
 import pytest
 
 from toolcrib.model import JsonObject
-from toolcrib.session.accounting import definition
 from toolcrib.session.search_tool import MOST_QUERIES, SEARCH_TOOL, Ask, read_ask
-from toolcrib.text.tokens import Tokenizer
+from toolcrib.text.tokens import Tokenizer, definition
 
 CASES: list[tuple[JsonObject, Ask]] = [
     ({}, Ask(("",), None, frozenset())),
     ({"query": "a"}, Ask(("a",), None, frozenset())),
     ({"query": "a", "queries": ["b", "a", "c"]}, Ask(("a", "b", "c"), None, frozenset())),
     ({"queries": ["b"], "limit": 3.0}, Ask(("b",), 3, frozenset())),
+    ({"read": "skill_a"}, Ask(("",), None, frozenset(), "skill_a")),
     ({"query": "", "kinds": ["skill"]}, Ask(("",), None, frozenset({"skill"}))),
 ]
 

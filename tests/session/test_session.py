@@ -16,9 +16,10 @@ from toolcrib import Caller, Crib, Scope, Settings, ToolInfo
 from toolcrib.errors import ConfigError
 from toolcrib.execute.chain import per_request_tools
 from toolcrib.model import JsonObject, Outcome
-from toolcrib.session.accounting import definition
 from toolcrib.session.found import revealed_in
 from toolcrib.session.session import Session
+from toolcrib.sources.skills import SkillSource
+from toolcrib.text.tokens import definition
 
 
 def called(session: Session, name: str, arguments: JsonObject | str = "{}") -> Outcome:
@@ -331,6 +332,61 @@ def test_how_long_a_conversation_is_lasts_with_its_id():
     assert not opened(None).deferring
     opened("1").compacted(())
     assert not opened("1").deferring
+
+
+@pytest.fixture
+def with_skill(tmp_path: Path) -> Crib:
+    folder = tmp_path / "skills" / "invoices"
+    folder.mkdir(parents=True)
+    head = "---\nname: invoices\ndescription: How invoices are numbered\n---\n"
+    (folder / "SKILL.md").write_text(head + "Numbers start with the year.\n" + "x" * 20_000)
+    (folder / "tax.md").write_text("Reverse charge applies.")
+    crib = crib_of()
+    crib.add_source(SkillSource(tmp_path / "skills"))
+    return crib
+
+
+def test_a_skill_is_found_with_the_way_to_its_text_and_read(with_skill: Crib):
+    session = with_skill.session()
+    found = session.search("how are invoices numbered", kinds=["skill"]).text()
+    assert "`read: skill_invoices` gives its text" in found
+    read = str(called(session, "tool_search", {"read": "skill_invoices"}).content)
+    assert "Numbers start with the year." in read
+    assert "characters more)" in read
+    assert "Files, each read as `skill_invoices/PATH`: tax.md" in read
+    assert revealed_in(read) == ()
+    file = called(session, "tool_search", {"read": "invoices/tax.md"}).content
+    assert file == "# skill_invoices/tax.md\nReverse charge applies."
+
+
+def test_an_agent_is_read_too(with_skill: Crib):
+    read = str(called(with_skill.session(), "tool_search", {"read": "travel-planner"}).content)
+    assert read.startswith("# agent_travel-planner [agent,")
+    assert "Plans journeys by train" in read
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("skill_invoices/../../x", "bad_arguments"),
+        ("read_file/x", "bad_arguments"),
+        ("nope", "unknown_tool"),
+    ],
+)
+def test_what_cannot_be_read_says_why(with_skill: Crib, name: str, error: str):
+    assert code(called(with_skill.session(), "tool_search", {"read": name})) == error
+
+
+def test_nobody_reads_what_they_may_not_see(with_skill: Crib):
+    session = with_skill.session(caller=only("read_file"))
+    assert code(called(session, "tool_search", {"read": "skill_invoices"})) == "unknown_tool"
+
+
+def test_a_call_of_a_skill_says_how_it_is_read(with_skill: Crib):
+    refused = called(with_skill.session(), "skill_invoices")
+    assert code(refused) == "not_a_tool"
+    assert refused.error
+    assert "`read: skill_invoices`" in refused.error.message
 
 
 def test_a_mode_that_is_none_is_refused():

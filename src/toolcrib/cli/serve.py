@@ -6,19 +6,22 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, print_json, warn
-from toolcrib.connect.place import Runtime
+from toolcrib.connect.place import NEEDS_UNIX, Runtime, can_have_daemon
 from toolcrib.connect.starting import READY
 from toolcrib.crib import Crib
+from toolcrib.errors import ConfigError
 from toolcrib.gateway.guest import LOCAL, Guest, profile_of
-from toolcrib.gateway.holding import Holding
 from toolcrib.gateway.log import log_to_file, log_to_stderr
+
+if TYPE_CHECKING:
+    from toolcrib.gateway.holding import Holding
 
 NAME = "serve"
 TAKE_OVER_S = 15.0
@@ -54,8 +57,12 @@ def run(
 
 
 def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
+    if not can_have_daemon():
+        raise ConfigError(NEEDS_UNIX)
+    from toolcrib.gateway import holding as holdings  # noqa: PLC0415 - it needs Unix
+
     log_to_stderr()
-    holding = Holding(place_for(opening), TAKE_OVER_S if detached else 0.0)
+    holding = holdings.Holding(place_for(opening), TAKE_OVER_S if detached else 0.0)
 
     def ready(runtime: Runtime) -> None:
         if detached:
@@ -74,7 +81,7 @@ def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
 
 
 def _run(
-    opening: Opening, holding: Holding, ready: Callable[[Runtime], None], *, ends_when_idle: bool
+    opening: Opening, holding: "Holding", ready: Callable[[Runtime], None], *, ends_when_idle: bool
 ) -> None:
     # The SDK and the web server take a second to load, and no other command needs them.
     from toolcrib.gateway import daemon  # noqa: PLC0415

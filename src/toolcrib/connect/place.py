@@ -8,6 +8,7 @@ settings finds the same daemon. What a client may strip from the environment of 
 import hashlib
 import json
 import os
+import socket
 import stat
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -20,6 +21,12 @@ KEY = "TOOLCRIB_KEY"
 PREFIX = "TOOLCRIB_"
 HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 MOST_BYTES = 16 * 1024
+
+
+NEEDS_UNIX = (
+    "the daemon needs Unix sockets and locks, which this system does not have; use WSL, or"
+    " `toolcrib serve --stdio`: one process for one client"
+)
 
 
 class NoDaemon(Exception):
@@ -91,8 +98,21 @@ def place_of(asked: Asked, environ: Mapping[str, str]) -> Place:
     return Place(run_folder(environ), hashlib.sha256(text).hexdigest()[:16])
 
 
+def can_have_daemon() -> bool:
+    """Whether this system has what a daemon needs."""
+    try:
+        import fcntl  # noqa: PLC0415 - not there on every system
+        import resource  # noqa: PLC0415
+    except ImportError:
+        return False
+    needed = ((os, "getuid"), (socket, "AF_UNIX"), (fcntl, "flock"), (resource, "getrlimit"))
+    return all(hasattr(module, name) for module, name in needed)
+
+
 def make_folder(place: Place) -> None:
     """Make the folder, for nobody else to look into. Raises `NoDaemon` if it is not ours alone."""
+    if not can_have_daemon():
+        raise NoDaemon(NEEDS_UNIX)
     try:
         os.makedirs(place.folder, mode=0o700, exist_ok=True)
         facts = os.lstat(place.folder)
@@ -109,6 +129,8 @@ def make_folder(place: Place) -> None:
 
 def read_runtime(place: Place) -> Runtime | None:
     """What the daemon wrote down; None if there is none. It may be gone since."""
+    if not can_have_daemon():
+        return None
     try:
         descriptor = os.open(place.file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     except OSError:

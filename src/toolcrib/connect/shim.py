@@ -9,6 +9,7 @@ import contextlib
 import os
 import select
 import socket
+import sys
 import time
 from collections import deque
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from toolcrib.connect.arguments import Asked
 from toolcrib.connect.ledger import Ledger
 from toolcrib.connect.lines import LONGEST, Lines
 from toolcrib.connect.messages import NOT_STARTED, PARSE_ERROR, Message, failure, read
-from toolcrib.connect.place import NoDaemon
+from toolcrib.connect.place import NEEDS_UNIX, NoDaemon, can_have_daemon
 from toolcrib.connect.starting import START_S, Reaching
 
 CHUNK = 256 * 1024
@@ -223,7 +224,10 @@ def _is_wanted(message: Message) -> bool:
 
 
 def connect(asked: Asked) -> int:
-    """Serve the client at standard input and output until it ends."""
+    """Serve the client at standard input and output until it ends; the status to exit with."""
+    if not can_have_daemon():
+        sys.stderr.write(f"toolcrib: {NEEDS_UNIX}\n")
+        return 2
     with contextlib.suppress(KeyboardInterrupt):
         Shim(asked, os.environ).run()
     return 0

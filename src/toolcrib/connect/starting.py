@@ -1,6 +1,5 @@
 """Reaches the daemon, and starts it where there is none: once, however many shims come at once."""
 
-import fcntl
 import os
 import select
 import socket
@@ -72,6 +71,8 @@ class Reaching:
     def _has_lock(self) -> bool:
         if self._lock < 0:
             self._lock = os.open(self._place.starting, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        import fcntl  # noqa: PLC0415 - not there on every system
+
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -3,7 +3,7 @@
 import json
 import socket
 
-from toolcrib.connect.place import Place, read_runtime
+from toolcrib.connect.place import NEEDS_UNIX, Place, can_have_daemon, read_runtime
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 
@@ -13,6 +13,8 @@ MOST_ANSWER = 16 * 1024 * 1024
 
 def ask(place: Place, do: str, **more: Json) -> Json:
     """Ask the running daemon. Raises `ConfigError`: there is none, or it said no."""
+    if not can_have_daemon():
+        raise ConfigError(NEEDS_UNIX)
     runtime = read_runtime(place)
     if runtime is None:
         raise ConfigError("no gateway of these settings runs; start it with `toolcrib serve`")

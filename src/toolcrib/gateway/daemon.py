@@ -19,7 +19,7 @@ from contextlib import suppress
 from importlib.metadata import version
 from typing import NamedTuple
 
-from toolcrib.connect.place import Runtime
+from toolcrib.connect.place import Runtime, read_runtime
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.gateway.admission import Admission
@@ -76,6 +76,8 @@ class Daemon:
             lambda: self.house.credentials, self._windows, self.admission, self._bounds
         )
 
+        self._operator = Operator(deeds_of(self))
+
     async def run(
         self, ready: Callable[[Runtime], None], ending: Callable[[], None] = lambda: None
     ) -> None:
@@ -84,13 +86,12 @@ class Daemon:
         `ready` hears where, once anybody may come; `ending` hears when it begins to end.
         """
         asyncio.get_running_loop().set_exception_handler(SpentLog())
-        operator, web = Operator(deeds_of(self)), WebServer(self._edge(), self._bounds)
-        place = self._holding.place
+        web, place = WebServer(self._edge(), self._bounds), self._holding.place
         serving = asyncio.create_task(web.serve_on(self._listening))
         opening = asyncio.create_task(self.house.open())
         try:
-            await self.shims.listen(place.socket)
-            await operator.listen(place.operator)
+            await self.shims.listener.listen(place.socket)
+            await self._operator.listener.listen(place.operator)
             self._heed_signals()
             runtime = self._runtime()
             self._holding.tell(runtime)
@@ -99,7 +100,7 @@ class Daemon:
         finally:
             _log.info("stopping")
             ending()
-            operator.close()
+            self._operator.listener.close()
             web.should_exit = True
             opening.cancel()
             await self.shims.close()
@@ -171,6 +172,8 @@ class Daemon:
             if self.shims.clients or self.admission.running or self.streams.running:
                 self._used = time.monotonic()
             await self._drop_taken_back()
+            if not await self._is_reachable():
+                return
             idle = time.monotonic() - self._used
             if self.ends_when_idle and idle > self.house.crib.settings.gateway.idle_exit_s:
                 _log.info("nobody has come for %.0f s", idle)
@@ -178,6 +181,25 @@ class Daemon:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_S):
                     await self._stopping.wait()
+
+    async def _is_reachable(self) -> bool:
+        """Put back what was removed of our files; False if another daemon has the place by now."""
+        place = self._holding.place
+        if not self._holding.still_ours():
+            _log.error("%s was removed, and another gateway has the place; ending", place.held)
+            return False
+        listeners = (self.shims.listener, self._operator.listener)
+        try:
+            put_back = [await each.put_back() for each in listeners]
+            if read_runtime(place) != self._runtime():
+                self._holding.tell(self._runtime())
+                put_back.append(True)
+        except OSError as error:
+            _log.error("our files in %s cannot be put back (%s); ending", place.folder, error)
+            return False
+        if any(put_back):
+            _log.warning("files of ours in %s were removed, and are put back", place.folder)
+        return True
 
     async def _drop_taken_back(self) -> None:
         """End what is open under keys that are good no longer; requests are refused before that."""

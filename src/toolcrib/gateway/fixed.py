@@ -8,7 +8,7 @@ from typing import Final, cast
 from toolcrib.execute.arguments import ArgumentCheck
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.strict_json import NotJson, hold
-from toolcrib.gateway.answers import description, search_text
+from toolcrib.gateway.answers import search_text
 from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.relay import outcome_result, text_result
 from toolcrib.gateway.sdk import Result
@@ -100,11 +100,10 @@ class FixedTools:
 
     def _told(self, name: str) -> str:
         """All about one name; of one that the guest may not see, that there is none."""
-        try:
-            entry = self._side.visible.resolve(name)
-        except Refused as refused:
-            return f"# {name!r:.200}: {refused}"
-        return description(entry, self._side.often_with(entry))
+        outcome = self._side.read(name)
+        return (
+            f"# {name!r:.200}: {outcome.error.message}" if outcome.error else str(outcome.content)
+        )
 
     async def _call(self, wanted: Wanted, asking: Asking, *, read_only: bool) -> Result:
         entry = self._side.visible.resolve(wanted.name)

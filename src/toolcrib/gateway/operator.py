@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from toolcrib.errors import ToolcribError
-from toolcrib.gateway.shims import hang_up, listening
+from toolcrib.gateway.unix_listener import UnixListener, hang_up
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.connection_limiter import ConnectionLimiter
 
@@ -29,16 +29,7 @@ class Operator:
     def __init__(self, deeds: Mapping[str, Do]) -> None:
         self._deeds = deeds
         self._silent = ConnectionLimiter(MOST_AT_ONCE, "the operator's socket")
-        self._server: asyncio.Server | None = None
-
-    async def listen(self, path: str) -> None:
-        """Let them come. Raises `OSError`."""
-        self._server = await listening(path, self._welcome)
-
-    def close(self) -> None:
-        """Let nobody else come."""
-        if self._server:
-            self._server.close()
+        self.listener = UnixListener(self._welcome)
 
     async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

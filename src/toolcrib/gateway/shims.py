@@ -3,9 +3,6 @@
 import asyncio
 import json
 import logging
-import os
-import socket
-import struct
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -18,11 +15,10 @@ from toolcrib.gateway.front import Windows
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.streams import message_streams
 from toolcrib.gateway.turnstile import Turnstile
+from toolcrib.gateway.unix_listener import UnixListener, hang_up
 from toolcrib.sources.connection_limiter import ConnectionLimiter
 
 HELLO_S = 10.0
-AT_ONCE = 8
-WAITING = 512
 PROTOCOL = 1
 
 _log = logging.getLogger(__name__)
@@ -43,16 +39,11 @@ class Shims:
         self._most = bounds.shims
         self._strangers = ConnectionLimiter(bounds.strangers, "the socket of shims")
         self.clients: dict[asyncio.Task[None], ClientNote] = {}
-        self._server: asyncio.Server | None = None
-
-    async def listen(self, path: str) -> None:
-        """Let them come. Raises `OSError`."""
-        self._server = await listening(path, self._welcome)
+        self.listener = UnixListener(self._welcome)
 
     async def close(self) -> None:
         """Let no more come, and end those that are there."""
-        if self._server:
-            self._server.close()
+        self.listener.close()
         await self.drop()
 
     async def drop(self, guests: frozenset[str] | None = None) -> None:
@@ -119,50 +110,6 @@ class Shims:
             case _:
                 told = "this daemon is of another version; restart it: `toolcrib gateway stop`"
                 raise NoGuest(told)
-
-
-async def listening(
-    path: str, welcome: Callable[[asyncio.StreamReader, asyncio.StreamWriter], object]
-) -> asyncio.Server:
-    """A Unix socket that only our own user may connect to."""
-
-    async def checked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if _is_ours(writer.get_extra_info("socket")):
-            work = welcome(reader, writer)
-            if asyncio.iscoroutine(work):
-                await work
-        else:
-            await hang_up(writer)
-
-    incoming = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        incoming.bind(path)
-        os.chmod(path, 0o600)  # noqa: PTH101 - the folder is ours alone already
-        server = await asyncio.start_unix_server(
-            checked, sock=incoming, limit=256 * 1024, backlog=AT_ONCE
-        )
-        incoming.listen(WAITING)  # more may wait than are let in at once
-    except OSError:
-        incoming.close()
-        raise
-    return server
-
-
-def _is_ours(connection: socket.socket) -> bool:
-    """Whether the other side is our own user, where the system can tell."""
-    option = getattr(socket, "SO_PEERCRED", None)
-    if option is None:
-        return True  # then the folder, which nobody else may enter, has to do
-    facts = connection.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i"))
-    return struct.unpack("3i", facts)[1] == os.getuid()
-
-
-async def hang_up(writer: asyncio.StreamWriter) -> None:
-    """Close a connection, whatever the other side does."""
-    writer.close()
-    with suppress(OSError, TimeoutError):
-        async with asyncio.timeout(1.0):
-            await writer.wait_closed()
 
 
 async def _answer(writer: asyncio.StreamWriter, problem: str) -> None:

@@ -5,15 +5,13 @@ from dataclasses import replace
 
 from toolcrib.crib import Crib
 from toolcrib.execute.caller import Caller
+from toolcrib.execute.visible import Visible
 from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.guest import Guest
-from toolcrib.gateway.visible import Visible
 from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo
 from toolcrib.names.patterns import any_grants
 from toolcrib.session.choose import in_turn
 from toolcrib.session.found import Found
-
-MOST_OFTEN_WITH = 5
 
 
 class Side:
@@ -57,9 +55,9 @@ class Side:
         tools = _tools(self.visible.entries, [hit.name for hit in in_turn(answers)])
         return Found(answers, tuple(tool.name for tool in tools), tools)
 
-    def often_with(self, entry: Entry) -> tuple[str, ...]:
-        """What an entry is used with, of what the guest may see. May read the store."""
-        return self.visible.among(self._crib.hints(entry.name).often_with)[:MOST_OFTEN_WITH]
+    def read(self, name: str) -> Outcome:
+        """All about an entry that the guest may see. May read the store, and a file of a skill."""
+        return self._crib.read(name, caller=self.guest.caller)
 
     async def call(
         self,

@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import NamedTuple
 
+from toolcrib.connect.place import can_have_daemon
 from toolcrib.crib import Crib
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.streams import Send, message_streams
@@ -54,13 +55,15 @@ async def _serve(crib: Crib, guest: Guest, wires: Wires) -> None:
     serving = asyncio.ensure_future(_run(window, wires))
     loop = asyncio.get_running_loop()
     for each in _STOPS:
-        loop.add_signal_handler(each, serving.cancel)
+        with suppress(NotImplementedError):  # not every system's loop has them
+            loop.add_signal_handler(each, serving.cancel)
     try:
         with suppress(asyncio.CancelledError):
             await serving
     finally:
         for each in _STOPS:
-            loop.remove_signal_handler(each)
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(each)
         window.close()
 
 
@@ -85,7 +88,8 @@ def claimed() -> Generator[Wires]:
     finally:
         sys.stdout.flush()
         for ours, theirs in zip(wires, (0, 1), strict=True):
-            os.set_blocking(ours, True)  # whoever gets them back expects that
+            if hasattr(os, "set_blocking"):
+                os.set_blocking(ours, True)  # whoever gets them back expects that
             os.dup2(ours, theirs)
             os.close(ours)
 
@@ -120,7 +124,12 @@ async def _sender(fd: int, ends: AsyncExitStack) -> Send:
 
 
 def _is_pipe(fd: int) -> bool:
-    """Whether the system tells when it can be read: it does not for files and the null device."""
+    """Whether the system tells when it can be read: it does not for files and the null device.
+
+    Without Unix it does not for pipes either.
+    """
+    if not can_have_daemon():
+        return False
     mode = os.fstat(fd).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd)
 

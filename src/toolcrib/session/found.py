@@ -15,6 +15,7 @@ SURE = "Sure that one of these fits."
 LIKELY = "One of these probably fits."
 UNSURE = "Not sure that any of these fits: check what it does before you call it."
 OFTEN_WITH = "Often used with "
+READ = "`read: {name}` gives its text"
 MORE = "(more than fits here; ask for less at a time)"
 LONGEST_DESCRIPTION = 160
 
@@ -39,31 +40,32 @@ class Found:
     revealed: tuple[str, ...]
     tools: tuple[ToolInfo, ...]
 
-    def text(self, budget: int = 1_500) -> str:
-        """What a model reads, within a budget of tokens.
+    def text(self, budget: int = 1_500, read: str = READ) -> str:
+        """What a model reads, within a budget of tokens. `read` says how a skill is read.
 
         First how sure it is and what can be called now, then a line for each hit with signature,
         state and remedy, the way on where nothing was found, and last the full schemas of the
         best, as many as fit.
         """
         kept: list[str] = []
-        for line in self._lines():
+        for line in self._lines(read):
             if most_tokens("\n".join([*kept, line, MORE])) > budget:
                 return "\n".join([*kept, MORE])
             kept.append(line)
         return "\n".join(kept + self._schemas(kept, budget))
 
-    def _lines(self) -> Iterator[str]:
+    def _lines(self, read: str) -> Iterator[str]:
         by_name = {tool.name: tool for tool in self.tools}
         loaded = [LOADED] if self.tools else []
         if len(self.answers) == 1:
-            yield from [*_how_sure(self.answers[0]), *loaded, *_told(self.answers[0], by_name)]
+            [only] = self.answers
+            yield from [*_how_sure(only), *loaded, *_told(only, by_name, read)]
             return
         yield from loaded
         said: set[str] = set()
         for answer in self.answers:
             yield _asked(answer)
-            yield from [*_how_sure(answer), *_told(answer, by_name, said)]
+            yield from [*_how_sure(answer), *_told(answer, by_name, read, said)]
             said |= {hit.name for hit in answer}
 
     def _schemas(self, kept: list[str], budget: int) -> list[str]:
@@ -123,11 +125,11 @@ def _how_sure(answer: Answer) -> list[str]:
 
 
 def _told(
-    answer: Answer, tools: Mapping[str, ToolInfo], said: Collection[str] = ()
+    answer: Answer, tools: Mapping[str, ToolInfo], read: str, said: Collection[str] = ()
 ) -> Iterator[str]:
     for hit in answer:
         if hit.name not in said:
-            yield _hit(hit, tools.get(hit.name))
+            yield _hit(hit, tools.get(hit.name), read)
         elif len(answer.hits) == 1:
             yield f"- {hit.name}, as above"
     yield from _often_with(answer)
@@ -151,17 +153,20 @@ def _often_with(answer: Answer) -> Iterator[str]:
             yield f"{OFTEN_WITH}{hit.name}: {', '.join(new)}"
 
 
-def _hit(hit: Hit, tool: ToolInfo | None) -> str:
+def _hit(hit: Hit, tool: ToolInfo | None, read: str) -> str:
     shown = signature(hit.name, tool.parameters) if tool else hit.name
-    facts = [hit.kind if hit.kind != "tool" else "", hit.permission_kind, _standing(hit, tool)]
+    kind = hit.kind if hit.kind != "tool" else ""
+    facts = [kind, hit.permission_kind, _standing(hit, tool, read)]
     return f"- {shown} [{', '.join(filter(None, facts))}] {_one_line(hit.description)}".rstrip()
 
 
-def _standing(hit: Hit, tool: ToolInfo | None) -> str:
-    """What stands between a hit and a call of it. One that is asleep wakes by itself."""
+def _standing(hit: Hit, tool: ToolInfo | None, read: str) -> str:
+    """What stands between a hit and a use of it. One that is asleep wakes by itself."""
     if hit.state not in {"ready", "asleep"}:
         return f"{hit.state}: {hit.remedy}"
-    return f"not loaded: `select:{hit.name}` loads it" if hit.kind == "tool" and not tool else ""
+    if hit.kind != "tool":
+        return read.format(name=hit.name)
+    return "" if tool else f"not loaded: `select:{hit.name}` loads it"
 
 
 def _one_line(text: str) -> str:

@@ -38,6 +38,7 @@ class Host:
     pool that a call of this name would reach; None if it would reach none, or a tool of the request
     alone. `question`: what a person would be asked before this call; None if nobody would be.
     `asks`: whether the rules want a person's leave for calls of a name, whatever its state.
+    `read`: the text of a skill or an agent, or of a file of a skill, in words for a model.
     `check`: the arguments as they would be sent; raises `Refused`. `aside`: does what may
     take a while (an embedder may be asked) where no event loop waits for it.
     """
@@ -47,5 +48,6 @@ class Host:
     means: Callable[[str], Entry | None]
     question: Callable[[str, JsonObject | str], ApprovalRequest | None]
     asks: Callable[[str], bool]
+    read: Callable[[str], Outcome]
     check: Callable[[ToolInfo, JsonObject | str], JsonObject]
     aside: Callable[[Callable[[], Outcome]], Awaitable[Outcome]]

@@ -17,7 +17,8 @@ SEARCH_TOOL: Final = ToolInfo(
         "Find tools, skills and agents that are not listed. What is found can be called from your"
         ' next step on. Write a query as verb and object, then the domain: "create issue, github".'
         " Several needs are several `queries` of one call. `select:name_a,name_b` takes tools by"
-        " name, `+slack send` wants slack in the name, `/create.*issue/` is a pattern."
+        " name, `+slack send` wants slack in the name, `/create.*issue/` is a pattern. A skill or"
+        " an agent is not called: `read` gives its text."
     ),
     permission_kind="read",
     category="search",
@@ -44,6 +45,10 @@ SEARCH_TOOL: Final = ToolInfo(
                 "items": {"type": "string", "enum": ["tool", "skill", "agent"]},
                 "description": "Only these.",
             },
+            "read": {
+                "type": "string",
+                "description": "A skill or agent by name; `name/path` is a file of a skill.",
+            },
         },
         "additionalProperties": False,
     },
@@ -53,11 +58,12 @@ SEARCH_TOOL: Final = ToolInfo(
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a model asks the search tool for."""
+    """What a model asks the search tool for: to search, or to read what is no tool."""
 
     queries: tuple[str, ...]
     limit: int | None
     kinds: frozenset[Kind]
+    read: str = ""
 
 
 def read_ask(arguments: JsonObject) -> Ask:
@@ -69,6 +75,7 @@ def read_ask(arguments: JsonObject) -> Ask:
         all_queries(query, queries),
         None if limit is None else int(limit),
         frozenset(cast("list[Kind]", arguments.get("kinds", []))),
+        cast("str", arguments.get("read", "")),
     )
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 from toolcrib.execute.approval import Approver
 from toolcrib.execute.refusal import Refused
-from toolcrib.execute.refusal import listed as in_words
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import ConversationTokens, JsonObject, Kind, Outcome, Progress, ToolInfo
 from toolcrib.session.accounting import Prices, TokenEstimate, break_even
@@ -23,11 +22,11 @@ from toolcrib.session.choose import in_turn, to_reveal
 from toolcrib.session.found import Found
 from toolcrib.session.host import Host
 from toolcrib.session.policy import Plan
+from toolcrib.session.refusals import no_tool, unrevealed
 from toolcrib.session.reveals import Reveals
-from toolcrib.session.search_tool import NAME, NAMES, SEARCH_TOOL, all_queries, read_ask
+from toolcrib.session.search_tool import NAMES, SEARCH_TOOL, all_queries, read_ask
 from toolcrib.session.stub import Style, stubs
 from toolcrib.session.summary import note
-from toolcrib.text.nearest import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +166,8 @@ class Session:
         `pin` is that of the definition which a person was shown, if it has to be that one.
 
         `tool_search`, also as `search_capability`, searches: its content is `Found.text`, and its
-        structured content has the names under `tools` (callable now) and `revealed` (new). A
+        structured content has the names under `tools` (callable now) and `revealed` (new); with
+        `read` its content is the text of a skill or an agent. A
         deferred tool that is not revealed is refused with `not_revealed`, unless the setting
         `session.auto_reveal` is on and its arguments fit: then it is revealed and called. All else
         goes to the door as it is.
@@ -305,6 +305,8 @@ class Session:
             ask = read_ask(self._host.check(SEARCH_TOOL, arguments))
         except Refused as refused:
             return Outcome(error=refused.error)
+        if ask.read:
+            return self._host.read(ask.read)
         found = self.search(queries=ask.queries, limit=ask.limit, kinds=ask.kinds)
         names = [tool.name for tool in found.tools]
         return Outcome(
@@ -324,24 +326,18 @@ class Session:
         entry = self._host.means(name)
         if entry is None:
             return ()
+        if entry.capability.kind != "tool":
+            raise no_tool(entry)
         tool = self._listed_plan.deferred_by_name.get(entry.name)
         if tool and entry.name not in self._reveals.names():
             self._check_unrevealed(tool, arguments)
         return (entry.name,) if tool or self._habits.keep_called else ()
 
     def _check_unrevealed(self, tool: ToolInfo, arguments: JsonObject | str) -> None:
+        refused = unrevealed(tool.name, self._listed_plan.deferred_by_name)
         if not self._habits.auto_reveal:
-            raise self._unrevealed(tool)
+            raise refused
         try:
             self._host.check(tool, arguments)
         except Refused:
-            raise self._unrevealed(tool) from None
-
-    def _unrevealed(self, tool: ToolInfo) -> Refused:
-        others = [name for name in self._listed_plan.deferred_by_name if name != tool.name]
-        message = (
-            f"{tool.name!r} is not loaded: search first. Call {NAME} with the query"
-            f" 'select:{tool.name}', then call it with the parameters that it has."
-            f" Nearest: {in_words(nearest(tool.name, others))}"
-        )
-        return Refused("not_revealed", "state", message)
+            raise refused from None

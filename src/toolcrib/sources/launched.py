@@ -1,4 +1,7 @@
-"""A process behind the launcher: started without a shell, and ended with all that it started."""
+"""A process behind the launcher: started without a shell, and ended with all that it started.
+
+The launcher needs Unix. Elsewhere the command is started by itself, and the tree below it is ended.
+"""
 
 import asyncio
 import os
@@ -9,6 +12,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+from toolcrib.sources import process_tree
+from toolcrib.sources.launch_mark import VARIABLE, end_marked, new_mark
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 END_S = 5.0  # for the launcher to end it, politely and then not
@@ -28,18 +35,19 @@ class Launched:
         stderr: int = subprocess.STDOUT,
     ) -> None:
         """Start it. Raises `OSError`, also where there is no such command."""
+        found, self._mark = _found(command, env, cwd), new_mark()
         watched, self._leash = os.pipe()
         try:
-            self.popen = subprocess.Popen(  # noqa: S603 - what the operator configured, no shell
-                [*_launcher(), str(watched), "--", *_found(command, env, cwd)],
+            before, how = _behind_launcher(watched) if _has_launcher() else ((), {})
+            self.popen = _popen()(  # what the operator configured, no shell
+                [*before, *found],
                 stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 bufsize=0,
-                env=dict(env),
+                env={**env, VARIABLE: self._mark},
                 cwd=cwd,
-                pass_fds=(watched,),
-                start_new_session=True,
+                **how,
             )
         except BaseException:
             self._drop_leash()
@@ -63,18 +71,25 @@ class Launched:
 
     async def end(self, *, patience_s: float = 0.0) -> None:
         """End it and all below it, unless it exits in that time. Leaves no zombie."""
+        below = process_tree.below(self.popen.pid)
         if not await self.exits(patience_s):
+            below = process_tree.below(self.popen.pid)
             self._drop_leash()
-            if not await self.exits(END_S):
+            if not await self.exits(END_S if _has_launcher() else 0.0):
                 self._kill()
                 await self.exits(END_S)
         if (self.status or 0) < 0:
             self._kill()  # somebody killed the launcher: what was below it may still be there
+        process_tree.end(below)
         self._drop_leash()
 
     def _kill(self) -> None:
+        if not _has_launcher():
+            process_tree.end(process_tree.tree(self.popen.pid))
+            return
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.popen.pid, signal.SIGKILL)
+        end_marked(self._mark)
 
     def _drop_leash(self) -> None:
         leash, self._leash = self._leash, -1
@@ -82,8 +97,24 @@ class Launched:
             os.close(leash)
 
 
-def _launcher() -> tuple[str, ...]:
-    return (sys.executable, "-I", "-S", str(LAUNCHER))
+def _popen() -> "type[subprocess.Popen[bytes]]":
+    """The kind whose pipes an event loop can read."""
+    if sys.platform == "win32":
+        from asyncio.windows_utils import Popen  # noqa: PLC0415 - there alone
+
+        return Popen
+    return subprocess.Popen
+
+
+def _has_launcher() -> bool:
+    """Whether this system has sessions, and signals to all of a session."""
+    return hasattr(os, "killpg")
+
+
+def _behind_launcher(watched: int) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """What stands before a command for the launcher to start it, and how the launcher starts."""
+    words = (sys.executable, "-I", "-S", str(LAUNCHER), str(watched), "--")
+    return words, {"pass_fds": (watched,), "start_new_session": True}
 
 
 def _found(command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> Sequence[str]:

@@ -33,21 +33,36 @@ def read_bytes(path: Path, most: int) -> bytes:
     return content
 
 
+class Lock:
+    """The right to a file, among all threads and processes that ask, until it is released.
+
+    Makes the folder. Raises `TimeoutError` if another has it for longer than `within_s`, and
+    `OSError`. Where the process ends, the system lets go of it.
+    """
+
+    def __init__(self, path: Path, within_s: float = 0.0) -> None:
+        from filelock import FileLock, Timeout  # noqa: PLC0415 - only who writes needs it
+
+        make_folder(path.parent)
+        self._lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=within_s, mode=0o600)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            told = f"is locked by another process for more than {within_s:.0f} s"
+            raise TimeoutError(0, told, str(path)) from None
+
+    def release(self) -> None:
+        """Let others have it."""
+        self._lock.release()
+
+
 @contextmanager
 def locked(path: Path) -> Generator[None]:
-    """Alone with this file, among all threads and processes that ask; makes its folder.
+    """Alone with this file from reading it to writing it back. Not to be nested.
 
-    Raises `OSError`, also where another has it for longer than `LOCK_S`. Not to be nested.
+    Raises `OSError`, also where another has it for longer than `LOCK_S`.
     """
-    from filelock import FileLock, Timeout  # noqa: PLC0415 - only who writes needs it
-
-    make_folder(path.parent)
-    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=LOCK_S, mode=0o600)
-    try:
-        lock.acquire()
-    except Timeout:
-        told = f"is locked by another process for more than {LOCK_S:.0f} s"
-        raise OSError(0, told, str(path)) from None
+    lock = Lock(path, LOCK_S)
     try:
         yield
     finally:
@@ -99,6 +114,10 @@ def sweep(folder: Path) -> None:
 
 def runs(pid: int) -> bool:
     """Whether there is a process of this number, whoever owns it."""
+    if not hasattr(os, "killpg"):  # where no Unix is, a signal of 0 is not as harmless
+        import psutil  # noqa: PLC0415 - few systems need it
+
+        return psutil.pid_exists(pid)
     try:
         os.kill(pid, 0)
     except PermissionError:

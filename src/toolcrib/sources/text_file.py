@@ -16,10 +16,11 @@ def read_text(path: Path) -> str:
         raise DeclarationError(f"{path}:1: cannot be read: {error.strerror}") from error
     if len(content) > MAX_BYTES:
         raise DeclarationError(f"{path}:1: is larger than {MAX_BYTES} bytes; split it")
-    return _decode(path, content).replace("\r\n", "\n")
+    return decoded(path, content).replace("\r\n", "\n")
 
 
-def _decode(path: Path, content: bytes) -> str:
+def decoded(path: Path, content: bytes) -> str:
+    """The text of a file with this content. Raises `DeclarationError` naming file and line."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -31,7 +31,7 @@ def test_the_address_is_for_nobody_else_to_read_and_goes_with_us(folder):
     assert stat.S_IMODE(public_file(folder).stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     apps.close()
-    assert [path.name for path in folder.iterdir()] == ["apps.lock"]
+    assert [path.name for path in folder.iterdir()] == [".apps.json.lock"]
 
 
 def test_only_one_process_lets_apps_join(apps, listening):

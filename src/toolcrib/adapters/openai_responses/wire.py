@@ -201,6 +201,8 @@ class ResponsesWire:
     def _besides(self, outcome: Outcome) -> str:
         if found_tools(self._session, outcome):
             return told_beside(outcome)
+        if outcome.structured is None and not outcome.error:  # the text of a skill
+            return told(outcome)
         return f"{NAME} has found nothing to load. {told(outcome)}"
 
 

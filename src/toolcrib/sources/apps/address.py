@@ -10,10 +10,9 @@ import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
 
 from toolcrib.errors import SourceError
-from toolcrib.sources.private_file import make_folder, read_bytes, runs, write_bytes
+from toolcrib.sources.private_file import Lock, make_folder, read_bytes, runs, write_bytes
 
 VARIABLE = "TOOLCRIB_APPS_FILE"
 MOST_BYTES = 4096
@@ -75,29 +74,17 @@ class Claim:
     def __init__(self, folder: Path) -> None:
         """Raises `SourceError` when another process has it."""
         self.file = public_file(folder)
-        self._lock = _locked(self.file.with_suffix(".lock"))
+        try:
+            self._lock = Lock(self.file)
+        except TimeoutError as error:
+            told = "another Toolcrib lets apps join already; stop that one, or let it serve"
+            raise SourceError(told) from error
+        except OSError as error:
+            told = f"{self.file} cannot be locked ({error.strerror}); free its folder"
+            raise SourceError(told) from error
 
     def close(self) -> None:
         """Take the file away and let others have the right."""
         with suppress(OSError):
             self.file.unlink()
-        self._lock.close()
-
-
-def _locked(path: Path) -> IO[bytes]:
-    try:
-        import fcntl  # noqa: PLC0415 - not there on every system
-    except ImportError as error:
-        raise SourceError("apps join on Linux and macOS only") from error
-    try:
-        make_folder(path.parent)
-        lock = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
-    except OSError as error:
-        raise SourceError(f"{path} cannot be written ({error.strerror}); free it") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        told = "another Toolcrib lets apps join already; stop that one, or let it serve"
-        raise SourceError(told) from error
-    return lock
+        self._lock.release()

@@ -1,10 +1,9 @@
 """How much memory a process takes, with all that it started."""
 
 import os
-from pathlib import Path
 from typing import NamedTuple
 
-PROC = Path("/proc")
+from toolcrib.sources.process_tree import PROC, tree_bytes
 
 
 class _Process(NamedTuple):
@@ -18,6 +17,8 @@ def resident_bytes(pid: int) -> int | None:
 
     Pages that several share are counted in each. None where the system does not tell.
     """
+    if not PROC.is_dir():
+        return tree_bytes(pid)
     every = _processes()
     if pid not in every:
         return None

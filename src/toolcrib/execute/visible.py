@@ -1,4 +1,4 @@
-"""What one guest may name: their part of the pool, and no other."""
+"""What one caller may name: their part of the pool, and no other."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from toolcrib.text.nearest import nearest
 
 @dataclass(frozen=True)
 class Visible:
-    """The entries that a guest may see and call, by name.
+    """The entries that a caller may see and call, by name.
 
     A name beyond them is unknown, whether or not it is in the pool: a refusal never tells which.
     """
@@ -37,7 +37,7 @@ class Visible:
                 raise Refused("ambiguous_name", "resolve", message)
 
     def among(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Those of the names that this guest may see."""
+        """Those of the names that this caller may see."""
         return tuple(name for name in names if name in self.entries)
 
     @cached_property

@@ -2,7 +2,7 @@ import pytest
 
 from tests.workshop import SEEN, pooled
 from toolcrib.execute.refusal import Refused
-from toolcrib.gateway.visible import Visible
+from toolcrib.execute.visible import Visible
 
 VISIBLE = Visible(pooled(*SEEN))
 

@@ -1,0 +1,91 @@
+"""A Unix socket that only our own user may connect to, and that is put back if it is removed."""
+
+import asyncio
+import os
+import socket
+import struct
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+AT_ONCE = 8
+"""How many are let in before anybody looks at those that came before."""
+WAITING = 512
+LONGEST_LINE = 256 * 1024
+
+Welcome: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class UnixListener:
+    """Hands each connection of our own user to `welcome`, and hangs up on all others."""
+
+    def __init__(self, welcome: Welcome) -> None:
+        self._welcome = welcome
+        self._server: asyncio.Server | None = None
+        self._path = Path()
+        self._made: tuple[int, int] | None = None
+
+    async def listen(self, path: str) -> None:
+        """Let them come, in place of whatever is there. Raises `OSError`."""
+        self._path = Path(path)
+        self._path.unlink(missing_ok=True)
+        incoming = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            incoming.bind(path)
+            self._path.chmod(0o600)  # the folder is ours alone already
+            self._server = await asyncio.start_unix_server(
+                self._checked, sock=incoming, limit=LONGEST_LINE, backlog=AT_ONCE
+            )
+            incoming.listen(WAITING)  # more may wait than are let in at once
+        except OSError:
+            incoming.close()
+            raise
+        self._made = _identity(self._path)
+
+    async def put_back(self) -> bool:
+        """Listen again if the socket is gone; whether it was. Who is connected stays so.
+
+        Raises `OSError`.
+        """
+        if _identity(self._path) == self._made:
+            return False
+        self.close()
+        await self.listen(str(self._path))
+        return True
+
+    def close(self) -> None:
+        """Let nobody else come."""
+        if self._server:
+            self._server.close()
+
+    async def _checked(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if _is_ours(writer.get_extra_info("socket")):
+            await self._welcome(reader, writer)
+        else:
+            await hang_up(writer)
+
+
+async def hang_up(writer: asyncio.StreamWriter) -> None:
+    """Close a connection, whatever the other side does."""
+    writer.close()
+    with suppress(OSError, TimeoutError):
+        async with asyncio.timeout(1.0):
+            await writer.wait_closed()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.lstat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+def _is_ours(connection: socket.socket) -> bool:
+    """Whether the other side is our own user, where the system can tell."""
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return True  # then the folder, which nobody else may enter, has to do
+    facts = connection.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i"))
+    return struct.unpack("3i", facts)[1] == os.getuid()
