@@ -16,10 +16,10 @@ from toolcrib import Caller, Crib, Scope, Settings, ToolInfo
 from toolcrib.errors import ConfigError
 from toolcrib.execute.chain import per_request_tools
 from toolcrib.model import JsonObject, Outcome
-from toolcrib.session.accounting import definition
 from toolcrib.session.found import revealed_in
 from toolcrib.session.session import Session
 from toolcrib.sources.skills import SkillSource
+from toolcrib.text.tokens import definition
 
 
 def called(session: Session, name: str, arguments: JsonObject | str = "{}") -> Outcome:

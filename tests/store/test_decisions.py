@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from toolcrib.errors import StoreError
-from toolcrib.store.decisions import Decisions, prepare
+from toolcrib.store.decisions import DAY_S, Decisions, prepare
 from toolcrib.store.seals import Seals
 from toolcrib.store.verdicts import approve, reject, trust_first_sight
 from toolcrib.text.canonical import canonical
@@ -301,24 +301,44 @@ def test_the_same_name_elsewhere_is_known_and_shown_and_approves_nothing(decisio
     assert pins(decisions, "mcp:x#1") == {"a": "pin a", "b": "pin b"}
 
 
-def test_decisions_about_servers_long_gone_are_let_go_and_the_file_shrinks(
-    path, decisions, monkeypatch
-):
+@pytest.fixture
+def days(path, monkeypatch):
+    """Use a server on so many days, each in a process of its own."""
+    clock = [time.time()]
+    monkeypatch.setattr("toolcrib.store.decisions.time.time", lambda: clock[0])
+    monkeypatch.setattr("toolcrib.store.decisions.KEPT_S", 3 * DAY_S)
+
+    def use(source, count, step=DAY_S):
+        for _ in range(count):
+            clock[0] += step
+            each = Decisions(path, KEY)
+            each.used(source)
+            each.used(source)
+            each.close()
+
+    return use
+
+
+def test_decisions_about_servers_long_gone_are_let_go_and_the_file_shrinks(path, decisions, days):
     large = {f"t{n}": (f"pin {n}", "x" * 10_000) for n in range(300)}
     decisions.trust("mcp:gone#1", large)
     decisions.trust("mcp:here#1", SEEN)
     size = path.stat().st_size
-    now = time.time()
-    monkeypatch.setattr("toolcrib.store.decisions.time.time", lambda: now + 100 * 86400)
-    decisions.used("mcp:here#1")
+    days("mcp:here#1", 3)
     assert len(pins(decisions, "mcp:gone#1")) == 300
-    monkeypatch.setattr("toolcrib.store.decisions.time.time", lambda: now + 200 * 86400)
-    decisions.used("mcp:here#1")
+    days("mcp:here#1", 2)
     assert pins(decisions, "mcp:gone#1") == {}
     assert len(pins(decisions, "mcp:here#1")) == 2
     assert path.stat().st_size < size / 4
     decisions.trust("mcp:gone#1", SEEN)  # it is known all the same
     assert pins(decisions, "mcp:gone#1") == {}
+
+
+def test_a_clock_that_is_set_wrong_costs_no_decision(decisions, days):
+    decisions.trust("mcp:rare#1", SEEN)
+    decisions.trust("mcp:here#1", SEEN)
+    days("mcp:here#1", 2, step=400 * DAY_S)
+    assert len(pins(decisions, "mcp:rare#1")) == 2
 
 
 FORMER = """

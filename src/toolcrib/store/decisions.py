@@ -93,7 +93,8 @@ class Decisions:
         self._seals = Seals(path, key)
         self._turn = RLock()
         self._written = 0
-        self._whole_at: tuple[tuple[int, int], str] | None = None
+        self._noted: set[str] = set()
+        self._today: float | None = None
         with self._explained():
             try:
                 self._db = open_private(path, _prepare)
@@ -106,19 +107,21 @@ class Decisions:
     def trusts_first_sight(self) -> bool:
         """Whether a server that was never seen may be approved for that; not after a loss."""
         with self._reading() as db:
-            return not self._broken(db) and bool(db.execute("SELECT first_sight FROM whole").get)
+            return not self._seals.broken(db) and bool(
+                db.execute("SELECT first_sight FROM whole").get
+            )
 
     def version(self) -> tuple[int, int]:
         """Another one whenever something may have been decided, here or in another process."""
-        with self._reading() as db:
-            return int(db.pragma("data_version")), self._written
+        with self._turn, self._explained():
+            return int(self._db.pragma("data_version")), self._written
 
     def of(self, source: str) -> Mapping[str, Decided]:
         """What was decided about the tools of a source, by their own names."""
         found: dict[str, Decided] = {}
         with self._reading() as db:
             rows = _rows(db, source)
-            if told := self._broken(db) or self._seals.broken_at(db, source, rows):
+            if told := self._seals.broken(db) or self._seals.broken_at(db, source, rows):
                 raise StoreError(told)
         for row in rows:
             known = found.get(row.name, Decided())
@@ -161,16 +164,21 @@ class Decisions:
                 self._seal(db, source)
 
     def used(self, source: str) -> None:
-        """Note, once a day, that somebody has this server: what nobody has is let go by and by."""
-        now = time.time()
+        """Note, once a day, that somebody has this server: what nobody has is let go by and by.
+
+        The days are those on which decisions were used. A clock that is set wrong adds one at most.
+        """
+        if source in self._noted:
+            return
+        self._noted.add(source)
         with self._reading() as db:
+            today = self._today = self._today or _today(db)
             at = db.execute("SELECT used FROM source WHERE id = ?", (source,)).get
-            if at is None or abs(now - at) < DAY_S:
-                return
-        with self._writing() as db:
-            db.execute("UPDATE source SET used = ? WHERE id = ?", (now, source))
-            self._let_go(db, now)
-        self._shrink()
+        if at is not None and today - at >= DAY_S:
+            with self._writing() as db:
+                db.execute("UPDATE source SET used = ? WHERE id = ?", (today, source))
+                self._let_go(db, today)
+            self._shrink()
 
     def put(self, db: apsw.Connection, decision: Decision) -> None:
         """Write a row in place of the one with the same verdict."""
@@ -221,7 +229,7 @@ class Decisions:
             with transaction(self._db):
                 if mends:
                     self._mend(self._db)
-                elif told := self._broken(self._db):
+                elif told := self._seals.broken(self._db):
                     raise StoreError(told)
                 self._written += 1
                 yield self._db
@@ -230,19 +238,12 @@ class Decisions:
 
     def _mend(self, db: apsw.Connection) -> None:
         """If the whole is under doubt, start afresh; that a server is known is not forgotten."""
-        if not self._broken(db):
+        if not self._seals.broken(db):
             return
         db.execute("DELETE FROM decision")
         self._seals.begin(db, first_sight=False)
         for (source,) in db.execute("SELECT id FROM source").fetchall():
             self._seal(db, source)
-
-    def _broken(self, db: apsw.Connection) -> str:
-        """What is wrong with the seal of the whole; nothing if it is whole."""
-        version = int(db.pragma("data_version")), self._written
-        if db.in_transaction or self._whole_at is None or self._whole_at[0] != version:
-            self._whole_at = version, self._seals.broken(db)
-        return self._whole_at[1]
 
     def _seal(self, db: apsw.Connection, source: str) -> None:
         self._seals.seal(db, source, _rows(db, source))
@@ -253,9 +254,9 @@ class Decisions:
 
     def _others(self, db: apsw.Connection, source: str) -> list[str]:
         """The same server as it is, or was, configured otherwise."""
-        name = source.rpartition("#")[0]
+        name = _name(source)
         every = (str(id) for (id,) in db.execute("SELECT id FROM source").fetchall())
-        return [each for each in every if name and each.rpartition("#")[0] == name != each]
+        return [each for each in every if name and each != source and _name(each) == name]
 
     def _let_go(self, db: apsw.Connection, now: float) -> None:
         """Part with decisions about servers long gone; that they are known is not forgotten."""
@@ -317,9 +318,20 @@ def _check(db: apsw.Connection) -> None:
         raise apsw.CorruptError(f"{db.filename} has lost a table or a column") from error
 
 
+def _name(source: str) -> str:
+    """The server of a source, however it is configured; empty where nothing says how."""
+    return source.rpartition("#")[0]
+
+
 def _rows(db: apsw.Connection, source: str) -> list[Decision]:
     sql = "SELECT * FROM decision WHERE source = ? ORDER BY name, verdict"
     return [Decision(*row) for row in db.execute(sql, (source,)).fetchall()]
+
+
+def _today(db: apsw.Connection) -> float:
+    """Now, though no more than a day after the last time that anything was used."""
+    last = db.execute("SELECT max(used) FROM source").get
+    return time.time() if last is None else min(time.time(), last + DAY_S)
 
 
 def _is_newer(row: Decision, found: Mapping[str, Decision]) -> bool:

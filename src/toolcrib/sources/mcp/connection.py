@@ -100,8 +100,18 @@ class Connection:
         await self._tap.ended.wait()
 
     async def list_all(self, deadline: float) -> Listing:
-        """All that it lists, raw. Raises `TimeoutError` and what the SDK raises."""
-        return await self._within(deadline, self._listed())
+        """All that it lists, raw. Raises `StartFailed`, and then nothing was sent.
+
+        A server that does not let us in is left.
+        """
+        try:
+            return await self._within(deadline, self._listed())
+        except Exception as error:
+            refused = self._turned_away(_first(error))
+            if refused and (said := refused.error):
+                raise StartFailed(said.code, said.message, retryable=said.retryable) from error
+            how = "takes too long" if isinstance(error, TimeoutError) else "fails"
+            raise StartFailed("list_failed", f"{how} to list its tools") from error
 
     async def perform(self, errand: Errand, deadline: float, running: Running) -> Outcome:
         """Run an errand, and be done by the deadline, but for the time in which it asks back.

@@ -19,6 +19,7 @@ LIST_S = 15.0
 FRESH_S = 1.0
 RARELY_S = 60.0
 REVIEW_S = 2.0
+LIST_FAILED = "list_failed"
 
 Spawn: TypeAlias = Callable[[Coroutine[object, object, None]], None]
 
@@ -69,6 +70,8 @@ class Freshness:
             try:
                 await self._cover(connection, said)
             except StartFailed as error:
+                if error.code != LIST_FAILED:
+                    raise
                 told = f"said that its tools changed, and now {error}; nothing was sent: call again"
                 raise StartFailed(error.code, f"{told} in a moment") from error
 
@@ -86,13 +89,9 @@ class Freshness:
                 return False
             began = self._said
             self._tried_at = time.monotonic()
-            try:
-                listing = await connection.list_all(self._tried_at + LIST_S)
-            except Exception as error:
-                why = "takes too long" if isinstance(error, TimeoutError) else "fails"
-                raise StartFailed("list_failed", f"{why} to list them") from error
-            self._covered = max(self._covered, began)
+            listing = await connection.list_all(self._tried_at + LIST_S)
             new = await asyncio.to_thread(self._memory.keep_listing, listing)
+            self._covered = max(self._covered, began)  # only now: calls are checked by what is kept
         if new:
             self._tell()
         return new

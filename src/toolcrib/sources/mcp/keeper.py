@@ -19,7 +19,7 @@ from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.era import modes
 from toolcrib.sources.mcp.errand import Errand
-from toolcrib.sources.mcp.freshness import Freshness
+from toolcrib.sources.mcp.freshness import LIST_FAILED, Freshness
 from toolcrib.sources.mcp.known import Greeting
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
@@ -100,6 +100,8 @@ class Keeper:
         try:
             return self._judged(await self._served(errand, running, check))
         except StartFailed as error:
+            if error.code == LIST_FAILED:
+                self._hangs()
             return self._refusal(error.code, str(error), retryable=error.retryable)
         finally:
             self._breaker.leave()
@@ -316,14 +318,19 @@ class Keeper:
             self.memory.note(Failure(code, outcome.error.message, time.time()))
             self._tell()
         elif code == "deadline":
-            self._timeouts += 1
-            if self._timeouts >= MOST_FAILURES:
-                self._breaker.failed(time.monotonic(), was_up=True)
-                self._let_go()
+            self._hangs()
         elif code not in ("connection_lost", "session_expired"):
             self._timeouts = 0
             self._breaker.succeeded()
         return outcome
+
+    def _hangs(self) -> None:
+        """It did not answer, once more: a server that goes on like that is let go."""
+        self._timeouts += 1
+        if self._timeouts >= MOST_FAILURES:
+            self._timeouts = 0
+            self._breaker.failed(time.monotonic(), was_up=True)
+            self._let_go()
 
     async def heed(self) -> None:
         """While tools wait for a decision, hear of it soon, whichever process it is made in."""
