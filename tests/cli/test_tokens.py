@@ -1,6 +1,18 @@
+import asyncio
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.cli.conftest import Run
+from tests.gateway.fronts import connected
+from toolcrib import Crib, load_settings
+from toolcrib.adapters.openai_chat import ChatWire
+from toolcrib.gateway.guest import LOCAL, Guest, profile_of
+from toolcrib.gateway.window import Window
+from toolcrib.text.tokens import token_counter
+
+WIRES = ["Anthropic Messages", "OpenAI Responses", "OpenAI Chat Completions", "Gemini"]
 
 
 @pytest.fixture
@@ -22,24 +34,82 @@ def test_the_figures_add_up(run: Run, home: str):
     assert 0 < figures["break_even"] <= figures["tools"]
 
 
-def test_the_table_has_each_source_and_the_sum(run: Run, home: str):
+def test_the_tables_have_each_source_and_each_surface(run: Run, home: str):
     figures = run("--config", home, "tokens", "--json").json
-    head, builtin, told, total, verdict = run("--config", home, "tokens").out.splitlines()
-    assert head.split() == ["source", "tools", "eager", "deferred", "saved"]
+    lines = run("--config", home, "tokens").out.splitlines()
+    head, builtin, total, _, places, *rows, verdict = lines
+    assert head.split() == ["definitions", "of", "tools", "tokens", "never", "deferred"]
     assert builtin.split()[:2] == ["builtin", str(figures["tools"])]
-    assert told.startswith("(search tool, note, summary)")
-    assert total.split() == [
-        "all",
-        *(f"{figures[key]:,}" for key in ("tools", "eager", "deferred", "saved")),
-    ]
-    assert verdict.startswith(f"Deferring saves {figures['share']:.1%} of each request's tools")
-    assert f"revealed {figures['break_even']} of them" in verdict
+    assert total.split() == ["all", str(figures["tools"]), f"{figures['eager']:,}", "0"]
+    assert places.split() == ["sent", "by", "all", "listed", "with", "search", "saved"]
+    assert [row.split("  ")[0] for row in rows] == [each["name"] for each in figures["surfaces"]]
+    assert f"{figures['surfaces'][1]['sent']:,}" in rows[1]
+    assert f"revealed {figures['break_even']} tools" in verdict
+
+
+def test_a_surface_costs_what_is_sent_there(run: Run, home: str, tmp_path: Path):
+    """As real clients and SDKs have it, in place of the definitions by themselves."""
+    config = tmp_path / "gateway.toml"
+    profile = "[gateway.profiles.default]\nbuiltin_tools = true\n"
+    config.write_text(f'store = ":memory:"\nplugins = false\n{profile}', encoding="utf-8")
+    figures = run("--config", str(config), "tokens", "--json").json
+    by_name = {each["name"]: each for each in figures["surfaces"]}
+    assert list(by_name) == ["gateway, profile default (search)", *WIRES]
+    crib = Crib.from_settings(load_settings({}, config))
+    with crib:
+        client = asyncio.run(received(crib))
+        chat = ChatWire(crib.session())
+        sent = json.dumps(
+            chat.request([{"role": "user", "content": "Hi"}]).get("tools"),
+            separators=(",", ":"),
+            ensure_ascii=False,
+        )
+        told = chat.system_note(), crib.session().deferred_summary()
+    count = token_counter().count
+    assert by_name["gateway, profile default (search)"]["sent"] == count(client)
+    assert by_name["OpenAI Chat Completions"]["sent"] == sum(map(count, (sent, *told)))
+    for each in figures["surfaces"]:
+        assert each["sent"] < each["eager"]
+        assert each["share"] == pytest.approx(1 - each["sent"] / each["eager"])
+
+
+async def received(crib: Crib) -> str:
+    """What a client of the gateway is given before it asks for anything."""
+    guest = Guest(LOCAL, profile_of(crib.settings.gateway))
+    async with connected(Window(crib, guest)) as client:
+        listed = await client.list_tools()
+        tools = [
+            tool.model_dump(mode="json", by_alias=True, exclude_unset=True) for tool in listed.tools
+        ]
+        dumped = json.dumps(tools, separators=(",", ":"), ensure_ascii=False)
+        return f"{client.instructions}\n{dumped}"
+
+
+def test_a_gateway_that_shows_nothing_saves_nothing(run: Run, home: str):
+    [gateway, *_] = run("--config", home, "tokens", "--json").json["surfaces"]
+    assert gateway["name"] == "gateway, profile default (shows nothing)"
+    assert (gateway["eager"], gateway["share"]) == (0, None)
+
+
+def test_where_so_many_tools_are_not_taken_it_says_so(run: Run, tmp_path: Path):
+    tools = "\n".join(f"tool_{n}: {{function: 'posixpath:normpath'}}" for n in range(130))
+    (tmp_path / "tools.yaml").write_text(tools, encoding="utf-8")
+    config = tmp_path / "many.toml"
+    config.write_text(
+        'store = ":memory:"\nbuiltin_tools = false\nplugins = false\ntools = ["tools.yaml"]\n',
+        encoding="utf-8",
+    )
+    places = run("--config", str(config), "tokens", "--json").json["surfaces"]
+    by_name = {each["name"]: each for each in places}
+    assert by_name["OpenAI Chat Completions"]["eager"] is None
+    assert by_name["Gemini"]["eager"] > by_name["Gemini"]["sent"]
+    assert "too many" in run("--config", str(config), "tokens").out
 
 
 def test_with_nothing_deferred_it_says_so(run: Run, home: str):
     ran = run("--config", home, "tokens", "--mode", "off")
     assert "Nothing is deferred" in ran.out
-    assert "(search tool" not in ran.out
+    assert "0.0%" in ran.out
 
 
 def test_a_mode_that_is_none_is_an_error(run: Run, home: str):

@@ -37,7 +37,7 @@ def ended(launched: Launched, patience_s: float = 0.0) -> None:
 
 def test_it_is_ended_however_stubborn_it_is():
     launched, pids = started(STUBBORN)
-    assert len(pids) == 2
+    assert len(pids) == 3
     ended(launched)
     assert left_of(pids) == {}
     assert zombies() == []
@@ -52,6 +52,38 @@ def test_one_that_exits_by_itself_in_time_is_let_be():
 def test_what_is_below_goes_too_when_somebody_killed_the_launcher():
     launched, pids = started(STUBBORN)
     os.kill(launched.popen.pid, signal.SIGKILL)
+    launched.popen.wait()
+    ended(launched)
+    assert left_of(pids) == {}
+
+
+KILLS_BOTH = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+sleep = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
+subprocess.Popen(sleep, start_new_session=True, stdout=subprocess.DEVNULL)
+print(1, flush=True)
+sys.stdin.readline()
+parent = os.getppid()
+grandparent = int(open(f"/proc/{parent}/stat").read().rpartition(")")[2].split()[1])
+for each in (grandparent, parent):
+    os.kill(each, signal.SIGSTOP)
+for each in (parent, grandparent):
+    os.kill(each, signal.SIGKILL)
+time.sleep(600)
+"""
+
+
+def test_one_that_kills_all_who_could_end_it_is_found_and_ended():
+    before = below(os.getpid())
+    command = [sys.executable, "-S", "-c", KILLS_BOTH]
+    launched = Launched(command, {}, None, stdin=subprocess.PIPE)
+    assert launched.popen.stdout
+    assert launched.popen.stdin
+    launched.popen.stdout.read(1)
+    pids = below(os.getpid()) - before
+    assert len(pids) == 4
+    launched.popen.stdin.close()
     launched.popen.wait()
     ended(launched)
     assert left_of(pids) == {}

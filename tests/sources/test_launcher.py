@@ -27,7 +27,12 @@ def launch():
         watched, leash = os.pipe()
         line = [sys.executable, "-I", "-S", str(LAUNCHER), str(watched), "--", *command]
         process = subprocess.Popen(
-            line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, pass_fds=(watched,)
+            line,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            pass_fds=(watched,),
         )
         os.close(watched)
         started.append((process, leash))
@@ -65,7 +70,7 @@ def test_a_command_that_cannot_be_started_is_named(launch):
 def test_all_ends_when_the_asker_lets_go(launch, code):
     process, leash = launch(*python(code))
     pids = up(process)
-    assert len(pids) == (2 if DETACHED in code else 1)
+    assert len(pids) == (3 if DETACHED in code else 2)
     os.close(leash)
     process.communicate(timeout=HANG_S)
     assert left_of(pids) == {}
@@ -87,7 +92,32 @@ def test_what_the_command_leaves_behind_ends_with_it(launch):
         )
     )
     pids = up(process)
-    assert len(pids) == 2
+    assert len(pids) == 3
+    process.communicate(timeout=HANG_S)
+    assert left_of(pids) == {}
+
+
+PARENT = "os.getppid()"
+GRANDPARENT = f"int(open(f'/proc/{{{PARENT}}}/stat').read().rpartition(')')[2].split()[1])"
+
+
+@pytest.mark.parametrize(
+    "kill",
+    [
+        f"os.kill({PARENT}, signal.SIGKILL)",
+        f"os.kill({GRANDPARENT}, signal.SIGKILL)",
+        f"os.killpg(os.getpgid({PARENT}), signal.SIGKILL)",
+    ],
+    ids=["its parent", "its grandparent", "its parent's group"],
+)
+@pytest.mark.parametrize("before", ["", DETACHED], ids=["alone", "with a child elsewhere"])
+def test_a_command_that_kills_who_started_it_leaves_nothing_behind(launch, before, kill):
+    seen = "import os, signal, sys, time; print('up', flush=True); sys.stdin.readline();"
+    ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    process, _ = launch(*python(f"{before}{seen} {ignore} {kill}; time.sleep(600)"))
+    pids = up(process)
+    assert len(pids) == (3 if before else 2)
+    process.stdin.write("\n")
     process.communicate(timeout=HANG_S)
     assert left_of(pids) == {}
 

@@ -7,43 +7,68 @@ import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
-from toolcrib.session.accounting import SourceTokens, TokenEstimate
+from toolcrib.cli.surfaces import Surface, surfaces
+from toolcrib.crib import HOST
+from toolcrib.session.accounting import Prices, SourceTokens, TokenEstimate
+from toolcrib.session.policy import tools_of
+from toolcrib.text.tokens import token_counter
 
 NAME = "tokens"
 
 Mode = Annotated[
-    str | None, typer.Option(help="Take this mode in place of the setting `tool_search`.")
+    str | None,
+    typer.Option(help="Take this mode in place of the setting `tool_search`; not for the gateway."),
 ]
 
 
 def run(context: typer.Context, mode: Mode = None, as_json: AsJson = False) -> None:
     """Tell what your tools cost a model with each request, and what deferring them saves.
 
-    Eager is every definition whole. Deferred is what is sent in its place: the tools that are
-    never deferred, the search tool, the note and the summary.
+    First the definitions of each source by themselves: all of them, and those that are never
+    deferred. Then what is really sent, for each place where a model is shown tools: every tool
+    listed, and what stands in their place before any search. For the gateway that is its
+    instructions and its `tools/list`; for a provider the tools of a request as its wire has them,
+    the note and the summary. A provider adds words of its own, which nobody can count here.
+    What MCP servers ask to be always loaded is told below.
     """
     opening: Opening = context.obj
     with opening.crib() as crib:
         estimate = crib.session(mode=mode).token_estimate()
+        places = list(surfaces(crib, mode, token_counter()))
+        asked = Prices(token_counter).asked_loads(tools_of(crib.seen_by(HOST).values()))
     if as_json:
-        print_json(asdict(estimate) | {"saved": estimate.saved, "share": estimate.share})
+        told = [asdict(each) | {"share": each.share} for each in places]
+        saved = {"saved": estimate.saved, "share": estimate.share}
+        print_json(asdict(estimate) | saved | {"surfaces": told, "asked_loads": asked})
         return
-    columns = ["source", ">tools", ">eager", ">deferred", ">saved"]
-    rows = [*map(_row, estimate.sources), *_sums(estimate)]
-    console().print(table("", columns, rows))
-    console().print(safe(_verdict(estimate)))
+    _show(estimate, places)
+    for each in asked:
+        console().print(safe(f"{each}."), soft_wrap=True)
+
+
+def _show(estimate: TokenEstimate, places: list[Surface]) -> None:
+    screen = console()
+    total = ("all", estimate.tools, f"{estimate.eager:,}", f"{_core(estimate):,}")
+    columns = ["definitions of", ">tools", ">tokens", ">never deferred"]
+    screen.print(table("", columns, [*map(_row, estimate.sources), total]))
+    screen.print()
+    columns = ["sent by", ">all listed", ">with search", ">saved"]
+    screen.print(table("", columns, map(_place, places)))
+    screen.print(safe(_verdict(estimate)))
 
 
 def _row(cost: SourceTokens) -> tuple[object, ...]:
-    saved = cost.eager - cost.core
-    return cost.source, cost.tools, f"{cost.eager:,}", f"{cost.core:,}", f"{saved:,}"
+    return cost.source, cost.tools, f"{cost.eager:,}", f"{cost.core:,}"
 
 
-def _sums(estimate: TokenEstimate) -> list[tuple[object, ...]]:
-    extra = estimate.deferred - sum(cost.core for cost in estimate.sources)
-    total = f"{estimate.eager:,}", f"{estimate.deferred:,}", f"{estimate.saved:,}"
-    told = ("(search tool, note, summary)", "", "", f"{extra:,}", f"{-extra:,}")
-    return [*([told] if extra else []), ("all", estimate.tools, *total)]
+def _core(estimate: TokenEstimate) -> int:
+    return sum(cost.core for cost in estimate.sources)
+
+
+def _place(place: Surface) -> tuple[object, ...]:
+    eager = "too many" if place.eager is None else f"{place.eager:,}"
+    share = "" if place.share is None else f"{place.share:.1%}"
+    return place.name, eager, f"{place.sent:,}", share
 
 
 def _verdict(estimate: TokenEstimate) -> str:
@@ -51,6 +76,6 @@ def _verdict(estimate: TokenEstimate) -> str:
     if not estimate.break_even:
         return f"Nothing is deferred: all {estimate.tools} tools are sent whole. {how}"
     return (
-        f"Deferring saves {estimate.share:.1%} of each request's tools, until a conversation has"
-        f" revealed {estimate.break_even} of them. {how}"
+        f"A conversation that has revealed {estimate.break_even} tools costs no less than with all"
+        f" listed. {how}"
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.sources import process_tree
+from toolcrib.sources.launch_mark import VARIABLE, end_marked, new_mark
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 END_S = 5.0  # for the launcher to end it, politely and then not
@@ -34,7 +35,7 @@ class Launched:
         stderr: int = subprocess.STDOUT,
     ) -> None:
         """Start it. Raises `OSError`, also where there is no such command."""
-        found = _found(command, env, cwd)
+        found, self._mark = _found(command, env, cwd), new_mark()
         watched, self._leash = os.pipe()
         try:
             before, how = _behind_launcher(watched) if _has_launcher() else ((), {})
@@ -44,7 +45,7 @@ class Launched:
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 bufsize=0,
-                env=dict(env),
+                env={**env, VARIABLE: self._mark},
                 cwd=cwd,
                 **how,
             )
@@ -88,6 +89,7 @@ class Launched:
             return
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.popen.pid, signal.SIGKILL)
+        end_marked(self._mark)
 
     def _drop_leash(self) -> None:
         leash, self._leash = self._leash, -1

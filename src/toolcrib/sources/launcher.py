@@ -7,6 +7,12 @@ closes it, or dies, the command and all that it started are ended, first politel
 to what the command leaves behind when it exits by itself. The command has our standard streams;
 we keep none of them, so that they end when it ends. The exit status is the command's.
 
+    asker ──> guardian ──> parent ──> command ──> whatever it starts
+
+There are two of us, for a command may kill its own parent. Both adopt what is orphaned below them,
+both hold the pipe, and each ends everything when the other is gone. Each is in a process group of
+its own, and so is the command: a signal to the command's group reaches neither.
+
 A program of its own, with nothing but the standard library: it starts for every server.
 """
 
@@ -27,17 +33,33 @@ def main(arguments: list[str]) -> int:
     """Run until the command or its asker is gone; the status to exit with."""
     ours, command = int(arguments[0]), arguments[2:]
     os.set_inheritable(ours, False)  # noqa: FBT003 - that is its signature
-    _adopt_orphans()
-    woken = _wake_on(signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    asker = os.getppid()
+    asker, guardian = os.getppid(), os.getpid()
+    woken = _prepared()
+    parent = os.fork()
+    if parent:
+        _let_go_of_streams()
+        return _guard(parent, ours, woken, asker)
+    os.setsid()
+    woken = _prepared()
     try:
-        child = os.posix_spawnp(command[0], command, os.environ)
+        child = os.posix_spawnp(command[0], command, os.environ, setpgroup=0)
     except OSError as error:
         sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
         return NOT_STARTED
     _let_go_of_streams()
+    return _guard(child, ours, woken, guardian)
+
+
+def _prepared() -> int:
+    """Be ready for orphans and for signals, before there can be any; see `_wake_on`."""
+    _adopt_orphans()
+    return _wake_on(signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def _guard(child: int, ours: int, woken: int, asker: int) -> int:
+    """Wait for the end of the child or of the asker, then end all below us."""
     status = _wait(child, ours, woken, asker)
-    _end_all()
+    _end_all(child)
     return status
 
 
@@ -71,13 +93,13 @@ def _reap(child: int) -> int | None:
             status = code if code >= 0 else 128 - code
 
 
-def _end_all() -> None:
+def _end_all(child: int) -> None:
     """End everything that is still below us: asked first, then made to."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for number, patience in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, KILL_S)):
         until = time.monotonic() + patience
         while _children_left():
-            _send(number)
+            _send(number, child)
             if time.monotonic() > until:
                 break
             time.sleep(0.01 if number == signal.SIGKILL else 0.05)
@@ -93,8 +115,8 @@ def _children_left() -> bool:
     return True
 
 
-def _send(number: int) -> None:
-    """Signal all that is below us; our whole group where the system does not list it."""
+def _send(number: int, child: int) -> None:
+    """Signal all that is below us; the child's group where the system does not list it."""
     below = _descendants()
     for pid in below:
         try:
@@ -102,7 +124,10 @@ def _send(number: int) -> None:
         except OSError:
             continue
     if not below:
-        os.killpg(0, number)
+        try:
+            os.killpg(child, number)
+        except OSError:
+            return
 
 
 def _descendants() -> list[int]:

@@ -110,7 +110,7 @@ def test_nothing_survives_a_gateway_that_is_killed(tmp_path):
         folder.mkdir()
         process, pids = gateway(folder, count)
         with_grandchildren = len(range(2, count, 3))
-        assert len(pids) == count * 2 + with_grandchildren * 2
+        assert len(pids) == count * 3 + with_grandchildren * 2
         process.kill()
         process.communicate()
         assert left_of(pids) == {}

@@ -270,5 +270,5 @@ def test_grandchildren_go_with_their_server():
         return below(os.getpid()) - before
 
     pids = talking("grandchild", "stubborn")(test)
-    assert len(pids) == 4
+    assert len(pids) == 5
     assert left_of(pids) == {}

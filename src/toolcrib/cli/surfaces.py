@@ -1,0 +1,99 @@
+"""What tools cost at each place where a model is shown them, counted on what is sent there."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from toolcrib.adapters.wire.plain import plain
+from toolcrib.crib import Crib
+from toolcrib.errors import ConfigError
+from toolcrib.gateway.greeting import greeting
+from toolcrib.gateway.guest import EVERYTHING, LOCAL, Guest, profile_of
+from toolcrib.session.session import Session
+from toolcrib.text.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """One place: tokens with every tool listed, and of what is sent there before any search.
+
+    `eager` None: so many tools are not taken there at all.
+    """
+
+    name: str
+    eager: int | None
+    sent: int
+
+    @property
+    def share(self) -> float | None:
+        """What part of the price of all is saved; below 0 where deferring costs."""
+        return 1 - self.sent / self.eager if self.eager else None
+
+
+def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Surface]:
+    """The gateway for each profile, then the wire of each provider whose SDK is installed."""
+    for name in {EVERYTHING: None, **crib.settings.gateway.profiles}:
+        yield _gateway(crib, name, counter)
+    for name, request in _WIRES.items():
+        try:
+            sent = _priced(request, crib.session(mode=mode), counter)
+        except ImportError:
+            continue
+        yield Surface(name, _eager(request, crib, counter), sent)
+
+
+def _gateway(crib: Crib, name: str, counter: TokenCounter) -> Surface:
+    guest = Guest(LOCAL, profile_of(crib.settings.gateway, name))
+    sent, eager = greeting(crib, guest), greeting(crib, guest, "direct")
+    shows = sent.mode if crib.seen_by(guest.caller) else "shows nothing"
+    all_listed = counter.count(eager.text) if crib.seen_by(guest.caller) else 0
+    return Surface(f"gateway, profile {name} ({shows})", all_listed, counter.count(sent.text))
+
+
+def _eager(request: "Request", crib: Crib, counter: TokenCounter) -> int | None:
+    try:
+        return _priced(request, crib.session(mode="off"), counter)
+    except ConfigError:
+        return None
+
+
+def _priced(request: "Request", session: Session, counter: TokenCounter) -> int:
+    tools, note = request(session)
+    listed = json.dumps(plain(tools), ensure_ascii=False, separators=(",", ":"))
+    return sum(map(counter.count, filter(None, (listed, note, session.deferred_summary()))))
+
+
+Request = Callable[[Session], tuple[Any, str]]
+"""The tools of a first request, as they are sent, and the note for its prompt."""
+
+
+def _anthropic(session: Session) -> tuple[Any, str]:
+    said = {"model": "", "endpoint": "", "mode": "reference"}
+    wire = import_module("toolcrib.adapters.anthropic").AnthropicWire(session, **said)
+    return wire.request([])["tools"], wire.system_note()
+
+
+def _responses(session: Session) -> tuple[Any, str]:
+    said = {"model": "", "endpoint": "", "mode": "output"}
+    wire = import_module("toolcrib.adapters.openai_responses").ResponsesWire(session, **said)
+    return wire.request([]).get("tools", []), wire.system_note()
+
+
+def _chat(session: Session) -> tuple[Any, str]:
+    wire = import_module("toolcrib.adapters.openai_chat").ChatWire(session)
+    return wire.request([]).get("tools", []), wire.system_note()
+
+
+def _gemini(session: Session) -> tuple[Any, str]:
+    wire = import_module("toolcrib.adapters.gemini").GeminiWire(session)
+    return wire.request([])["config"].tools, wire.system_note()
+
+
+_WIRES: Mapping[str, Request] = {
+    "Anthropic Messages": _anthropic,
+    "OpenAI Responses": _responses,
+    "OpenAI Chat Completions": _chat,
+    "Gemini": _gemini,
+}
