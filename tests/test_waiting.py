@@ -61,7 +61,7 @@ def offences(source: str) -> Iterator[tuple[str, int]]:
         name = getattr(node, "name", "")
         for inner in ast.walk(node):
             if _sleeps(inner, constants) or _bounds(inner, constants) or _times(inner):
-                yield name, inner.lineno
+                yield name, getattr(inner, "lineno", 0)
 
 
 def _sleeps(node: ast.AST, constants: dict[str, ast.expr]) -> bool:

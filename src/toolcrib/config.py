@@ -11,7 +11,6 @@ for TOOLCRIB_TOOL_SEARCH where that is not set.
 
 import json
 import logging
-import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -33,7 +32,6 @@ from pydantic import ValidationError as PydanticError
 from toolcrib.errors import ConfigError
 from toolcrib.model import SearchMode
 from toolcrib.plain_file import read_plain_file
-from toolcrib.run_folder import run_folders
 from toolcrib.sections import (
     ApprovalSettings,
     AppSettings,
@@ -162,22 +160,9 @@ class Settings(Section):
         return Path(platformdirs.user_state_dir("toolcrib"))
 
     @property
-    def own_folders(self) -> tuple[Path, ...]:
-        """Folders whose files are Toolcrib's alone: no tool may read or write there."""
-        data, cache = (
-            platformdirs.user_data_dir("toolcrib"),
-            platformdirs.user_cache_dir("toolcrib"),
-        )
-        running = map(Path, run_folders(os.environ))
-        return config_folder(), self.state_folder, Path(data), Path(cache), *running
-
-    @property
-    def own_files(self) -> tuple[Path, ...]:
-        """Files of the same kind elsewhere: those that name code, hold secrets or what was done."""
-        store = () if self.store_path == ":memory:" else (Path(self.store_path), self.audit_path)
-        modules = (Path(each) for each in self.tool_modules if each.endswith(".py"))
-        named = (self._file, *store, *self.mcp_config, *self.tools, *modules)
-        return tuple(path for path in named if path)
+    def file(self) -> Path | None:
+        """The settings file that was named; None if none was."""
+        return self._file
 
     def read_from(self, file: Path) -> "Settings":
         """The same settings, which know the file that they stand in."""

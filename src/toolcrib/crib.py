@@ -103,7 +103,8 @@ HOST = Caller("host")
 class Crib:
     """A pool of capabilities and the search over it. Safe to share between threads.
 
-    Empty until something is added, and without a trace on disk unless the settings say otherwise.
+    Empty until something is added. Unless the settings say otherwise it leaves on disk what is
+    known of servers that were added, and the vectors of tools, for the next start.
     Without settings, the environment says when tools wait for a search (`TOOLCRIB_TOOL_SEARCH`,
     else `ENABLE_TOOL_SEARCH`), and nothing else.
     """
@@ -191,7 +192,8 @@ class Crib:
         lists those that never were. The keys are those of the file, but for `command`, which may be
         a list with its arguments. Raises `ConfigError`, and `NameTaken` for a second of one name.
         """
-        found = added_servers(server, entry, self.settings.state_folder)
+        said = self.settings
+        found = added_servers(server, entry, said.state_folder, always_load=said.mcp.always_load)
         taken = [each.server for each in found.sources if each.server in self._servers]
         if taken:
             raise NameTaken(f"there is an MCP server {taken[0]!r} already; take another name")

@@ -370,22 +370,6 @@ def test_two_hundred_calls_at_once_spend_one_ticket_once():
     assert asyncio.run(calling()) == len(shop.reached) == 1
 
 
-@pytest.mark.plan(45)
-def test_what_a_model_can_reach_approves_nothing():
-    """Every tool there is, called with the ticket in every argument, leaves it waiting."""
-    crib = Crib.from_settings(Settings(store=":memory:", plugins=False))
-    asked = asyncio.run(crib.call("write_file", {"path": "x", "text": "y"}))
-    assert asked.error
-    ticket = asked.error.ticket
-    names = [name for name in crib.entries() if any(w in name for w in ("appr", "ticket", "polic"))]
-    assert not names
-    for word in ("approve", "tickets.approve", "Door.approve", f"approve:{ticket}"):
-        outcome = asyncio.run(crib.call(word, {"ticket": ticket, "id": ticket}))
-        assert outcome.error
-        assert outcome.error.code == "unknown_tool"
-    assert [each.id for each in crib.tickets.waiting()] == [ticket]
-
-
 @pytest.mark.plan(46)
 @pytest.mark.parametrize("gate", ["resolve", "check_state", "check_rights", "take_in"])
 @pytest.mark.parametrize("error", [OSError("gone"), RecursionError(), MemoryError(), KeyError("x")])

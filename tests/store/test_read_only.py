@@ -16,7 +16,7 @@ from toolcrib.sections import EmbedSettings
 
 
 def stocked(path: Path, embedder: str) -> Crib:
-    embed = EmbedSettings(embedder=embedder)
+    embed = EmbedSettings.model_validate({"embedder": embedder})
     crib = Crib(Settings(store=str(path), builtin_tools=False, plugins=False, embed=embed))
     crib.add_source(ListedSource(*SEEN))
     return crib
