@@ -189,9 +189,10 @@ class Answer(Sequence[Hit]):
     Of a task in several parts the best of each comes first. Without hits the confidence is "none".
     `missing` maps each name that `select:` or `+required` asked for in vain to its nearest names.
     `nearest` and `namespaces` (source → number of capabilities) are filled when nothing fits and
-    when browsing. `note` says in a sentence or two what happened, empty when the hits speak for
-    themselves. `confidence` says how sure it is that one of the hits fits, and `chance` the same
-    as a number from 0 to 1; whoever is named or selected fits.
+    when browsing; so are `names` (source → names) where there are few. `note` says in a sentence or
+    two what happened, empty when the hits speak for themselves. `confidence` says how sure it is
+    that one of the hits fits, and `chance` the same as a number from 0 to 1; whoever is named or
+    selected fits.
     """
 
     query: str
@@ -199,6 +200,7 @@ class Answer(Sequence[Hit]):
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     nearest: tuple[str, ...] = ()
     namespaces: Mapping[str, int] = field(default_factory=dict[str, int])
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     note: str = ""
     confidence: Confidence = "high"
     chance: float = 1.0
