@@ -29,11 +29,11 @@ from toolcrib.errors import EvalError
 from toolcrib.evaluate.cases import Tool
 from toolcrib.model import ToolInfo
 from toolcrib.sections import AppSettings, SessionSettings
-from toolcrib.session.accounting import TokenEstimate, definition
+from toolcrib.session.accounting import TokenEstimate
 from toolcrib.session.search_tool import SEARCH_TOOL
 from toolcrib.session.session import Session
 from toolcrib.session.stub import Style
-from toolcrib.text.tokens import Tokenizer
+from toolcrib.text.tokens import Tokenizer, definition
 
 NAME = "tokens"
 SIZES = (19, 50, 150, 500, 5_000, 17_000)

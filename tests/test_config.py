@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from toolcrib.config import CONFIG, Documented, Settings, documented, load_settings
 from toolcrib.errors import ConfigError
+from toolcrib.sources.launch_mark import VARIABLE
 
 DOCS = Path(__file__).parents[1] / "docs"
 ALL = list(documented())
@@ -118,7 +119,7 @@ def test_a_file_that_is_not_toml_is_named(file: Path, content: bytes):
 
 
 def test_a_folder_is_no_settings_file(tmp_path: Path):
-    assert refusal({}, tmp_path).startswith(f"{tmp_path}: not readable as TOML: ")
+    assert refusal({}, tmp_path).startswith(f"{tmp_path}: cannot be read: Is a directory")
 
 
 @pytest.mark.parametrize(
@@ -371,3 +372,7 @@ def test_a_mode_that_is_none_in_a_file_is_refused(tmp_path: Path):
     file.write_text('tool_search = "sometimes"\n', encoding="utf-8")
     assert "tool_search" in refusal({}, file)
     assert "auto:N" in refusal({}, file)
+
+
+def test_a_server_that_uses_toolcrib_itself_may_read_its_settings():
+    assert load_settings({VARIABLE: "the mark of whoever launched it"})

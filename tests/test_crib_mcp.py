@@ -149,3 +149,19 @@ def test_a_tool_whose_schema_cannot_be_kept_is_found_and_not_called(
     assert (outcome.error.code, outcome.error.effect) == ("schema_refused", "not_sent")
     assert why in outcome.error.message
     assert asyncio.run(crib.call("progress", {"steps": 1})).ok
+
+
+@pytest.mark.parametrize("code", [-32000, -32001, -32603, 7])
+def test_an_error_that_a_server_answers_with_is_that_servers(crib: Crib, code: int):
+    crib.add_mcp("fake", command=COMMAND, permission={"*": "read"})
+    asyncio.run(crib.refresh())
+    before = text(asyncio.run(crib.call("pid")))
+    outcome = asyncio.run(crib.call("error", {"code": code}))
+    assert outcome.error
+    assert (outcome.error.code, outcome.error.effect) == ("server_error", "failed")
+    assert "out of paper" in outcome.error.message
+    assert outcome.meta == {"code": code}
+    assert text(asyncio.run(crib.call("pid"))) == before
+    gone = asyncio.run(crib.call("crash"))
+    assert gone.error
+    assert gone.error.code == "connection_lost"

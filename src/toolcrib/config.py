@@ -11,7 +11,6 @@ for TOOLCRIB_TOOL_SEARCH where that is not set.
 
 import json
 import logging
-import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -32,7 +31,7 @@ from pydantic import ValidationError as PydanticError
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import SearchMode
-from toolcrib.run_folder import run_folders
+from toolcrib.plain_file import read_plain_file
 from toolcrib.sections import (
     ApprovalSettings,
     AppSettings,
@@ -51,9 +50,12 @@ PREFIX = "TOOLCRIB_"
 CONFIG = "TOOLCRIB_CONFIG"
 TOOL_SEARCH = "TOOLCRIB_TOOL_SEARCH"
 SHARED_TOOL_SEARCH = "ENABLE_TOOL_SEARCH"
+LARGEST_FILE = 4 * 1024 * 1024
+TOO_DEEP = "it is nested too deep to be read; write it out flat"
 # Variables that are ours and no settings.
 NOT_SETTINGS = frozenset(
-    {CONFIG, "TOOLCRIB_APPS_FILE", "TOOLCRIB_BENCH_DIR", "TOOLCRIB_KEY", "TOOLCRIB_RUN_FOLDER"}
+    {CONFIG, "TOOLCRIB_APPS_FILE", "TOOLCRIB_BENCH_DIR", "TOOLCRIB_KEY", "TOOLCRIB_LAUNCHED"}
+    | {"TOOLCRIB_RUN_FOLDER"}
 )
 
 
@@ -158,22 +160,9 @@ class Settings(Section):
         return Path(platformdirs.user_state_dir("toolcrib"))
 
     @property
-    def own_folders(self) -> tuple[Path, ...]:
-        """Folders whose files are Toolcrib's alone: no tool may read or write there."""
-        data, cache = (
-            platformdirs.user_data_dir("toolcrib"),
-            platformdirs.user_cache_dir("toolcrib"),
-        )
-        running = map(Path, run_folders(os.environ))
-        return config_folder(), self.state_folder, Path(data), Path(cache), *running
-
-    @property
-    def own_files(self) -> tuple[Path, ...]:
-        """Files of the same kind elsewhere: those that name code, hold secrets or what was done."""
-        store = () if self.store_path == ":memory:" else (Path(self.store_path), self.audit_path)
-        modules = (Path(each) for each in self.tool_modules if each.endswith(".py"))
-        named = (self._file, *store, *self.mcp_config, *self.tools, *modules)
-        return tuple(path for path in named if path)
+    def file(self) -> Path | None:
+        """The settings file that was named; None if none was."""
+        return self._file
 
     def read_from(self, file: Path) -> "Settings":
         """The same settings, which know the file that they stand in."""
@@ -190,16 +179,24 @@ def load_settings(environ: Mapping[str, str], file: Path | None = None) -> Setti
     named = file or (Path(environ[CONFIG]) if environ.get(CONFIG) else None)
     path = named or config_folder() / "config.toml"
     values = _read(path) if named or path.exists() else {}
+    try:
+        settings = _checked(path, values, environ)
+    except RecursionError:  # keys with many dots are as deep as lists in lists
+        raise ConfigError(f"{path}: {TOO_DEEP}") from None
+    settings = _with_own_servers(_with_key(settings, environ))
+    return settings.read_from(named) if named else settings
+
+
+def _checked(path: Path, values: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
+    """What a file says, and over it the environment. Raises `ConfigError`."""
     _check_keys(values, Settings, f"{path}: ")
     merged = _merged(_at_home(values, path.parent), _from_environment(environ))
     try:
-        settings = Settings.model_validate(merged)
+        return Settings.model_validate(merged)
     except ConfigError as error:
         raise ConfigError(f"{error}; change it in {_place(error, path if values else None)}") from (
             error.__cause__
         )
-    settings = _with_own_servers(_with_key(settings, environ))
-    return settings.read_from(named) if named else settings
 
 
 def default_settings(environ: Mapping[str, str]) -> Settings:
@@ -240,11 +237,15 @@ def documented(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_plain_file(path, LARGEST_FILE).decode())
     except FileNotFoundError as error:
         message = f"{path}: there is no such settings file; create it, or leave the option out"
         raise ConfigError(message) from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except RecursionError:
+        raise ConfigError(f"{path}: {TOO_DEEP}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         message = f"{path}: not readable as TOML: {error}"
         raise ConfigError(message) from error
 

@@ -86,7 +86,7 @@ from toolcrib.store.reveals import KeptReveals
 from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
 from toolcrib.text.tokens import token_counter
-from toolcrib.tools.roots import Own
+from toolcrib.tools.own import Own
 from toolcrib.uses.advice import Advice
 from toolcrib.uses.hints import Hints
 from toolcrib.uses.links import astray
@@ -103,7 +103,8 @@ HOST = Caller("host")
 class Crib:
     """A pool of capabilities and the search over it. Safe to share between threads.
 
-    Empty until something is added, and without a trace on disk unless the settings say otherwise.
+    Empty until something is added. Unless the settings say otherwise it leaves on disk what is
+    known of servers that were added, and the vectors of tools, for the next start.
     Without settings, the environment says when tools wait for a search (`TOOLCRIB_TOOL_SEARCH`,
     else `ENABLE_TOOL_SEARCH`), and nothing else.
     """
@@ -191,7 +192,8 @@ class Crib:
         lists those that never were. The keys are those of the file, but for `command`, which may be
         a list with its arguments. Raises `ConfigError`, and `NameTaken` for a second of one name.
         """
-        found = added_servers(server, entry, self.settings.state_folder)
+        said = self.settings
+        found = added_servers(server, entry, said.state_folder, always_load=said.mcp.always_load)
         taken = [each.server for each in found.sources if each.server in self._servers]
         if taken:
             raise NameTaken(f"there is an MCP server {taken[0]!r} already; take another name")
@@ -523,7 +525,7 @@ class Crib:
 
     @property
     def _own(self) -> Own:
-        return Own(self.settings.own_folders, self.settings.own_files)
+        return Own.of(self.settings)
 
     def _host(self, caller: Caller) -> Host:
         """What a session of this caller reaches of the crib."""

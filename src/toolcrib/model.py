@@ -25,6 +25,8 @@ State = Literal[
 ]
 
 ALL_PLATFORMS = ("all",)
+ALWAYS_LOAD = "anthropic/alwaysLoad"
+"""The key in a tool's `_meta` by which a server asks hosts never to defer it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,11 @@ class ToolInfo(Capability):
     defer: Defer = "automatic"
     required: bool = False
     meta: JsonObject = field(default_factory=dict[str, Json])
+
+    @property
+    def asks_to_load(self) -> bool:
+        """Whether its MCP server asks hosts never to defer it. What comes of it says `defer`."""
+        return self.source == "mcp" and self.meta.get(ALWAYS_LOAD) is True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,9 +189,10 @@ class Answer(Sequence[Hit]):
     Of a task in several parts the best of each comes first. Without hits the confidence is "none".
     `missing` maps each name that `select:` or `+required` asked for in vain to its nearest names.
     `nearest` and `namespaces` (source → number of capabilities) are filled when nothing fits and
-    when browsing. `note` says in a sentence or two what happened, empty when the hits speak for
-    themselves. `confidence` says how sure it is that one of the hits fits, and `chance` the same
-    as a number from 0 to 1; whoever is named or selected fits.
+    when browsing; so are `names` (source → names) where there are few. `note` says in a sentence or
+    two what happened, empty when the hits speak for themselves. `confidence` says how sure it is
+    that one of the hits fits, and `chance` the same as a number from 0 to 1; whoever is named or
+    selected fits.
     """
 
     query: str
@@ -192,6 +200,7 @@ class Answer(Sequence[Hit]):
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     nearest: tuple[str, ...] = ()
     namespaces: Mapping[str, int] = field(default_factory=dict[str, int])
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     note: str = ""
     confidence: Confidence = "high"
     chance: float = 1.0
@@ -365,7 +374,7 @@ class CallError:
 class Outcome:
     """How a call ended: without an error it went well.
 
-    `content` is what the tool returned: a JSON value, or the content blocks of an MCP tool.
+    `content` is what the tool returned: a JSON value, or with `blocks` the content blocks of MCP.
     `structured` is its structured content, if it has any, and `meta` what a server says beside
     both. `handle` names the rest of a result that
     was too large to give whole; `content` is then its first part, as text. `repaired` says what was
@@ -378,6 +387,7 @@ class Outcome:
     handle: str = ""
     repaired: tuple[str, ...] = ()
     meta: JsonObject = field(default_factory=dict[str, Json])
+    blocks: bool = False
 
     @property
     def ok(self) -> bool:

@@ -247,6 +247,12 @@ class McpSettings(Section):
         default=False,
         description="Whether a search starts the sleeping server of its best hit meanwhile.",
     )
+    always_load: bool = Field(
+        default=True,
+        description="Whether a server may ask that tools of it are never deferred"
+        " (`anthropic/alwaysLoad`): the first 5 that do, in 1,500 tokens. What the server's entry"
+        " says with `defer` and `always_load` goes before it.",
+    )
 
 
 class SessionSettings(Section):

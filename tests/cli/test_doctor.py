@@ -41,7 +41,7 @@ def test_a_fresh_home_is_in_order(run: Run):
     assert ran.out.endswith("0 problems, 0 warnings.\n")
     found = findings(run, "doctor")
     assert levels(found) == {"ok"}
-    areas = {"config", "servers", "store", "index", "apps", "clients", "files", "machine"}
+    areas = {"config", "servers", "loads", "store", "index", "apps", "clients", "files", "machine"}
     assert {each["area"] for each in found} == areas
     assert len(found) >= len(CHECKS)
     assert not Path(Settings().store_path).exists()

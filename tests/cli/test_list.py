@@ -22,12 +22,19 @@ def test_the_totals_below_the_table_are_those_of_its_rows(run: Run):
     rows = run("list", "--json").json
     total = sum(row["tokens"] for row in rows)
     *_, last = run("list").out.splitlines()
-    assert last.startswith(f"{len(rows)} capabilities, about {total:,} tokens")
+    assert last.startswith(f"{len(rows)} capabilities. All {len(rows)} tools that a model")
+    assert f" {total:,} tokens, counted with " in last
+
+
+def test_what_no_model_is_sent_is_in_no_sum(run: Run, config: str):
+    [skill] = run("--config", config, "list", "--json").json
+    assert skill["tokens"] == 0
+    assert "All 0 tools" in run("--config", config, "list").out
 
 
 def test_the_table_has_a_line_for_each(run: Run):
     head, *lines, _ = run("list").out.splitlines()
-    assert head.split() == ["name", "source", "kind", "state", "deferral", "≈tokens", "flags"]
+    assert head.split() == ["name", "source", "kind", "state", "deferral", "tokens", "flags"]
     assert len(lines) == len(run("list", "--json").json)
 
 

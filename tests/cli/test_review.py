@@ -65,8 +65,8 @@ def test_all_of_one_server_are_approved_and_no_other(run):
 
 def test_names_are_those_models_see_or_the_servers_own_if_unique(run):
     assert isinstance(run("review", "--approve", "look").exception, AmbiguousName)
-    assert "mcp_a_look, mcp_b_look" in str(run("review", "--approve", "look").exception)
-    run("review", "--approve", "mcp_a_look", "--reject", "mcp_b_look")
+    assert "a/look, b/look" in str(run("review", "--approve", "look").exception)
+    run("review", "--approve", "mcp_a_look", "--reject", "b/look")
     run("review", "b", "--approve", "eat")
     assert waiting(run) == ["mcp_a_move", "mcp_a_eat", "mcp_b_move"]
 
@@ -74,7 +74,7 @@ def test_names_are_those_models_see_or_the_servers_own_if_unique(run):
 def test_an_unknown_name_or_server_is_told_with_the_nearest(run):
     done = run("review", "--approve", "mcp_a_lok")
     assert isinstance(done.exception, UnknownTool)
-    assert "mcp_a_look" in str(done.exception)
+    assert "a/look" in str(done.exception)
     assert isinstance(run("review", "aa").exception, ConfigError)
 
 

@@ -46,13 +46,15 @@ def test_a_search_that_finds_nothing_shows_the_way_on(run: Run):
     ran = run("search", "zzzqqq")
     assert ran.code == 0
     assert ran.out.startswith("Nothing fits.")
-    assert "There are: builtin " in ran.out
+    assert "builtin (" in ran.out
+    assert "read_file, " in ran.out
 
 
 def test_an_empty_search_says_what_there_is(run: Run):
     ran = run("search", "")
     assert ran.out.startswith("Nothing was asked")
-    assert "There are: builtin " in ran.out
+    assert "builtin (" in ran.out
+    assert "read_file, " in ran.out
 
 
 @pytest.mark.parametrize("query", ["\udcff", "a\0b", "\x1b[2J", "[bold]x[/bold]", "/(/"])

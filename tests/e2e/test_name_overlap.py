@@ -15,6 +15,7 @@ from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib.cli.app import app
 from toolcrib.config import Settings
 from toolcrib.crib import Crib
+from toolcrib.errors import AmbiguousName
 from toolcrib.gateway.guest import Guest, profile_of
 from toolcrib.gateway.window import Window
 from toolcrib.model import Outcome
@@ -175,3 +176,21 @@ def test_the_doctor_shows_names_that_overlap_and_patterns_with_two_readings(
     [rule] = [each for each in told if "approval.rules" in each["message"]]
     assert "'mcp_google_drive_*'" in rule["message"]
     assert "google_drive/" in rule["remedy"]
+
+
+def test_a_name_that_could_be_two_tools_approves_neither(path: Path):
+    servers = json.loads(path.read_text())
+    servers["mcpServers"]["google"]["trust"] = "strict"
+    path.write_text(json.dumps(servers))
+    base = ["--mcp-config", str(path)]
+    with nothing_left():
+        CliRunner().invoke(app, [*base, "refresh"])  # only the tools of `google` wait
+        refused = CliRunner().invoke(
+            app, [*base, "review", "--approve", "mcp_google_drive_delete_file"]
+        )
+        assert isinstance(refused.exception, AmbiguousName)
+        assert "google/drive_delete_file" in str(refused.exception)
+        done = CliRunner().invoke(
+            app, [*base, "review", "--approve", "google/drive_delete_file", "--json"]
+        )
+    assert json.loads(done.stdout)["approved"] == ["mcp_google_drive_delete_file"]

@@ -9,14 +9,16 @@ from typing import Any
 
 import mcp_types as types
 import pytest
+from mcp import MCPError
 
 from tests.gateway.daemons import bare, call, new_key, place_in, serving
 from tests.gateway.fronts import ERAS, Era, asked, connected, error_of, words
 from toolcrib.config import Settings, load_settings, own_servers_file
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
+from toolcrib.gateway import window as window_module
 from toolcrib.gateway.credentials import Credentials, NoGuest
-from toolcrib.gateway.guest import LOCAL, Guest, profile_of
+from toolcrib.gateway.guest import LOCAL, Guest, Profile, profile_of
 from toolcrib.gateway.keys import Keys
 from toolcrib.gateway.window import Window
 from toolcrib.gateway.windows import Windows
@@ -211,3 +213,63 @@ def test_a_page_of_the_daemons_own_address_is_not_fetched(tmp_path: Path):
                 assert "ok" not in words(got), host
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_list_of_objects_with_a_type_is_a_value(
+    era: Era, file: Path, caplog: pytest.LogCaptureFixture
+):
+    settings = settings_of(file_roots=[file.parent])
+    listed = words(tried(settings, LOCAL, "list_directory", {"path": str(file.parent)}, era=era))
+    assert json.loads(listed) == [{"name": "file.txt", "type": "file", "bytes": 6}]
+    assert "file.txt" not in caplog.text
+
+
+VALUES: list[Any] = [
+    [{"type": "file"}],
+    [{"type": "text"}],
+    [{"type": "text", "text": "secret-7"}],
+    [{"type": "image", "data": 1}],
+    [{"type": "resource", "resource": {}}],
+    [],
+    [{"type": "text", "text": "a"}, 1],
+    {"type": "text", "text": "secret-7"},
+]
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("value", VALUES, ids=json.dumps)
+def test_what_a_function_returns_is_never_taken_for_content_blocks(
+    era: Era, value: Any, caplog: pytest.LogCaptureFixture
+):
+    def look() -> Any:
+        """Look at it."""
+        return value
+
+    async def scenario() -> types.CallToolResult:
+        with Crib(bare()) as crib:
+            crib.add(look, permission_kind="read")
+            async with connected(Window(crib, Guest(LOCAL)), era) as client:
+                return await client.call_tool("tool_call_read", {"name": "look", "arguments": {}})
+
+    assert json.loads(words(asked(scenario))) == value
+    assert not [each for each in caplog.records if each.levelname == "ERROR"]
+
+
+def test_a_result_that_the_protocol_does_not_know_stays_out_of_the_log(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    wrong = {"content": [{"type": "text", "text": {"secret-7": 1}}]}
+    monkeypatch.setattr(window_module, "outcome_result", lambda *_a, **_k: wrong)
+
+    async def scenario() -> str:
+        with Crib(bare()) as crib:
+            crib.add(list, name="look", description="Look", permission_kind="read")
+            guest = Guest(LOCAL, Profile(mode="direct"))
+            async with connected(Window(crib, guest), "legacy") as client:
+                with pytest.raises(MCPError) as caught:
+                    await client.call_tool("look", {})
+                return str(caught.value)
+
+    assert "nothing that MCP can say" in asked(scenario)
+    assert "secret-7" not in caplog.text

@@ -159,7 +159,9 @@ def test_passthrough_lists_what_there_is_and_no_malformed_tool_breaks_it(era: Er
         annotations={"readOnlyHint": True},
     )
     shop = Workshop(full, odd_output, *BROKEN)
-    shop.source.answer = lambda _call: Outcome([{"type": "text", "text": "x"}], {"n": 1})
+    shop.source.answer = lambda _call: Outcome(
+        [{"type": "text", "text": "x"}], {"n": 1}, blocks=True
+    )
 
     async def run() -> None:
         async with connected(shop.window(guest("passthrough")), era) as client:

@@ -20,13 +20,14 @@ def test_a_value_is_text_and_an_object_is_structured_too():
 
 
 def test_structured_content_that_is_no_object_is_for_the_modern_era():
-    outcome = Outcome([{"type": "text", "text": "[1]"}], [1])
+    outcome = Outcome([{"type": "text", "text": "[1]"}], [1], blocks=True)
     assert "structuredContent" not in outcome_result(outcome, modern=False)
     assert outcome_result(outcome, modern=True)["structuredContent"] == [1]
 
 
 def test_an_empty_result_stays_empty():
-    assert outcome_result(Outcome([]), modern=True)["content"] == []
+    assert outcome_result(Outcome([], blocks=True), modern=True)["content"] == []
+    assert text_of(outcome_result(Outcome([]), modern=True)) == "[]"
 
 
 def test_what_was_put_right_and_the_handle_are_told_beside():

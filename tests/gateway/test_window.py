@@ -186,7 +186,7 @@ def test_what_a_tool_returns_is_relayed_as_it_came(era: Era):
         {"type": "resource", "resource": {"uri": "a://b", "text": "c"}},
         {"type": "resource_link", "name": "d", "uri": "a://d"},
     ]
-    shop.source.answer = lambda _call: Outcome(blocks, {"a": [1]}, meta={"x/y": 1})
+    shop.source.answer = lambda _call: Outcome(blocks, {"a": [1]}, meta={"x/y": 1}, blocks=True)
 
     async def run() -> None:
         async with connected(shop.window(), era) as client:
@@ -204,7 +204,9 @@ def test_what_a_tool_returns_is_relayed_as_it_came(era: Era):
 def test_an_error_of_the_tool_is_relayed_as_one(era: Era):
     shop = Workshop()
     failed = CallError("tool_failed", "call", "no", effect="failed")
-    shop.source.answer = lambda _call: Outcome([{"type": "text", "text": "sorry"}], error=failed)
+    shop.source.answer = lambda _call: Outcome(
+        [{"type": "text", "text": "sorry"}], error=failed, blocks=True
+    )
 
     async def run() -> None:
         async with connected(shop.window(), era) as client:

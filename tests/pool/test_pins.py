@@ -30,6 +30,8 @@ OTHER = {
     "defer": "always",
     "required": True,
     "meta": {"ui/uri": "a"},
+    "packaged": True,
+    "schema_problem": "too deep",
 }
 
 

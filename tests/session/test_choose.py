@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.model import Answer, Hit, State, ToolInfo
-from toolcrib.session.accounting import definition
 from toolcrib.session.choose import in_turn, to_reveal
-from toolcrib.text.tokens import estimate_tokens
+from toolcrib.text.tokens import definition, estimate_tokens
 
 
 def hit(name: str, state: State = "ready") -> Hit:

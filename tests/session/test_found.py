@@ -9,6 +9,7 @@ from tests.workshop import SEEN, ListedSource
 from toolcrib.model import Answer, Confidence, Hit, ToolInfo
 from toolcrib.session.found import (
     LIKELY,
+    LISTING_TOKENS,
     LOADED,
     MORE,
     SURE,
@@ -47,9 +48,31 @@ def test_nothing_found_names_the_nearest_and_what_there_is():
     found = crib_of().session().search("qqqq zzzz")
     assert not found.tools
     assert "Nothing fits" in found.text()
-    assert "There is: " in found.text()
+    assert "There is:\n" in found.text()
+    assert "- mcp:slack (2): mcp_slack_list_channels, mcp_slack_send_message" in found.text()
     missing = crib_of().session().search("select:raed_file").text()
     assert "- no 'raed_file'; nearest: read_file" in missing
+
+
+@pytest.mark.parametrize("query", ["", "qqqq zzzz"])
+def test_where_there_are_few_all_are_named(query: str):
+    crib = crib_of(plenty(20))
+    text = crib.session().search(query).text()
+    assert all(tool.name in text for tool in crib.session(mode="off").core_tools())
+    assert revealed_in(text) == ()
+
+
+@pytest.mark.parametrize("query", ["", "qqqq zzzz"])
+def test_where_there_are_many_only_their_number_is_told(query: str):
+    text = crib_of(plenty(400)).session().search(query).text()
+    assert "There is: mcp:server0 (10)" in text
+    assert "_turn_gear_399" not in text
+
+
+def test_the_names_of_what_there_is_keep_to_their_budget():
+    long = [ToolInfo(name=f"tool_{'x' * 50}_{n}", description="d") for n in range(100)]
+    text = crib_of(long).session().search("").text()
+    assert TOKENIZER.count(text) < LISTING_TOKENS + 60
 
 
 def test_a_state_comes_with_its_remedy():

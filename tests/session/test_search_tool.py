@@ -3,9 +3,8 @@
 import pytest
 
 from toolcrib.model import JsonObject
-from toolcrib.session.accounting import definition
 from toolcrib.session.search_tool import MOST_QUERIES, SEARCH_TOOL, Ask, read_ask
-from toolcrib.text.tokens import Tokenizer
+from toolcrib.text.tokens import Tokenizer, definition
 
 CASES: list[tuple[JsonObject, Ask]] = [
     ({}, Ask(("",), None, frozenset())),

@@ -16,10 +16,10 @@ from toolcrib import Caller, Crib, Scope, Settings, ToolInfo
 from toolcrib.errors import ConfigError
 from toolcrib.execute.chain import per_request_tools
 from toolcrib.model import JsonObject, Outcome
-from toolcrib.session.accounting import definition
 from toolcrib.session.found import revealed_in
 from toolcrib.session.session import Session
 from toolcrib.sources.skills import SkillSource
+from toolcrib.text.tokens import definition
 
 
 def called(session: Session, name: str, arguments: JsonObject | str = "{}") -> Outcome:
@@ -426,10 +426,11 @@ def test_stubs_are_listed_without_parameters_until_they_are_revealed():
     assert "properties" not in tools["read_file"].parameters
     assert "tool_search" in str(tools["read_file"].parameters["description"])
     session.search("select:write_file,read_file")
-    shown = session.active_tools()
-    assert names(shown)[:4] == ["ask_person", "tool_search", "write_file", "read_file"]
-    assert shown[3].parameters == READ_FILE.parameters
-    assert len(shown) == len(tools)
+    shown = {tool.name: tool for tool in session.active_tools()}
+    assert list(shown) == list(tools)
+    assert shown["read_file"].parameters == READ_FILE.parameters
+    changed = {name for name, tool in shown.items() if tool != tools[name]}
+    assert changed == {"write_file", "read_file"}
     assert session.deferred_summary() == ""
 
 
@@ -455,20 +456,21 @@ def test_no_search_changes_what_stands_before_what_it_reveals(
     searches: Sequence[Sequence[str]], style: str
 ):
     session = CRIBS[style].session()
-    prefix = _bytes(session)
+    before = _bytes(session)
     fixed = session.system_note(), session.deferred_summary(), session.deferred_tools()
     for queries in searches:
         session.search(queries=queries)
         now = _bytes(session)
-        assert now[: len(prefix)] == prefix
-        prefix = now
+        assert list(now)[: len(before)] == list(before)
+        changed = {name for name in before if now[name] != before[name]}
+        assert changed <= (set(names(session.revealed_tools())) if style == "stub" else set())
+        before = now
     assert (session.system_note(), session.deferred_summary(), session.deferred_tools()) == fixed
 
 
-def _bytes(session: Session) -> list[str]:
-    """The definitions of core, search tool and what is revealed; stubs stand behind them."""
-    revealed = len(session.core_tools()) + 1 + len(session.revealed_tools())
-    return [definition(tool) for tool in session.active_tools()[:revealed]]
+def _bytes(session: Session) -> dict[str, str]:
+    """The definitions in their order. A stub is filled in its place, any other comes behind."""
+    return {tool.name: definition(tool) for tool in session.active_tools()}
 
 
 CRIBS = {style: crib_of(RICH, style=style) for style in ("hidden", "stub")}

@@ -59,7 +59,7 @@ def test_values_are_plain_and_keys_are_as_written(text, data):
         ("a: \x07", "yaml:1: there is a character"),
         ("[" * (MAX_DEPTH + 1), "levels deep; flatten"),
         ("{" * 50_000, "levels deep; flatten"),
-        ("a: " + "9" * 5000, "yaml:1: .*is no int; put it in quotes"),
+        ("a: " + "9" * 5000, "yaml:1: a number has at most 64 signs; put it in quotes"),
     ],
 )
 def test_what_is_not_plain_is_refused_with_its_line(text, message):
@@ -72,3 +72,14 @@ def test_what_is_not_plain_is_refused_with_its_line(text, message):
 def test_any_text_is_yaml_or_a_declaration_error(text):
     with contextlib.suppress(DeclarationError):
         parse_yaml(text, FILE)
+
+
+@pytest.mark.parametrize("text", ["12:30", "1:2:3", "-190:20:30", "1:30.5", "1" + ":1" * 200_000])
+def test_a_time_is_no_number_to_the_base_of_sixty(text):
+    assert parse_yaml(f"at: {text}", Path("x.yaml")).data == {"at": text}
+
+
+@pytest.mark.parametrize("number", ["9" * 65, "0x" + "f" * 100_000, "1" * 5000, "0.0" + "1" * 99])
+def test_a_number_without_measure_is_refused(number):
+    with pytest.raises(DeclarationError, match=r"x\.yaml:1: a number has at most 64 signs"):
+        parse_yaml(f"at: {number}", Path("x.yaml"))

@@ -8,7 +8,8 @@ import pytest
 
 from toolcrib.tools.edits import delete_file, edit_file, move_file, write_file
 from toolcrib.tools.files import find_files, list_directory, read_file
-from toolcrib.tools.roots import Own, Roots, roots, working_in
+from toolcrib.tools.own import Own
+from toolcrib.tools.roots import Roots, roots, working_in
 from toolcrib.tools.text_search import search_text
 
 SECRET = "s3cret"

@@ -9,6 +9,7 @@ from toolcrib.cli.checks.apps import check_apps
 from toolcrib.cli.checks.clients import check_clients
 from toolcrib.cli.checks.files import check_files
 from toolcrib.cli.checks.finding import Check, Finding, Patient
+from toolcrib.cli.checks.loads import check_loads
 from toolcrib.cli.checks.machine import check_machine
 from toolcrib.cli.checks.names import check_names
 from toolcrib.cli.checks.profiles import check_profiles
@@ -28,6 +29,7 @@ CHECKS: tuple[Check, ...] = (
     check_sources,
     check_servers,
     check_names,
+    check_loads,
     check_profiles,
     check_store,
     check_index,
@@ -48,9 +50,9 @@ def run(
 ) -> None:
     """Look at everything that may keep Toolcrib from working, and say what to do about it.
 
-    Looks at the settings, servers, names, profiles, store, index, apps, MCP clients, files and
-    versions. Changes nothing, and starts no server unless told to. Exit code 1: there are problems;
-    warnings are none.
+    Looks at the settings, servers, names, loads, profiles, store, index, apps, MCP clients, files
+    and versions. Changes nothing, and starts no server unless told to. Exit code 1: there are
+    problems; warnings are none.
     """
     opening: Opening = context.obj
     findings = list(_examined(opening, start=start))

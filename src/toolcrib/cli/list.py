@@ -1,6 +1,5 @@
 """The command `toolcrib list`."""
 
-import json
 from dataclasses import astuple, dataclass
 
 import typer
@@ -8,8 +7,12 @@ import typer
 from toolcrib.cli.kinds import Kinds, chosen
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.crib import HOST
 from toolcrib.model import Entry, Kind, State, ToolInfo
-from toolcrib.text.tokens import estimate_tokens
+from toolcrib.search.filters import Scope
+from toolcrib.session.accounting import Prices
+from toolcrib.session.policy import is_offered, tools_of
+from toolcrib.text.tokens import token_counter
 
 NAME = "list"
 
@@ -38,37 +41,41 @@ def run(
 ) -> None:
     """List everything in the pool, hidden or not, with its state and what it costs a model.
 
-    Tokens are estimates of name, description and schema, as a model would be sent them.
+    Tokens are those of name, description and schema, as a model would be sent them; skills and
+    agents are sent when they are asked for. The sum is that of `toolcrib tokens`: of the tools
+    that a model may be shown.
     """
     opening: Opening = context.obj
     with opening.crib() as crib:
         entries = sorted(crib.entries().values(), key=lambda entry: entry.name)
-    rows = [_row(entry) for entry in entries if not kinds or entry.capability.kind in chosen(kinds)]
+        seen = crib.seen_by(HOST)
+    prices = Prices(token_counter)
+    listed = [entry for entry in entries if not kinds or entry.capability.kind in chosen(kinds)]
+    rows = [_row(entry, prices) for entry in listed]
     if as_json:
         print_json(rows)
         return
-    columns = ["name", "source", "kind", "state", "deferral", ">≈tokens", "flags"]
-    total = sum(row.tokens for row in rows)
+    columns = ["name", "source", "kind", "state", "deferral", ">tokens", "flags"]
     console().print(table("", columns, [row.cells() for row in rows]))
-    console().print(safe(f"{len(rows)} capabilities, about {total:,} tokens if all were shown."))
+    shown = [entry for entry in listed if entry.name in seen and is_offered(entry, Scope())]
+    total = prices.of(tools_of(shown))
+    told = f"{len(rows)} capabilities. All {len(shown)} tools that a model may be shown are"
+    console().print(safe(f"{told} {total:,} tokens, {prices.counter.how}."))
 
 
-def _row(entry: Entry) -> Row:
+def _row(entry: Entry, prices: Prices) -> Row:
     capability = entry.capability
     return Row(
         name=entry.name,
         source=":".join(filter(None, (capability.source, capability.source_id))),
         kind=capability.kind,
         state=entry.state,
-        deferral=capability.defer if isinstance(capability, ToolInfo) else "-",
-        tokens=_tokens(entry),
+        deferral=_deferral(capability) if isinstance(capability, ToolInfo) else "-",
+        tokens=prices.of(tools_of([entry])),
         flags=capability.flags,
     )
 
 
-def _tokens(entry: Entry) -> int:
-    capability = entry.capability
-    shown = {"name": entry.name, "description": capability.description}
-    if isinstance(capability, ToolInfo):
-        shown |= {"parameters": json.dumps(capability.parameters, ensure_ascii=False)}
-    return estimate_tokens(json.dumps(shown, ensure_ascii=False))
+def _deferral(tool: ToolInfo) -> str:
+    """Whether it waits for a search, and whether its server asks that it does not."""
+    return f"{tool.defer} (its server asks: never)" if tool.asks_to_load else tool.defer

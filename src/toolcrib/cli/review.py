@@ -28,10 +28,16 @@ def run(
     context: typer.Context,
     server: Annotated[str, typer.Argument(help="Only this server, by its name.")] = "",
     approve: Annotated[
-        list[str] | None, typer.Option("--approve", help="Approve this tool; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--approve", help="Approve this tool, by server/tool or its name; may be repeated."
+        ),
     ] = None,
     reject: Annotated[
-        list[str] | None, typer.Option("--reject", help="Reject this tool; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--reject", help="Reject this tool, by server/tool or its name; may be repeated."
+        ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Approve all that wait.")] = False,
     pin: Annotated[
@@ -103,7 +109,7 @@ def _asked(items: Sequence[Item]) -> Decided:
     """Ask the person at the terminal about each."""
     decided = Decided([], [])
     for item in items:
-        question = f"{item.name}: [a]pprove, [r]eject, [s]kip or [q]uit?"
+        question = f"{item.spelt_out}: [a]pprove, [r]eject, [s]kip or [q]uit?"
         match typer.prompt(safe(question).plain, default="s")[:1].lower():
             case "a":
                 decided.approved.append(item)

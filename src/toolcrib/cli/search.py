@@ -51,7 +51,9 @@ def show_answer(answer: Answer) -> None:
         screen.print(safe(answer.note))
     if answer.nearest:
         screen.print(safe(f"Nearest names: {', '.join(answer.nearest)}"))
-    if answer.namespaces:
+    for namespace, names in answer.names.items():
+        screen.print(safe(f"{namespace} ({len(names)}): {', '.join(names)}"))
+    if answer.namespaces and not answer.names:
         screen.print(safe(f"There are: {counts(answer.namespaces)}"))
 
 

@@ -8,7 +8,9 @@ import typer
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
 from toolcrib.cli.surfaces import Surface, surfaces
-from toolcrib.session.accounting import SourceTokens, TokenEstimate
+from toolcrib.crib import HOST
+from toolcrib.session.accounting import Prices, SourceTokens, TokenEstimate
+from toolcrib.session.policy import tools_of
 from toolcrib.text.tokens import token_counter
 
 NAME = "tokens"
@@ -27,17 +29,21 @@ def run(context: typer.Context, mode: Mode = None, as_json: AsJson = False) -> N
     listed, and what stands in their place before any search. For the gateway that is its
     instructions and its `tools/list`; for a provider the tools of a request as its wire has them,
     the note and the summary. A provider adds words of its own, which nobody can count here.
+    What MCP servers ask to be always loaded is told below.
     """
     opening: Opening = context.obj
     with opening.crib() as crib:
         estimate = crib.session(mode=mode).token_estimate()
         places = list(surfaces(crib, mode, token_counter()))
+        asked = Prices(token_counter).asked_loads(tools_of(crib.seen_by(HOST).values()))
     if as_json:
         told = [asdict(each) | {"share": each.share} for each in places]
         saved = {"saved": estimate.saved, "share": estimate.share}
-        print_json(asdict(estimate) | saved | {"surfaces": told})
+        print_json(asdict(estimate) | saved | {"surfaces": told, "asked_loads": asked})
         return
     _show(estimate, places)
+    for each in asked:
+        console().print(safe(f"{each}."), soft_wrap=True)
 
 
 def _show(estimate: TokenEstimate, places: list[Surface]) -> None:

@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt, Va
 
 from toolcrib.errors import EvalError
 from toolcrib.model import ToolInfo
+from toolcrib.plain_file import read_plain_file
 
 
 class _Line(BaseModel):
@@ -82,6 +83,8 @@ class Suite:
 
 L = TypeVar("L", Tool, Case)
 
+LARGEST_FILE = 1024 * 1024 * 1024
+
 
 def load_suite(catalog: Path, queries: Path) -> Suite:
     """Read both files. Raises `EvalError` that names file, line and key for anything amiss."""
@@ -113,7 +116,7 @@ def _read(path: Path, model: type[L], unused: Counter[str]) -> Iterator[tuple[st
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_plain_file(path, LARGEST_FILE).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise EvalError(f"{path}: cannot be read: {error}") from error
     for number, line in enumerate(text.split("\n"), 1):

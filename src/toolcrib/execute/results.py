@@ -48,7 +48,7 @@ class Results:
         text = _text(outcome.content if fits else both)
         part = self._part(text, 0)
         handle = self._keep(text, caller) if len(part) < len(text) else ""
-        return replace(outcome, content=part, structured=structured, handle=handle)
+        return replace(outcome, content=part, structured=structured, handle=handle, blocks=False)
 
     def rest(self, handle: str, caller: Caller, offset: int) -> Outcome:
         """The part of a result that begins at this character, with the handle if there is more.

@@ -40,7 +40,8 @@ class Bounds(NamedTuple):
     @classmethod
     def of(cls, descriptors: int) -> Self:
         """What fits into so many descriptors: all together less than two thirds of them."""
-        return cls(min(128, descriptors // 16), min(1000, descriptors // 3), descriptors // 5)
+        strangers = max(4, min(128, descriptors // 16))
+        return cls(strangers, min(1000, descriptors // 3), min(200, descriptors // 5))
 
 
 def allow_many() -> None:

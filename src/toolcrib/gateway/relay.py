@@ -3,9 +3,9 @@
 import asyncio
 import json
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Final, cast
+from typing import Final
 
 from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.surface import RESULT
@@ -114,20 +114,13 @@ class ProgressRelay:
 def _blocks(outcome: Outcome, offset: int) -> list[Json]:
     content = outcome.content
     blocks: list[Json] = [_block(_as_text(content))]
-    if _are_blocks(content):
-        blocks = [*cast("Sequence[Json]", content)]
+    if outcome.blocks and isinstance(content, list):
+        blocks = [*content]
     if outcome.handle:
         after = offset + len(_as_text(content))
         more = f"(there is more: call `{RESULT}` with handle {outcome.handle}, offset {after})"
         blocks.append(_block(more))
     return blocks
-
-
-def _are_blocks(content: Json) -> bool:
-    """Whether it is what an MCP tool returned; a list of anything else is a value as any other."""
-    return isinstance(content, list) and all(
-        isinstance(each, Mapping) and isinstance(each.get("type"), str) for each in content
-    )
 
 
 def _structured(outcome: Outcome, *, modern: bool) -> Json:

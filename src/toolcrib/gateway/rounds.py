@@ -32,6 +32,7 @@ CAPABILITIES: Mapping[str, str] = {
     "roots/list": "roots",
     "sampling/createMessage": "sampling",
 }
+NOT_SENDABLE = "it was done, but what came back is nothing that MCP can say; see `toolcrib call`"
 NOT_VALID = "this requestState is not valid, or not any more; make the request again without it"
 
 
@@ -46,8 +47,15 @@ class Rounds:
     async def serve(self, context: sdk.Context, work: Work) -> sdk.Result:
         """Do the work of a request, or go on with it. Cancelling it cancels the work.
 
-        Raises `MCPError` for a `requestState` that is none of ours.
+        Raises `MCPError` for a `requestState` that is none of ours, and for a result that the
+        protocol does not know: the SDK would write it to the log instead of sending it.
         """
+        result = await self._served(context, work)
+        if not sdk.fits(context.method, context.protocol_version, result):
+            raise sdk.MCPError(sdk.INTERNAL_ERROR, NOT_SENDABLE)
+        return result
+
+    async def _served(self, context: sdk.Context, work: Work) -> sdk.Result:
         if not sdk.is_modern(context):
             heard = Heard(Logs(context), asker(context))
             try:

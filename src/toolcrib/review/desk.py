@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
-from toolcrib.names.origin import Origin
+from toolcrib.names.origin import Origin, overlaps
 from toolcrib.review.changes import Change, changes
 from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp.source import McpSource
@@ -19,7 +19,8 @@ class Item:
     """A tool that is not approved as its server lists it now.
 
     `name` is the name models would see, `tool` the server's own. `changes` are against what was
-    approved before, or all there is.
+    approved before, or all there is. `overlaps` are the beginnings of other servers' names that
+    `name` has too: by it alone, nobody can tell whose it is.
     """
 
     name: str
@@ -29,6 +30,12 @@ class Item:
     pin: str
     flags: tuple[str, ...]
     changes: tuple[Change, ...]
+    overlaps: tuple[str, ...] = ()
+
+    @property
+    def spelt_out(self) -> str:
+        """Whose tool it is, and which."""
+        return f"{self.server}/{self.tool}"
 
 
 class Desk:
@@ -52,7 +59,8 @@ class Desk:
         if server and not sources:
             near = ", ".join(nearest(server, [each.server for each in self._sources])) or "none"
             raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
-        return tuple(item for source in sources for item in _items(source))
+        servers = [Origin("mcp", each.id or "", "") for each in self._sources]
+        return tuple(item for source in sources for item in _items(source, servers))
 
     def approve(self, item: Item) -> None:
         """Let it be shown and called as it was seen. Raises `ConfigError` and `StoreError`."""
@@ -85,30 +93,34 @@ def waiting(items: Sequence[Item]) -> list[Item]:
 
 
 def called(name: str, items: Sequence[Item]) -> Item:
-    """The item of a name, the one models would see or the server's own.
+    """The item of a name: `server/tool`, the one models would see, or the server's own.
 
-    Raises `AmbiguousName` with the candidates, or `UnknownTool` with the nearest names.
+    Raises `AmbiguousName` with the candidates, or `UnknownTool` with the nearest names. A name that
+    could be another server's tool is ambiguous even where only one of them waits.
     """
-    found = [item for item in items if item.name == name]
+    found = [item for item in items if item.spelt_out == name]
+    found = found or [item for item in items if item.name == name]
     found = found or [item for item in items if item.tool == name]
-    if len(found) > 1:
-        names = ", ".join(item.name for item in found)
-        raise AmbiguousName(f"{name!r} fits several: {names}; use one of these names")
+    if len(found) > 1 or any(item.overlaps and item.name == name for item in found):
+        names = ", ".join(item.spelt_out for item in found)
+        raise AmbiguousName(f"{name!r} may mean a tool of several servers; say which: {names}")
     if not found:
-        near = ", ".join(nearest(name, [item.name for item in items])) or "none"
+        near = ", ".join(nearest(name, [item.spelt_out for item in items])) or "none"
         raise UnknownTool(f"no tool {name!r} waits for review. Nearest: {near}")
     return found[0]
 
 
-def _items(source: McpSource) -> Iterator[Item]:
+def _items(source: McpSource, servers: Sequence[Origin]) -> Iterator[Item]:
     for tool, judged in source.judgement.tools.items():
         if judged.status != "approved":
+            origin = Origin("mcp", source.id or "", tool)
             yield Item(
-                name=Origin("mcp", source.id or "", tool).wanted(),
+                name=origin.wanted(),
                 server=source.server,
                 tool=tool,
                 status=judged.status,
                 pin=judged.pin,
                 flags=judged.flags,
                 changes=changes(judged.shown, judged.now),
+                overlaps=overlaps([origin], servers).get(origin, ()),
             )

@@ -18,6 +18,8 @@ from toolcrib.text.words import fold
 ONE_LINE = 160
 MOST_NEAREST = 5
 MOST_NAMESPACES = 20
+MOST_NAMES = 100
+"""Of more than these, an answer that has found nothing gives the number alone."""
 MOST_OFTEN_WITH = 3
 
 
@@ -90,7 +92,7 @@ def _quoted(texts: Iterable[str]) -> str:
 
 def _browse(query: Query, search: Search) -> Answer:
     note = "Nothing was asked, so nothing is revealed. Say what you need: verb, object, domain."
-    return Answer(query.text, namespaces=namespaces(_visible(search)), note=note)
+    return _with_names(Answer(query.text, note=note), search)
 
 
 def _select(query: Query, search: Search, names: tuple[str, ...]) -> Answer:
@@ -122,9 +124,7 @@ def _required(query: Query, search: Search, parts: tuple[str, ...], rest: str) -
     if not having:
         lacking = {part: nearest(part, _names(search)) for part in parts[:MOST_NEAREST]}
         note = f"No name has {words} in it."
-        return Answer(
-            query.text, missing=lacking, namespaces=namespaces(_visible(search)), note=note
-        )
+        return _with_names(Answer(query.text, missing=lacking, note=note), search)
     if not rest:
         return _whole_set(query, search, having, words)
     within = replace(search.within(having), least=LOW)
@@ -169,12 +169,18 @@ def _pattern(query: Query, search: Search, pattern: str) -> Answer:
 
 
 def _nothing_fits(query: Query, search: Search) -> Answer:
-    return Answer(
-        query.text,
-        nearest=nearest(query.text[:ONE_LINE], _names(search), limit=MOST_NEAREST),
-        namespaces=namespaces(_visible(search)),
-        note="Nothing fits. Say it in other words, or look at the nearest names.",
-    )
+    near = nearest(query.text[:ONE_LINE], _names(search), limit=MOST_NEAREST)
+    note = "Nothing fits. Say it in other words, or look at the nearest names."
+    return _with_names(Answer(query.text, nearest=near, note=note), search)
+
+
+def _with_names(found: Answer, search: Search) -> Answer:
+    """The answer with what there is: how many from where, and their names if they are few."""
+    visible = _visible(search)
+    names: dict[str, tuple[str, ...]] = {}
+    for entry in visible if len(visible) <= MOST_NAMES else ():
+        names[_namespace(entry)] = (*names.get(_namespace(entry), ()), entry.name)
+    return replace(found, namespaces=namespaces(visible), names=names)
 
 
 def _visible(search: Search) -> list[Entry]:

@@ -30,6 +30,7 @@ BROAD_COSINE = 0.44
 """How near to `BROAD` a tool has to be to search the web."""
 
 
+NOTHING: Ranking = ()
 TIED = 5
 """How far the lead is measured: to the last hit that an answer has unless it is told."""
 
@@ -51,7 +52,7 @@ class WordFit(NamedTuple):
 
 
 BY_MEANING = Fit(16.79, -6.75)
-BY_WORDS = WordFit(2.47, 6.53, 1.16, -3.08)
+BY_WORDS = WordFit(2.24, 6.14, 1.08, -2.82)
 """Without vectors, or with those of another model: its cosines are on another scale."""
 
 
@@ -71,8 +72,7 @@ class Evidence(NamedTuple):
 def evidence(steps: Iterable[Step]) -> Evidence:
     """What the arms said at best, by any variant."""
     every = list(steps)
-    rankings: list[Ranking] = [step.arms.get("bm25", []) for step in every]
-    by_words = max(rankings, key=_best, default=[])
+    by_words = max((step.arms.get("bm25", NOTHING) for step in every), key=_best, default=NOTHING)
     fifth = by_words[TIED - 1].score if len(by_words) >= TIED else 0.0
     cosines = [_best(ranking) for step in every if (ranking := step.arms.get("vector"))]
     return Evidence(

@@ -1,11 +1,10 @@
 """What tools cost a model in tokens, and what deferring them saves."""
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from toolcrib.model import ToolInfo
-from toolcrib.text.tokens import TokenCounter
+from toolcrib.text.tokens import TokenCounter, definition
 
 MOST_REMEMBERED = 100_000
 
@@ -18,6 +17,26 @@ class SourceTokens:
     tools: int
     eager: int
     core: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLoads:
+    """What an MCP server asks to be always loaded: how many of its tools are, for how many tokens.
+
+    `left` is how many more it asks for in vain.
+    """
+
+    source: str
+    loaded: int
+    tokens: int
+    left: int
+
+    def __str__(self) -> str:
+        more = f"; {self.left} more that it asks for are not" if self.left else ""
+        return (
+            f"{self.source}: {self.loaded} tools are never deferred, {self.tokens:,} tokens of each"
+            f" request, because the server asks for it{more}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +68,6 @@ class TokenEstimate:
     def share(self) -> float:
         """What part of the eager price is saved, from 0 to 1; below 0 where deferring costs."""
         return self.saved / self.eager if self.eager else 0.0
-
-
-def definition(tool: ToolInfo) -> str:
-    """A tool as a model is sent it: compact JSON of name, description and parameters."""
-    shown = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.parameters,
-    }
-    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
 
 
 def break_even(eager: int, deferred: int, stubs: int, tools: int) -> int:
@@ -100,6 +109,15 @@ class Prices:
                 self._known.clear()
             self._known[key] = self.counter.count(definition(tool))
         return self._known[key]
+
+    def asked_loads(self, tools: Iterable[ToolInfo]) -> tuple[AskedLoads, ...]:
+        """What servers ask to be always loaded, the dearest first; none for those that do not."""
+        asking = _by_source(tool for tool in tools if tool.asks_to_load)
+        found: list[AskedLoads] = []
+        for source, some in asking.items():
+            loaded = [tool for tool in some if tool.defer == "never"]
+            found.append(AskedLoads(source, len(loaded), self.of(loaded), len(some) - len(loaded)))
+        return tuple(sorted(found, key=lambda each: (-each.tokens, each.source)))
 
     def by_source(
         self, core: Iterable[ToolInfo], deferred: Iterable[ToolInfo]

@@ -6,8 +6,7 @@ from itertools import zip_longest
 from toolcrib.model import Answer, Hit, ToolInfo
 from toolcrib.search.parse import Free, Select, parse
 from toolcrib.search.rewrite import MOST_INTENTS, intents
-from toolcrib.session.accounting import definition
-from toolcrib.text.tokens import estimate_tokens
+from toolcrib.text.tokens import definition, estimate_tokens
 
 CALLABLE = frozenset({"ready", "asleep"})
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from toolcrib.model import Answer, Confidence, Hit, ToolInfo
 from toolcrib.session.signature import signature
+from toolcrib.session.summary import listing
 from toolcrib.text.tokens import most_tokens
 
 LOADED = "You can call these now:"
@@ -18,6 +19,8 @@ OFTEN_WITH = "Often used with "
 READ = "`read: {name}` gives its text"
 MORE = "(more than fits here; ask for less at a time)"
 LONGEST_DESCRIPTION = 160
+LISTING_TOKENS = 400
+"""For the names of what there is, where nothing was found or asked for."""
 
 _SIGNATURE = re.compile(r"^- ([A-Za-z0-9_-]+)\(", re.MULTILINE)
 _HOW_SURE: Mapping[Confidence, str] = {
@@ -137,7 +140,9 @@ def _told(
         yield f"- no {_one_line(name)!r}; nearest: {', '.join(near) or 'none'}"
     if answer.nearest:
         yield f"Nearest names: {', '.join(answer.nearest)}"
-    if answer.namespaces:
+    if answer.names:
+        yield listing(answer.names, LISTING_TOKENS, "There is:")
+    elif answer.namespaces:
         sizes = (f"{name} ({size})" for name, size in answer.namespaces.items())
         yield f"There is: {', '.join(sizes)}"
     if answer.note:

@@ -25,7 +25,7 @@ from toolcrib.session.policy import Plan
 from toolcrib.session.refusals import no_tool, unrevealed
 from toolcrib.session.reveals import Reveals
 from toolcrib.session.search_tool import NAMES, SEARCH_TOOL, all_queries, read_ask
-from toolcrib.session.stub import Style, stubs
+from toolcrib.session.stub import Style, stub
 from toolcrib.session.summary import note
 
 
@@ -85,15 +85,17 @@ class Session:
     def active_tools(self) -> tuple[ToolInfo, ...]:
         """The tools to send with the next request.
 
-        Core, then the search tool, then what was revealed, in first-reveal order; with the style
-        `stub` then all other deferred ones, without parameters. While the catalog stays as it is, a
-        reveal changes nothing that stands before it.
+        Core, then the search tool, then what was revealed, in first-reveal order. With the style
+        `stub` then all deferred ones by source and name, those without parameters that are not
+        revealed. While the catalog stays as it is, a reveal changes nothing that stands before it.
         """
-        self._list()
-        revealed = self.revealed_tools()
+        stable, revealed = self.stable_tools(), self.revealed_tools()
+        if self.style != "stub":
+            return (*stable, *revealed)
         names = {tool.name for tool in revealed}
-        waiting = (tool for tool in self._plan.deferred_tools if tool.name not in names)
-        return (*self.stable_tools(), *revealed, *self._stubs(waiting))
+        waiting = self._plan.deferred_tools
+        filled = (tool if tool.name in names else stub(tool) for tool in waiting)
+        return (*stable, *filled)
 
     def stable_tools(self) -> tuple[ToolInfo, ...]:
         """Core and search tool: the beginning of `active_tools` that no reveal changes.
@@ -298,7 +300,7 @@ class Session:
 
     def _stubs(self, tools: Iterable[ToolInfo]) -> tuple[ToolInfo, ...]:
         """These tools without their parameters; none where deferred tools are not listed."""
-        return stubs(tools) if self._habits.style == "stub" else ()
+        return tuple(map(stub, tools)) if self.style == "stub" else ()
 
     def _searched(self, arguments: JsonObject | str) -> Outcome:
         try:

@@ -1,7 +1,6 @@
 """A tool that is listed without its parameters, and says how to get them."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
@@ -13,9 +12,9 @@ Style = Literal["hidden", "stub"]
 SCHEMA: JsonObject = {"type": "object", "description": f"Call {NAME} first."}
 
 
-def stubs(tools: Iterable[ToolInfo]) -> tuple[ToolInfo, ...]:
-    """These tools without their parameters."""
-    return tuple(replace(tool, parameters=SCHEMA, pin="") for tool in tools)
+def stub(tool: ToolInfo) -> ToolInfo:
+    """The tool without its parameters."""
+    return replace(tool, parameters=SCHEMA, pin="")
 
 
 def is_smaller_than_stub(tool: ToolInfo) -> bool:

@@ -37,14 +37,17 @@ def summary(entries: Sequence[Entry], budget: int) -> str:
     Every name if they fit, else as many of each source as do, else the sizes of the sources, the
     largest first to stay.
     """
-    if not entries:
-        return ""
-    groups = _grouped(entries)
+    return listing(_grouped(entries), budget, HEADER) if entries else ""
+
+
+def listing(groups: Mapping[str, Sequence[str]], budget: int, header: str) -> str:
+    """The names of each group below a header, within a budget of tokens, as `summary` says."""
     for most in _NAMES_A_GROUP:
-        text = _written({group: _line(group, names, most) for group, names in groups.items()})
+        lines = {group: _line(group, names, most) for group, names in groups.items()}
+        text = _written(header, lines)
         if most_tokens(text) <= budget:
             return text
-    return _largest(groups, budget)
+    return _largest(groups, budget, header)
 
 
 def _grouped(entries: Sequence[Entry]) -> Mapping[str, list[str]]:
@@ -60,11 +63,11 @@ def _line(group: str, names: Sequence[str], most: int) -> str:
     return f"{group} ({len(names)})" + (f": {', '.join(shown)}" if shown else "")
 
 
-def _written(lines: Mapping[str, str], rest: str = "") -> str:
-    return "\n".join([HEADER, *(f"- {line}" for line in lines.values()), *([rest] if rest else [])])
+def _written(header: str, lines: Mapping[str, str], rest: str = "") -> str:
+    return "\n".join([header, *(f"- {line}" for line in lines.values()), *([rest] if rest else [])])
 
 
-def _largest(groups: Mapping[str, list[str]], budget: int) -> str:
+def _largest(groups: Mapping[str, Sequence[str]], budget: int, header: str) -> str:
     """The sizes of as many of the largest sources as fit; of the rest the sum, if nothing else."""
     by_size = sorted(groups, key=lambda group: (-len(groups[group]), group))
     size, text = len(by_size), ""
@@ -72,7 +75,7 @@ def _largest(groups: Mapping[str, list[str]], budget: int) -> str:
         size = size * 4 // 5
         lines = {group: _line(group, groups[group], 0) for group in sorted(by_size[:size])}
         tools = sum(len(groups[group]) for group in by_size[size:])
-        text = _written(lines, f"- {len(by_size) - size} others ({tools})")
+        text = _written(header, lines, f"- {len(by_size) - size} others ({tools})")
     return text
 
 

@@ -50,7 +50,9 @@ def configured(
         except ToolcribError as error:
             problems.append(str(error))
     problems += _declare_all(settings, functions)
-    mcp = mcp_servers(settings.mcp_config, settings.state_folder, loop)
+    mcp = mcp_servers(
+        settings.mcp_config, settings.state_folder, loop, always_load=settings.mcp.always_load
+    )
     problems += mcp.problems
     every = (*sources, *mcp.sources, *plugins.sources)
     return Configured(every, tuple(problems), mcp.close, mcp.broken)

@@ -12,7 +12,8 @@ from toolcrib.model import Asked, Call, Json, Outcome, Running, ToolInfo
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
 from toolcrib.sources.function import Function
-from toolcrib.tools.roots import ADD_IT, Own, Roots, is_file_tool, working_in
+from toolcrib.tools.own import Own
+from toolcrib.tools.roots import ADD_IT, Roots, is_file_tool, working_in
 
 MOST_ROOTS = 100
 _ASKED: Mapping[str, Asked] = {"roots": Asked("roots/list", {})}
@@ -46,7 +47,7 @@ class PackagedSource(BuiltinSource):
             return await super().call(call, running)
 
     async def _roots(self, running: Running) -> Roots:
-        own = Own(self._settings.own_folders, self._settings.own_files)
+        own = Own.of(self._settings)
         if self._settings.file_roots:
             return Roots(self._settings.file_roots, own)
         match running.roots:

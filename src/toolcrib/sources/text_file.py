@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from toolcrib.errors import DeclarationError
+from toolcrib.plain_file import read_plain_file
 
 MAX_BYTES = 1024 * 1024
 
@@ -10,12 +11,9 @@ MAX_BYTES = 1024 * 1024
 def read_text(path: Path) -> str:
     r"""All of it, with `\n` between the lines. Raises `DeclarationError` naming file and line."""
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        content = read_plain_file(path, MAX_BYTES)
     except OSError as error:
         raise DeclarationError(f"{path}:1: cannot be read: {error.strerror}") from error
-    if len(content) > MAX_BYTES:
-        raise DeclarationError(f"{path}:1: is larger than {MAX_BYTES} bytes; split it")
     return decoded(path, content).replace("\r\n", "\n")
 
 

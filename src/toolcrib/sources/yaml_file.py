@@ -1,7 +1,7 @@
 """YAML that may be wrong: read without running anything, and every mistake has a line.
 
 Only mappings, lists and plain values. Anchors, tags and a key given twice are refused; a key is
-the text that was written, so that `no:` is Norwegian and not false.
+the text that was written, so that `no:` is Norwegian and not false. So is a time, `12:30`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,10 +15,12 @@ from toolcrib.errors import DeclarationError
 from toolcrib.model import Json
 
 MAX_DEPTH = 16
+LONGEST_NUMBER = 64
 
 Place: TypeAlias = tuple[int | str, ...]
 
 _TEXT = {"str", "timestamp", "merge", "value"}
+_NUMBERS = {"int", "float"}
 _PLAIN = _TEXT | {"bool", "int", "float", "null", "seq", "map"}
 
 
@@ -101,8 +103,10 @@ class _Reader(yaml.SafeLoader):
     def _scalar(self, node: yaml.Node) -> Json:
         """A true, a number or a null; anything else, a date too, is the text as written."""
         kind = _kind(node)
-        if kind in _TEXT or not isinstance(node, yaml.ScalarNode):
+        if kind in _TEXT or not isinstance(node, yaml.ScalarNode) or _is_of_base_60(kind, node):
             return str(node.value)
+        if kind in _NUMBERS and len(node.value) > LONGEST_NUMBER:
+            raise _refusal(node, f"a number has at most {LONGEST_NUMBER} signs; put it in quotes")
         try:
             return {
                 "bool": self.construct_yaml_bool,
@@ -112,6 +116,14 @@ class _Reader(yaml.SafeLoader):
             }[kind](node)
         except (KeyError, ValueError) as error:
             raise _refusal(node, f"{node.value!r:.40} is no {kind}; put it in quotes") from error
+
+
+def _is_of_base_60(kind: str, node: yaml.ScalarNode) -> bool:
+    """Whether YAML 1.1 reads a number into what is a time to people: `12:30:45`.
+
+    It takes time that grows with the square of the length.
+    """
+    return kind in _NUMBERS and ":" in node.value
 
 
 def _kind(node: yaml.Node) -> str:

@@ -1,9 +1,9 @@
 """The log of calls: one row each, for the operator; bounded, and without any argument.
 
-Not part of the catalog, which can be made again: it has a file of its own beside it.
+Not part of the catalog, which can be made again: it has a file of its own beside it. How old a row
+is, the file counts itself (`elapsed`): whoever puts the clock forward erases nothing.
 """
 
-import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,17 +13,22 @@ from typing import NamedTuple
 import apsw
 
 from toolcrib.errors import StoreError
+from toolcrib.store import elapsed
+from toolcrib.store.elapsed import Moment
 from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
 from toolcrib.store.private import open_private
 from toolcrib.store.transaction import transaction
 
-DAY_S = 24 * 60 * 60
 _TABLE = """
     CREATE TABLE IF NOT EXISTS call (
         id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, caller TEXT NOT NULL,
         tool TEXT NOT NULL, pin TEXT NOT NULL, arguments TEXT NOT NULL, verdict TEXT NOT NULL,
-        code TEXT NOT NULL, effect TEXT NOT NULL, seconds REAL NOT NULL
+        code TEXT NOT NULL, effect TEXT NOT NULL, seconds REAL NOT NULL, seen REAL NOT NULL
     )
+"""
+_WITHOUT_SEEN = """
+    ALTER TABLE call ADD COLUMN seen REAL NOT NULL DEFAULT 0;
+    UPDATE call SET seen = at;
 """
 
 
@@ -46,7 +51,7 @@ class AuditRow(NamedTuple):
 
 
 class Retention(NamedTuple):
-    """What stays: so many rows at most, and none older than this."""
+    """What stays: so many rows at most, and none older than this by the file's own count."""
 
     rows: int = 100_000
     days: float = 30.0
@@ -59,7 +64,10 @@ class AuditFile:
     """
 
     def __init__(
-        self, path: Path, retention: Retention | None = None, clock: Callable[[], float] = time.time
+        self,
+        path: Path,
+        retention: Retention | None = None,
+        clock: Callable[[], Moment] = elapsed.now,
     ) -> None:
         """Opened, and made if it is not there. One that is damaged is set aside."""
         self._path = path
@@ -75,15 +83,23 @@ class AuditFile:
 
     def write(self, rows: Iterable[AuditRow]) -> None:
         """All of them, and let go of what is too old or too much; nothing when it raises."""
-        marks = ", ".join("?" * len(AuditRow._fields))
-        sql = f"INSERT INTO call ({', '.join(AuditRow._fields)}) VALUES ({marks})"  # noqa: S608 - our own names
+        columns = (*AuditRow._fields, "seen")
+        marks = ", ".join("?" * len(columns))
+        sql = f"INSERT INTO call ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - our own names
         with self._turn, self._explained(), transaction(self._db):
-            self._db.executemany(sql, rows)
-            oldest = self._clock() - self._retention.days * DAY_S
-            self._db.execute("DELETE FROM call WHERE at < ?", (oldest,))
+            seen = self._passed()
+            self._db.executemany(sql, [(*row, seen) for row in rows])
+            oldest = seen - self._retention.days * elapsed.DAY_S
+            self._db.execute("DELETE FROM call WHERE seen < ?", (oldest,))
             last = "SELECT max(id) FROM call"
             sql = f"DELETE FROM call WHERE id <= ({last}) - ?"  # noqa: S608 - no word of others
             self._db.execute(sql, (self._retention.rows,))
+
+    def _passed(self) -> float:
+        """The time by the count of the file, which begins with the newest row that it has."""
+        moment = self._clock()
+        newest = self._db.execute("SELECT max(seen) FROM call").get
+        return elapsed.advance(self._db, moment, first=newest or moment.wall)
 
     def newest(self, limit: int) -> Sequence[AuditRow]:
         """The last calls, the latest first."""
@@ -108,4 +124,8 @@ class AuditFile:
 def _prepare(db: apsw.Connection) -> None:
     db.pragma("journal_mode", "wal")
     db.pragma("synchronous", "normal")
-    db.execute(_TABLE)
+    with transaction(db):
+        db.execute(_TABLE)
+        db.execute(elapsed.TABLE)
+        if "seen" not in [name for _, name, *_ in db.execute("PRAGMA table_info(call)")]:
+            db.execute(_WITHOUT_SEEN)

@@ -1,10 +1,10 @@
 """The file of a client on the disk: read whole, written in one step, its mode and links kept."""
 
-import os
 import stat
 from pathlib import Path
 
 from toolcrib.errors import ConfigError
+from toolcrib.plain_file import read_plain_file
 from toolcrib.sources.private_file import write_bytes
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -14,17 +14,11 @@ MOST_BYTES = 64 * 1024 * 1024
 def read_file(path: Path) -> str | None:
     """The text just as it is, line ends and all; None if there is no file. Raises `ConfigError`."""
     try:
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)  # a pipe is refused, not waited for
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ConfigError(f"{path}: is not a plain file; put one in its place")
-            content = file.read(MOST_BYTES + 1)
+        content = read_plain_file(path, MOST_BYTES)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}; mend its rights") from error
-    if len(content) > MOST_BYTES:
-        raise ConfigError(f"{path}: is larger than {MOST_BYTES} bytes; that is no settings file")
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     try:
         return content.decode()
     except UnicodeDecodeError as error:

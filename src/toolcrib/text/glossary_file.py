@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeGuard, get_args
 
 from toolcrib.errors import ConfigError
+from toolcrib.plain_file import read_plain_file
 from toolcrib.text.language import Language
 
 LARGEST_FILE = 4 * 1024 * 1024
@@ -85,12 +86,9 @@ def _terms(side: str, where: str) -> tuple[str, ...]:
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+        content = read_plain_file(path, LARGEST_FILE)
     except OSError as error:
         raise ConfigError(f"{path}: this glossary cannot be read: {error.strerror}") from error
-    if len(content) > LARGEST_FILE:
-        raise ConfigError(f"{path}: a glossary has at most {LARGEST_FILE} bytes; split it")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -4,10 +4,13 @@ The vocabulary is o200k_base, which OpenAI publishes. Others keep theirs to them
 as theirs, give or take a fifth.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import ceil
 from typing import Protocol
+
+from toolcrib.model import ToolInfo
 
 ASCII_CHARACTERS_A_TOKEN = 4.5
 OTHER_CHARACTERS_A_TOKEN = 1.4
@@ -53,6 +56,16 @@ class Tokenizer:
             return len(self._encode(text))
         except UnicodeEncodeError:  # half a surrogate pair, which no provider would be sent
             return len(self._encode(text.encode(errors="replace").decode()))
+
+
+def definition(tool: ToolInfo) -> str:
+    """A tool as a model is sent it: compact JSON of name, description and parameters."""
+    shown = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+    }
+    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
 
 
 def token_counter() -> TokenCounter:

@@ -10,11 +10,12 @@ import stat
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cached_property
 from io import BufferedReader
 from pathlib import Path
 from typing import TypeVar
+
+from toolcrib.tools.own import Own
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -23,18 +24,6 @@ ADD_IT = "the operator can add its folder to the setting `file_roots`"
 NEVER = (Path("/proc"),)
 
 _MARK = "__toolcrib_files__"
-
-
-@dataclass(frozen=True, slots=True)
-class Own:
-    """What Toolcrib keeps for itself: folders with all that is in them, and single files.
-
-    Files whose names begin with the name of such a file, and lie beside it, belong to it: a
-    database has its journals there.
-    """
-
-    folders: tuple[Path, ...] = ()
-    files: tuple[Path, ...] = ()
 
 
 class Roots:

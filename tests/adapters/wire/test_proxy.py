@@ -17,12 +17,19 @@ from toolcrib.model import CallError
         ('{"name": "look", "arguments": {"a": 1}}', "look", {"a": 1}),
         ({"name": "look", "arguments": '{"a": 1}'}, "look", '{"a": 1}'),
         ({"name": "look"}, "look", {}),
-        ("{", "call_tool", "{"),
-        ({"arguments": {}}, "call_tool", {"arguments": {}}),
     ],
 )
 def test_a_call_of_the_proxy_is_unwrapped(arguments: Any, name: str, inner: Any):
     assert unwrapped(ToolCall("1", "call_tool", arguments)) == ToolCall("1", name, inner)
+
+
+@pytest.mark.parametrize("arguments", ["{", "[]", {"arguments": {}}, {"name": 7, "arguments": {}}])
+def test_a_call_of_the_proxy_that_names_no_tool_is_refused_with_what_it_wants(arguments: Any):
+    refused = unwrapped(ToolCall("1", "call_tool", arguments)).refused
+    assert refused
+    assert (refused.code, refused.effect) == ("bad_arguments", "not_sent")
+    assert refused.schema
+    assert "name" in refused.schema["required"]  # pyright: ignore[reportOperatorIssue]
 
 
 def test_another_call_is_left_as_it_is():

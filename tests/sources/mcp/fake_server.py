@@ -152,6 +152,13 @@ def garbage(id, _given, _token):
     text(id, "again")
 
 
+def error(id, given, _token):
+    if "code" in given:
+        send(id=id, error={"code": given["code"], "message": "out of paper"})
+    else:
+        text(id, "it \x1b[31mfailed", isError=True)
+
+
 def cut(id, given, _token):
     """Leave a mark in a file for each time it is reached; die of the first ones, without a word."""
     file = os.open(given["file"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -232,7 +239,7 @@ TOOLS = {
     "endless": endless,
     "crash": lambda _id, _given, _token: os._exit(3),
     "garbage": garbage,
-    "error": lambda id, _given, _token: text(id, "it \x1b[31mfailed", isError=True),
+    "error": error,
     "pid": lambda id, _given, _token: text(id, str(os.getpid())),
     "listed": lambda id, _given, _token: text(id, str(len(LISTED))),
     "broken": broken,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from toolcrib.model import ToolInfo
 from toolcrib.sources.definition import Definition
-from toolcrib.sources.mcp.definitions import define
+from toolcrib.sources.mcp.definitions import MOST_LOADED, define
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.trust import Judged, Judgement, Trust
@@ -88,6 +88,32 @@ def test_caps_on_text_and_schema():
     assert found.tools["deep"].parameters == found.tools["wide"].parameters == {"type": "object"}
     assert found.tools["fits"].parameters == nested(15)
     assert len(found.problems) == 2
+
+
+def asking(name: str, **more: object) -> dict[str, object]:
+    return {"name": name, "_meta": {"anthropic/alwaysLoad": True}, **more}
+
+
+def test_of_the_tools_that_ask_to_be_loaded_the_first_few_are():
+    found = defined(*(asking(f"t{number}") for number in range(40))).tools
+    loaded = [name for name, tool in found.items() if tool.defer == "never"]
+    assert loaded == [f"t{number}" for number in range(MOST_LOADED)]
+    assert all(tool.asks_to_load for tool in found.values())
+
+
+def test_and_no_more_than_so_many_tokens():
+    large = "many words " * 800
+    found = defined(asking("a"), asking("b", description=large), asking("c")).tools
+    assert [tool.defer for tool in found.values()] == ["never", "automatic", "automatic"]
+
+
+def test_an_operator_who_has_said_something_is_not_asked():
+    config = ServerConfig("git", Command("x"), defer="automatic")
+    found = defined(asking("a"), config=config).tools
+    assert (found["a"].defer, found["a"].asks_to_load) == ("automatic", True)
+    all_of_it = ServerConfig("git", Command("x"), always_load=("*",))
+    found = defined(*(asking(f"t{number}") for number in range(40)), config=all_of_it).tools
+    assert {tool.defer for tool in found.values()} == {"never"}
 
 
 def test_always_load_and_defer():

@@ -29,7 +29,7 @@ from agents.agent import AgentBase
 from agents.tool_context import ToolContext
 
 from toolcrib.adapters.openai_agents.conversation import revealed
-from toolcrib.adapters.wire.calls import ToolCall
+from toolcrib.adapters.wire.calls import ToolCall, make_call
 from toolcrib.adapters.wire.leave import leave_for
 from toolcrib.adapters.wire.namespaces import namespaces_of
 from toolcrib.adapters.wire.proxy import PROXY_TOOL, note_of, unwrapped
@@ -104,7 +104,7 @@ def _tool(
         question = session.question(meant.name, meant.arguments)
         leave = context.is_tool_approved(context.qualified_tool_name, context.tool_call_id)
         approver = leave_for(question) if leave else None
-        return told(await session.call(meant.name, meant.arguments, approver=approver))
+        return told(await make_call(session, meant, approver))
 
     async def is_asked(_context: Context, arguments: dict[str, Any], id: str) -> bool:
         meant = asked(id, cast("JsonObject", arguments))
@@ -116,7 +116,7 @@ def _tool(
         if _is_json(text):
             return ToolGuardrailFunctionOutput.allow()
         meant = asked(given.context.tool_call_id, text)
-        refused = await session.call(meant.name, meant.arguments)
+        refused = await make_call(session, meant, None)
         return ToolGuardrailFunctionOutput.reject_content(told(refused))
 
     def asked(id: str, arguments: JsonObject | str) -> ToolCall:

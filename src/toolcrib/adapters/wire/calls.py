@@ -5,23 +5,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolcrib.execute.approval import Approver
-from toolcrib.model import JsonObject, Outcome, ToolInfo
+from toolcrib.model import CallError, JsonObject, Outcome, ToolInfo
 from toolcrib.session.search_tool import NAMES
 from toolcrib.session.session import Session
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call as a model made it. `id` is the provider's, by which the result is known."""
+    """A call as a model made it. `id` is the provider's, by which the result is known.
+
+    `refused`: why it cannot be made, where that is plain before anybody is asked.
+    """
 
     id: str
     name: str
     arguments: JsonObject | str
+    refused: CallError | None = None
 
     @property
     def is_search(self) -> bool:
         """Whether it is a search for tools."""
         return self.name in NAMES
+
+
+async def make_call(session: Session, call: ToolCall, approver: Approver | None) -> Outcome:
+    """The outcome of one call."""
+    if call.refused:
+        return Outcome(error=call.refused)
+    return await session.call(call.name, call.arguments, approver=approver)
 
 
 async def make_calls(
@@ -34,8 +45,7 @@ async def make_calls(
     made: list[asyncio.Task[Outcome]] = []
     try:
         for each in calls:
-            called = session.call(each.name, each.arguments, approver=approver)
-            made.append(asyncio.create_task(called))
+            made.append(asyncio.create_task(make_call(session, each, approver)))
             # A task runs up to its first wait, and then a call has been admitted or refused.
             await (asyncio.wait([made[-1]]) if each.is_search else asyncio.sleep(0))
         return list(await asyncio.gather(*made))

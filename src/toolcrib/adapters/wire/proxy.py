@@ -1,9 +1,11 @@
 """The proxy tool: one tool of constant bytes that calls every tool a search has found."""
 
+from dataclasses import replace
 from typing import Final
 
 from toolcrib.adapters.wire.calls import ToolCall
 from toolcrib.adapters.wire.told import is_told_error
+from toolcrib.execute.refusal import Refused
 from toolcrib.model import Json, JsonObject, ToolInfo
 from toolcrib.session.found import revealed_in
 from toolcrib.session.search_tool import NAME as SEARCH
@@ -50,7 +52,10 @@ def proxy_tools(session: Session) -> tuple[ToolInfo, ...]:
 
 
 def unwrapped(call: ToolCall) -> ToolCall:
-    """The call that a call of the proxy tool stands for; any other as it is."""
+    """The call that a call of the proxy tool stands for; any other as it is.
+
+    One that names no tool is refused.
+    """
     if call.name != NAME:
         return call
     match _read(call.arguments):
@@ -59,7 +64,16 @@ def unwrapped(call: ToolCall) -> ToolCall:
         case {"name": str(name)}:
             return ToolCall(call.id, name, {})
         case _:
-            return call
+            return replace(call, refused=_MISUSED)
+
+
+_MISUSED: Final = Refused(
+    "bad_arguments",
+    "arguments",
+    f"{NAME!r} wants an object with the `name` of a tool that `{SEARCH}` has found, and its"
+    " `arguments`; make the call again",
+    schema=PROXY_TOOL.parameters,
+).error
 
 
 def revealed_by(call: ToolCall, text: str) -> tuple[str, ...]:

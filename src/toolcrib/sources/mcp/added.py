@@ -36,14 +36,18 @@ class Entry(TypedDict, total=False):
 
 
 def added_servers(
-    server: str | Path | Mapping[str, Json], entry: Entry, state_folder: Path
+    server: str | Path | Mapping[str, Json],
+    entry: Entry,
+    state_folder: Path,
+    *,
+    always_load: bool = True,
 ) -> McpServers:
     """Sources for what was added: one by its name, or all of a file or a mapping.
 
     Raises `ConfigError` for the first thing that is wrong with it.
     """
     found = _read(server, entry)
-    servers = opened(found, state_folder)
+    servers = opened(found, state_folder, always_load=always_load)
     if servers.problems:
         servers.close()
         raise ConfigError(servers.problems[0])

@@ -1,7 +1,8 @@
 """From the raw JSON of a server's tools to tools of ours. One that is malformed hides no other."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate, islice, takewhile
 
 from toolcrib.model import Defer, Json, JsonObject, ToolInfo
 from toolcrib.sources.definition import Definition
@@ -12,12 +13,16 @@ from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.trust import Judged, Judgement
 from toolcrib.sources.permissions import permission_from
 from toolcrib.sources.scanned import cleaned
+from toolcrib.text.tokens import definition, estimate_tokens
 
 LONGEST_DESCRIPTION = 16 * 1024
 LONGEST_TITLE = 256
 LONGEST_HINT = 512
 LONGEST_ABOUT = 200
 ANY_OBJECT: JsonObject = {"type": "object"}
+MOST_LOADED = 5
+MOST_LOADED_TOKENS = 1_500
+"""So many tools of a server, in so many tokens, are never deferred because it asks for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,21 @@ def define(config: ServerConfig, known: KnownServer, judgement: Judgement) -> De
             reader = _Reader(config, name, judged.shown)
             tools[name] = cleaned(reader.tool(), *_pin_and_flags(judged, judged.shown))
             problems += reader.problems
-    return Defined(tools, tuple(problems))
+    return Defined({**tools, **_loaded(config, tools)}, tuple(problems))
+
+
+def _loaded(config: ServerConfig, tools: Mapping[str, ToolInfo]) -> Mapping[str, ToolInfo]:
+    """The tools that are never deferred because the server asks for that, as far as it counts.
+
+    They cost every request: of each server the first few count, unless the operator has said
+    something about them.
+    """
+    if config.defer is not None:
+        return {}
+    asking = [name for name, tool in tools.items() if tool.asks_to_load and tool.defer != "never"]
+    costs = accumulate(estimate_tokens(definition(tools[name])) for name in asking)
+    taken = takewhile(lambda each: each[1] <= MOST_LOADED_TOKENS, zip(asking, costs, strict=True))
+    return {name: replace(tools[name], defer="never") for name, _ in islice(taken, MOST_LOADED)}
 
 
 def _pin_and_flags(judged: Judged, shown: Definition) -> tuple[str, tuple[str, ...]]:
@@ -113,11 +132,10 @@ class _Reader:
         return clean(" ".join(filter(None, words)), LONGEST_HINT)
 
     def _defer(self) -> Defer:
-        """The operator's word for this tool, then for the server; then the server's own."""
+        """The operator's word for this tool, then for the server. The server's own comes later."""
         if self._config.always_loads(self._name):
             return "never"
-        always = self._meta("anthropic/alwaysLoad") is True
-        return self._config.defer or ("never" if always else "automatic")
+        return self._config.defer or "automatic"
 
     def _parameters(self) -> JsonObject:
         """The schema; of one that cannot be kept no more than that it is an object."""

@@ -22,10 +22,10 @@ def outcome(result: sdk.BaseModel, server: str) -> Outcome:
         return Outcome(said, meta=meta)
     blocks, structured = said["content"], result.structured_content
     if not result.is_error:
-        return Outcome(blocks, structured, meta=meta)
+        return Outcome(blocks, structured, meta=meta, blocks=True)
     message = shown(" ".join(_texts(result)), LONGEST_MESSAGE) or "the tool failed, without a word"
     error = CallError("tool_failed", "call", message, server, effect="failed")
-    return Outcome(blocks, structured, error, meta=meta)
+    return Outcome(blocks, structured, error, meta=meta, blocks=True)
 
 
 def failure(
@@ -40,7 +40,8 @@ def failure(
     message = shown(f"MCP server {server!r}: {said}. {last_words}", LONGEST_MESSAGE)
     meta: dict[str, Json] = {}
     if isinstance(error, sdk.MCPError) and code == "server_error":
-        meta["code"] = error.code
+        own = error.code == sdk.SERVERS_OWN_CLOSED
+        meta["code"] = sdk.CONNECTION_CLOSED if own else error.code
     return Outcome(error=CallError(code, phase, message, server, retryable, effect), meta=meta)
 
 

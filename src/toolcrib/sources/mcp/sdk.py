@@ -61,6 +61,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 # a reply that came and could not be taken in.
 TOO_LARGE = -32098
 UNREADABLE = -32097
+# What a server itself has answered with the code that the SDK has for a connection that is gone.
+SERVERS_OWN_CLOSED = -32096
 
 Item: TypeAlias = SessionMessage | Exception
 
@@ -80,6 +82,7 @@ __all__ = [
     "HEADER_MISMATCH",
     "LOG_LEVEL_META_KEY",
     "METHOD_NOT_FOUND",
+    "SERVERS_OWN_CLOSED",
     "TOO_LARGE",
     "UNREADABLE",
     "BaseModel",

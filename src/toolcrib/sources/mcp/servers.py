@@ -2,7 +2,7 @@
 
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolcrib.errors import ConfigError, ToolcribError
@@ -39,16 +39,27 @@ class McpServers:
 
 
 def mcp_servers(
-    files: Sequence[Path], state_folder: Path, loop: AbstractEventLoop | None = None
+    files: Sequence[Path],
+    state_folder: Path,
+    loop: AbstractEventLoop | None = None,
+    *,
+    always_load: bool = True,
 ) -> McpServers:
     """A source for every server in the files. Starts none, and loads no SDK.
 
-    They live in the background, or on the loop that is given; see `BackgroundLoop`.
+    They live in the background, or on the loop that is given; see `BackgroundLoop`. `always_load`:
+    whether they may ask that tools of theirs are never deferred.
     """
-    return opened(read_servers(files), state_folder, loop)
+    return opened(read_servers(files), state_folder, loop, always_load=always_load)
 
 
-def opened(found: Servers, state_folder: Path, loop: AbstractEventLoop | None = None) -> McpServers:
+def opened(
+    found: Servers,
+    state_folder: Path,
+    loop: AbstractEventLoop | None = None,
+    *,
+    always_load: bool = True,
+) -> McpServers:
     """The same, for servers that were read already."""
     room = EngineRoom(loop)
     if not found.servers:
@@ -64,7 +75,8 @@ def opened(found: Servers, state_folder: Path, loop: AbstractEventLoop | None = 
         room.close()
         decisions.close()
 
-    def source(config: ServerConfig) -> McpSource:
+    def source(read: ServerConfig) -> McpSource:
+        config = read if always_load else replace(read, defer=read.defer or "automatic")
         hashed = config_hash(config.transport, state.key)
         trust = Trust(config, decisions, hashed)
         memory = Memory(config.id, hashed, cache, trust)

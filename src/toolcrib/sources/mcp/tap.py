@@ -28,6 +28,7 @@ _CHANGED = frozenset(
 _PROGRESS = "notifications/progress"
 _SAID = "notifications/message"
 _UPDATED = "notifications/resources/updated"
+_MADE_UP = "SSE stream "
 
 Said = Callable[[JsonObject, Context], None]
 
@@ -75,7 +76,8 @@ class Tap:
                 with suppress(sdk.BrokenResourceError, sdk.ClosedResourceError):
                     async for item in read:
                         context = getattr(read, "last_context", None) or copy_context()
-                        if self._passes(clean := redacted(item, self._redactor), context):
+                        clean = attributed(redacted(item, self._redactor))
+                        if self._passes(clean, context):
                             await send.send((context, clean))
                 send.close()
                 self.ended.set()
@@ -140,6 +142,21 @@ class Tap:
                 result[key] = _harmless_tools(page, modern) if key == "tools" else []
                 if not isinstance(result.get("nextCursor"), str):
                     result.pop("nextCursor", None)
+
+
+def attributed(item: sdk.Item) -> sdk.Item:
+    """The item; of a server's own error, one that cannot be taken for the end of the connection.
+
+    The SDK has the same code for both. The one that it makes up itself does not come this way, but
+    over HTTP: there it speaks of the stream.
+    """
+    said = item.message if isinstance(item, sdk.SessionMessage) else None
+    if not isinstance(item, sdk.SessionMessage) or not isinstance(said, sdk.JSONRPCError):
+        return item
+    if said.error.code != sdk.CONNECTION_CLOSED or said.error.message.startswith(_MADE_UP):
+        return item
+    own = said.error.model_copy(update={"code": sdk.SERVERS_OWN_CLOSED})
+    return replace(item, message=said.model_copy(update={"error": own}))
 
 
 def redacted(item: sdk.Item, redactor: Redactor) -> sdk.Item:
