@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.gateway.daemons import bare, call, place_in, request, serving, with_token
-from tests.waiting import HANG_S
+from tests.waiting import HANG_S, let_pass_async
 from toolcrib.connect.place import Place
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
@@ -169,7 +169,7 @@ def test_a_deed_that_takes_long_is_answered_when_it_is_done(
             begun.set()
             before = daemon.house
             asked = asyncio.create_task(asyncio.to_thread(ask, place_in(tmp_path), "reload"))
-            await asyncio.sleep(3 * operator.MESSAGE_S)  # longer than a message may take
+            await let_pass_async(3 * operator.MESSAGE_S)  # longer than a message may take
             assert not asked.done()
             may.set()
             assert await asked is True
