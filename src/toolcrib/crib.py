@@ -86,7 +86,7 @@ from toolcrib.store.reveals import KeptReveals
 from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
 from toolcrib.text.tokens import token_counter
-from toolcrib.tools.roots import Own
+from toolcrib.tools.own import Own
 from toolcrib.uses.advice import Advice
 from toolcrib.uses.hints import Hints
 from toolcrib.uses.links import astray
@@ -525,7 +525,7 @@ class Crib:
 
     @property
     def _own(self) -> Own:
-        return Own(self.settings.own_folders, self.settings.own_files)
+        return Own.of(self.settings)
 
     def _host(self, caller: Caller) -> Host:
         """What a session of this caller reaches of the crib."""

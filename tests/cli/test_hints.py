@@ -51,8 +51,12 @@ def test_all_that_is_kept_is_shown_and_exported(run: Run, config: str):
     assert {(each["tool"], each["uses"]) for each in kept["lessons"]} == {("current_time", 1)}
 
 
-def test_all_is_erased_with_one_command(run: Run, config: str):
-    assert run("--config", config, "hints", "--forget", "--json").json["erased"] == 4
+def test_all_is_erased_only_if_that_is_meant(run: Run, config: str):
+    ran = run("--config", config, "hints", "--forget")
+    assert ran.code == 1
+    assert "Erase all 2 pairs and 2 learned words?" in ran.err
+    assert "2 pairs, 2 learned words." in run("--config", config, "hints").out
+    assert run("--config", config, "hints", "--forget", "--yes", "--json").json["erased"] == 4
     assert run("--config", config, "hints").out == "Nothing is kept about use.\n"
 
 

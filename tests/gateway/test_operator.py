@@ -1,16 +1,20 @@
 import asyncio
 import json
+import os
 import socket
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.gateway.daemons import bare, call, place_in, request, serving, with_token
+from tests.waiting import HANG_S
 from toolcrib.connect.place import Place
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.execute.caller import Caller
+from toolcrib.gateway import operator
 from toolcrib.gateway.asking_operator import ask
 
 
@@ -147,3 +151,62 @@ async def through_a_shim(path: str, method: str, params: dict[str, Any]) -> Any:
     answer = json.loads(await reader.readline())
     writer.close()
     return answer
+
+
+def test_a_deed_that_takes_long_is_answered_when_it_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(operator, "MESSAGE_S", 0.2)
+    begun, may = threading.Event(), threading.Event()
+
+    def slowly() -> Crib:
+        if begun.is_set():
+            assert may.wait(HANG_S)
+        return with_a_tool()
+
+    async def scenario() -> None:
+        async with serving(tmp_path, crib=slowly) as (daemon, _):
+            begun.set()
+            before = daemon.house
+            asked = asyncio.create_task(asyncio.to_thread(ask, place_in(tmp_path), "reload"))
+            await asyncio.sleep(3 * operator.MESSAGE_S)  # longer than a message may take
+            assert not asked.done()
+            may.set()
+            assert await asked is True
+            assert daemon.house is not before
+
+    asyncio.run(scenario())
+
+
+def test_a_reload_does_not_wait_for_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    vectors = threading.Event()
+    monkeypatch.setattr(Crib, "has_embedder", True)
+    monkeypatch.setattr(Crib, "embedded", lambda _self, _timeout_s=None: vectors.is_set())
+
+    async def scenario() -> None:
+        async with serving(tmp_path, crib=with_a_tool) as (daemon, _):
+            before = daemon.house
+            assert await asyncio.to_thread(ask, place_in(tmp_path), "reload") is True
+            assert daemon.house is not before
+            assert await asyncio.to_thread(ask, place_in(tmp_path), "reload") is True
+            vectors.set()
+
+    asyncio.run(asyncio.wait_for(scenario(), HANG_S))
+
+
+@pytest.mark.parametrize("said", [b"", b"\n", b"nonsense\n", b"[]\n"])
+def test_a_gateway_that_hangs_up_is_named(tmp_path: Path, said: bytes):
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(said)
+        writer.close()
+
+    async def scenario() -> None:
+        path = place_in(tmp_path).operator
+        async with serving(tmp_path):
+            await asyncio.to_thread(os.unlink, path)
+            async with await asyncio.start_unix_server(hang_up, path):
+                with pytest.raises(ConfigError, match="hung up without an answer to `reload`"):
+                    await asyncio.to_thread(ask, place_in(tmp_path), "reload")
+
+    asyncio.run(scenario())

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field
 
+from toolcrib.crib import Crib
 from toolcrib.errors import DeclarationError
 from toolcrib.sources.function import is_declared, tool, tool_from
 
@@ -183,3 +184,19 @@ def test_attached_facts_cannot_be_changed():
 
     with pytest.raises(TypeError):
         vars(fn)["__toolcrib__"]["permission_kind"] = "dangerous"
+
+
+@pytest.mark.parametrize(
+    "facts", [{"permission_kind": "reed"}, {"permission_kind": ""}, {"defer": "no"}]
+)
+def test_a_word_that_is_none_is_refused(facts):
+    def look() -> None:
+        """Look."""
+
+    (key,) = facts
+    with pytest.raises(DeclarationError, match=f"look: {key}=.* is none of: "):
+        tool_from(look, **facts)
+    with pytest.raises(DeclarationError, match="is none of"):
+        Crib().add(look, **facts)
+    with pytest.raises(DeclarationError, match="is none of"):
+        tool_from(tool(**facts)(look))

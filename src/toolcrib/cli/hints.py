@@ -23,7 +23,10 @@ def run(
     ] = "",
     forget: Annotated[
         bool,
-        typer.Option("--forget", help="Erase what is kept about it, or about all of them."),
+        typer.Option("--forget", help="Erase what is kept about it; without a tool, all of it."),
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --forget: erase all without being asked.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -35,6 +38,10 @@ def run(
     opening: Opening = context.obj
     with opening.crib() as crib:
         if forget:
+            if not (tool or yes):
+                kept = crib.uses.kept()
+                amount = f"{len(kept.pairs)} pairs and {len(kept.lessons)} learned words"
+                typer.confirm(f"Erase all {amount}?", default=False, abort=True, err=True)
             _forget(crib, tool, as_json=as_json)
         elif tool:
             found = crib.hints(tool)

@@ -7,7 +7,8 @@ from toolcrib.connect.place import NEEDS_UNIX, Place, can_have_daemon, read_runt
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 
-ANSWER_S = 60.0
+ANSWER_S = 300.0
+"""Longer than any deed takes: to reload, servers are stopped and settings are read."""
 MOST_ANSWER = 16 * 1024 * 1024
 
 
@@ -24,14 +25,26 @@ def ask(place: Place, do: str, **more: Json) -> Json:
             connection.connect(runtime.operator)
             connection.sendall(json.dumps({"do": do, **more}).encode() + b"\n")
             with connection.makefile("rb") as answers:
-                answer = json.loads(answers.readline(MOST_ANSWER))
-    except (OSError, ValueError) as error:
-        told = f"the gateway (process {runtime.pid}) does not answer: {error or 'it hung up'}"
+                line = answers.readline(MOST_ANSWER)
+    except TimeoutError as error:
+        told = f"the gateway (process {runtime.pid}) is not done with `{do}` after {ANSWER_S:.0f} s"
+        raise ConfigError(f"{told}; it goes on: see `toolcrib gateway` and its log") from error
+    except OSError as error:
+        told = f"the gateway (process {runtime.pid}) does not answer: {error}"
         raise ConfigError(f"{told}; if it is gone, start it with `toolcrib serve`") from error
-    match answer:
+    match _read(line):
         case {"done": done}:
             return done
         case {"error": str(problem)}:
             raise ConfigError(problem)
         case _:
-            raise ConfigError("the gateway gave no answer; restart it with `toolcrib gateway stop`")
+            told = f"the gateway (process {runtime.pid}) hung up without an answer to `{do}`"
+            raise ConfigError(f"{told}; see its log, or restart it with `toolcrib gateway stop`")
+
+
+def _read(line: bytes) -> Json:
+    """The answer on a line; None where there is none."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None

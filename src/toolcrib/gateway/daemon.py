@@ -63,6 +63,7 @@ class Daemon:
         self.admission, self.streams = Admission(), Admission(most=MOST_STREAMS)
         self._stopping = asyncio.Event()
         self._reloading = asyncio.Lock()
+        self._indexing: asyncio.Task[None] | None = None
         crib = opening.crib()
         try:
             self._listening = _bound(crib.settings.gateway.port)
@@ -88,7 +89,7 @@ class Daemon:
         asyncio.get_running_loop().set_exception_handler(SpentLog())
         web, place = WebServer(self._edge(), self._bounds), self._holding.place
         serving = asyncio.create_task(web.serve_on(self._listening))
-        opening = asyncio.create_task(self.house.open())
+        self._indexing = asyncio.create_task(self.house.open())
         try:
             await self.shims.listener.listen(place.socket)
             await self._operator.listener.listen(place.operator)
@@ -102,11 +103,11 @@ class Daemon:
             ending()
             self._operator.listener.close()
             web.should_exit = True
-            opening.cancel()
+            self._indexing.cancel()
             await self.shims.close()
-            await asyncio.gather(opening, serving, return_exceptions=True)
+            await asyncio.gather(serving, return_exceptions=True)
             async with self._reloading:
-                await self.house.close()
+                await self._close(self.house)
 
     def stop(self) -> None:
         """End soon."""
@@ -121,9 +122,16 @@ class Daemon:
             crib = await asyncio.to_thread(self._opening.crib)
             old, self.house = self.house, self._housed(crib)
             await self.shims.drop()
-            await old.close()
-            await self.house.open()
+            await self._close(old)
+            self._indexing = asyncio.create_task(self.house.open())
             _log.info("reloaded")
+
+    async def _close(self, house: House) -> None:
+        """Close it, and give up indexing it: to embed everything may take an hour."""
+        if self._indexing:
+            self._indexing.cancel()
+            await asyncio.gather(self._indexing, return_exceptions=True)
+        await house.close()
 
     def _housed(self, crib: Crib) -> House:
         return House(crib, self._opening.windows, self.port)

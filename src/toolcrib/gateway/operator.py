@@ -15,7 +15,7 @@ from toolcrib.gateway.unix_listener import UnixListener, hang_up
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.connection_limiter import ConnectionLimiter
 
-ANSWER_S = 30.0
+MESSAGE_S = 30.0
 MOST_AT_ONCE = 16
 
 Do = Callable[[Mapping[str, Any]], Awaitable[Json]]
@@ -34,10 +34,11 @@ class Operator:
     async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             self._silent.enter(writer, writer.transport.abort)
-            async with asyncio.timeout(ANSWER_S):
+            async with asyncio.timeout(MESSAGE_S):
                 asked = await reader.readuntil(b"\n")
-                self._silent.leave(writer)
-                answer = await self._answer(asked)
+            self._silent.leave(writer)
+            answer = await self._answer(asked)  # takes as long as it takes: half a deed is none
+            async with asyncio.timeout(MESSAGE_S):
                 writer.write(json.dumps(answer).encode() + b"\n")
                 await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):

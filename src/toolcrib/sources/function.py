@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TypedDict, TypeVar, Unpack, cast, overload
+from typing import TypedDict, TypeVar, Unpack, cast, get_args, overload
 
 from toolcrib.errors import DeclarationError
 from toolcrib.model import Defer, PermissionKind, ToolInfo
@@ -14,6 +14,10 @@ from toolcrib.sources.signature import Signature, signature_of
 F = TypeVar("F", bound=Callable[..., object])
 
 _FACTS = "__toolcrib__"
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "permission_kind": get_args(PermissionKind),
+    "defer": get_args(Defer),
+}
 
 
 class ToolFacts(TypedDict, total=False):
@@ -91,7 +95,14 @@ def function_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> Func
 
 
 def with_facts(info: ToolInfo, **facts: Unpack[ToolFacts]) -> ToolInfo:
-    """Return the same tool with these facts in place of its own."""
+    """Return the same tool with these facts in place of its own.
+
+    Raises `DeclarationError` for a word that is none of those there are.
+    """
+    for key, words in _WORDS.items():
+        if key in facts and facts[key] not in words:
+            near = ", ".join(words)
+            raise DeclarationError(f"{info.name}: {key}={facts[key]!r} is none of: {near}")
     tags = tuple(facts.get("tags", info.tags))
     platforms = tuple(facts.get("platforms", info.platforms))
     often_with = tuple(facts.get("often_with", info.often_with))

@@ -155,12 +155,28 @@ from pathlib import Path
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
 cache = MCPToolsCache(Path(sys.argv[1]))
-print("ready", flush=True)
+tools = {name: tuple({"name": name * 2_000} for _ in range(100)) for name in "ab"}
 for number in range(10**9):
     name = "ab"[number % 2]
-    tools = tuple({"name": name * 2000} for _ in range(100))
-    cache.write(KnownServer("git", "hash", ServerFacts(name), Listing(tools), 0.0))
+    cache.write(KnownServer("git", "hash", ServerFacts(name), Listing(tools[name]), 0.0))
+    if not number:
+        print("ready", flush=True)
 """
+
+
+@pytest.mark.plan(2)
+def test_whoever_reads_while_it_is_written_has_the_old_file_whole(tmp_path):
+    cache = MCPToolsCache(tmp_path)
+    old, new = (
+        KnownServer("git", "hash", ServerFacts(name), Listing(({"name": name},)), 0.0)
+        for name in "ab"
+    )
+    cache.write(old)
+    path = cache.path("git", "hash")
+    before = path.read_bytes()
+    with path.open("rb") as reading:
+        cache.write(new)
+        assert reading.read() == before != path.read_bytes()
 
 
 @pytest.mark.plan(2)
@@ -180,7 +196,7 @@ def test_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one(tmp_path):
         assert not found.problem
         if found.known:
             names = {str(tool["name"]) for tool in found.known.listing.tools}
-            assert names == {found.known.facts.version * 2000}
+            assert names == {found.known.facts.version * 2_000}
     left = [path.name for path in folder.iterdir()]
     assert left == [MCPToolsCache(folder).path("git", "hash").name]
 

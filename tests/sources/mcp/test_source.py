@@ -40,6 +40,27 @@ def test_a_refresh_starts_it_once_and_the_list_stays(shop):
     assert later.status().start_s > 0
 
 
+def test_the_seconds_of_a_refresh_begin_with_its_turn(shop):
+    source = shop.source(fake())
+    room = shop.room
+
+    async def all_turns_taken() -> None:
+        while not room.starts.locked():
+            await room.starts.acquire()
+
+    async def give_back() -> None:
+        room.starts.release()
+
+    room.submit(all_turns_taken()).result(HANG_S)
+    waits = source.refresh()
+    let_pass(0.2)
+    given = time.monotonic()
+    room.submit(give_back()).result(HANG_S)
+    done = waits.result(HANG_S)
+    assert done.error == ""
+    assert 0 < done.seconds <= time.monotonic() - given
+
+
 def test_another_configuration_is_another_server(shop):
     shop.listed(fake())
     assert shop.source(fake("junk")).capabilities() == ()

@@ -53,6 +53,7 @@ class Keeper:
         self._logins = logins
         self.memory = memory
         self.up = False
+        self.began = 0.0
         self.told: Callable[[], None] | None = None
         self._room = room
         self._breaker = Breaker()
@@ -171,6 +172,7 @@ class Keeper:
 
     async def refresh(self) -> None:
         """List the tools anew, starting the server if need be. Raises `StartFailed`."""
+        self.began = time.monotonic()
         if self._connection and not self._connection.lost:
             await self._fresh.relist(self._connection)
         else:
@@ -213,7 +215,7 @@ class Keeper:
         async with self._room.starts:
             if self._tasks:
                 await asyncio.wait(self._tasks)  # what is left of the last one
-            began = time.monotonic()
+            began = self.began = time.monotonic()
             try:
                 connection, greeting = await self._reach(began + self.config.start_timeout_s)
             except StartFailed as error:

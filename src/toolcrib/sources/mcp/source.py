@@ -46,6 +46,7 @@ class ServerStatus:
 class Refreshed(NamedTuple):
     """How a refresh of one server went: `error` is empty if it went well.
 
+    `seconds` begin with its turn: that others are started first is none of its doing.
     `waiting` is how many of its tools wait for the operator's review.
     """
 
@@ -163,13 +164,14 @@ class McpSource:
         )
 
     async def _refreshed(self) -> Refreshed:
-        began, failed = time.monotonic(), ""
+        failed = ""
         try:
             await self._keeper.refresh()
         except StartFailed as error:
             failed = str(error)
         tools, waiting = len(self._look().tools), len(self.judgement.waiting())
-        return Refreshed(self.server, tools, time.monotonic() - began, failed, waiting)
+        seconds = time.monotonic() - self._keeper.began
+        return Refreshed(self.server, tools, seconds, failed, waiting)
 
     async def _logged_in(self, show: Callable[[str], None], patience_s: float) -> None:
         transport = self.config.transport
