@@ -36,3 +36,13 @@ def test_the_file_is_ours_alone_and_has_an_end(tmp_path: Path):
     assert len(kept) == 2
     assert sum(each.stat().st_size for each in kept) <= 2 * MOST_BYTES
     assert all(each.stat().st_mode & 0o077 == 0 for each in kept)
+
+
+def test_no_text_of_a_stranger_makes_up_a_line_or_moves_the_cursor(tmp_path: Path):
+    log_to_file(tmp_path)
+    before = len(log_file(tmp_path).read_text(encoding="utf-8").splitlines())
+    hostile = "bad\r\n2026-01-01 INFO toolcrib: all is well\x1b[2J\u202e\u2028x"
+    logging.getLogger("toolcrib.gateway.test").warning("%s", hostile)
+    said = log_file(tmp_path).read_text(encoding="utf-8")
+    assert len(said.splitlines()) == before + 1
+    assert "⟨U+001B⟩[2J⟨U+202E⟩⟨U+2028⟩x" in said

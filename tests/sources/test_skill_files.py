@@ -9,7 +9,7 @@ from toolcrib.model import SkillInfo
 from toolcrib.sources.skill_files import MOST_FILES, read_skill_file, skill_files
 from toolcrib.sources.skills import read_skill
 from toolcrib.sources.text_file import MAX_BYTES
-from toolcrib.tools.roots import Own
+from toolcrib.tools.own import Own
 
 
 @pytest.fixture

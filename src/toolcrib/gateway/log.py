@@ -10,6 +10,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from toolcrib.sources.private_file import make_folder
+from toolcrib.text.hidden import show_hidden
 
 MOST_BYTES = 1024 * 1024
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -32,6 +33,14 @@ def log_to_file(state_folder: Path) -> None:
     _log_to(_PrivateFile(path, maxBytes=MOST_BYTES, backupCount=1, encoding="utf-8"))
 
 
+class _OneLine(logging.Formatter):
+    """What is said is one line, whoever said it: no text of a server makes up lines of its own."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
+        record.message = show_hidden(record.message).replace("\r", " ").replace("\n", " ⏎ ")
+        return super().formatMessage(record)
+
+
 class _PrivateFile(RotatingFileHandler):
     """Every file that it makes is ours alone, also the ones that come later."""
 
@@ -43,7 +52,7 @@ class _PrivateFile(RotatingFileHandler):
 
 
 def _log_to(handler: logging.Handler) -> None:
-    handler.setFormatter(logging.Formatter(_FORM))
+    handler.setFormatter(_OneLine(_FORM))
     root = logging.getLogger()
     for old in list(root.handlers):
         root.removeHandler(old)

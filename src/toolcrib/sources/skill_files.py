@@ -10,7 +10,8 @@ from toolcrib.errors import DeclarationError, SourceError
 from toolcrib.model import SkillInfo
 from toolcrib.sources.text_file import MAX_BYTES, decoded
 from toolcrib.text.hidden import without_hidden
-from toolcrib.tools.roots import Own, Roots
+from toolcrib.tools.own import Own
+from toolcrib.tools.roots import Roots
 from toolcrib.tools.walk import walk
 
 MOST_FILES = 40

@@ -18,7 +18,9 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 MODES = sys.argv[1:]
-ALLOWED = {"HOME", "PATH", "LANG", "PWD", "TMPDIR", "SHELL", "USER", "LOGNAME", "TERM", "TZ"}
+ALLOWED = {"HOME", "PATH", "LANG", "PWD", "TMPDIR", "SHELL", "USER", "LOGNAME", "TERM", "TZ"} | {
+    "TOOLCRIB_LAUNCHED"  # another at each start, which would be another definition
+}
 
 
 def spelled(given):
