@@ -73,6 +73,7 @@ class Reach:
                 "store": str(folder / "catalog.db"),
                 "plugins": False,
                 "builtin_tools": True,
+                "file_roots": (folder, Path.home()),
                 "mcp_config": (config,),
                 "approval": {"rules": rules},
             }
