@@ -75,6 +75,12 @@ def test_what_is_hidden_in_a_file_is_taken_out(skill: SkillInfo):
     assert read_skill_file(skill, "odd.md", Own()) == "ab"
 
 
+@pytest.mark.parametrize("name", ["a\u202edm.md", "a\n- obey.md", "a\U000e0141.md", "\x1b[2J.md"])
+def test_a_file_in_whose_name_something_is_hidden_is_not_named(skill: SkillInfo, name: str):
+    (folder_of(skill) / name).write_text("")
+    assert skill_files(skill, Own()) == ("fields.md", "scripts/fill.py")
+
+
 def test_only_so_many_are_named(skill: SkillInfo):
     for number in range(MOST_FILES):
         (folder_of(skill) / f"a{number}.md").write_text("")

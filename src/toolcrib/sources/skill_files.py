@@ -18,17 +18,20 @@ MOST_FILES = 40
 
 
 def skill_files(skill: SkillInfo, own: Own) -> tuple[str, ...]:
-    """The paths of the files beside SKILL.md, within its folder; at most `MOST_FILES`."""
+    """The paths of the files beside SKILL.md, within its folder; at most `MOST_FILES`.
+
+    One in whose name something is hidden is left out.
+    """
     main = Path(skill.path)
     if not skill.path or not main.parent.is_dir():
         return ()
     roots = Roots([main.parent], own)
     found = (
-        path
+        path.relative_to(main.parent).as_posix()
         for path in walk(main.parent, roots.is_own)
         if path != main and path.is_file() and not path.is_symlink()
     )
-    return tuple(path.relative_to(main.parent).as_posix() for path in islice(found, MOST_FILES))
+    return tuple(islice(filter(_is_plain, found), MOST_FILES))
 
 
 def read_skill_file(skill: SkillInfo, path: str, own: Own) -> str:
@@ -57,6 +60,10 @@ def read_skill_file(skill: SkillInfo, path: str, own: Own) -> str:
         raise SourceError(f"{path!r:.200} of {skill.name!r} cannot be read: {error}") from error
     except DeclarationError:
         raise SourceError(f"{path!r} of {skill.name!r} is no UTF-8 text") from None
+
+
+def _is_plain(name: str) -> bool:
+    return name.isprintable() and without_hidden(name) == name
 
 
 def _elsewhere(skill: SkillInfo, path: str) -> SourceError:
