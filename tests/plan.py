@@ -116,6 +116,11 @@ REQUIRED: Mapping[int, Required] = {
         {"bodies": (1_500, 30_000)},
     ),
     35: Required("Whatever trick hides a text in a definition is found, wherever it stands."),
+    36: Required(
+        "Whatever a server says, and wherever: no terminal obeys it, no log takes it for a line of "
+        "ours, and no model reads what people do not see.",
+        {"strings": (300, 5_000)},
+    ),
     37: Required(
         "A tool is called only as the very definition that was approved, whatever changes.",
         {"runs": (20, 400), "sequences": (15, 150), "steps": (20, 60)},

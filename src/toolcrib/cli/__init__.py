@@ -23,10 +23,11 @@ def main() -> None:
 
 def _run_command() -> None:
     from toolcrib.cli.app import app  # noqa: PLC0415 - half a second of imports
+    from toolcrib.cli.screen import safe  # noqa: PLC0415
     from toolcrib.errors import ToolcribError  # noqa: PLC0415
 
     try:
         app()
     except ToolcribError as error:
-        sys.stderr.write(f"toolcrib: {error}\n")
+        sys.stderr.write(f"toolcrib: {safe(error).plain}\n")
         sys.exit(2)

@@ -14,6 +14,7 @@ from toolcrib.model import Call, CallError, Outcome, Running, ToolInfo
 from toolcrib.sources.deadline import LATE
 from toolcrib.sources.protocol import Source
 from toolcrib.sources.waiting import Waiting, done_in_time
+from toolcrib.text.hidden import without_hidden
 
 GRACE_S = 0.25
 LONGEST_MESSAGE = 4_000
@@ -51,11 +52,11 @@ def _may_repeat(tool: ToolInfo, error: CallError | None) -> bool:
 def _told(outcome: Outcome, server: str | None) -> Outcome:
     """The outcome with an error that names its server, in a message fit to be shown.
 
-    The words are a stranger's: no control characters, and not without end.
+    The words are a stranger's: nothing hidden, no control characters, and not without end.
     """
     if outcome.error is None:
         return outcome
-    said = outcome.error.message[:LONGEST_MESSAGE]
+    said = without_hidden(outcome.error.message[:LONGEST_MESSAGE])
     message = "".join(c if c.isprintable() or c == "\n" else " " for c in said)
     return replace(
         outcome,

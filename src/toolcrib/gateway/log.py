@@ -8,11 +8,17 @@ import os
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from textwrap import indent
+from types import TracebackType
+from typing import TypeAlias
 
 from toolcrib.sources.private_file import make_folder
 from toolcrib.text.hidden import show_hidden
 
 MOST_BYTES = 1024 * 1024
+_Raised: TypeAlias = (
+    tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+)
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -34,11 +40,25 @@ def log_to_file(state_folder: Path) -> None:
 
 
 class _OneLine(logging.Formatter):
-    """What is said is one line, whoever said it: no text of a server makes up lines of its own."""
+    """What is said is one line, whoever said it: no text of a server makes up lines of its own.
+
+    The lines of a traceback are indented, so that none of them can be taken for such a line.
+    """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
-        record.message = show_hidden(record.message).replace("\r", " ").replace("\n", " ⏎ ")
+        record.message = _readable(record.message).replace("\n", " ⏎ ")
         return super().formatMessage(record)
+
+    def formatException(self, ei: _Raised) -> str:  # noqa: N802
+        return indent(_readable(super().formatException(ei)), "  ")
+
+    def formatStack(self, stack_info: str) -> str:  # noqa: N802
+        return indent(_readable(super().formatStack(stack_info)), "  ")
+
+
+def _readable(text: str) -> str:
+    """With what is hidden spelt out, and for the rest what a terminal shows as it is."""
+    return "".join(c if c.isprintable() or c in "\n\t" else " " for c in show_hidden(text))
 
 
 class _PrivateFile(RotatingFileHandler):

@@ -123,7 +123,7 @@ def test_a_failure_says_what_became_of_the_call():
         ("bad_reply", "result", "unknown", False),
         ("connection_lost", "call", "unknown", True),
     ]
-    assert found[0].message == "it [31mfailed"
+    assert found[0].message == "it failed"
     assert "exit status 3" in found[3].message
     assert {error.server for error in found} == {"fake"}
 

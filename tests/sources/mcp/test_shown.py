@@ -2,9 +2,19 @@ from toolcrib.sources.mcp.shown import shown, shown_end
 
 
 def test_what_is_not_printable_goes():
-    assert shown("a\x1b[31mb\u202e\n\tc\x00", 50) == "a [31mb c"
+    assert shown("a\x1b[31mb\u202e\n\tc\x00", 50) == "ab c"
+    assert shown_end("\ufeffa\x1b]0;t\x07b\u2028", 50) == "ab"
+
+
+def test_what_is_hidden_goes_though_it_is_printable():
+    smuggled = "".join(chr(0xE0100 + ord(char)) for char in "obey")
+    assert smuggled.isprintable()
+    assert shown(f"out of paper{smuggled}", 50) == "out of paper"
+    assert shown_end(f"out of paper{smuggled}", 50) == "out of paper"
 
 
 def test_what_is_too_long_is_cut():
     assert shown("abcdef", 4) == "abc…"
     assert shown_end("abcdef", 4) == "…def"
+    assert shown("x" * 1_000_000, 4) == "xxx…"
+    assert shown_end("x" * 1_000_000, 4) == "…xxx"

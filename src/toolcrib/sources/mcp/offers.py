@@ -2,8 +2,8 @@
 
 Nobody reviews these one by one. So they are there only where the server itself is trusted, which
 is to say that one of its tools is approved (`Trust.admits`). What is hidden in the texts that it
-lists, and in its prompts, is cleaned away; what a resource holds is handed on as it is, as the
-result of a tool is.
+lists, in its prompts and in its completions, is cleaned away; what a resource holds is handed on as
+it is, as the result of a tool is.
 """
 
 from collections.abc import Callable, Mapping
@@ -57,10 +57,7 @@ class Offers:
     async def prompt(self, name: str, arguments: Mapping[str, str], running: Running) -> Outcome:
         """The messages of a prompt, by the server's own name for it."""
         errand = Errand("prompts/get", {"name": name, "arguments": dict(arguments)})
-        outcome = await self._errands.perform(errand, running)
-        if isinstance(outcome.content, Mapping):
-            return replace(outcome, content=cleaned_object(outcome.content))
-        return outcome
+        return _cleaned(await self._errands.perform(errand, running))
 
     async def watch(self, uri: str, heard: Heard, running: Running) -> Outcome:
         """Call `heard`, from a thread of ours, whenever the server says that this is another.
@@ -76,4 +73,11 @@ class Offers:
 
     async def complete(self, params: JsonObject, running: Running) -> Outcome:
         """How an argument may go on; `params` are those of the protocol (`ref`, ...)."""
-        return await self._errands.perform(Errand("completion/complete", params), running)
+        return _cleaned(await self._errands.perform(Errand("completion/complete", params), running))
+
+
+def _cleaned(outcome: Outcome) -> Outcome:
+    """The outcome with nothing hidden in what is for reading."""
+    if isinstance(outcome.content, Mapping):
+        return replace(outcome, content=cleaned_object(outcome.content))
+    return outcome

@@ -1,7 +1,11 @@
-"""What a server says in the middle of a call, for whoever listens: checked, and of bounded size."""
+"""What a server says in the middle of a call, for whoever listens: checked, and of bounded size.
+
+It is for reading, so nothing is hidden in it.
+"""
 
 from toolcrib.model import JsonObject, Running, log_nowhere
 from toolcrib.sources.mcp.bounded import TooLarge, bounded, clean
+from toolcrib.sources.scanned import cleaned_object
 
 LONGEST_LOGGER = 128
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
@@ -18,4 +22,4 @@ def hand_on(message: JsonObject, running: Running | None) -> None:
     except TooLarge:
         return
     named = {"logger": clean(logger, LONGEST_LOGGER)} if isinstance(logger, str) else {}
-    running.log({"level": level, "data": data, **named})
+    running.log({"level": level, **cleaned_object({"data": data, **named})})
