@@ -33,6 +33,8 @@ from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.auto import Auto, Choice
 from toolcrib.adapters.auto_table import Mode, Provider
 from toolcrib.adapters.langchain import ToolcribMiddleware
+from toolcrib.config import Settings
+from toolcrib.sections import ApprovalRule, ApprovalSettings
 from toolcrib.testing import CallTool, Request, Say, ScriptedModel, Search
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
@@ -329,6 +331,21 @@ def test_where_a_person_is_to_be_asked_the_graph_is_interrupted(
         done = talk.say(Command(resume={"approved": False}))
         assert "approval_denied" in done["messages"][-2].text
     assert len(source.reached) == 2
+
+
+def test_a_refusal_holds_though_the_rules_have_stopped_asking(drive: Drive):
+    saver, allow = InMemorySaver(), ApprovalSettings(rules=(ApprovalRule(verdict="allow"),))
+    crib, source = weather_crib()
+    elsewhere, reached = weather_crib(Settings(store=":memory:", approval=allow))
+    for each, pool in ((source, crib.pool), (reached, elsewhere.pool)):
+        each.tools["get_forecast"] = replace(each.tools["get_forecast"], permission_kind="write")
+        pool.refresh(each)
+    with talking(crib, SCRIPT[:2], drive, saver=saver) as talk:
+        assert talk.say({"messages": [HumanMessage("Weather?")]})["__interrupt__"]
+    with talking(elsewhere, [Say("Then not.")], drive, saver=saver) as talk:
+        done = talk.say(Command(resume=False))
+        assert "approval_denied" in done["messages"][-2].text
+    assert (source.reached, reached.reached) == ([], [])
 
 
 def test_a_reply_is_no_leave_for_a_tool_that_has_changed(made: tuple[Crib, Weather], drive: Drive):

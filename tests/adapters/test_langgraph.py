@@ -12,13 +12,15 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph  # pyright: ignore[reportMissingTypeStubs]
-from langgraph.types import Command
+from langgraph.types import Command, interrupt
 
 from tests.execute.counting import CountingSource, offered
 from tests.waiting import HANG_S
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.langgraph import ApprovalToolNode
+from toolcrib.config import Settings
 from toolcrib.model import JsonObject, Outcome
+from toolcrib.sections import ApprovalRule, ApprovalSettings
 
 PULL_REQUEST = "mcp_github_create_pull_request"
 DELETE = "mcp_github_delete_repository"
@@ -269,6 +271,60 @@ def test_another_process_may_go_on(crib: Crib, drive: Drive):
     talk = Conversation(ApprovalToolNode([], elsewhere), drive, saver)
     [answer] = answers(talk.resume(True))
     assert (answer.status, len(source.reached)) == ("success", 1)
+
+
+def allowing(source: GitHub) -> Crib:
+    """One whose rules ask nobody about anything."""
+    rules = ApprovalSettings(rules=(ApprovalRule(verdict="allow"),))
+    crib = Crib(Settings(store=":memory:", approval=rules))
+    crib.add_source(source)
+    return crib
+
+
+@pytest.mark.parametrize("reply", [False, "yes", {"approved": False}])
+def test_a_refusal_holds_though_the_rules_have_stopped_asking(crib: Crib, drive: Drive, reply: Any):
+    saver, source = InMemorySaver(), GitHub()
+    before = Conversation(ApprovalToolNode([], crib), drive, saver)
+    assert questions(before.say(call(DELETE, id="1", name="x"), call(LOOK, id="2")))
+    talk = Conversation(ApprovalToolNode([], allowing(source)), drive, saver)
+    refused, looked = answers(talk.resume(reply))
+    assert error(refused)["code"] == "approval_denied"
+    assert (looked.status, [each.name for each in source.reached]) == ("success", ["look"])
+
+
+def test_a_refusal_holds_also_when_the_node_is_run_again(crib: Crib, drive: Drive):
+    def stumble() -> str:
+        """Fail the first time."""
+        if not fails:
+            return "fine"
+        raise OSError(fails.pop())
+
+    fails, saver, source = ["no"], InMemorySaver(), GitHub()
+    Conversation(ApprovalToolNode([stumble], crib), drive, saver).say(
+        call(DELETE, id="1"), call("stumble", id="2")
+    )
+    talk = Conversation(ApprovalToolNode([stumble], allowing(source)), drive, saver)
+    with pytest.raises(OSError, match="no"):
+        talk.resume(False)
+    refused, fine = answers(talk.drive(talk.graph, None, talk.config))
+    assert error(refused)["code"] == "approval_denied"
+    assert (fine.content, source.reached) == ("fine", [])
+
+
+def test_the_reply_to_another_interrupt_is_no_leave_though_the_rules_ask_now(
+    crib: Crib, github: GitHub, drive: Drive
+):
+    def wonder() -> str:
+        """Ask a person something of its own."""
+        return str(interrupt("shall I?"))
+
+    saver = InMemorySaver()
+    free = Conversation(ApprovalToolNode([wonder], allowing(GitHub())), drive, saver)
+    assert questions(free.say(call(DELETE, id="1"), call("wonder", id="2"))) == ["shall I?"]
+    talk = Conversation(ApprovalToolNode([wonder], crib), drive, saver)
+    refused, wondered = answers(talk.resume(True))
+    assert error(refused)["code"] == "approval_failed"
+    assert (wondered.content, github.reached) == ("True", [])
 
 
 def test_another_caller_has_no_use_for_an_approval(crib: Crib, github: GitHub, drive: Drive):

@@ -5,7 +5,8 @@
 LangGraph runs an interrupted node again from its start, with the replies in the order of the
 interrupts. So all questions are asked before anything is called, and they are recorded in the
 checkpoint before the first is asked: a reply then belongs to what was shown, whatever has changed
-since, and in whichever process the graph goes on.
+since, and in whichever process the graph goes on. That there was nothing to ask is on record too.
+A call that a person refused stays refused, also where the rules have stopped asking.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -15,9 +16,9 @@ from typing import Any, TypeAlias, TypeVar
 from langgraph.func import task  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import interrupt
 
-from toolcrib.execute.approval import Approver
+from toolcrib.execute.approval import Approver, Denied
 from toolcrib.execute.tickets import ApprovalRequest
-from toolcrib.model import JsonObject
+from toolcrib.model import Json, JsonObject
 
 T = TypeVar("T")
 
@@ -41,18 +42,18 @@ def approval_spent(run: str) -> str:
 
 
 def asking(questions: Sequence[JsonObject]) -> Asking:
-    """The replies to all questions of a node.
+    """The replies to all questions of a node: those on record, whatever would be asked now.
 
-    Once the calls may have begun, the replies are spent: a node that is run again after a failure
-    has none.
+    Once the calls may have begun, leave is spent: a node that is run again after a failure has
+    none. What was refused stays refused.
     """
+    questions = yield approval_questions(questions)
     if not questions:
         return ()
-    questions = yield approval_questions(questions)
     replies = [(question, _is_leave(interrupt(question))) for question in questions]
     this_run = token_hex(8)
     first_run = yield approval_spent(this_run)
-    return replies if first_run == this_run else ()
+    return [reply for reply in replies if first_run == this_run or not reply[1]]
 
 
 def finished(steps: Generator[Any, Any, T], run: Callable[[Any], Any]) -> T:
@@ -101,8 +102,11 @@ def _is_leave(reply: object) -> bool:
             return False
 
 
-def approver_of(id: str | None, replies: Replies) -> Approver:
+def approver_of(id: str | None, arguments: Json, replies: Replies) -> Approver:
     """Answers from the replies: leave for the call that was shown, and for no other."""
+    asked_before = (id, arguments)
+    if any(not leave and _call_in(question) == asked_before for question, leave in replies):
+        return Denied()
 
     async def reply_to(request: ApprovalRequest) -> bool:
         asked = question_of(id, request)
@@ -112,6 +116,11 @@ def approver_of(id: str | None, replies: Replies) -> Approver:
         return all(said)
 
     return reply_to
+
+
+def _call_in(question: JsonObject) -> tuple[Json, Json]:
+    """The call that a question is about, however its tool is defined or judged by now."""
+    return question["tool_call_id"], question["arguments"]
 
 
 def pin_shown(id: str | None, replies: Replies) -> str:

@@ -34,6 +34,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from toolcrib.adapters.interrupts import (
+    Asking,
     Replies,
     afinished,
     approver_of,
@@ -52,7 +53,7 @@ from toolcrib.adapters.messages import (
 )
 from toolcrib.crib import HOST, Crib
 from toolcrib.execute.caller import Caller
-from toolcrib.model import JsonObject
+from toolcrib.session.search_tool import NAMES
 from toolcrib.session.session import Session
 from toolcrib.sources.background_loop import BackgroundLoop
 
@@ -129,7 +130,7 @@ class ApprovalToolNode(ToolNode):
         config: RunnableConfig,
         runtime: Runtime[Any],
     ) -> Any:  # noqa: ANN401
-        replies = finished(asking(self._questions(input, config, runtime)), on_record)
+        replies = finished(self._asking(input, config, runtime), on_record)
         with _replied(replies):
             return super()._func(input, config, runtime)
 
@@ -139,25 +140,28 @@ class ApprovalToolNode(ToolNode):
         config: RunnableConfig,
         runtime: Runtime[Any],
     ) -> Any:  # noqa: ANN401
-        replies = await afinished(asking(self._questions(input, config, runtime)))
+        replies = await afinished(self._asking(input, config, runtime))
         with _replied(replies):
             return await super()._afunc(input, config, runtime)
 
-    def _questions(
+    def _asking(
         self,
         input: Any,  # noqa: A002, ANN401
         config: RunnableConfig,
         runtime: Runtime[Any],
-    ) -> Sequence[JsonObject]:
-        calls, _ = self._parse_input(input)
+    ) -> Asking:
+        calls = [call for call in self._parse_input(input)[0] if self._is_for_the_door(call)]
+        if not calls:
+            return ()
         messages = self._messages(self._extract_state(input, config))
         session = self._session(messages, runtime.context)
-        asked = (
-            (call["id"], session.question(call["name"], call["args"]))
-            for call in calls
-            if not self._is_bound(call["name"]) and not _unreadable_call(call)
-        )
-        return [question_of(id, request) for id, request in asked if request]
+        asked = ((call["id"], session.question(call["name"], call["args"])) for call in calls)
+        return (yield from asking([question_of(id, request) for id, request in asked if request]))
+
+    def _is_for_the_door(self, call: ToolCall) -> bool:
+        """Whether somebody may have to be asked about it: no search is, and no bound tool."""
+        name = call["name"]
+        return name not in NAMES and not self._is_bound(name) and not _unreadable_call(call)
 
     def _is_bound(self, name: str) -> bool:
         """Whether it is a tool of the node's own. By the full name: a crib's bare name is none."""
@@ -193,9 +197,8 @@ class ApprovalToolNode(ToolNode):
         context = cast("Any", request).runtime.context  # theirs is typed in part alone
         session = self._session(self._messages(request.state), context)
         replies = _REPLIES.get()
-        outcome = await session.call(
-            name, arguments, pin=pin_shown(id, replies), approver=approver_of(id, replies)
-        )
+        approver = approver_of(id, arguments, replies)
+        outcome = await session.call(name, arguments, pin=pin_shown(id, replies), approver=approver)
         return message_of(name, id, outcome)
 
     def _session(self, messages: Sequence[AnyMessage], context: object) -> Session:

@@ -54,6 +54,14 @@ class Approver(Protocol):
         ...
 
 
+class Denied:
+    """The approver of a call that a person has refused already. No rule gives that one leave."""
+
+    async def __call__(self, request: ApprovalRequest, /) -> bool:  # noqa: ARG002 - an approver's
+        """False: the answer has been given."""
+        return False
+
+
 def decide(entry: Entry, rules: Sequence[Rule]) -> Verdict:
     """The verdict of the first rule that matches, else that of the default.
 
@@ -91,9 +99,9 @@ class Approval:
     ) -> None:
         """Return if the call has leave. Raises `Refused` if it has not, or if nobody can tell."""
         match self.verdict(entry):
-            case "allow":
+            case "allow" if not isinstance(approver, Denied):
                 return
-            case "ask" if approver:
+            case "allow" | "ask" if approver:
                 await _ask(approver, request)
             case "ask":
                 await asyncio.to_thread(self._spend, request)

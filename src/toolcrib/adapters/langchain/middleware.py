@@ -27,6 +27,7 @@ from langgraph.types import Command
 
 from toolcrib.adapters.auto import Auto, Choice
 from toolcrib.adapters.interrupts import (
+    Replies,
     afinished,
     approver_of,
     asking,
@@ -38,6 +39,7 @@ from toolcrib.adapters.interrupts import (
 from toolcrib.adapters.langchain.wires import APPEND, Spoken, shaped, spoken_by
 from toolcrib.adapters.messages import message_of, shown, unreadable, unreadable_answer
 from toolcrib.crib import Crib
+from toolcrib.session.search_tool import NAMES
 from toolcrib.session.session import Session
 from toolcrib.sources.background_loop import BackgroundLoop
 
@@ -135,11 +137,12 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         name, arguments, id = itemgetter("name", "args", "id")(request.tool_call)
         context = cast("Any", request).runtime.context  # theirs is typed in part alone
         session = self._session(context, request.state["messages"])
-        question = session.question(name, arguments)
-        replies = yield from asking([question_of(id, question)] if question else [])
-        outcome = yield session.call(
-            name, arguments, pin=pin_shown(id, replies), approver=approver_of(id, replies)
-        )
+        replies: Replies = ()
+        if name not in NAMES:  # nobody is asked about a search
+            question = session.question(name, arguments)
+            replies = yield from asking([question_of(id, question)] if question else [])
+        approver = approver_of(id, arguments, replies)
+        outcome = yield session.call(name, arguments, pin=pin_shown(id, replies), approver=approver)
         return message_of(name, id, outcome)
 
     def _run(self, wanted: Any) -> Any:  # noqa: ANN401 - as generators are sent it
