@@ -72,7 +72,7 @@ class Settings(Section):
     index: Literal["auto", "memory", "sqlite"] = Field(
         default="auto",
         description="The engine. `auto`: memory for `toolcrib serve`; for all else the stored index"
-        " if it is of just this pool, else memory.",
+        " if it is of just this pool and can be opened, else memory.",
     )
     builtin_tools: bool = Field(
         default=True,

@@ -9,7 +9,6 @@ from typing import Any
 from toolcrib.adapters.wire.plain import plain
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.greeting import greeting
 from toolcrib.gateway.guest import EVERYTHING, LOCAL, Guest, profile_of
 from toolcrib.session.session import Session
 from toolcrib.text.tokens import TokenCounter
@@ -45,6 +44,8 @@ def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Su
 
 
 def _gateway(crib: Crib, name: str, counter: TokenCounter) -> Surface:
+    from toolcrib.gateway.greeting import greeting  # noqa: PLC0415 - it loads the MCP SDK
+
     guest = Guest(LOCAL, profile_of(crib.settings.gateway, name))
     sent, eager = greeting(crib, guest), greeting(crib, guest, "direct")
     shows = sent.mode if crib.seen_by(guest.caller) else "shows nothing"

@@ -142,4 +142,5 @@ def test_a_set_is_of_use_to_nobody_else(gateway: Gateway):
 
     known, unknown = asyncio.run(tell())
     assert "mcp_fake_echo" in known
-    assert "mcp_fake_echo" not in unknown
+    assert "is not known any more" not in known
+    assert "is not known any more" in unknown

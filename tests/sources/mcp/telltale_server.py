@@ -100,7 +100,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_error(405)
 
-    def log_message(self, *_args):
+    def log_message(self, format, *args):  # noqa: A002 - named by the base class
         pass
 
 
