@@ -86,7 +86,7 @@ def mcp_server(folder: Path) -> Generator[Source]:
 
 CHECKING = (functions, packaged, skills, agents, running_app)
 EVERY = (*CHECKING, mcp_server)
-FAILING = ((functions, "fail", "ZeroDivisionError"), (mcp_server, "error", "it [31mfailed"))
+FAILING = ((functions, "fail", "ZeroDivisionError"), (mcp_server, "error", "it failed"))
 HANGING = (
     (functions, "hang"),
     (functions, "hang_on_loop"),
