@@ -85,6 +85,29 @@ def test_no_part_is_lost(crib: Crib, task: str, needed: set[str]):
     assert needed <= {hit.name for hit in crib.search(task)}
 
 
+def test_what_no_part_asks_for_does_not_stay_for_the_sake_of_the_whole():
+    """Of the whole task alone the gears are not half as far behind as the cut wants."""
+
+    def get_forecast(city: str) -> str:
+        """Tell the weather forecast of a city."""
+        return city
+
+    def send_mail(to: str, text: str) -> str:
+        """Send a mail to somebody."""
+        return f"{to}: {text}"
+
+    embed = EmbedSettings(embedder="bundled", cache=False)
+    with Crib(Settings(store=":memory:", embed=embed)) as crib:
+        crib.add(get_forecast)
+        crib.add(send_mail)
+        for number in range(60):
+            about = f"Turn gear {number}"
+            crib.add(lambda: "turned", name=f"turn_gear_{number}", description=about)
+        assert crib.embedded(None)
+        found = crib.search("get the forecast and mail it to Anna")
+    assert [hit.name for hit in found] == ["get_forecast", "send_mail"]
+
+
 @pytest.mark.parametrize("rest", ["send", "post a note", "发送"])
 def test_a_named_set_is_ranked_by_the_rest(crib: Crib, rest: str):
     found = crib.search(f"+slack {rest}")

@@ -100,10 +100,11 @@ class Search:
             return whole
         parts = tuple(self._traced(part, depth) for part in several[:MOST_INTENTS])
         every = (whole, *parts)
+        ranking = interleave([each.ranking for each in every])
         return replace(
             whole,
-            ranking=interleave([each.ranking for each in every]),
-            kept=interleave([each.kept for each in every]),
+            ranking=ranking,
+            kept=interleave([self._recut(whole, ranking), *(part.kept for part in parts)]),
             chance=min((part.chance for part in parts if part.fits), default=whole.chance),
             parts=parts,
             beyond=tuple(several[MOST_INTENTS:]),
@@ -140,6 +141,16 @@ class Search:
                 return top_band(ranking, share=self.rules.band_share)
             case "none":
                 return ranking
+
+    def _recut(self, whole: Trace, ranking: Ranking) -> Ranking:
+        """What is kept of the whole task, by the scores that its parts give.
+
+        A tool that one part asks for stands above what merely sounds like all of it.
+        """
+        own = {match.id for match in whole.kept}
+        best = sorted((match for match in ranking if match.id in own), key=lambda each: -each.score)
+        strong = {match.id for match in self.cut(best)}
+        return [match for match in whole.kept if match.id in strong]
 
     def _kept(self, ranking: Ranking, likely: float) -> Ranking:
         """What an answer is made of: nothing if it would be beside the point."""
