@@ -6,6 +6,7 @@ Each tool, prompt and resource has its share of the strings in all of its fields
 first answer is an error, with `exit` it ends at once; both in the words of the file.
 """
 
+import io
 import json
 import sys
 
@@ -131,6 +132,7 @@ def answer(message):
 
 
 def main():
+    assert isinstance(sys.stderr, io.TextIOWrapper)
     sys.stderr.reconfigure(encoding="utf-8", errors="replace")
     sys.stderr.write(said(ALL) + "\n")
     sys.stderr.flush()
