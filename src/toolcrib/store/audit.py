@@ -4,18 +4,16 @@ Not part of the catalog, which can be made again: it has a file of its own besid
 is, the file counts itself (`elapsed`): whoever puts the clock forward erases nothing.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
 import apsw
 
-from toolcrib.errors import StoreError
 from toolcrib.store import elapsed
 from toolcrib.store.elapsed import Moment
-from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
+from toolcrib.store.faults import DAMAGE, explained, set_aside
 from toolcrib.store.private import open_private
 from toolcrib.store.transaction import transaction
 
@@ -74,7 +72,7 @@ class AuditFile:
         self._retention = retention or Retention()
         self._clock = clock
         self._turn = Lock()
-        with self._explained():
+        with explained(self._path):
             try:
                 self._db = open_private(path, _prepare)
             except DAMAGE:
@@ -86,7 +84,7 @@ class AuditFile:
         columns = (*AuditRow._fields, "seen")
         marks = ", ".join("?" * len(columns))
         sql = f"INSERT INTO call ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - our own names
-        with self._turn, self._explained(), transaction(self._db):
+        with self._turn, explained(self._path), transaction(self._db):
             seen = self._passed()
             self._db.executemany(sql, [(*row, seen) for row in rows])
             oldest = seen - self._retention.days * elapsed.DAY_S
@@ -105,20 +103,13 @@ class AuditFile:
         """The last calls, the latest first."""
         fields = ", ".join(AuditRow._fields)
         sql = f"SELECT {fields} FROM call ORDER BY id DESC LIMIT ?"  # noqa: S608 - our own names
-        with self._turn, self._explained():
+        with self._turn, explained(self._path):
             return [AuditRow(*row) for row in self._db.execute(sql, (limit,)).fetchall()]
 
     def close(self) -> None:
         """Let go of the file."""
         with self._turn:
             self._db.close()
-
-    @contextmanager
-    def _explained(self) -> Generator[None]:
-        try:
-            yield
-        except (*DAMAGE, *FAULTS, OSError) as error:
-            raise StoreError(explain(self._path, error)) from error
 
 
 def _prepare(db: apsw.Connection) -> None:

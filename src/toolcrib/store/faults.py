@@ -1,10 +1,14 @@
 """What went wrong with the catalog file, and what to do about it."""
 
 import logging
+from collections.abc import Generator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
 import apsw
+
+from toolcrib.errors import StoreError
 
 DAMAGE = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
 
@@ -27,6 +31,15 @@ def explain(path: Path | str, error: Exception) -> str:
     """One sentence for a fault or an `OSError`: the file, the next step, the cause as given."""
     remedy = next((_REMEDIES[kind] for kind in FAULTS if isinstance(error, kind)), _UNMADE)
     return f"{path}: {remedy} ({error})"
+
+
+@contextmanager
+def explained(path: Path) -> Generator[None]:
+    """Whatever goes wrong with the file in this block is a `StoreError` that explains it."""
+    try:
+        yield
+    except (*DAMAGE, *FAULTS, OSError) as error:
+        raise StoreError(explain(path, error)) from error
 
 
 def set_aside(path: Path) -> Path:

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import apsw
 
-from toolcrib.errors import StoreError
-from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
+from toolcrib.store.faults import DAMAGE, explained, set_aside
 from toolcrib.store.migrations import migrate
 from toolcrib.store.private import open_private
 from toolcrib.store.transaction import transaction
@@ -82,7 +81,7 @@ class TicketFile:
         self._key = key
         self._clock = clock
         self._turn = Lock()
-        with self._explained():
+        with explained(self._path):
             try:
                 self._db = _opened(path)
             except DAMAGE:
@@ -106,7 +105,7 @@ class TicketFile:
             f"DELETE FROM ticket WHERE (caller, pin, digest) = (?3, ?4, ?5) AND {_LASTS}"  # noqa: S608 - our own names
             " AND leave IS NOT NULL RETURNING id, expires, leave"
         )
-        with self._turn, self._explained():
+        with self._turn, explained(self._path):
             rows = self._db.execute(sql, (self._clock(), TICKET_S, *binding)).fetchall()
         return any(
             isinstance(leave, bytes)
@@ -117,7 +116,7 @@ class TicketFile:
     def waiting(self) -> Sequence[TicketRow]:
         """The tickets that nobody has decided on, oldest first."""
         sql = f"SELECT id, expires, request FROM ticket WHERE leave IS NULL AND {_LASTS}"  # noqa: S608 - our own names
-        with self._turn, self._explained():
+        with self._turn, explained(self._path):
             rows = self._db.execute(f"{sql} ORDER BY number", (self._clock(), TICKET_S))
             return [TicketRow(*row) for row in rows]
 
@@ -162,17 +161,10 @@ class TicketFile:
     @contextmanager
     def _writing(self) -> Generator[apsw.Connection]:
         """One transaction on what has not expired."""
-        with self._turn, self._explained(), transaction(self._db):
+        with self._turn, explained(self._path), transaction(self._db):
             gone = f"DELETE FROM ticket WHERE NOT ({_LASTS})"  # noqa: S608 - our own names
             self._db.execute(gone, (self._clock(), TICKET_S))
             yield self._db
-
-    @contextmanager
-    def _explained(self) -> Generator[None]:
-        try:
-            yield
-        except (*DAMAGE, *FAULTS, OSError) as error:
-            raise StoreError(explain(self._path, error)) from error
 
 
 def _opened(path: Path) -> apsw.Connection:
