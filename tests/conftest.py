@@ -4,7 +4,9 @@ The bundled model answers when it is ready, so a search just after a start may o
 vectors. Tests are about words unless they name an embedder.
 """
 
+import logging
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -56,3 +58,16 @@ def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for user in ("shelf", "evaluate.run"):
         monkeypatch.setattr(f"toolcrib.{user}.embedder_of", named)
+
+
+@pytest.fixture
+def unlogged() -> Generator[None]:
+    """As in a program that has set up no log; what the test sets up is gone with it."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    root.handlers = []
+    yield
+    for handler in root.handlers:
+        handler.close()
+    root.handlers = handlers
+    root.setLevel(level)

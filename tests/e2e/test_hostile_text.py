@@ -120,19 +120,6 @@ def crib(servers: Path) -> Generator[Crib]:
         yield crib
 
 
-@pytest.fixture
-def unlogged() -> Generator[None]:
-    """As in a program that has set up no log: what is warned of goes to standard error."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    root.handlers = []
-    yield
-    for handler in root.handlers:
-        handler.close()
-    root.handlers = handlers
-    root.setLevel(level)
-
-
 def obeyed(text: str) -> list[str]:
     """What a terminal would obey, or not show as it is."""
     return [char for char in text if not char.isprintable() and char != "\n"]

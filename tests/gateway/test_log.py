@@ -1,23 +1,11 @@
 import logging
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 from toolcrib.gateway.log import MOST_BYTES, log_file, log_to_file
 
-
-@pytest.fixture(autouse=True)
-def as_before() -> Generator[None]:
-    """The root logger is everybody's."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    root.handlers = []
-    yield
-    for handler in root.handlers:
-        handler.close()
-    root.handlers = handlers
-    root.setLevel(level)
+pytestmark = pytest.mark.usefixtures("unlogged")
 
 
 def test_the_file_is_ours_alone_and_has_an_end(tmp_path: Path):
