@@ -7,11 +7,11 @@ import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from tests.sources.apps.joining import app_at, raw, serving
+from tests.sources.mcp.faking import below, processes
 from tests.waiting import HANG_S, until
 from tests.workshop import soon
 from toolcrib.model import Call, Running
@@ -54,9 +54,8 @@ def call(source, name="add_event", running=None, **arguments):
 
 def children() -> set[str]:
     """The command lines of the processes below us."""
-    tasks = Path("/proc/self/task").glob("*/children")
-    pids = [pid for task in tasks for pid in task.read_text().split()]
-    lines = (Path("/proc", pid, "cmdline").read_text().replace("\0", " ") for pid in pids)
+    every = processes()
+    lines = {every[pid][1] for pid in below(os.getpid(), every)}
     return {line for line in lines if "launcher.py" in line}
 
 
