@@ -20,7 +20,7 @@ def run_main(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> int | str | No
 
 def test_the_commands_are_those_of_the_design():
     finding = "search why list tokens show call hints index"
-    servers = "servers add remove refresh login import export"
+    servers = "servers add remove enable disable refresh login import export"
     gateway = "serve connect gateway approvals keys"
     assert f"{finding} {servers} review {gateway} doctor apps lint eval tour".split() == NAMES
 

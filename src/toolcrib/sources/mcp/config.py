@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard, cast, get_args
 
+from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Defer, Json, JsonObject, PermissionKind
-from toolcrib.sources.mcp.fields import Fields
+from toolcrib.sources.mcp.fields import Fields, patterns
 from toolcrib.sources.mcp.server import (
     Address,
     Command,
@@ -22,6 +23,7 @@ from toolcrib.sources.mcp.server import (
     Transport,
     Trust,
 )
+from toolcrib.sources.mcp.switches import Switches, read_switches
 from toolcrib.sources.text_file import read_text
 
 LONGEST_ID = 128
@@ -31,7 +33,11 @@ KEYS = frozenset(
     {"type", "command", "args", "env", "cwd", "url", "headers", "disabled"}
     | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "call_timeout_s", "env_from"}
     | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
+    | {"enabled_tools", "disabled_tools"}
 )
+OVERRIDES = "overrides"
+OVERRIDE_KEYS = frozenset({"disabled", "enabled_tools", "disabled_tools"})
+"""What our own file may say of servers that stand in other files."""
 OAUTH_KEYS = frozenset({"grant", "client_id", "client_secret", "issuer", "scope", "redirect_port"})
 # What other clients keep beside these and what means nothing here.
 OTHERS = frozenset(
@@ -55,14 +61,17 @@ class Servers:
 def read_servers(paths: Sequence[Path]) -> Servers:
     """All servers of these files; of two with one id, or one prefix, the first.
 
-    A file that cannot be read is a problem and costs no other.
+    A file that cannot be read is a problem and costs no other. What our own file says of servers
+    in the others is laid over them.
     """
     found: dict[str, ServerConfig] = {}
     problems: list[str] = []
     broken: list[str] = []
+    own = own_servers_file()
+    overrides = _read_overrides(own, problems) if own in paths else {}
     for path in paths:
         try:
-            read = _read_file(path)
+            read = _read_file(path, {} if path == own else overrides)
         except ToolcribError as error:
             problems.append(str(error))
             continue
@@ -74,18 +83,51 @@ def read_servers(paths: Sequence[Path]) -> Servers:
     return Servers(tuple(found.values()), tuple(problems), tuple(broken))
 
 
-def _read_file(path: Path) -> Servers:
+def _read_file(path: Path, overrides: Mapping[str, JsonObject]) -> Servers:
     """The servers of one file. Raises `ConfigError` naming file and line."""
+    top = _read_json(path)
+    table = next((top[name] for name in TABLES if name in top), None) if _is_object(top) else None
+    if not _is_object(table):
+        raise ConfigError(f"{path}:1: has no object `mcpServers`; it lists the servers by name")
+    return read_table(path, {id: _laid_over(e, overrides.get(id)) for id, e in table.items()})
+
+
+def _read_json(path: Path) -> Json:
     try:
-        top = cast("Json", json.loads(read_text(path)))
+        return cast("Json", json.loads(read_text(path)))
     except json.JSONDecodeError as error:
         raise ConfigError(f"{path}:{error.lineno}: not JSON: {error.msg}; correct it") from error
     except RecursionError as error:
         raise ConfigError(f"{path}:1: nested too deep; correct it") from error
-    table = next((top[name] for name in TABLES if name in top), None) if _is_object(top) else None
-    if not _is_object(table):
-        raise ConfigError(f"{path}:1: has no object `mcpServers`; it lists the servers by name")
-    return read_table(path, table)
+
+
+def _read_overrides(own: Path, problems: list[str]) -> Mapping[str, JsonObject]:
+    """What our own file says of servers in other files, by their names.
+
+    Nothing where it cannot be read: whoever reads its servers says so.
+    """
+    try:
+        top = _read_json(own)
+    except ToolcribError:
+        return {}
+    where = f"{own}: {OVERRIDES}"
+    empty: JsonObject = {}
+    found = top.get(OVERRIDES, empty) if _is_object(top) else empty
+    table = found if _is_object(found) else empty
+    read = {id: values for id, values in table.items() if _is_object(values)}
+    if found != read:
+        problems.append(f"{where}: has to be an object of objects, by the names of servers")
+    for id, values in read.items():
+        fields = Fields(f"{where}: {id!r}", values)
+        fields.report_unknown(OVERRIDE_KEYS, ())
+        problems += fields.problems
+    return read
+
+
+def _laid_over(entry: Json, override: JsonObject | None) -> Json:
+    if not override or not _is_object(entry):
+        return entry
+    return {**entry, **{key: override[key] for key in override if key in OVERRIDE_KEYS}}
 
 
 def read_table(path: Path, table: JsonObject) -> Servers:
@@ -114,20 +156,23 @@ def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
     transport = _transport(fields, folder)
     if transport is None:
         return None
+    switches = read_switches(fields, Switches())
     return ServerConfig(
         id=id,
         transport=transport,
         prefix=fields.text("tool_prefix"),
-        disabled=fields.flag("disabled"),
+        disabled=switches.disabled,
         idle_timeout_s=fields.seconds("idle_timeout_s", 300.0),
         start_timeout_s=fields.seconds("start_timeout_s", 60.0),
         call_timeout_s=fields.seconds("call_timeout_s", 60.0),
         permission=fields.custom("permission", _permission, (), "an object of permission kinds"),
         defer=fields.choice("defer", Defer, None),
-        always_load=fields.custom("always_load", _patterns, (), "true or a list of tool names"),
+        always_load=fields.custom("always_load", patterns, (), "true or a list of tool names"),
         trust=fields.choice("trust", Trust, "pinned"),
         elicitation=fields.flag("elicitation", default=True),
         sampling=fields.flag("sampling"),
+        enabled_tools=switches.enabled_tools,
+        disabled_tools=switches.disabled_tools,
     )
 
 
@@ -193,7 +238,7 @@ def _env_from(value: Json) -> Mapping[str, str] | None:
     """`["TOKEN"]` as well as `{"TOKEN": "MY_TOKEN"}`, which fills TOKEN from our MY_TOKEN."""
     if _is_object(value):
         return {key: name for key, name in value.items() if isinstance(name, str)}
-    names = _patterns(value)
+    names = patterns(value)
     return None if names is None or value is True else {name: name for name in names}
 
 
@@ -204,15 +249,6 @@ def _permission(value: Json) -> tuple[tuple[str, PermissionKind], ...] | None:
     if not all(isinstance(kind, str) and kind in kinds for kind in value.values()):
         return None
     return tuple((pattern, kinds[kind]) for pattern, kind in value.items())
-
-
-def _patterns(value: Json) -> tuple[str, ...] | None:
-    if isinstance(value, bool):
-        return ("*",) if value else ()
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        return None
-    names = tuple(name for name in value if isinstance(name, str))
-    return names if len(names) == len(value) else None
 
 
 def _is_object(value: Json) -> TypeGuard[JsonObject]:
