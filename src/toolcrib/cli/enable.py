@@ -15,7 +15,7 @@ def run(
     names: Annotated[
         list[str],
         typer.Argument(
-            metavar="SERVER|TOOL...", help="A server, `server/tool`, or `server/dele*`."
+            metavar="SERVER|TOOL...", help="A server, or `server/tool`, also `server/del*`."
         ),
     ],
     as_json: AsJson = False,

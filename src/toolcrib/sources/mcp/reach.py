@@ -13,6 +13,7 @@ from toolcrib.sources.mcp.secret_values import given_secrets, sent_secrets
 from toolcrib.sources.mcp.server import Address, Command, ServerConfig
 from toolcrib.sources.mcp.shown import shown, shown_end
 from toolcrib.sources.mcp.start import StartFailed
+from toolcrib.sources.mcp.stderr import cause
 from toolcrib.sources.mcp.stdio import StdioTransport
 from toolcrib.sources.mcp.variables import filled, filled_all
 from toolcrib.text.redactor import Redactor
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp.authorizer import Authorizer
 
 LONGEST_TAIL = 1_500
+LONGEST_CAUSE = 600
 LONGEST_REASON = 300
 _ENDED_BY_US = 128
 
@@ -51,7 +53,9 @@ class ByCommand:
         status = (
             f"exit status {process.status}. " if process.status not in (None, _ENDED_BY_US) else ""
         )
-        words = shown_end(self.redactor.text(process.stderr), LONGEST_TAIL)
+        said = self.redactor.text(process.stderr)
+        why = cause(said)
+        words = shown_end(said, LONGEST_TAIL) if why == said else shown(why, LONGEST_CAUSE)
         return f"{status}It said: {words}" if words else status.strip()
 
     def explained(self, error: BaseException | None) -> StartFailed:

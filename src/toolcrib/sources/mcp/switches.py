@@ -23,6 +23,15 @@ class Switches:
     def of(cls, config: ServerConfig) -> "Switches":
         return cls(config.disabled, config.enabled_tools, config.disabled_tools)
 
+    def on(self, config: ServerConfig) -> ServerConfig:
+        """The server with these in place of its own."""
+        return replace(
+            config,
+            disabled=self.disabled,
+            enabled_tools=self.enabled_tools,
+            disabled_tools=self.disabled_tools,
+        )
+
     def without(self, pattern: str) -> "Switches":
         """With the tools of this pattern switched off, too."""
         if pattern in self.disabled_tools:
