@@ -13,6 +13,7 @@ from toolcrib.sources.mcp.fingerprint import config_hash, install_key
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.state import KEY, open_state
 from toolcrib.sources.mcp.trust import Trust
@@ -79,7 +80,8 @@ def opened(
         config = read if always_load else replace(read, defer=read.defer or "automatic")
         hashed = config_hash(config.transport, state.key)
         trust = Trust(config, decisions, hashed)
-        memory = Memory(config.id, hashed, cache, trust)
+        log = ServerLog(config.id, log_path(state_folder, config.id))
+        memory = Memory(config.id, hashed, cache, trust, log)
         return McpSource(config, memory, room, LoginFile(logins, config.id))
 
     sources = tuple(map(source, found.servers))
@@ -101,3 +103,4 @@ def forget_server(config: ServerConfig, state_folder: Path) -> None:
     hashed = config_hash(config.transport, install_key(state_folder / KEY))
     MCPToolsCache(state_folder / KNOWN).forget(config.id, hashed)
     LoginFile(state_folder / LOGINS, config.id).forget()
+    forget_log(log_path(state_folder, config.id))
