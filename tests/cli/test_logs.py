@@ -39,6 +39,7 @@ def test_the_log_of_a_server_tells_why_it_does_not_start(run):
     assert "stderr: no licence found" in shown
     assert run("logs", "bad", "--lines", "1").stdout.count("\n") == 1
     assert "exit status 3" in run("logs", "bad", "-n", "1").stdout
+    assert "exit status 3" in json.loads(run("logs", "bad", "-n", "1", "--json").stdout)
 
 
 def test_a_server_that_is_not_configured_is_named_with_the_nearest(run):

@@ -30,10 +30,13 @@ def run(
     action: Annotated[Action, typer.Argument(help="`status`, `stop` or `reload`.")] = "status",
     as_json: AsJson = False,
 ) -> None:
-    """Look at the running gateway, stop it, or let it read its settings and servers again.
+    """Look at the running gateway, stop it, or let it reload.
 
-    Which gateway it is follows from the settings, as everywhere: `--config` and the variables that
-    it was started with.
+    To reload is to read the settings and the servers again. Which gateway it is follows from the
+    settings, as everywhere: `--config` and the variables that it was started with.
+
+        toolcrib gateway
+        toolcrib gateway stop
     """
     opening: Opening = context.obj
     done = ask(place_for(opening), action)

@@ -1,7 +1,7 @@
 """The command `toolcrib logs`."""
 
-from collections.abc import Iterable
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +9,7 @@ import typer
 
 from toolcrib.cli.log_lines import last_lines, new_lines
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import console, safe
+from toolcrib.cli.screen import AsJson, console, print_json_line, safe
 from toolcrib.config import Settings
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.log import log_file
@@ -23,7 +23,9 @@ LINES = 50
 Follow = Annotated[
     bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C.")
 ]
-Lines = Annotated[int, typer.Option("--lines", "-n", min=0, help="How many of the last ones.")]
+Lines = Annotated[
+    int, typer.Option("--lines", "-n", metavar="N", min=0, help="How many of the last ones.")
+]
 
 
 def run(
@@ -33,11 +35,12 @@ def run(
     ] = "",
     follow: Follow = False,
     lines: Lines = LINES,
+    as_json: AsJson = False,
 ) -> None:
     """Show the log of an MCP server: its starts and ends, and what it writes to stderr.
 
     It works whether or not a gateway runs, and starts nothing. Secrets of the server's entry are
-    taken out before anything is written.
+    taken out before anything is written. With `--json` each line is a JSON text.
     """
     opening: Opening = context.obj
     settings = opening.settings()
@@ -46,17 +49,9 @@ def run(
     if not last and not follow and not path.exists():
         console(to_stderr=True).print(safe(_nothing(server)), soft_wrap=True)
         return
-    show(last)
-    if follow:
-        with suppress(KeyboardInterrupt):
-            show(new_lines(path))
-
-
-def show(lines: Iterable[str]) -> None:
-    """Each as it comes, whole, and as text."""
-    screen = console()
-    for line in lines:
-        screen.print(safe(line), soft_wrap=True)
+    with suppress(KeyboardInterrupt):
+        for line in chain(last, new_lines(path) if follow else ()):
+            print_json_line(line) if as_json else console().print(safe(line), soft_wrap=True)
 
 
 def _path(settings: Settings, server: str) -> Path:

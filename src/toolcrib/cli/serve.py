@@ -35,7 +35,10 @@ def run(
         bool, typer.Option("--stdio", help="Serve one client on standard input and output.")
     ] = False,
     profile: Annotated[
-        str, typer.Option("--profile", help="With --stdio: the part of the pool to serve.")
+        str,
+        typer.Option(
+            "--profile", metavar="NAME", help="With --stdio: the part of the pool to serve."
+        ),
     ] = "default",
     detached: Annotated[
         bool,
@@ -43,11 +46,14 @@ def run(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Serve everything as one MCP server: to `toolcrib connect`, and over HTTP on this machine.
+    """Serve everything as one MCP server on this machine.
 
-    It owns the servers, the index and the calls that wait, for all clients together. Stop it with
-    Ctrl-C or `toolcrib gateway stop`; SIGHUP reads the settings again. With `--stdio` there is no
-    daemon: one process for one client.
+    It answers `toolcrib connect`, and HTTP with a key. It owns the servers, the index and the calls
+    that wait, for all clients together. Stop it with Ctrl-C or `toolcrib gateway stop`; SIGHUP
+    reads the settings again. With `--stdio` there is no daemon: one process for one client.
+
+        toolcrib serve
+        toolcrib serve --stdio --profile reading
     """
     opening: Opening = context.obj
     if stdio:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Final
 
+from toolcrib.gateway import sdk
 from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.surface import RESULT
 from toolcrib.model import CallError, Json, JsonObject, Outcome
@@ -54,8 +55,14 @@ def error_text(error: CallError) -> str:
 def outcome_result(outcome: Outcome, *, modern: bool, offset: int = 0) -> Result:
     """An outcome as it came: blocks, structured content, `_meta`, error.
 
-    `offset` is where in a large result it begins.
+    `offset` is where in a large result it begins. Raises `MCPError` for the one error of a server
+    that a client of the modern era acts on: what it has to declare.
     """
+    needs_more = outcome.meta.get("code") == sdk.MISSING_REQUIRED_CLIENT_CAPABILITY
+    if modern and needs_more and outcome.error:
+        raise sdk.MCPError(
+            sdk.MISSING_REQUIRED_CLIENT_CAPABILITY, outcome.error.message, outcome.meta.get("data")
+        )
     if outcome.error and outcome.content is None:
         return error_result(outcome.error)
     result: Result = {"content": _blocks(outcome, offset)}
