@@ -6,7 +6,7 @@ import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
-from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.cli.screen import AsJson, console, print_json, safe, table, warn
 from toolcrib.gateway.asking_operator import ask
 
 NAME = "gateway"
@@ -60,6 +60,8 @@ def _show(status: dict[str, Any]) -> None:
             f"{', '.join(up) or 'none'}; calls that wait for approval: {status['waiting']}"
         )
     )
+    for broken in status["broken_files"]:
+        warn(broken)
     rows = [
         (
             each["name"] or "?",

@@ -105,12 +105,21 @@ class Door:
         self._pool = pool
         self._audit = audit
         self._heard = heard
-        self._policy = policy or Policy()
         self.tickets = tickets or Tickets()
-        self._approval = Approval(self._policy.rules, self.tickets)
+        self.policy = policy or Policy()
         self._arguments = ArgumentCheck()
         self._checking = ThreadPoolExecutor(CHECKING_THREADS, "toolcrib-check")
-        self._results = Results(self._policy.result_bytes)
+        self._results = Results(self.policy.result_bytes)
+
+    @property
+    def policy(self) -> Policy:
+        """What the operator set. Other rules and another time hold for the calls that come then."""
+        return self._policy
+
+    @policy.setter
+    def policy(self, policy: Policy) -> None:
+        self._policy = policy
+        self._approval = Approval(policy.rules, self.tickets)
 
     async def execute(  # noqa: PLR0913 - what a call may have, each by its name
         self,

@@ -6,12 +6,13 @@ costs no other, a key that means nothing is a problem and costs nothing.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeGuard, cast, get_args
 
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Defer, Json, JsonObject, PermissionKind
+from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.fields import Fields
 from toolcrib.sources.mcp.server import (
     Address,
@@ -44,40 +45,70 @@ HTTP_TYPES = ("http", "streamable-http", "streamableHttp", "streamable_http")
 class Servers:
     """The servers of one or more files, in their order, and what is wrong with the rest.
 
-    `broken` are the names of those that cannot be used as they are written.
+    `broken` are the names of those that cannot be used as they are written. `broken_files` says
+    what is wrong with each file that cannot be used at all; that is among `problems` too.
     """
 
     servers: tuple[ServerConfig, ...]
     problems: tuple[str, ...]
     broken: tuple[str, ...] = ()
+    broken_files: tuple[str, ...] = ()
 
 
-def read_servers(paths: Sequence[Path]) -> Servers:
+def read_servers(paths: Sequence[Path], last_good: LastGood | None = None) -> Servers:
     """All servers of these files; of two with one id, or one prefix, the first.
 
-    A file that cannot be read is a problem and costs no other.
+    A file that cannot be used is a problem and costs no other. With `last_good`, what it said
+    before stands in for it.
     """
     found: dict[str, ServerConfig] = {}
     problems: list[str] = []
     broken: list[str] = []
+    broken_files: list[str] = []
     for path in paths:
-        try:
-            read = _read_file(path)
-        except ToolcribError as error:
-            problems.append(str(error))
-            continue
+        read = _read_file(path, last_good)
         problems += read.problems
         broken += read.broken
+        broken_files += read.broken_files
         for server in read.servers:
             if found.setdefault(server.prefix or server.id, server) is not server:
                 problems.append(f"{path}: {server.id!r} is the name of another server; rename one")
-    return Servers(tuple(found.values()), tuple(problems), tuple(broken))
+    return Servers(tuple(found.values()), tuple(problems), tuple(broken), tuple(broken_files))
 
 
-def _read_file(path: Path) -> Servers:
-    """The servers of one file. Raises `ConfigError` naming file and line."""
+def _read_file(path: Path, last_good: LastGood | None) -> Servers:
+    """The servers of one file, or those that it had when it could last be used."""
     try:
-        top = cast("Json", json.loads(read_text(path)))
+        text = read_text(path)
+        read = _parsed(path, text)
+    except ToolcribError as error:
+        return _stood_in(path, error, last_good)
+    if last_good:
+        last_good.keep(path, text.encode())
+    return read
+
+
+def _stood_in(path: Path, error: ToolcribError, last_good: LastGood | None) -> Servers:
+    """What is had of a file that cannot be used. One that is gone was taken away, not broken."""
+    copy = None
+    if last_good and isinstance(error.__cause__, FileNotFoundError):
+        last_good.forget(path)
+    elif last_good:
+        copy = last_good.read(path)
+    if copy is None:
+        return Servers((), (str(error),), broken_files=(str(error),))
+    said = f"{error}. Until then, what it said before holds"
+    try:
+        before = _parsed(path, copy.decode())
+    except (ToolcribError, ValueError):  # of another version, or damaged
+        return Servers((), (str(error),), broken_files=(str(error),))
+    return replace(before, problems=(said, *before.problems), broken_files=(said,))
+
+
+def _parsed(path: Path, text: str) -> Servers:
+    """The servers in the text of a file. Raises `ConfigError` naming file and line."""
+    try:
+        top = cast("Json", json.loads(text))
     except json.JSONDecodeError as error:
         raise ConfigError(f"{path}:{error.lineno}: not JSON: {error.msg}; correct it") from error
     except RecursionError as error:

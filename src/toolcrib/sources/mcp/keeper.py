@@ -61,8 +61,10 @@ class Keeper:
         self._starting: asyncio.Task[Connection] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._slots = asyncio.Semaphore(MOST_AT_ONCE)
-        self._users = self._timeouts = self._crashes = 0
+        self._users = self._timeouts = self._errands = self._crashes = 0
         self._up_since = 0.0
+        self._unused = asyncio.Event()
+        self._unused.set()
         self._idle: asyncio.TimerHandle | None = None
         self._closed = False
         self._fresh = Freshness(memory, self._tell, self._spawn)
@@ -99,6 +101,8 @@ class Keeper:
         if wait:
             message = f"failed a moment ago; call again in {math.ceil(wait)} s"
             return self._refusal("unavailable", message)
+        self._errands += 1
+        self._unused.clear()
         try:
             return self._judged(await self._served(errand, running, check))
         except StartFailed as error:
@@ -106,6 +110,9 @@ class Keeper:
                 self._hangs()
             return self._refusal(error.code, str(error), retryable=error.retryable)
         finally:
+            self._errands -= 1
+            if not self._errands:
+                self._unused.set()
             self._breaker.leave()
 
     async def _served(self, errand: Errand, running: Running, check: Callable[[], None]) -> Outcome:
@@ -179,6 +186,13 @@ class Keeper:
         else:
             await self._awake()
         self._rest_later()
+
+    async def retire(self, patience_s: float) -> None:
+        """Stop the server for good, after the calls under way, or so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience_s):
+                await self._unused.wait()
+        await self.close()
 
     async def close(self) -> None:
         """Stop the server for good."""
