@@ -26,6 +26,7 @@ from toolcrib.cli import (
     keys,
     lint,
     login,
+    logs,
     refresh,
     remove,
     review,
@@ -59,7 +60,7 @@ GROUPS: Mapping[str, tuple[Command, ...]] = {
     "Clients": (import_, export, connect),
     "Gateway": (gateway, serve, keys, apps),
     "Trust and rules": (approvals, review),
-    "Check": (doctor, tokens),
+    "Check": (doctor, logs, tokens),
     "Develop": (index, lint, eval_),
 }
 """All commands as the help shows them, in the order in which a newcomer needs them."""
