@@ -23,15 +23,22 @@ def run(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="What to call the server.")],
     command: Annotated[
-        list[str] | None, typer.Argument(help="The command and its arguments, after `--`.")
+        list[str] | None,
+        typer.Argument(metavar="-- COMMAND", help="The command and its arguments, after `--`."),
     ] = None,
-    url: Annotated[str, typer.Option(help="The address of a server that runs elsewhere.")] = "",
+    url: Annotated[
+        str, typer.Option(metavar="URL", help="The address of a server that runs elsewhere.")
+    ] = "",
     header: Annotated[
-        list[str] | None, typer.Option(help="`Name: value` to send to it; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="'NAME: VALUE'", help="`Name: value` to send to it; may be repeated."),
     ] = None,
     env: Annotated[
         list[str] | None,
-        typer.Option(help="`KEY` hands on your variable, `KEY=VALUE` sets one; may be repeated."),
+        typer.Option(
+            metavar="KEY[=VALUE]",
+            help="`KEY` hands on your variable, `KEY=VALUE` sets one; may be repeated.",
+        ),
     ] = None,
     no_start: Annotated[
         bool, typer.Option("--no-start", help="Only write it down; list its tools later.")
@@ -41,8 +48,12 @@ def run(
     """Add an MCP server to your servers, and list its tools.
 
     It is written to `servers.json` in the configuration folder, which every command reads. Refer to
-    secrets rather than write them down: `--env TOKEN`, or `--header 'X-Key: ${KEY}'`.
-    Exit code 1: it is added, and could not be started.
+    secrets rather than write them down: `--env TOKEN`, or `--header 'X-Key: ${KEY}'`. Exit code 1:
+    it is added, and could not be started.
+
+        toolcrib add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+        toolcrib add github --env GITHUB_TOKEN -- docker run -i ghcr.io/github/github-mcp-server
+        toolcrib add wiki --url https://wiki.example/mcp --header 'X-Key: ${WIKI_KEY}'
     """
     opening: Opening = context.obj
     settings, file = opening.settings(), own_servers_file()

@@ -27,7 +27,12 @@ def run(
     yes: Annotated[bool, typer.Option("--yes", help="Approve the call beforehand.")] = False,
     timeout_s: Annotated[
         float | None,
-        typer.Option("--timeout", min=0.001, help="Seconds it may take. [default: the setting]"),
+        typer.Option(
+            "--timeout",
+            metavar="SECONDS",
+            min=0.001,
+            help="Seconds it may take. [default: the setting]",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -35,6 +40,9 @@ def run(
 
     What needs approval is asked for on the terminal; where there is none, it is refused unless
     `--yes` is given. Exit code 1: the call was refused or failed, and standard error says why.
+
+        toolcrib call mcp_time_get_current_time '{"timezone": "UTC"}'
+        echo '{"path": "notes.md"}' | toolcrib call read_file -
     """
     opening: Opening = context.obj
     given = sys.stdin.read() if arguments == STDIN else arguments

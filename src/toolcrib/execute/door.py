@@ -105,12 +105,23 @@ class Door:
         self._pool = pool
         self._audit = audit
         self._heard = heard
-        self._policy = policy or Policy()
         self.tickets = tickets or Tickets()
-        self._approval = Approval(self._policy.rules, self.tickets)
+        policy = policy or Policy()
+        self._results = Results(policy.page_tokens)
+        self.policy = policy
         self._arguments = ArgumentCheck()
         self._checking = ThreadPoolExecutor(CHECKING_THREADS, "toolcrib-check")
-        self._results = Results(self._policy.page_tokens)
+
+    @property
+    def policy(self) -> Policy:
+        """What the operator set. Another one holds for the calls that come then."""
+        return self._policy
+
+    @policy.setter
+    def policy(self, policy: Policy) -> None:
+        self._policy = policy
+        self._approval = Approval(policy.rules, self.tickets)
+        self._results.page_tokens = policy.page_tokens
 
     async def execute(  # noqa: PLR0913 - what a call may have, each by its name
         self,

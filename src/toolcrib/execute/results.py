@@ -56,7 +56,7 @@ class Results:
     """
 
     def __init__(self, page_tokens: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._page_tokens = page_tokens
+        self.page_tokens = page_tokens
         self._clock = clock
         self._held: OrderedDict[str, _Held] = OrderedDict()
         self._changing = Lock()
@@ -68,9 +68,9 @@ class Results:
         page decides whether it is sent as well.
         """
         text, others = result_text(outcome)
-        if most_tokens(text) <= self._page_tokens:
+        if most_tokens(text) <= self.page_tokens:
             return outcome
-        held = _Held(caller.id, text, page_starts(text, self._page_tokens), self._clock() + HELD_S)
+        held = _Held(caller.id, text, page_starts(text, self.page_tokens), self._clock() + HELD_S)
         first = _page(held, self._keep(held), 1)
         content: Json = [{"type": "text", "text": first.content}, *others]
         return replace(
@@ -105,7 +105,7 @@ class Results:
             message = f"{wanted!r:.200}: {error}; without the slashes it is looked for as it stands"
             raise Refused("bad_arguments", "arguments", message) from None
         text = "\n".join(_by_pages(held, found.matches))
-        starts = page_starts(text, self._page_tokens)
+        starts = page_starts(text, self.page_tokens)
         if not 1 <= number <= len(starts):
             message = f"there is no page {number} of these matches; the last is {len(starts)}"
             raise Refused("bad_arguments", "arguments", message)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Final
 
+from toolcrib.gateway import sdk
 from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.surface import RESULT
 from toolcrib.model import CallError, Json, JsonObject, Outcome, Page
@@ -58,8 +59,14 @@ def outcome_result(outcome: Outcome, *, modern: bool, promised: bool = False) ->
     """An outcome as it came: blocks, structured content, `_meta`, error.
 
     Of a long result it is a page of text, once: structured content goes with it only if it is
-    `promised`, by an output schema that the client was shown.
+    `promised`, by an output schema that the client was shown. Raises `MCPError` for the one error
+    of a server that a client of the modern era acts on: what it has to declare.
     """
+    needs_more = outcome.meta.get("code") == sdk.MISSING_REQUIRED_CLIENT_CAPABILITY
+    if modern and needs_more and outcome.error:
+        raise sdk.MCPError(
+            sdk.MISSING_REQUIRED_CLIENT_CAPABILITY, outcome.error.message, outcome.meta.get("data")
+        )
     if outcome.error and outcome.content is None:
         return error_result(outcome.error)
     result: Result = {"content": _blocks(outcome)}
