@@ -195,13 +195,17 @@ def test_a_gate_that_fails_lets_nothing_through(monkeypatch: pytest.MonkeyPatch)
     assert not shop.reached
 
 
-def test_a_large_result_comes_in_parts():
-    shop = Shop(policy=Policy(result_bytes=10))
+def test_a_long_result_is_whole_for_a_program_and_comes_in_pages_for_a_model():
+    shop = Shop(policy=Policy(page_tokens=3))
     shop.source.answer = lambda _call: Outcome("0123456789abcdef")
-    first = execute(shop.door, Call("look"))
-    rest = shop.door.rest(first.handle, ANN, len(str(first.content)))
-    assert (first.content, rest.content, rest.handle) == ("0123456789", "abcdef", "")
-    assert refusal(shop.door.rest(first.handle, Caller("eve"), 0)).code == "unknown_handle"
+    whole = execute(shop.door, Call("look"))
+    assert whole.content == "0123456789abcdef"
+    first = shop.door.paged(whole, ANN)
+    second = shop.door.result(first.handle, ANN, 2, "")
+    assert (first.content, second.content) == ("012345678", "9abcdef")
+    assert shop.door.result(first.handle, ANN, 1, "abc").page
+    assert refusal(shop.door.result(first.handle, ANN, 3, "")).code == "bad_arguments"
+    assert refusal(shop.door.result(first.handle, Caller("eve"), 1, "")).code == "unknown_handle"
 
 
 @pytest.mark.parametrize("value", [object(), {1: object()}, b""])

@@ -16,7 +16,9 @@ from toolcrib.cli import (
     call,
     calls,
     connect,
+    disable,
     doctor,
+    enable,
     export,
     gateway,
     hints,
@@ -55,7 +57,7 @@ class Command(Protocol):
 GROUPS: Mapping[str, tuple[Command, ...]] = {
     "Start here": (tour,),
     "Find and call": (search, call, show, list_, why, hints),
-    "Servers": (servers, add, remove, refresh, login),
+    "Servers": (servers, add, remove, enable, disable, refresh, login),
     "Clients": (import_, export, connect),
     "Gateway": (gateway, serve, keys, apps),
     "Trust and rules": (approvals, review),

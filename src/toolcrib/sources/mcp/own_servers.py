@@ -1,14 +1,16 @@
 """The servers file that is ours to write: one entry put in or taken out, the rest left as it is."""
 
 import json
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
-from toolcrib.sources.mcp.config import TABLES, read_table
+from toolcrib.sources.mcp.config import OVERRIDES, TABLES, read_table
+from toolcrib.sources.mcp.fields import Fields
+from toolcrib.sources.mcp.switches import Switches, read_switches
 from toolcrib.sources.private_file import locked, write_bytes
 from toolcrib.sources.text_file import read_text
 
@@ -34,6 +36,31 @@ def drop_server(path: Path, name: str) -> bool:
         return False
     with _changing(path) as table:
         return table.pop(name, None) is not None
+
+
+def change_switches(
+    path: Path, name: str, elsewhere: Switches, change: Callable[[Switches], Switches]
+) -> bool:
+    """Change what is switched off of a server; whether that is new.
+
+    It stands in the server's entry; of a server that stands in another file, which is not ours to
+    write, under `overrides`: then `elsewhere` is what that file says. Raises `ConfigError`,
+    `DeclarationError`.
+    """
+    with _changing_file(path) as top:
+        table = _table(path, top)
+        ours = name in table
+        place, base = (table, Switches()) if ours else (_object(path, top, OVERRIDES), elsewhere)
+        entry = _object(path, place, name)
+        before = read_switches(Fields(f"{path}: {name!r}", entry), base)
+        after = change(before)
+        kept = {**entry, **after.written(base)}
+        place[name] = {key: value for key, value in kept.items() if value is not None}
+        if not ours and not place[name]:
+            del place[name]
+        if top.get(OVERRIDES) == {}:
+            del top[OVERRIDES]
+        return after != before
 
 
 def preview(
@@ -68,7 +95,10 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _table(path: Path, top: dict[str, Any]) -> dict[str, Any]:
-    name = next((name for name in TABLES if name in top), TABLES[0])
+    return _object(path, top, next((name for name in TABLES if name in top), TABLES[0]))
+
+
+def _object(path: Path, top: dict[str, Any], name: str) -> dict[str, Any]:
     table = top.setdefault(name, {})
     if not isinstance(table, dict):
         raise ConfigError(f"{path}: {name!r} is no object; correct it, or move the file away")
@@ -77,18 +107,21 @@ def _table(path: Path, top: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _changing(path: Path) -> Generator[dict[str, Any]]:
-    """The entries as they are, alone with them; as they are left, they are written.
+    """The entries as they are, alone with them; as they are left, they are written."""
+    with _changing_file(path) as top:
+        yield _table(path, top)
 
-    In one step, through a link to where the file really is.
-    """
+
+@contextmanager
+def _changing_file(path: Path) -> Generator[dict[str, Any]]:
+    """The same, of the whole file: in one step, through a link to where the file really is."""
     place = path.resolve()
     try:
         with locked(place):
             top = _read(path)
-            table = _table(path, top)
-            before = dict(table)
-            yield table
-            if table != before:
+            before = _text(top)
+            yield top
+            if _text(top) != before:
                 write_bytes(place, _text(top).encode())
     except OSError as error:
         raise ConfigError(
