@@ -14,6 +14,7 @@ from toolcrib.cli import (
     approvals,
     apps,
     call,
+    calls,
     connect,
     disable,
     doctor,
@@ -61,7 +62,7 @@ GROUPS: Mapping[str, tuple[Command, ...]] = {
     "Clients": (import_, export, connect),
     "Gateway": (gateway, serve, keys, apps),
     "Trust and rules": (approvals, review),
-    "Check": (doctor, logs, tokens),
+    "Check": (doctor, logs, calls, tokens),
     "Develop": (index, lint, eval_),
 }
 """All commands as the help shows them, in the order in which a newcomer needs them."""
