@@ -14,9 +14,11 @@ from toolcrib.cli import (
     approvals,
     apps,
     call,
+    calls,
     connect,
     disable,
     doctor,
+    edit,
     enable,
     export,
     gateway,
@@ -56,11 +58,11 @@ class Command(Protocol):
 GROUPS: Mapping[str, tuple[Command, ...]] = {
     "Start here": (tour,),
     "Find and call": (search, call, show, list_, why, hints),
-    "Servers": (servers, add, remove, enable, disable, refresh, login),
+    "Servers": (servers, add, edit, remove, enable, disable, refresh, login),
     "Clients": (import_, export, connect),
     "Gateway": (gateway, serve, keys, apps),
     "Trust and rules": (approvals, review),
-    "Check": (doctor, logs, tokens),
+    "Check": (doctor, logs, calls, tokens),
     "Develop": (index, lint, eval_),
 }
 """All commands as the help shows them, in the order in which a newcomer needs them."""

@@ -217,6 +217,7 @@ class Door:
     ) -> _Admitted:
         named = self._named(call, caller)
         entry, tool = named.entry, named.tool
+        seen.source = tool.source_id or ""
         little = is_little(call.text or call.arguments)
         given = await self._aside(partial(take_in, call, tool), at_once=little)
         seen.request = request = ApprovalRequest.of(caller.id, tool, given)
