@@ -5,16 +5,14 @@ python scripts/write_docs.py --check    fail if they are not as they would be wr
 """
 
 import sys
-from collections.abc import Callable, Iterator
-from inspect import Parameter as Declared
-from inspect import cleandoc, signature
+from collections.abc import Sequence
+from inspect import cleandoc
 from pathlib import Path
-from typing import Annotated, NamedTuple, get_args, get_origin, get_type_hints
 
-from typer.models import ArgumentInfo, OptionInfo
+from typer.main import get_group
 
-from toolcrib.cli.app import COMMANDS, Command
-from toolcrib.cli.kinds import KindName
+from toolcrib.cli.app import GROUPS, Command, app
+from toolcrib.cli.help import words
 from toolcrib.config import Documented, documented
 from toolcrib.sections import ProfileSettings
 
@@ -31,8 +29,8 @@ def settings_page() -> str:
 
 
 def cli_page() -> str:
-    """Every command with its arguments and options."""
-    return "\n".join([CLI_INTRODUCTION, *map(_command, COMMANDS)])
+    """Every command with its arguments and options, in the groups of the help."""
+    return "\n".join([CLI_INTRODUCTION, *map(_group, GROUPS, GROUPS.values())])
 
 
 def _section(name: str, settings: list[Documented]) -> str:
@@ -41,47 +39,18 @@ def _section(name: str, settings: list[Documented]) -> str:
     return "\n".join([title, "", "| key | default | meaning |", "|---|---|---|", *rows, ""])
 
 
-class Parameter(NamedTuple):
-    """An argument or an option as one writes it; an optional one stands in brackets."""
-
-    spelling: str
-    help: str
-    needed: bool
+def _group(title: str, commands: Sequence[Command]) -> str:
+    return "\n".join([f"## {title}", "", *map(_command, commands)])
 
 
 def _command(command: Command) -> str:
-    parameters = list(_parameters(command.run))
-    words = (each.spelling if each.needed else f"[{each.spelling}]" for each in parameters)
-    usage = " ".join(["    toolcrib", command.NAME, *words])
+    parameters = list(words(get_group(app).commands[command.NAME]))
+    usage = " ".join(["    toolcrib", command.NAME, *(each.usage for each in parameters)])
     rows = [f"| `{each.spelling}` | {each.help} |" for each in parameters]
     text = cleandoc(command.run.__doc__ or "")
     return "\n".join(
-        [f"## {command.NAME}", "", usage, "", text, "", "| | |", "|---|---|", *rows, ""]
+        [f"### {command.NAME}", "", usage, "", text, "", "| | |", "|---|---|", *rows, ""]
     )
-
-
-def _parameters(run: Callable[..., None]) -> Iterator[Parameter]:
-    hints = get_type_hints(run, include_extras=True)
-    for name, parameter in signature(run).parameters.items():
-        if get_origin(hints[name]) is Annotated:
-            kind, info = get_args(hints[name])
-            needed = parameter.default is Declared.empty
-            yield Parameter(_spelling(name, kind, info), info.help or "", needed)
-
-
-def _spelling(name: str, kind: object, info: ArgumentInfo | OptionInfo) -> str:
-    if isinstance(info, ArgumentInfo):
-        return name.upper()
-    given = info.default if isinstance(info.default, str) else ""  # where typer keeps "--json"
-    return f"{given or '--' + name.replace('_', '-')} {_value(kind)}".strip()
-
-
-def _value(kind: object) -> str:
-    """What an option takes, by its type; nothing for a switch."""
-    types = {kind, *get_args(kind)}
-    words = {str: "TEXT", list[str]: "TEXT", list[KindName]: "KIND"}
-    values = {Path: "FILE", list[Path]: "FILE", int: "N", float: "X", **words}
-    return next((word for type_, word in values.items() if type_ in types), "")
 
 
 SETTINGS_INTRODUCTION = """\
@@ -125,7 +94,7 @@ done, 1 for a bar that was not reached or a call that did not end well, 2 for in
 used; then one line on standard error says why and what to do.
 
 A table is as wide as the terminal. In a pipe or a file each row is one line, whole:
-`toolcrib list | grep github`.
+`toolcrib list | grep github`. There is no colour there, nor where `NO_COLOR` is set.
 """
 
 PAGES = {"settings.md": settings_page, "cli.md": cli_page}

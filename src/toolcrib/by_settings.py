@@ -21,6 +21,19 @@ from toolcrib.sources.mcp.fingerprint import install_key
 from toolcrib.store.audit import AuditFile, Retention
 from toolcrib.store.tickets import TicketFile
 
+IN_PLACE = frozenset(
+    {"mcp_config", "mcp", "approval", "session", "tool_search", "search", "gateway"}
+)
+"""Settings that a crib can go on by; others make another pool, index or store of it."""
+LEARNING = ("learn", "learn_boost", "learn_half_life_days")
+
+
+def fit_in_place(old: Settings, new: Settings) -> bool:
+    """Whether a crib of the old settings can go on by the new ones."""
+    others = Settings.model_fields.keys() - IN_PLACE
+    same = all(getattr(old, name) == getattr(new, name) for name in others)
+    return same and all(getattr(old.search, name) == getattr(new.search, name) for name in LEARNING)
+
 
 def rules_of(settings: Settings) -> Rules:
     """The rules of search that the settings make."""
@@ -53,7 +66,7 @@ def policy_of(settings: Settings) -> Policy:
     """The rules of calling that the settings make."""
     said = settings.approval.rules
     rules = tuple(Rule(rule.verdict, rule.pattern, rule.kind) for rule in said)
-    return Policy(rules, settings.call.timeout_s, settings.call.result_bytes)
+    return Policy(rules, settings.call.timeout_s, settings.call.page_tokens)
 
 
 def audit_of(settings: Settings) -> Audit | None:

@@ -18,13 +18,6 @@ def run_main(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> int | str | No
     return caught.value.code
 
 
-def test_the_commands_are_those_of_the_design():
-    finding = "search why list tokens show call hints index"
-    servers = "servers add remove refresh login import export"
-    gateway = "serve connect gateway approvals keys"
-    assert f"{finding} {servers} review {gateway} doctor apps lint eval tour".split() == NAMES
-
-
 # What `connect` prints is the client's.
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "connect"])
 def test_every_command_takes_json_and_helps(run: Run, name: str):

@@ -1,6 +1,6 @@
 """The command `toolcrib add`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -23,15 +23,22 @@ def run(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="What to call the server.")],
     command: Annotated[
-        list[str] | None, typer.Argument(help="The command and its arguments, after `--`.")
+        list[str] | None,
+        typer.Argument(metavar="-- COMMAND", help="The command and its arguments, after `--`."),
     ] = None,
-    url: Annotated[str, typer.Option(help="The address of a server that runs elsewhere.")] = "",
+    url: Annotated[
+        str, typer.Option(metavar="URL", help="The address of a server that runs elsewhere.")
+    ] = "",
     header: Annotated[
-        list[str] | None, typer.Option(help="`Name: value` to send to it; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="'NAME: VALUE'", help="`Name: value` to send to it; may be repeated."),
     ] = None,
     env: Annotated[
         list[str] | None,
-        typer.Option(help="`KEY` hands on your variable, `KEY=VALUE` sets one; may be repeated."),
+        typer.Option(
+            metavar="KEY[=VALUE]",
+            help="`KEY` hands on your variable, `KEY=VALUE` sets one; may be repeated.",
+        ),
     ] = None,
     no_start: Annotated[
         bool, typer.Option("--no-start", help="Only write it down; list its tools later.")
@@ -41,14 +48,18 @@ def run(
     """Add an MCP server to your servers, and list its tools.
 
     It is written to `servers.json` in the configuration folder, which every command reads. Refer to
-    secrets rather than write them down: `--env TOKEN`, or `--header 'X-Key: ${KEY}'`.
-    Exit code 1: it is added, and could not be started.
+    secrets rather than write them down: `--env TOKEN`, or `--header 'X-Key: ${KEY}'`. Exit code 1:
+    it is added, and could not be started.
+
+        toolcrib add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+        toolcrib add github --env GITHUB_TOKEN -- docker run -i ghcr.io/github/github-mcp-server
+        toolcrib add wiki --url https://wiki.example/mcp --header 'X-Key: ${WIKI_KEY}'
     """
     opening: Opening = context.obj
     settings, file = opening.settings(), own_servers_file()
     _refuse_second(name, settings)
     put_server(file, name, _entry(url, command or [], header or [], env or []))
-    done = None if no_start else _listed(file, name, settings)
+    done = None if no_start else listed(file, name, settings)
     if as_json:
         print_json({"server": name, "file": str(file), "listed": done and done._asdict()})
     else:
@@ -72,15 +83,29 @@ def _entry(
     if url:
         named = dict(_header(each) for each in headers)
         return {"type": "http", "url": url} | ({"headers": named} if named else {})
-    given = {key: value for key, sign, value in (each.partition("=") for each in env) if sign}
-    handed_on: list[Json] = [each for each in env if "=" not in each]
-    for key in (key for key, value in given.items() if not value.startswith("${")):
-        warn(f"the value of {key} is written down; `--env {key}` hands on your variable instead")
+    given, names = handed_on(env)
+    warn_of_values(given)
     return (
         {"command": command[0], "args": [*command[1:]]}
-        | ({"env": given} if given else {})
-        | ({"env_from": handed_on} if handed_on else {})
+        | ({"env": {**given}} if given else {})
+        | ({"env_from": [*names]} if names else {})
     )
+
+
+def handed_on(env: Iterable[str]) -> tuple[Mapping[str, str], Sequence[str]]:
+    """The variables with a value, and the names of those that are handed on."""
+    parts = [each.partition("=") for each in env]
+    return {key: value for key, sign, value in parts if sign}, [
+        k for k, sign, _ in parts if not sign
+    ]
+
+
+def warn_of_values(given: Mapping[str, str], before: Mapping[str, str] | None = None) -> None:
+    """Say which values are written down that were not there before."""
+    for key, value in given.items():
+        if "${" not in value and value != (before or {}).get(key):
+            todo = f"`--env {key}` hands on your variable instead"
+            warn(f"the value of {key} is written down; {todo}")
 
 
 def _header(text: str) -> tuple[str, str]:
@@ -90,7 +115,8 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _listed(file: Path, name: str, settings: Settings) -> Refreshed:
+def listed(file: Path, name: str, settings: Settings) -> Refreshed:
+    """Start a server of ours once, and remember what it lists."""
     servers = mcp_servers([file], settings.state_folder)
     try:
         source = next(each for each in servers.sources if each.server == name)

@@ -1,8 +1,9 @@
 """All commands in one place."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Protocol
 
@@ -13,8 +14,12 @@ from toolcrib.cli import (
     approvals,
     apps,
     call,
+    calls,
     connect,
+    disable,
     doctor,
+    edit,
+    enable,
     export,
     gateway,
     hints,
@@ -23,6 +28,7 @@ from toolcrib.cli import (
     keys,
     lint,
     login,
+    logs,
     refresh,
     remove,
     review,
@@ -36,6 +42,7 @@ from toolcrib.cli import (
 )
 from toolcrib.cli import eval as eval_
 from toolcrib.cli import list as list_
+from toolcrib.cli.help import HelpCommand, HelpGroup
 from toolcrib.cli.opening import Opening
 
 
@@ -48,46 +55,32 @@ class Command(Protocol):
     def run(self) -> Callable[..., None]: ...
 
 
-COMMANDS: tuple[Command, ...] = (
-    search,
-    why,
-    list_,
-    tokens,
-    show,
-    call,
-    hints,
-    index,
-    servers,
-    add,
-    remove,
-    refresh,
-    login,
-    import_,
-    export,
-    review,
-    serve,
-    connect,
-    gateway,
-    approvals,
-    keys,
-    doctor,
-    apps,
-    lint,
-    eval_,
-    tour,
-)
+GROUPS: Mapping[str, tuple[Command, ...]] = {
+    "Start here": (tour,),
+    "Find and call": (search, call, show, list_, why, hints),
+    "Servers": (servers, add, edit, remove, enable, disable, refresh, login),
+    "Clients": (import_, export, connect),
+    "Gateway": (gateway, serve, keys, apps),
+    "Trust and rules": (approvals, review),
+    "Check": (doctor, logs, calls, tokens),
+    "Develop": (index, lint, eval_),
+}
+"""All commands as the help shows them, in the order in which a newcomer needs them."""
+
+COMMANDS = tuple(chain.from_iterable(GROUPS.values()))
 
 app = typer.Typer(
     name="toolcrib",
     help="Find the right tool among thousands: tools, skills and agents in one searchable pool.",
     epilog="Begin with `toolcrib tour`, or with `toolcrib search 'read a file'`.",
+    cls=HelpGroup,
     no_args_is_help=True,
-    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
 
-for command in COMMANDS:
-    app.command(name=command.NAME)(command.run)
+for group, commands in GROUPS.items():
+    for command in commands:
+        app.command(command.NAME, cls=HelpCommand, rich_help_panel=group)(command.run)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
@@ -101,11 +94,17 @@ def options(
     context: typer.Context,
     config: Annotated[
         Path | None,
-        typer.Option(help="Settings file to use instead of the one in the configuration folder."),
+        typer.Option(
+            metavar="FILE",
+            help="Settings file to use instead of the one in the configuration folder.",
+        ),
     ] = None,
     mcp_config: Annotated[
         list[Path] | None,
-        typer.Option(help="File with `mcpServers` to use as well; may be given more than once."),
+        typer.Option(
+            metavar="FILE",
+            help="File with `mcpServers` to use as well; may be given more than once.",
+        ),
     ] = None,
     tools: Annotated[
         list[str] | None,

@@ -22,10 +22,13 @@ def run(
     id: Annotated[str, typer.Argument(help="The ticket of the call, or its beginning.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show the calls that wait for your approval at the running gateway, and decide about one.
+    """Show the calls that wait for your approval, and decide.
 
     An approval is for one call: this caller, this tool as it is now, these arguments. It lasts a
     few minutes; the client makes the call again meanwhile.
+
+        toolcrib approvals
+        toolcrib approvals allow 3f2a
     """
     opening: Opening = context.obj
     place = place_for(opening)

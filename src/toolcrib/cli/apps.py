@@ -33,15 +33,18 @@ def run(
     app: Annotated[str, typer.Argument(help="The app that is to be changed.")] = "",
     command: Annotated[
         list[str] | None,
-        typer.Argument(help="What to launch it by from now on, after `--`."),
+        typer.Argument(metavar="-- COMMAND", help="What to launch it by from now on, after `--`."),
     ] = None,
     forget: Annotated[bool, typer.Option("--forget", help="Forget the app and its tools.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the apps that have registered; accept a launch command of one, or forget it.
+    """List the apps that have registered; change or forget one.
 
     What is launched is what an app said when it was first seen. When it says otherwise later, it
     needs your word: `toolcrib apps NAME -- COMMAND ARGS`, while no process lets apps join.
+
+        toolcrib apps editor -- editor --headless
+        toolcrib apps editor --forget
     """
     opening: Opening = context.obj
     settings = opening.settings()

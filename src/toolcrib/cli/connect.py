@@ -19,16 +19,18 @@ NAME = "connect"
 def run(
     context: typer.Context,
     profile: Annotated[
-        str, typer.Option("--profile", help="The part of the pool to be served.")
+        str, typer.Option("--profile", metavar="NAME", help="The part of the pool to be served.")
     ] = "default",
     config: Annotated[
-        Path | None, typer.Option("--config", help="Settings file, as before the command.")
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="Settings file, as before the command."),
     ] = None,
     mcp_config: Annotated[
-        list[Path] | None, typer.Option("--mcp-config", help="The same, of files with servers.")
+        list[Path] | None,
+        typer.Option("--mcp-config", metavar="FILE", help="The same, of files with servers."),
     ] = None,
 ) -> None:
-    """Be the MCP server that a client launches: a thin pipe to the daemon, there at once.
+    """Be the MCP server that a client launches: a pipe to the daemon.
 
     The daemon is started if it does not run, and is shared by all clients; when it restarts,
     clients notice no more than a pause. The variable `TOOLCRIB_KEY` holds the key of a client that

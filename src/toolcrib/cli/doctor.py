@@ -48,7 +48,7 @@ def run(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Look at everything that may keep Toolcrib from working, and say what to do about it.
+    """Look for what may keep Toolcrib from working; say what to do.
 
     Looks at the settings, servers, names, loads, profiles, store, index, apps, MCP clients, files
     and versions. Changes nothing, and starts no server unless told to. Exit code 1: there are

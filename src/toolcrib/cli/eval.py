@@ -29,23 +29,37 @@ COLUMNS = [
 
 def run(
     context: typer.Context,
-    catalog: Annotated[Path, typer.Option(help="The tools: one JSON object a line.")],
-    queries: Annotated[Path, typer.Option(help="The queries and what they should find, likewise.")],
+    catalog: Annotated[
+        Path, typer.Option(metavar="FILE", help="The tools: one JSON object a line.")
+    ],
+    queries: Annotated[
+        Path, typer.Option(metavar="FILE", help="The queries and what they should find, likewise.")
+    ],
     run_file: Annotated[
-        Path | None, typer.Option("--run", help="Write the ranked ids of every query here.")
+        Path | None,
+        typer.Option("--run", metavar="FILE", help="Write the ranked ids of every query here."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=10, help="How many ids to rank for each query.")] = 50,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=10, help="How many ids to rank for each query.")
+    ] = 50,
     min_recall5: Annotated[
         float | None,
-        typer.Option(min=0, max=100, help="Fail if R@5 over all queries is below this per cent."),
+        typer.Option(
+            metavar="PER_CENT",
+            min=0,
+            max=100,
+            help="Fail if R@5 over all queries is below this per cent.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure search on a catalog and queries with known answers.
 
-    Prints recall at 1, 5 and 10, nDCG at 10 and MRR in per cent over the answerable queries, and
-    of the unanswerable ones the share left empty. Rankings are not cut. The formats are described
-    in docs/eval.md. Exit code 1: below the bar that was set; 2: the files cannot be used.
+    Prints recall at 1, 5 and 10, nDCG at 10 and MRR in per cent over the answerable queries, and of
+    the unanswerable ones the share left empty. Rankings are not cut. The formats are described in
+    docs/eval.md. Exit code 1: below the bar that was set; 2: the files cannot be used.
+
+        toolcrib eval --catalog tools.jsonl --queries queries.jsonl --min-recall5 90
     """
     opening: Opening = context.obj
     suite = load_suite(catalog, queries)

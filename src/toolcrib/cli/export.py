@@ -19,9 +19,10 @@ NAME = "export"
 
 def run(
     context: typer.Context,
-    client: Annotated[str, typer.Option(help="The client, by its name.")],
+    client: Annotated[str, typer.Option(metavar="NAME", help="The client, by its name.")],
     project: Annotated[
-        Path | None, typer.Option(help="The client's file in this project's folder instead.")
+        Path | None,
+        typer.Option(metavar="DIR", help="The client's file in this project's folder instead."),
     ] = None,
     print_only: Annotated[
         bool, typer.Option("--print", help="Print the entries, secrets and all, and write nothing.")
@@ -32,10 +33,13 @@ def run(
     yes: Annotated[bool, typer.Option("--yes", help="Agree to all that is shown.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write your servers into the file of an MCP client, in place of the gateway.
+    """Write your servers into a client's file, in place of the gateway.
 
     The way back from `toolcrib import`, or from one client to another. Your own servers stay as
     they are. What the client cannot say is named and left out. `toolcrib import --undo` undoes it.
+
+        toolcrib export --client codex --dry-run
+        toolcrib export --client claude-desktop --print
     """
     opening: Opening = context.obj
     settings = opening.settings()

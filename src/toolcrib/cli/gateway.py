@@ -6,7 +6,7 @@ import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
-from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.cli.screen import AsJson, console, print_json, safe, table, warn
 from toolcrib.gateway.asking_operator import ask
 
 NAME = "gateway"
@@ -30,10 +30,13 @@ def run(
     action: Annotated[Action, typer.Argument(help="`status`, `stop` or `reload`.")] = "status",
     as_json: AsJson = False,
 ) -> None:
-    """Look at the running gateway, stop it, or let it read its settings and servers again.
+    """Look at the running gateway, stop it, or let it reload.
 
-    Which gateway it is follows from the settings, as everywhere: `--config` and the variables that
-    it was started with.
+    To reload is to read the settings and the servers again. Which gateway it is follows from the
+    settings, as everywhere: `--config` and the variables that it was started with.
+
+        toolcrib gateway
+        toolcrib gateway stop
     """
     opening: Opening = context.obj
     done = ask(place_for(opening), action)
@@ -57,6 +60,8 @@ def _show(status: dict[str, Any]) -> None:
             f"{', '.join(up) or 'none'}; calls that wait for approval: {status['waiting']}"
         )
     )
+    for broken in status["broken_files"]:
+        warn(broken)
     rows = [
         (
             each["name"] or "?",

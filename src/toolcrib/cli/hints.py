@@ -30,10 +30,13 @@ def run(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a tool is used with: declared links, and what was called before and after it.
+    """Show what a tool is used with, before it and after it.
 
-    Without a tool, everything that is kept about use: the counts of pairs and, where
-    `search.learn` is on, how many words led to which tool. With `--json` that is the whole of it.
+    That is what it declares, and what was called together so far. Without a tool, everything that
+    is kept about use: the counts of pairs and, where `search.learn` is on, how many words led to
+    which tool. With `--json` that is the whole of it.
+
+        toolcrib hints create_issue
     """
     opening: Opening = context.obj
     with opening.crib() as crib:

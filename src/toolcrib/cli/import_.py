@@ -27,13 +27,18 @@ NAME = "import"
 def run(
     context: typer.Context,
     client: Annotated[
-        str, typer.Option(help="Only this client: claude-desktop, cursor, codex and so on.")
+        str,
+        typer.Option(
+            metavar="NAME", help="Only this client: claude-desktop, cursor, codex and so on."
+        ),
     ] = "",
     project: Annotated[
-        Path | None, typer.Option(help="The clients' files in this project's folder instead.")
+        Path | None,
+        typer.Option(metavar="DIR", help="The clients' files in this project's folder instead."),
     ] = None,
     profile: Annotated[
-        str, typer.Option(help="The profile of the gateway that the client is to see.")
+        str,
+        typer.Option(metavar="NAME", help="The profile of the gateway that the client is to see."),
     ] = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
@@ -47,12 +52,17 @@ def run(
     yes: Annotated[bool, typer.Option("--yes", help="Agree to all that is shown.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take over the servers of MCP clients: they become yours, the gateway takes their place.
+    """Take over the servers of MCP clients, and serve them as one.
 
-    Shows the difference of both files, without secrets, and asks before it writes. Comments and all
-    other settings stay as they are. What cannot be taken stays in the client. A backup is kept, and
-    `--undo` puts it back. Without `--client`, every client that is found is offered.
-    Exit code 1: one of several clients has a file that cannot be used.
+    They become yours, and the gateway takes their place in the client. Shows the difference of both
+    files, without secrets, and asks before it writes. Comments and all other settings stay as they
+    are. What cannot be taken stays in the client. A backup is kept, and `--undo` puts it back.
+    Without `--client`, every client that is found is offered. Exit code 1: one of several clients
+    has a file that cannot be used.
+
+        toolcrib import --dry-run
+        toolcrib import --client cursor
+        toolcrib import --undo
     """
     opening: Opening = context.obj
     settings, choices = opening.settings(), Choices(dry_run, yes, as_json)

@@ -28,11 +28,11 @@ class Stats:
 
 
 def run(context: typer.Context, as_json: AsJson = False) -> None:
-    """Build the stored index anew, so that commands on a large catalog start at once.
+    """Build the stored index anew, so that commands start at once.
 
-    The next generation is built beside the current one and takes its place in one step: searches
-    go on meanwhile, and a run that is interrupted leaves the current one as it was. Vectors are
-    kept by text and model, so only new texts are embedded.
+    The next generation is built beside the current one and takes its place in one step: searches go
+    on meanwhile, and a run that is interrupted leaves the current one as it was. Vectors are kept
+    by text and model, so only new texts are embedded.
     """
     opening: Opening = context.obj
     with opening.crib() as crib:

@@ -23,14 +23,21 @@ def run(
     name: Annotated[str, typer.Argument(help="The client that the key is for.")] = "",
     profile: Annotated[
         list[str] | None,
-        typer.Option("--profile", help="With `add`: a profile it is good for; may be repeated."),
+        typer.Option(
+            "--profile",
+            metavar="NAME",
+            help="With `add`: a profile it is good for; may be repeated.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the keys of clients, make one for some profiles, or take one back.
+    """List the keys of clients, make one, or take one back.
 
     A key is shown once, when it is made; what is kept is a hash of it. One that was taken back is
     refused from that moment on, by a running gateway too.
+
+        toolcrib keys add ci --profile reading
+        toolcrib keys remove ci
     """
     opening: Opening = context.obj
     settings = opening.settings()

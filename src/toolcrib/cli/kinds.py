@@ -19,7 +19,11 @@ class KindName(StrEnum):
 
 Kinds = Annotated[
     list[KindName] | None,
-    typer.Option("--kind", help="Only this kind of capability; may be repeated."),
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="Only tools, skills or agents: `tool`, `skill`, `agent`; may be repeated.",
+    ),
 ]
 
 

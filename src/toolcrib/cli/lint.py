@@ -24,17 +24,22 @@ def run(
     context: typer.Context,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(help="tools.yaml files to look at; without one, the whole catalog."),
+        typer.Argument(
+            metavar="FILE", help="tools.yaml files to look at; without one, the whole catalog."
+        ),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 1 if there is an error or a warning.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find tools that searchers will miss or confuse, and say what to put right.
+    """Find tools that searchers will miss or confuse.
 
-    Empty, doubled and overlong descriptions, near-identical neighbours, parameters without a word
-    about them, names that could be anything. The rules are described in docs/guide/lint.md.
+    Says what to put right: empty, doubled and overlong descriptions, near-identical neighbours,
+    parameters without a word about them, names that could be anything. The rules are described in
+    docs/guide/lint.md.
+
+        toolcrib lint tools.yaml --strict
     """
     opening: Opening = context.obj
     findings = lint(_declared(files, opening.tools) if files else _catalog(opening))

@@ -39,11 +39,13 @@ def run(
     kinds: Kinds = None,
     as_json: AsJson = False,
 ) -> None:
-    """List everything in the pool, hidden or not, with its state and what it costs a model.
+    """List everything in the pool, hidden or not, with its state.
 
     Tokens are those of name, description and schema, as a model would be sent them; skills and
-    agents are sent when they are asked for. The sum is that of `toolcrib tokens`: of the tools
-    that a model may be shown.
+    agents are sent when they are asked for. The sum is that of `toolcrib tokens`: of the tools that
+    a model may be shown.
+
+        toolcrib list | grep github
     """
     opening: Opening = context.obj
     with opening.crib() as crib:

@@ -25,7 +25,10 @@ def run(
         bool, typer.Option("--no-browser", help="Only print the address to open.")
     ] = False,
     timeout_s: Annotated[
-        float, typer.Option("--timeout", min=0.001, help="Seconds to wait for the person.")
+        float,
+        typer.Option(
+            "--timeout", metavar="SECONDS", min=0.001, help="Seconds to wait for the person."
+        ),
     ] = 300.0,
     as_json: AsJson = False,
 ) -> None:
@@ -34,6 +37,9 @@ def run(
     Prints the address where a person says yes, opens it in the browser, and waits for the answer on
     a port of this machine. The tokens are kept in a file that only you can read, and renewed by
     themselves. Exit code 1: logged in, and the tools could not be listed.
+
+        toolcrib login notion
+        toolcrib login notion --forget
     """
     opening: Opening = context.obj
     with opening.mcp() as servers:

@@ -23,8 +23,11 @@ def run(
     """Start the configured MCP servers once and remember what they list.
 
     After that, search finds their tools while they sleep, and a call starts the one it needs. What
-    was known of a server that does not start stays. Exit code 1 if one did not. Tools that are
-    new since the first time, or others than they were, wait for `toolcrib review`.
+    was known of a server that does not start stays. Exit code 1 if one did not. Tools that are new
+    since the first time, or others than they were, wait for `toolcrib review`.
+
+        toolcrib refresh
+        toolcrib refresh github
     """
     opening: Opening = context.obj
     with opening.mcp() as servers:

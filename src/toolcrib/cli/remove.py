@@ -21,7 +21,10 @@ def run(
     name: Annotated[str, typer.Argument(help="The server, as it was called.")],
     as_json: AsJson = False,
 ) -> None:
-    """Remove a server that was added, with what is known of it and its login."""
+    """Remove a server that was added, and all that is known of it.
+
+    Its tools, decisions and login go with it. One that a file of your own names stays there.
+    """
     opening: Opening = context.obj
     settings, file = opening.settings(), own_servers_file()
     known = read_servers([file]).servers if file.exists() else ()

@@ -30,27 +30,37 @@ def run(
     approve: Annotated[
         list[str] | None,
         typer.Option(
-            "--approve", help="Approve this tool, by server/tool or its name; may be repeated."
+            "--approve",
+            metavar="TOOL",
+            help="Approve this tool, by server/tool or its name; may be repeated.",
         ),
     ] = None,
     reject: Annotated[
         list[str] | None,
         typer.Option(
-            "--reject", help="Reject this tool, by server/tool or its name; may be repeated."
+            "--reject",
+            metavar="TOOL",
+            help="Reject this tool, by server/tool or its name; may be repeated.",
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Approve all that wait.")] = False,
     pin: Annotated[
-        str, typer.Option("--pin", help="Decide only if the tool's pin begins with this.")
+        str,
+        typer.Option(
+            "--pin", metavar="PIN", help="Decide only if the tool's pin begins with this."
+        ),
     ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Show the MCP tools that wait for review, and decide about them.
 
-    A tool waits when it is not what was approved, or when nobody has approved it yet. What is
-    shown is what its server listed last, beside what was approved, with hidden characters spelt
-    out. On a terminal, each is asked for. A rejected tool stays out until it changes again.
-    Exit code 1 if something still waits.
+    A tool waits when it is not what was approved, or when nobody has approved it yet. What is shown
+    is what its server listed last, beside what was approved, with hidden characters spelt out. On a
+    terminal, each is asked for. A rejected tool stays out until it changes again. Exit code 1 if
+    something still waits.
+
+        toolcrib review
+        toolcrib review github --approve create_issue
     """
     opening: Opening = context.obj
     with _desk(opening) as desk:

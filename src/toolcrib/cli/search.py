@@ -18,7 +18,8 @@ def run(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="What is needed, in English or Chinese.")],
     limit: Annotated[
-        int | None, typer.Option(min=1, help="How many hits at most. [default: the setting]")
+        int | None,
+        typer.Option(metavar="N", min=1, help="How many hits at most. [default: the setting]"),
     ] = None,
     kinds: Kinds = None,
     as_json: AsJson = False,
@@ -27,6 +28,10 @@ def run(
 
     Besides plain words, a query may be `select:NAME,NAME` (these, by name), `+word rest` (word has
     to be in the name), `/pattern/` (a regular expression) or empty (what there is).
+
+        toolcrib search "mail an invoice"
+        toolcrib search "+file move" --limit 3
+        toolcrib search select:read_file,write_file
     """
     opening: Opening = context.obj
     with opening.crib() as crib:

@@ -35,7 +35,10 @@ def run(
         bool, typer.Option("--stdio", help="Serve one client on standard input and output.")
     ] = False,
     profile: Annotated[
-        str, typer.Option("--profile", help="With --stdio: the part of the pool to serve.")
+        str,
+        typer.Option(
+            "--profile", metavar="NAME", help="With --stdio: the part of the pool to serve."
+        ),
     ] = "default",
     detached: Annotated[
         bool,
@@ -43,11 +46,14 @@ def run(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Serve everything as one MCP server: to `toolcrib connect`, and over HTTP on this machine.
+    """Serve everything as one MCP server on this machine.
 
-    It owns the servers, the index and the calls that wait, for all clients together. Stop it with
-    Ctrl-C or `toolcrib gateway stop`; SIGHUP reads the settings again. With `--stdio` there is no
-    daemon: one process for one client.
+    It answers `toolcrib connect`, and HTTP with a key. It owns the servers, the index and the calls
+    that wait, for all clients together. Stop it with Ctrl-C or `toolcrib gateway stop`; SIGHUP
+    reads the settings again. With `--stdio` there is no daemon: one process for one client.
+
+        toolcrib serve
+        toolcrib serve --stdio --profile reading
     """
     opening: Opening = context.obj
     if stdio:
@@ -89,7 +95,8 @@ def _run(
     from toolcrib.gateway.windows import Windows  # noqa: PLC0415
 
     async def serve() -> None:
-        opened = daemon.Opening(partial(_crib, opening, asyncio.get_running_loop()), Windows)
+        crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
+        opened = daemon.Opening(opening.lasting_settings, crib, Windows, opening.files)
         serving = daemon.Daemon(opened, holding, ends_when_idle=ends_when_idle)
         await serving.run(ready, _end_anyway)
 
@@ -120,14 +127,9 @@ def _serve_stdio(opening: Opening, profile: str) -> None:
     from toolcrib.gateway.stdio import serve_stdio  # noqa: PLC0415 - as above
 
     def crib(loop: asyncio.AbstractEventLoop) -> Crib:
-        opened = _crib(opening, loop)
+        opened = Crib.from_settings(opening.lasting_settings()[0], loop=loop)
         for problem in opened.problems:
             warn(problem)
         return opened
 
     serve_stdio(crib, Guest(LOCAL, profile_of(opening.settings().gateway, profile)))
-
-
-def _crib(opening: Opening, loop: asyncio.AbstractEventLoop) -> Crib:
-    """A crib whose servers live where their callers are: a call changes no thread."""
-    return Crib.from_settings(opening.settings(lasts=True), loop=loop)

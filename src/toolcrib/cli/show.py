@@ -19,7 +19,7 @@ def run(
     name: Annotated[str, typer.Argument(help="Its name; the bare name will do if it is unique.")],
     as_json: AsJson = False,
 ) -> None:
-    """Show one capability in full: everything that is known of it, and its schema."""
+    """Show one capability in full, with its schema."""
     opening: Opening = context.obj
     with opening.crib() as crib:
         entry = crib.get(name)

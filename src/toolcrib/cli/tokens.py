@@ -17,19 +17,22 @@ NAME = "tokens"
 
 Mode = Annotated[
     str | None,
-    typer.Option(help="Take this mode in place of the setting `tool_search`; not for the gateway."),
+    typer.Option(
+        metavar="MODE",
+        help="Take this mode in place of the setting `tool_search`; not for the gateway.",
+    ),
 ]
 
 
 def run(context: typer.Context, mode: Mode = None, as_json: AsJson = False) -> None:
-    """Tell what your tools cost a model with each request, and what deferring them saves.
+    """Tell what your tools cost a model, and what deferring saves.
 
     First the definitions of each source by themselves: all of them, and those that are never
     deferred. Then what is really sent, for each place where a model is shown tools: every tool
     listed, and what stands in their place before any search. For the gateway that is its
     instructions and its `tools/list`; for a provider the tools of a request as its wire has them,
-    the note and the summary. A provider adds words of its own, which nobody can count here.
-    What MCP servers ask to be always loaded is told below.
+    the note and the summary. A provider adds words of its own, which nobody can count here. What
+    MCP servers ask to be always loaded is told below.
     """
     opening: Opening = context.obj
     with opening.crib() as crib:

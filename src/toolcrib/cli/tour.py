@@ -26,7 +26,7 @@ For your own, name `tools`, `skills` or `agents` in the settings
 
 
 def run(context: typer.Context, as_json: AsJson = False) -> None:
-    """Take a short tour: index what is there, search three times, and see why."""
+    """Take a short tour: index what is there, search, and see why."""
     opening: Opening = context.obj
     screen = console()
     with opening.crib() as crib:

@@ -21,7 +21,9 @@ def run(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="The query, as it was asked.")],
     tool: Annotated[str, typer.Argument(help="The capability that was found, or was not.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="The limit, as it was asked.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="The limit, as it was asked.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Explain why a query finds a capability, or does not.
@@ -29,6 +31,8 @@ def run(
     Shows each wording of the query with the rank and the score that each arm gave, what each arm
     and the name add, beside the best, the several things that are asked for, how sure the answer
     is, the filters, the cut and the limit.
+
+        toolcrib why "save a page" fetch_url
     """
     opening: Opening = context.obj
     with opening.crib() as crib:

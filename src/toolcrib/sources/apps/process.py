@@ -5,25 +5,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from toolcrib.sources.apps.address import VARIABLE
+from toolcrib.sources.head_tail import HeadTail
 from toolcrib.sources.launched import POLL_S, Launched
-from toolcrib.sources.tail import Tail
 
 ALLOWED = frozenset(
     {"HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ"}
     | {"USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}
     | {"XDG_STATE_HOME", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"}
 )
-WRITTEN_KEPT = 16 * 1024
+WRITTEN_HEAD = 4 * 1024
+WRITTEN_TAIL = 16 * 1024
 
 
 class AppProcess:
-    """A running process. Of what it writes the end is kept."""
+    """A running process. Of what it writes both ends are kept."""
 
     def __init__(self, command: Sequence[str], address: Path, environ: Mapping[str, str]) -> None:
         """Start it. Raises `OSError`, also where there is no such command."""
         env = {name: value for name, value in environ.items() if name in ALLOWED}
         self._launched = Launched(command, env | {VARIABLE: str(address)}, env.get("HOME"))
-        self._written = Tail(WRITTEN_KEPT)
+        self._written = HeadTail(WRITTEN_HEAD, WRITTEN_TAIL)
         self._reading: asyncio.BaseTransport | None = None
 
     async def watch(self) -> None:
@@ -38,7 +39,7 @@ class AppProcess:
 
     @property
     def written(self) -> str:
-        """The end of what it wrote."""
+        """What it wrote: the beginning and the end."""
         return self._written.text().strip()
 
     async def exited(self) -> None:
