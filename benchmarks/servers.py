@@ -40,6 +40,8 @@ PATIENCE_S = 120
 """A start or a call that takes longer hangs."""
 FEW = 5
 """So many differences of a server are told: the others are mostly of their kind."""
+MUCH = 400
+"""So many signs of an answer are told."""
 ERAS = {"2025-11-25": "legacy", "2026-07-28": "2026-07-28"}
 SEARCH, EVERY = "search", "every"
 SETTINGS = f"""\
@@ -266,7 +268,7 @@ def _differences(server: RealServer, direct: Seen, turns: Mapping[Turn, Seen]) -
         for ask, alone, through in zip(server.asks, direct.answers, seen.answers, strict=True):
             expected, got = (_plain(each, ask) for each in (alone, through))
             if expected != got:
-                yield f"{turn}: {ask.tool}: {got} instead of {expected}"
+                yield f"{turn}: {ask.tool}: {got[:MUCH]} instead of {expected[:MUCH]}"
 
 
 def _of_lists(direct: Mapping[str, Wire], through: Mapping[str, Wire]) -> list[str]:
