@@ -17,6 +17,7 @@ def playground(folder: Path) -> Path:
     made = folder / "playground"
     made.mkdir()
     (made / "note.txt").write_text("a note for the test")
+    (made / "long.txt").write_text("".join(f"line {number}\n" for number in range(8_000)))
     (made / "tidy.js").write_text("const a = 1;\n")
     (made / "eslint.config.js").write_text("module.exports = [];\n")
     (made / "paper.pdf").write_bytes(pdf("a paper for the test"))
@@ -93,7 +94,7 @@ class _Page(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(PAGE if found else b"")
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - theirs
         """Say nothing."""
 
 

@@ -68,6 +68,7 @@ def _few(ground: Ground) -> list[RealServer]:
             "filesystem",
             (
                 Ask("read_text_file", {"path": f"{folder}/note.txt"}),
+                Ask("read_text_file", {"path": f"{folder}/long.txt"}),
                 Ask("write_file", {"path": f"{folder}/{{turn}}.txt", "content": "{turn}"}),
             ),
         ),
@@ -96,7 +97,7 @@ def _few(ground: Ground) -> list[RealServer]:
         ),
         "budget": ("budget-allocator", (Ask("get-budget-data"),)),
         "cohorts": ("cohort-heatmap", (Ask("get-cohort-data", varying=r"\d+"),)),
-        "customers": ("customer-segmentation", (Ask("get-customer-data"),)),
+        "customers": ("customer-segmentation", (Ask("get-customer-data", varying=r"\w[\w .-]*"),)),
         "eslint": ("@eslint/mcp", (Ask("lint-files", {"filePaths": [f"{folder}/tidy.js"]}),)),
         "postgrest": (
             "@supabase/mcp-server-postgrest",
@@ -183,7 +184,7 @@ def _more(ground: Ground) -> list[RealServer]:
             "playwright",
             "@playwright/mcp",
             Ask("browser_navigate", {"url": ground.page}, r"page-[-\w]+\.yml"),
-            Ask("browser_snapshot"),
+            Ask("browser_snapshot", varying=r"ref=\w+"),
             args=_browser("--executable-path", "--headless", "--isolated", "--no-sandbox"),
         ),
         installed.npm(

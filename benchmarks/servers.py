@@ -11,7 +11,6 @@ first; `--large` adds those that take hundreds of megabytes. Exit code 1: some a
 import asyncio
 import json
 import os
-import re
 import sys
 import tempfile
 from argparse import ArgumentParser
@@ -33,6 +32,7 @@ from benchmarks.home import Home
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.playground import playground, repository, web_page
 from benchmarks.real_servers import Ask, Ground, RealServer, filled, real_servers
+from benchmarks.sameness import PAGED, Seen, Wire, of_answers, of_lists, text_of
 from scripts import install_more_servers, install_test_servers
 
 NAME = "servers"
@@ -40,9 +40,8 @@ PATIENCE_S = 120
 """A start or a call that takes longer hangs."""
 FEW = 5
 """So many differences of a server are told: the others are mostly of their kind."""
-MUCH = 400
-"""So many signs of an answer are told."""
 ERAS = {"2025-11-25": "legacy", "2026-07-28": "2026-07-28"}
+HANDLE, PAGES = "toolcrib/handle", "toolcrib/pages"
 SEARCH, EVERY = "search", "every"
 SETTINGS = f"""\
 [embed]
@@ -54,21 +53,6 @@ mode = "search"
 [gateway.profiles.{EVERY}]
 mode = "passthrough"
 """
-DEFINITION = ("title", "description", "inputSchema", "outputSchema", "annotations", "_meta")
-OURS = frozenset(
-    {"anthropic/alwaysLoad", "anthropic/searchHint", "io.modelcontextprotocol/serverInfo"}
-)
-"""What the gateway adds: for hosts that defer tools, and who it is."""
-
-Wire = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What one client saw of a server: its tools by their bare names, and what was answered."""
-
-    tools: Mapping[str, Wire]
-    answers: Sequence[Wire] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +131,7 @@ async def _compared(servers: Sequence[RealServer], home: Home, nowhere: TextIO) 
         turns = [await _turn(turn, servers, direct, home, daemon) for turn in TURNS]
     seen = zip(*turns, strict=True)
     return [
-        Row(server, alone, [*_differences(server, alone, dict(zip(TURNS, each, strict=True)))])
+        Row(server, alone, [*_differences(server, alone, each)])
         for server, alone, each in zip(servers, direct, seen, strict=True)
     ]
 
@@ -180,11 +164,11 @@ async def _directly(server: RealServer, home: Home, nowhere: TextIO) -> Seen:
         return Seen(tools, [await _answer(client, *call) for call in calls])
 
 
-async def _roots(_: object) -> ListRootsResult:
+async def _roots(context: object) -> ListRootsResult:  # noqa: ARG001 - the SDK's names
     return ListRootsResult(roots=[])
 
 
-async def _elicit(*_: object) -> ElicitResult:
+async def _elicit(context: object, params: object) -> ElicitResult:  # noqa: ARG001
     return ElicitResult(action="cancel")
 
 
@@ -206,7 +190,7 @@ async def _turn(
                 name.removeprefix(prefix): tools[name] for name in tools if name.startswith(prefix)
             }
             calls = [_call(turn, prefix, ask, reads=_reads(alone, ask)) for ask in server.asks]
-            return Seen(own, [await _answer(client, *call) for call in calls])
+            return Seen(own, [await _whole(client, await _answer(client, *call)) for call in calls])
 
         return await _side_by_side([one(*each) for each in zip(servers, direct, strict=True)])
 
@@ -257,53 +241,27 @@ async def _answer(client: Client, name: str, arguments: Mapping[str, Any]) -> Wi
     return _wire(said)
 
 
+async def _whole(client: Client, answer: Wire) -> Wire:
+    """An answer with all of its pages: the text behind the line that tells of them, in one."""
+    meta = answer.get("_meta", {})
+    if HANDLE not in meta:
+        return answer
+    texts = [text_of(answer["content"][1:])]
+    for number in range(2, meta[PAGES] + 1):
+        page = await _answer(client, "tool_result", {"handle": meta[HANDLE], "page": number})
+        texts.append(text_of(page["content"][1:]))
+    return {PAGED: "".join(texts)}
+
+
 def _wire(model: Any) -> Wire:  # noqa: ANN401 - a model of the SDK
     return model.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
-def _differences(server: RealServer, direct: Seen, turns: Mapping[Turn, Seen]) -> Iterator[str]:
-    for turn, seen in turns.items():
-        if turn.profile == EVERY:
-            yield from (f"{turn}: {each}" for each in _of_lists(direct.tools, seen.tools))
-        for ask, alone, through in zip(server.asks, direct.answers, seen.answers, strict=True):
-            expected, got = (_plain(each, ask) for each in (alone, through))
-            if expected != got:
-                yield f"{turn}: {ask.tool}: {got[:MUCH]} instead of {expected[:MUCH]}"
-
-
-def _of_lists(direct: Mapping[str, Wire], through: Mapping[str, Wire]) -> list[str]:
-    missing = [f"{name} is not listed" for name in direct if name not in through]
-    added = [f"{name} is not the server's" for name in through if name not in direct]
-    changed = [
-        f"{name}: another {key}: {through[name].get(key)} instead of {tool.get(key)}"
-        for name, tool in direct.items()
-        if name in through
-        for key in DEFINITION
-        if _given(tool, key) != _given(through[name], key)
-    ]
-    return [*missing, *added, *changed]
-
-
-def _given(tool: Wire, key: str) -> object:
-    """A part of a definition, without what the gateway adds."""
-    match key, tool.get(key):
-        case "_meta", value:
-            return _without_ours(value)
-        case "annotations", value:  # not to be said to read is to be said not to
-            return {"readOnlyHint": False, **(value or {})}
-        case _, value:
-            return value
-
-
-def _without_ours(meta: Wire | None) -> Wire:
-    return {name: each for name, each in (meta or {}).items() if name not in OURS}
-
-
-def _plain(answer: Wire, ask: Ask) -> str:
-    """An answer without what says whose turn it was, and what varies."""
-    kept = {**answer, "resultType": None, "_meta": _without_ours(answer.get("_meta"))}
-    text = re.sub(r"turn\d", "turn", json.dumps(kept, ensure_ascii=False, sort_keys=True))
-    return re.sub(ask.varying, "…", text) if ask.varying else text
+def _differences(server: RealServer, alone: Seen, turns: Sequence[Seen]) -> Iterator[str]:
+    for turn, seen in zip(TURNS, turns, strict=True):
+        lists = of_lists(alone.tools, seen.tools) if turn.profile == EVERY else ()
+        for each in (*lists, *of_answers(server.asks, alone.answers, seen.answers)):
+            yield f"{turn}: {each}"
 
 
 def report(rows: Sequence[Row]) -> str:

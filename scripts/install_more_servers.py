@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))  # as a program, its neighbours are not in sight
 
-from scripts.npm import node, npm_install
+from scripts.npm import node, npm_install, npx, run
 from scripts.once import install_once
 from scripts.pypi import pip_install
 
@@ -98,6 +98,20 @@ def _install(folder: Path, places: Sequence[Place]) -> None:
             list(pool.map(one, places))
 
     install_once(folder, {each.name: each.packages for each in places}, side_by_side)
+
+
+def cache_for_npx(packages: Mapping[str, str], folder: Path = FOLDER / "npx") -> Path:
+    """A cache of npm's in which npx finds these packages, without a network; the folder."""
+
+    def one(package: str) -> None:
+        run(*npx(NODE), "--yes", f"--cache={folder}", f"--package={package}", "--", "true")
+
+    def side_by_side() -> None:
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(one, (f"{name}@{each}" for name, each in packages.items())))
+
+    install_once(folder, packages, side_by_side)
+    return folder
 
 
 def version(package: str) -> str:
