@@ -7,7 +7,7 @@ import typer
 from rich.progress import Progress
 
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.cli.screen import AsJson, Note, console, print_json, print_notes, safe, table
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource, Refreshed
@@ -37,10 +37,17 @@ def run(
         print_json([each._asdict() for each in done])
     else:
         rows = [
-            (each.server, each.tools, each.waiting or "", f"{each.seconds:.1f}", each.error)
+            (
+                each.server,
+                "failed" if each.error else "listed",
+                each.tools,
+                each.waiting or "",
+                f"{each.seconds:.1f}",
+            )
             for each in done
         ]
-        console().print(table("", ["server", ">tools", ">waiting", ">seconds", "error"], rows))
+        console().print(table("", ["server", "state", ">tools", ">waiting", ">seconds"], rows))
+        print_notes(Note(each.server, each.error) for each in done if each.error)
         if waiting := sum(each.waiting for each in done):
             console().print(f"Tools that wait for review: {waiting}; run `toolcrib review`.")
     if any(each.error for each in done):

@@ -1,23 +1,22 @@
 """The command `toolcrib servers`."""
 
 from datetime import UTC, datetime
+from time import time
 from typing import Annotated
 
 import typer
 
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.cli.screen import AsJson, Note, console, print_json, print_notes, safe, table
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.source import ServerStatus
 
 NAME = "servers"
 
 COLUMNS = (
-    *("server", "by", "state", ">tools", ">waiting", ">flagged", "protocol"),
-    *(">start s", ">memory MB", "last seen", "last error"),
+    *("server", "state", ">tools", ">waiting", ">flagged", "last seen"),
+    *("?by", "?>memory MB", "?>start s"),
 )
-IF_ANY = frozenset({">waiting", ">flagged", ">memory MB"})
-"""Columns that are left out where no server has anything in them: a screen is narrow."""
 
 
 def run(
@@ -40,14 +39,12 @@ def run(
     if as_json:
         print_json(found)
         return
-    rows = [_row(each) for each in found]
-    shown = [
-        place
-        for place, column in enumerate(COLUMNS)
-        if column not in IF_ANY or any(row[place] for row in rows)
-    ]
-    columns = [COLUMNS[place] for place in shown]
-    console().print(table("", columns, [[row[place] for place in shown] for row in rows]))
+    console().print(table("", COLUMNS, map(_row, found)))
+    print_notes(
+        Note(each.server, each.failure.message, f"toolcrib refresh {each.server}")
+        for each in found
+        if each.failure
+    )
     unseen = sum(not each.seen for each in found)
     if unseen:
         console().print(safe(f"{unseen} never reached: run `toolcrib refresh`."))
@@ -56,19 +53,20 @@ def run(
 def _row(status: ServerStatus) -> tuple[object, ...]:
     return (
         status.server,
-        status.transport,
-        status.state,
+        "failed" if status.failure and status.state == "asleep" else status.state,
         status.tools,
         status.waiting or "",
         status.flagged or "",
-        status.protocol or "-",
-        f"{status.start_s:.1f}" if status.start_s else "-",
-        f"{status.memory_bytes / 1e6:.0f}" if status.memory_bytes else "",
         _day(status.seen),
-        status.failure.message if status.failure else "",
+        status.transport,
+        f"{status.memory_bytes / 1e6:.0f}" if status.memory_bytes else "",
+        f"{status.start_s:.1f}" if status.start_s else "",
     )
 
 
 def _day(since: float) -> str:
-    when = datetime.fromtimestamp(since, UTC).astimezone()
-    return when.strftime("%Y-%m-%d %H:%M") if since else "never"
+    """The time of today, or the day of another."""
+    when, now = (datetime.fromtimestamp(each, UTC).astimezone() for each in (since, time()))
+    if not since:
+        return "never"
+    return when.strftime("%H:%M" if when.date() == now.date() else "%Y-%m-%d")
