@@ -21,6 +21,7 @@ from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.extras import Extras
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.logs import set_level
+from toolcrib.gateway.relay import outcome_result
 from toolcrib.gateway.rounds import Rounds
 
 ERAS = ("legacy", "auto")
@@ -71,10 +72,8 @@ class Front:
                 log=heard.log,
                 timeout_s=HANG_S,
             )
-            if outcome.error:
-                said = [{"type": "text", "text": f"{outcome.error.code}: {outcome.error.message}"}]
-                return {"resultType": "complete", "content": said, "isError": True}
-            return {"resultType": "complete", "content": outcome.content}
+            result = outcome_result(outcome, modern=sdk.is_modern(context))
+            return {"resultType": "complete", **result}
 
         return await self.rounds.serve(context, work)
 

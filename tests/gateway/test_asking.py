@@ -42,7 +42,7 @@ def elicited(action, **content):
 
 def under_way(crib):
     """The calls that the server `old` has been sent and has not answered."""
-    return crib._servers["old"]._keeper._connection._listeners._here
+    return crib.servers["old"]._keeper._connection._listeners._here
 
 
 async def called(crib, front, back, person, name):
@@ -85,16 +85,44 @@ def test_a_model_and_roots_are_asked_for_as_well_and_all_at_once(crib, front, ba
 @pytest.mark.parametrize(("front", "back"), EVERY)
 def test_whoever_cannot_be_asked_is_not_and_the_tool_hears_so(crib, front, back):
     nobody = Person()
-    got = said(asyncio.run(called(crib, front, back, nobody, "elicits")))
-    assert got == {"elicits": {"result": {"action": "cancel"}}}
+    names = ("elicits", "wants_roots", "samples")
+    each = [said(asyncio.run(called(crib, front, back, nobody, name))) for name in names]
+    elicited, roots, sampled = (got[name] for got, name in zip(each, names, strict=True))
+    assert elicited == {"result": {"action": "cancel"}}
+    assert roots == {"result": {"roots": []}}
+    without = {"old": {"error": {"code": -1, "message": "nobody is there to reply"}}}
+    assert sampled == without.get(back, "without a model")
+
+
+@pytest.mark.parametrize("front", ERAS)
+def test_a_server_without_roots_that_fails_fails_in_its_own_words(crib, front):
+    failed = asyncio.run(called(crib, front, "old", Person(), "roots_or_fail"))
+    assert failed.is_error
+    assert words(failed) == 'out of paper, with {"result": {"roots": []}}'
+
+
+@pytest.mark.parametrize(("front", "back"), EVERY)
+def test_a_server_that_cannot_do_without_a_model_says_so_itself(crib, front, back):
     if (front, back) == ("auto", "modern"):  # both have an error of the protocol for it
-        declared = pytest.RaisesExc(MCPError, match="declares sampling")
-        with pytest.RaisesGroup(declared, flatten_subgroups=True):
-            asyncio.run(called(crib, front, back, nobody, "samples"))
+        own = pytest.RaisesExc(MCPError, match="no model, no work")
+        with pytest.RaisesGroup(own, flatten_subgroups=True):
+            asyncio.run(called(crib, front, back, Person(), "needs_model"))
         return
-    sampled = asyncio.run(called(crib, front, back, nobody, "samples"))
-    assert "nobody" in words(sampled)
-    assert bool(sampled.is_error) == (back == "modern")  # there it cannot be told so
+    failed = asyncio.run(called(crib, front, back, Person(), "needs_model"))
+    assert failed.is_error
+    assert ("no model, no work" if back == "modern" else "nobody is there") in words(failed)
+
+
+@pytest.mark.parametrize("front", ERAS)
+def test_a_server_that_goes_on_asking_for_a_model_is_given_up(crib, front):
+    failed = asyncio.run(called(crib, front, "modern", Person(), "insists"))
+    assert "unanswered" in words(failed)
+
+
+@pytest.mark.parametrize("back", BACKS)
+def test_a_program_without_anybody_to_ask_has_no_roots(crib, back):
+    outcome = asyncio.run(crib.call(f"mcp_{back}_wants_roots", {}))
+    assert '{"roots": []}' in str(outcome.content)
 
 
 @pytest.mark.parametrize(("front", "back"), EVERY)

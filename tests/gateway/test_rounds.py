@@ -128,15 +128,16 @@ def test_what_is_given_before_it_is_asked_will_do_and_more_does_no_harm(crib):
     assert "Ann" in text_of(run(crib, test))
 
 
-def test_what_a_client_has_not_declared_and_a_tool_cannot_do_without_has_its_own_error(crib):
+def test_what_a_client_has_not_declared_is_an_error_only_if_the_server_says_so(crib):
     async def test(wire):
-        return [await wire(name, {}) for name in ("samples", "wants_roots", "elicits")]
+        names = ("needs_model", "samples", "wants_roots", "elicits")
+        return [await wire(name, {}) for name in names]
 
-    *missing, dismissed = run(crib, test)
-    assert [each.code for each in missing] == [-32021] * 2
-    needs = [each.data["requiredCapabilities"] for each in missing]
-    assert needs == [{"sampling": {}}, {"roots": {}}]
-    assert dismissed["resultType"] == "complete"
+    missing, *others = run(crib, test)
+    assert missing.code == -32021
+    assert missing.data == {"requiredCapabilities": {"sampling": {}}}
+    assert [each["resultType"] for each in others] == ["complete"] * 3
+    assert ["isError" in each for each in others] == [False] * 3
 
 
 def test_of_too_many_that_wait_the_oldest_is_given_up(crib, monkeypatch):

@@ -6,7 +6,7 @@ import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
-from toolcrib.cli.screen import AsJson, console, print_json, print_text, table
+from toolcrib.cli.screen import AsJson, console, print_json, print_text, table, warn
 from toolcrib.gateway.asking_operator import ask
 
 NAME = "gateway"
@@ -50,6 +50,8 @@ def _show(status: dict[str, Any]) -> None:
         f"{status['tools']} capabilities; {len(status['servers'])} servers, up: "
         f"{', '.join(up) or 'none'}; calls that wait for approval: {status['waiting']}"
     )
+    for broken in status["broken_files"]:
+        warn(broken)
     rows = [
         (
             f"{each['name'] or '?'} {each['version']}",

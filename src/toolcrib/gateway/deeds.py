@@ -25,9 +25,11 @@ class Served(Protocol):
     port: int
     started: float
     ends_when_idle: bool
+    broken: tuple[str, ...]
 
     def stop(self) -> None: ...
     async def reload(self) -> None: ...
+    async def catch_up(self) -> None: ...
 
 
 def deeds_of(daemon: Served) -> Mapping[str, Do]:
@@ -44,6 +46,10 @@ def deeds_of(daemon: Served) -> Mapping[str, Do]:
         await daemon.reload()
         return True
 
+    async def changed(_asked: Mapping[str, Any]) -> Json:
+        await daemon.catch_up()
+        return True
+
     async def approvals(_asked: Mapping[str, Any]) -> Json:
         return [_ticket(each) for each in daemon.house.crib.tickets.waiting()]
 
@@ -51,7 +57,7 @@ def deeds_of(daemon: Served) -> Mapping[str, Do]:
         _decide(daemon, str(asked.get("id", "")), allowed=asked.get("allowed") is True)
         return True
 
-    deeds = (status, stop, reload, approvals, decide)
+    deeds = (status, stop, reload, changed, approvals, decide)
     return {deed.__name__: deed for deed in deeds}
 
 
@@ -74,6 +80,7 @@ def _status(daemon: Served) -> Json:
         "ends_when_idle": daemon.ends_when_idle,
         "tools": len(crib.entries()),
         "running": daemon.admission.running,
+        "broken_files": list(daemon.broken),
         "clients": [
             {
                 "name": note.name,

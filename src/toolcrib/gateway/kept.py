@@ -12,7 +12,6 @@ from toolcrib.gateway.logs import Logs
 from toolcrib.model import Asked, JsonObject
 
 HANDLE_BYTES = 24
-DISMISSED = frozenset({"elicitation/create"})
 
 Work: TypeAlias = Callable[[Heard], Awaitable[sdk.Result]]
 
@@ -25,7 +24,6 @@ class _Open(NamedTuple):
 class Kept:
     """The work, under way. `handle` is another in each round; `task` is done when the work is.
 
-    `lacking` is what was to be asked, and is not declared by the client: what it could not dismiss.
     `given` are replies that came before anything was asked.
     """
 
@@ -41,7 +39,6 @@ class Kept:
         self._open: dict[str, _Open] = {}
         self._asking = _promise()
         self._numbers = count(2)
-        self.lacking: set[str] = set()
         self.task = asyncio.ensure_future(_heard_out(work, Heard(self._logs, self._ask)))
 
     async def until_asked(self) -> sdk.Result | None:
@@ -71,8 +68,6 @@ class Kept:
     async def _ask(self, asked: Mapping[str, Asked]) -> Replies:
         context = self._logs.context
         able = {key: each for key, each in asked.items() if can_reply(context, each)}
-        unable = (each.question for key, each in asked.items() if key not in able)
-        self.lacking.update(question for question in unable if question not in DISMISSED)
         replies = {key: self._given.pop(key) for key in able if key in self._given}
         left = {key: each for key, each in able.items() if key not in replies}
         if left:

@@ -14,7 +14,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.gateway import sdk
@@ -27,11 +27,6 @@ MOST_KEPT = 6
 DONE_KEPT_S = 60.0
 KEY_BYTES = 32
 INPUT_REQUIRED = "input_required"
-CAPABILITIES: Mapping[str, str] = {
-    "elicitation/create": "elicitation",
-    "roots/list": "roots",
-    "sampling/createMessage": "sampling",
-}
 NOT_SENDABLE = "it was done, but what came back is nothing that MCP can say; see `toolcrib call`"
 NOT_VALID = "this requestState is not valid, or not any more; make the request again without it"
 
@@ -80,12 +75,7 @@ class Rounds:
         except asyncio.CancelledError:
             kept.cancel()
             raise
-        except sdk.MCPError:
-            _check_able(kept.lacking)
-            raise
         if result is not None:
-            if result.get("isError"):
-                _check_able(kept.lacking)
             return result
         self._keep(kept)
         kept.task.add_done_callback(lambda _: self._drop_later(kept))
@@ -123,17 +113,6 @@ class Rounds:
             kept.task.exception()  # whoever comes for it hears of it
         loop = asyncio.get_running_loop()
         loop.call_later(DONE_KEPT_S, lambda: self._kept.pop(kept.handle, None))
-
-
-def _check_able(lacking: Collection[str]) -> None:
-    """Raise the protocol's own error where work failed that the client could not be asked for."""
-    if lacking:
-        needs = sorted(CAPABILITIES[each] for each in lacking)
-        raise sdk.MCPError(
-            sdk.MISSING_REQUIRED_CLIENT_CAPABILITY,
-            f"this needs a client that declares {', '.join(needs)}",
-            {"requiredCapabilities": {each: {} for each in needs}},
-        )
 
 
 def _given(context: sdk.Context, key: str) -> Any:  # noqa: ANN401 - JSON, checked by the SDK

@@ -57,7 +57,7 @@ def tools():
     if "storm" in MODES or "loop" in MODES:
         found.append(tool(f"seen_{len(LISTED)}"))
     if "asks" in MODES:
-        found += [tool(name) for name in (*ASKING, "several", "says", "heard", "asks_late")]
+        found += [tool(name) for name in (*ASKING, *ASKING_ODDLY)]
     if "offers" in MODES:
         found.append(tool("touch"))
     if "cut" in MODES:
@@ -203,6 +203,8 @@ def asks(id, params):
     if not MODERN:
         found = {name: question(*each) for name, each in wanted.items()}
         text(id, json.dumps(found))
+    elif "samples" in wanted and "sampling" not in able(params):
+        text(id, json.dumps({"samples": "without a model"}))
     elif not set(wanted) <= set(params.get("inputResponses") or ()):
         requests = {name: {"method": each[0], "params": each[1]} for name, each in wanted.items()}
         reply(id, resultType="input_required", inputRequests=requests, requestState=STATE)
@@ -210,6 +212,35 @@ def asks(id, params):
         text(id, json.dumps({name: {"result": params["inputResponses"][name]} for name in names}))
     else:
         send(id=id, error={"code": -32602, "message": "bad state"})
+
+
+def able(params):
+    """What the client of a request of the modern era says it can be asked."""
+    return params["_meta"]["io.modelcontextprotocol/clientCapabilities"]
+
+
+def needs_model(id, params):
+    """Fail without a model: as the eras have it."""
+    if MODERN and "sampling" not in able(params):
+        needs = {"requiredCapabilities": {"sampling": {}}}
+        send(id=id, error={"code": -32021, "message": "no model, no work", "data": needs})
+    elif MODERN:
+        asked = {"model": {"method": "sampling/createMessage", "params": SAMPLING}}
+        reply(id, resultType="input_required", inputRequests=asked, requestState=STATE)
+    else:
+        said = question("sampling/createMessage", SAMPLING)
+        text(id, json.dumps(said), isError="error" in said)
+
+
+def insists(id, _params):
+    """Ask for a model, whatever the client says it can be asked."""
+    asked = {"model": {"method": "sampling/createMessage", "params": SAMPLING}}
+    reply(id, resultType="input_required", inputRequests=asked, requestState=STATE)
+
+
+def roots_or_fail(id, _params):
+    """Ask for roots, as a server does that goes on without them, and then fail for its own part."""
+    text(id, f"out of paper, with {json.dumps(question('roots/list', {}))}", isError=True)
 
 
 def asks_late(id, params):
@@ -319,13 +350,20 @@ def unsubscribe(id, params):
     reply(id)
 
 
-MORE = {
+ASKING_ODDLY = {
     "several": asks,
     "says": says,
     "heard": lambda id, _params: text(id, json.dumps(HEARD)),
     "asks_late": asks_late,
+    "needs_model": needs_model,
+    "insists": insists,
+    "roots_or_fail": roots_or_fail,
+}
+MORE = {
     "touch": touch,
-} | dict.fromkeys(ASKING, asks)
+    **ASKING_ODDLY,
+    **dict.fromkeys(ASKING, asks),
+}
 OFFERS = {
     "resources": {"listChanged": True, "subscribe": True},
     "prompts": {"listChanged": True},

@@ -1,7 +1,8 @@
 """What a server of the handshake asks in the middle of a call, handed to whoever made the call.
 
-The replies are not ours to make up: where nobody is there, an elicitation was dismissed, and the
-others are refused.
+The replies are not ours to make up. Where nobody is there, each has its own way to say so, and the
+server decides how to go on: an elicitation was dismissed, there are no roots, and a message is
+refused.
 """
 
 from typing import TypeVar
@@ -45,9 +46,9 @@ class Callbacks:
     async def roots(
         self,
         context: sdk.ClientRequestContext,  # noqa: ARG002
-    ) -> sdk.ListRootsResult | sdk.ErrorData:
+    ) -> sdk.ListRootsResult:
         reply = await self._ask("roots/list", None, sdk.ListRootsResult)
-        return reply or sdk.ErrorData(code=sdk.METHOD_NOT_FOUND, message=NOBODY)
+        return reply or sdk.ListRootsResult(roots=[])
 
     async def _ask(
         self, question: Question, params: sdk.BaseModel | None, kind: type[Reply]

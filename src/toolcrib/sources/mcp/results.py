@@ -33,7 +33,8 @@ def failure(
 ) -> Outcome:
     """What became of a call that was sent and whose reply did not come, or not in good order.
 
-    `meta` has the protocol's own `code` where the server refused it.
+    `meta` has the protocol's own `code` where the server refused it, and the `data` with which it
+    says what its client has to be able to.
     """
     code, phase, retryable, effect = _kind(error)
     said = (redactor or Redactor()).text(str(error))
@@ -42,6 +43,8 @@ def failure(
     if isinstance(error, sdk.MCPError) and code == "server_error":
         own = error.code == sdk.SERVERS_OWN_CLOSED
         meta["code"] = sdk.CONNECTION_CLOSED if own else error.code
+        if error.code == sdk.MISSING_REQUIRED_CLIENT_CAPABILITY:
+            meta["data"] = error.data
     return Outcome(error=CallError(code, phase, message, server, retryable, effect), meta=meta)
 
 

@@ -6,10 +6,11 @@ reminded of. Not for the era of the handshake, whose servers ask in between (`ca
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from toolcrib.model import Ask, Asked, Json, JsonObject, Running, log_nowhere
+from toolcrib.model import Ask, Asked, Json, JsonObject, Question, Running, log_nowhere
 from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.capabilities import without
 from toolcrib.sources.mcp.errand import Errand, Method
 from toolcrib.sources.mcp.questions import forwarded
 from toolcrib.sources.mcp.server import ServerConfig
@@ -18,7 +19,12 @@ from toolcrib.sources.mcp.shown import shown
 MOST_ROUNDS = 10
 PAUSE_S = 0.1
 LONGEST_MESSAGE = 500
-CANCELLED: JsonObject = {"action": "cancel"}
+_WITHOUT_ANYBODY: Mapping[Question, JsonObject] = {
+    "elicitation/create": {"action": "cancel"},
+    "roots/list": {"roots": []},
+}
+"""What stands for no reply. Nothing stands for a model that is not there."""
+_NO_MODEL = frozenset({"sampling"})
 
 _REQUESTS: Mapping[Method, type[sdk.Request[Any, Any]]] = {
     "tools/call": sdk.CallToolRequest,
@@ -35,57 +41,66 @@ _ANSWERS: Mapping[Method, "sdk.TypeAdapter[Any]"] = {
 
 
 class Unanswered(Exception):
-    """The server wants to know what nobody here can tell it."""
+    """The server wants to know what nobody here can tell it, and asks again."""
+
+
+class _More(NamedTuple):
+    """What goes along the next time, and what we say no longer that we can be asked."""
+
+    params: JsonObject
+    withheld: frozenset[str]
 
 
 async def performed(
     session: sdk.ClientSession, errand: Errand, running: Running, config: ServerConfig
 ) -> sdk.BaseModel:
     """The server's answer, once it was told all that it asked. Raises `Unanswered`."""
-    more: JsonObject = {}
+    more = _More({}, frozenset())
     for _ in range(MOST_ROUNDS):
         answer = await _sent(session, errand, more, running)
         if not isinstance(answer, sdk.InputRequiredResult):
             return answer
-        more = await _more(answer, running.ask, config)
+        more = await _more(answer, running.ask, config, more.withheld)
     raise Unanswered(f"asked again after each of {MOST_ROUNDS} replies")
 
 
 async def _sent(
-    session: sdk.ClientSession, errand: Errand, more: JsonObject, running: Running
+    session: sdk.ClientSession, errand: Errand, more: _More, running: Running
 ) -> sdk.BaseModel:
     async def tell(progress: float, total: float | None, message: str | None) -> None:
         running.progress(progress, total, shown(message or "", LONGEST_MESSAGE))
 
-    params: dict[str, Json] = {**errand.params, **more}
+    params: dict[str, Json] = {**errand.params, **more.params}
+    meta = dict(without(more.withheld))
     if running.log is not log_nowhere:
-        params["_meta"] = {sdk.LOG_LEVEL_META_KEY: "debug"}  # whoever listens picks out
+        meta[sdk.LOG_LEVEL_META_KEY] = "debug"  # whoever listens picks out
+    if meta:
+        params["_meta"] = meta
     request = _REQUESTS[errand.method].model_validate({"method": errand.method, "params": params})
     adapter = cast("sdk.TypeAdapter[sdk.BaseModel]", _ANSWERS[errand.method])
     return await session.send_request(request, adapter, progress_callback=tell)
 
 
-async def _more(answer: sdk.InputRequiredResult, ask: Ask, config: ServerConfig) -> JsonObject:
-    """What to send along the next time."""
+async def _more(
+    answer: sdk.InputRequiredResult, ask: Ask, config: ServerConfig, withheld: frozenset[str]
+) -> _More:
+    """What to send along the next time. Raises `Unanswered`."""
     state: JsonObject = {"requestState": answer.request_state} if answer.request_state else {}
     if not answer.input_requests:
         await asyncio.sleep(PAUSE_S)  # it only wants more time
-        return state
+        return _More(state, withheld)
     asked = {key: _asked(request) for key, request in answer.input_requests.items()}
     may_be = {key: forwarded(config, *each) for key, each in asked.items()}
     replies = await ask({key: each for key, each in may_be.items() if each})
-    return {"inputResponses": {key: _reply(asked[key], replies.get(key)) for key in asked}, **state}
+    given = {key: replies.get(key, _WITHOUT_ANYBODY.get(asked[key].question)) for key in asked}
+    told = {key: reply for key, reply in given.items() if reply is not None}
+    if len(told) < len(asked):
+        if withheld:
+            raise Unanswered("wants a message of a model, and nobody here can give it one")
+        withheld = _NO_MODEL
+    return _More({"inputResponses": told, **state}, withheld)
 
 
 def _asked(request: sdk.InputRequest) -> Asked:
     params = request.params.model_dump(**sdk.AS_SENT) if request.params else {}
     return Asked(request.method, params)
-
-
-def _reply(asked: Asked, reply: JsonObject | None) -> JsonObject:
-    """The reply, or what stands for none: an elicitation can be dismissed, the others cannot."""
-    if reply is not None:
-        return reply
-    if asked.question == "elicitation/create":
-        return CANCELLED
-    raise Unanswered(f"wants {asked.question}, and nobody here can reply to that")

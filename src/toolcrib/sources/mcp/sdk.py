@@ -1,7 +1,7 @@
 """The one door to the MCP SDK: what we use of it, by the names it promises to keep.
 
-Importing this takes about half a second, so only what runs once a server is started does. The two
-private names are the type of what a transport yields, and the stream that carries contexts along.
+Importing this takes about half a second, so only what runs once a server is started does. The
+private names are the types of what a transport yields, and the stream that carries contexts along.
 """
 
 from typing import Literal, TypeAlias, TypedDict
@@ -17,16 +17,18 @@ from anyio import (
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import Client, MCPError
 from mcp.client import ClientSession, Transport
-from mcp.client._transport import TransportStreams
+from mcp.client._transport import TransportStreams, WriteStream
 from mcp.client.session import ClientRequestContext
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._context_streams import ContextReceiveStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    CLIENT_CAPABILITIES_META_KEY,
     CONNECTION_CLOSED,
     HEADER_MISMATCH,
     LOG_LEVEL_META_KEY,
     METHOD_NOT_FOUND,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
     CallToolRequest,
     CallToolResult,
     CompleteRequest,
@@ -45,6 +47,7 @@ from mcp_types import (
     InputRequiredResult,
     JSONRPCError,
     JSONRPCNotification,
+    JSONRPCRequest,
     JSONRPCResponse,
     ListRootsResult,
     PaginatedRequestParams,
@@ -78,10 +81,12 @@ AS_SENT: _AsSent = {"mode": "json", "by_alias": True, "exclude_none": True}
 
 __all__ = [
     "AS_SENT",
+    "CLIENT_CAPABILITIES_META_KEY",
     "CONNECTION_CLOSED",
     "HEADER_MISMATCH",
     "LOG_LEVEL_META_KEY",
     "METHOD_NOT_FOUND",
+    "MISSING_REQUIRED_CLIENT_CAPABILITY",
     "SERVERS_OWN_CLOSED",
     "TOO_LARGE",
     "UNREADABLE",
@@ -112,6 +117,7 @@ __all__ = [
     "Item",
     "JSONRPCError",
     "JSONRPCNotification",
+    "JSONRPCRequest",
     "JSONRPCResponse",
     "ListRootsResult",
     "MCPError",
@@ -128,6 +134,7 @@ __all__ = [
     "TypeAdapter",
     "UnsubscribeRequest",
     "ValidationError",
+    "WriteStream",
     "create_memory_object_stream",
     "create_task_group",
     "httpx2",

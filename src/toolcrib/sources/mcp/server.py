@@ -66,8 +66,10 @@ class ServerConfig:
     """One server. `prefix` stands in the names of its tools in place of its id.
 
     `permission` are pairs of a pattern and a kind, the first that fits a tool's own name counts;
-    `always_load` are patterns too. `trust` "open" takes the server's own word for what only reads.
-    `elicitation` and `sampling`: whether it may ask the person, and their model.
+    `always_load` are patterns too. `believe_annotations`: whether its word that a tool only reads
+    counts, once the definition that says so is approved. `elicitation` and `sampling`: whether it
+    may ask the person, and their model. Of `enabled_tools` None stands for all tools, and no
+    pattern for none; `disabled_tools` come after them.
     """
 
     id: str
@@ -81,12 +83,24 @@ class ServerConfig:
     defer: Defer | None = None
     always_load: tuple[str, ...] = ()
     trust: Trust = "pinned"
+    believe_annotations: bool = True
     elicitation: bool = True
     sampling: bool = False
+    enabled_tools: tuple[str, ...] | None = None
+    disabled_tools: tuple[str, ...] = ()
+
+    def enables(self, tool: str) -> bool:
+        """Whether the operator lets the tool be found and called at all."""
+        listed = self.enabled_tools is None or _fits(tool, self.enabled_tools)
+        return not self.disabled and listed and not _fits(tool, self.disabled_tools)
 
     def permission_of(self, tool: str) -> PermissionKind | None:
         """What the operator says the tool can do to the world; None if nothing."""
         return next((kind for pattern, kind in self.permission if fnmatchcase(tool, pattern)), None)
 
     def always_loads(self, tool: str) -> bool:
-        return any(fnmatchcase(tool, pattern) for pattern in self.always_load)
+        return _fits(tool, self.always_load)
+
+
+def _fits(tool: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(tool, pattern) for pattern in patterns)

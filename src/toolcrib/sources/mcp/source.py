@@ -131,6 +131,13 @@ class McpSource:
         with suppress(RuntimeError):  # closed meanwhile: there is nothing to warm up for
             self._room.submit(self._keeper.warm_up())
 
+    def retire(self, *, finish: bool) -> None:
+        """Stop the server for good, soon. `finish`: once the calls under way have ended."""
+        self._keeper.told = None
+        self._room.closing.remove(self._keeper.close)
+        with suppress(RuntimeError):  # closed meanwhile
+            self._room.submit(self._keeper.retire(self.config.call_timeout_s if finish else 0.0))
+
     def log_in(self, show: Callable[[str], None], patience_s: float) -> "Future[None]":
         """Get tokens for the server, by a person at a browser; `show` hears where to send them.
 

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard, cast
 
 from toolcrib.model import JsonObject
 from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.capabilities import CapabilityWriter
 from toolcrib.text.redactor import Redactor
 
 MOST_TOOLS = 5_000
@@ -84,7 +85,7 @@ class Tap:
 
             group.start_soon(pump)
             try:
-                yield sdk.ContextReceiveStream(receive), write
+                yield sdk.ContextReceiveStream(receive), CapabilityWriter(write)
             finally:
                 group.cancel_scope.cancel()
                 send.close()
