@@ -1,7 +1,7 @@
 """A server as its operator configured it: frozen, and without a value that is a secret's."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
@@ -58,6 +58,9 @@ class Address:
         return any(name.lower() == "authorization" for name in self.headers)
 
 
+OWN_VIEW = ("permission", "defer", "always_load", "idle_timeout_s", "call_timeout_s")
+"""What of a server's configuration the server itself does not notice."""
+
 Transport: TypeAlias = Command | Address
 
 
@@ -83,6 +86,10 @@ class ServerConfig:
     trust: Trust = "pinned"
     elicitation: bool = True
     sampling: bool = False
+
+    def differs_in_process(self, other: "ServerConfig") -> bool:
+        """Whether the other is more than our own view of the same process, or connection."""
+        return replace(other, **{name: getattr(self, name) for name in OWN_VIEW}) != self
 
     def permission_of(self, tool: str) -> PermissionKind | None:
         """What the operator says the tool can do to the world; None if nothing."""
