@@ -66,7 +66,7 @@ def policy_of(settings: Settings) -> Policy:
     """The rules of calling that the settings make."""
     said = settings.approval.rules
     rules = tuple(Rule(rule.verdict, rule.pattern, rule.kind) for rule in said)
-    return Policy(rules, settings.call.timeout_s, settings.call.result_bytes)
+    return Policy(rules, settings.call.timeout_s, settings.call.page_tokens)
 
 
 def audit_of(settings: Settings) -> Audit | None:

@@ -298,17 +298,19 @@ class Crib:
         progress: CallProgress | None = None,
         ask: Ask | None = None,
         log: Log | None = None,
+        paged: bool = False,
     ) -> Outcome:
         """Call a tool. Never raises for what a model says: the outcome has the error.
 
         `arguments` may be JSON text, as some providers hand them over. `pin` is that of the
         definition which was shown, if it has to be that one. `approver` is asked where the rules
         say so; without one the operator finds a ticket at `tickets`. `progress`, `ask` and `log`
-        are who listens meanwhile; see `Running`.
+        are who listens meanwhile; see `Running`. `paged`: the result is for a model, which reads a
+        long one page by page; see `result`.
         """
         self._look_again(self._gathered(), name)
         call = Call.of(name, arguments, pin)
-        return await self._door.execute(
+        outcome = await self._door.execute(
             call,
             self._known(caller),
             timeout_s=timeout_s,
@@ -317,6 +319,7 @@ class Crib:
             ask=ask,
             log=log,
         )
+        return self._door.paged(outcome, caller) if paged else outcome
 
     def session(
         self,
@@ -374,9 +377,15 @@ class Crib:
         files = skill_files(skill, self._own) if isinstance(skill, SkillInfo) else ()
         return Outcome(description(entry, often, files))
 
-    def rest(self, handle: str, *, caller: Caller = HOST, offset: int) -> Outcome:
-        """What of a large result begins at this character; see `Outcome.handle`."""
-        return self._door.rest(handle, caller, offset)
+    def result(
+        self, handle: str, *, page: int = 1, find: str = "", caller: Caller = HOST
+    ) -> Outcome:
+        """A page of a long result of this caller; see `Outcome.page`.
+
+        With `find`, of its lines that have these words, or fit a `/pattern/`: that may take
+        seconds. Never raises for what a model says: the outcome has the error.
+        """
+        return self._door.result(handle, caller, page, find)
 
     @property
     def tickets(self) -> Tickets:
@@ -567,6 +576,7 @@ class Crib:
             means=partial(self._means, caller),
             question=partial(self.question, caller=caller),
             read=partial(self.read, caller=caller),
+            result=partial(self.result, caller=caller),
             asks=partial(self._door.asks, caller=caller),
             check=self._door.check,
             aside=asyncio.to_thread,

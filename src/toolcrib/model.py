@@ -370,15 +370,27 @@ class CallError:
     ticket: str = ""
 
 
+class Page(NamedTuple):
+    """One page of a long result: its number from 1, of how many, and about what, in words.
+
+    `found` is what was searched for, where the pages are those of the lines that have it.
+    """
+
+    number: int
+    of: int
+    about: str
+    found: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a call ended: without an error it went well.
 
     `content` is what the tool returned: a JSON value, or with `blocks` the content blocks of MCP.
     `structured` is its structured content, if it has any, and `meta` what a server says beside
-    both. `handle` names the rest of a result that
-    was too large to give whole; `content` is then its first part, as text. `repaired` says what was
-    put right in the arguments, one note each.
+    both. Where it is a page of a long result, `page` says which, `content` is its text (with
+    `blocks` also what is no text), and `handle` names the result, to read on or to search in it.
+    `repaired` says what was put right in the arguments, one note each.
     """
 
     content: Json = None
@@ -388,6 +400,7 @@ class Outcome:
     repaired: tuple[str, ...] = ()
     meta: JsonObject = field(default_factory=dict[str, Json])
     blocks: bool = False
+    page: Page | None = None
 
     @property
     def ok(self) -> bool:

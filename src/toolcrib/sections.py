@@ -202,9 +202,10 @@ class CallSettings(Section):
     timeout_s: PositiveFloat = Field(
         default=60.0, description="Longest that a tool may take, unless the call says."
     )
-    result_bytes: PositiveInt = Field(
-        default=1024 * 1024,
-        description="Largest result that is given whole; of a larger one there is a handle.",
+    page_tokens: PositiveInt = Field(
+        default=8_000,
+        description="The most tokens of a result that a model is given at once; it reads a longer"
+        " one page by page, and can search in it. Programs get results whole.",
     )
 
 

@@ -124,8 +124,8 @@ def fallback_after_an_approved_one(world: World) -> None:
     world.call()
 
 
-def rest_of_a_result(world: World) -> None:
-    world.crib.rest(NAME, caller=world.caller, offset=0)
+def page_of_a_result(world: World) -> None:
+    world.crib.result(NAME, caller=world.caller)
     world.call()
 
 
@@ -175,7 +175,7 @@ ROUTES: dict[str, Callable[[World], None]] = {
     route.__name__: route
     for route in (
         exact, short_name, as_text, door, again_and_again, at_once, nested, after_a_search,
-        fallback_after_an_approved_one, rest_of_a_result, command_line,
+        fallback_after_an_approved_one, page_of_a_result, command_line,
     )
 } | OVER_MCP  # fmt: skip
 

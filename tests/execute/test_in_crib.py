@@ -23,14 +23,16 @@ def test_the_settings_rule():
         Settings(
             store=":memory:",
             approval=ApprovalSettings(rules=rules),
-            call=CallSettings(result_bytes=5),
+            call=CallSettings(page_tokens=5),
         )
     )
     crib.add(double, permission_kind="dangerous")
-    crib.add(lambda: "0123456789", name="double_long")
+    crib.add(lambda: "0123456789" * 2, name="double_long")
     assert asyncio.run(crib.call("double", {"n": 2})).content == 4
-    first = asyncio.run(crib.call("double_long"))
-    assert (first.content, crib.rest(first.handle, offset=5).content) == ("01234", "56789")
+    assert asyncio.run(crib.call("double_long")).content == "0123456789" * 2
+    first = asyncio.run(crib.call("double_long", paged=True))
+    second = crib.result(first.handle, page=2)
+    assert (first.content, second.content) == ("012345678901234", "56789")
 
 
 def test_what_is_internal_cannot_be_called_by_anyone():

@@ -69,9 +69,11 @@ def test_a_failure_is_kept_with_its_reason_and_tried_again_more_and_more_rarely(
         async with kitchen.serving() as daemon:
             servers = daemon.house.crib.servers
             poor = await until_async(lambda: servers["poor"].status().failure)
+            first = await until_async(lambda: servers["late"].status().failure)
+            assert poor
+            assert first
             assert "NOBODY_HAS_THIS" in poor.message
             assert poor.code == "not_configured"
-            first = await until_async(lambda: servers["late"].status().failure)
             await until_async(lambda: (servers["late"].status().failure or first).at > first.at)
             said = {each["server"]: each for each in (await kitchen.ask("servers"))["servers"]}
             assert said["late"]["remedy"] == "toolcrib refresh late"

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from dataclasses import replace
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -125,6 +126,28 @@ def test_reveals_are_bounded():
             assert listed[-1] == "mcp_shop_turn_gear_95"
 
     asked(run)
+
+
+@pytest.mark.parametrize("mode", ["search", "direct", "reveal", "passthrough"])
+def test_a_disabled_tool_is_in_no_mode_found_listed_or_called(mode: GatewayMode):
+    shop = Workshop(*shop_tools(3), replace(offered("turn_gear_off"), enabled=False))
+    off = "mcp_shop_turn_gear_off"
+    assert shop.crib.entries()[off].state == "disabled"
+
+    async def run() -> None:
+        async with connected(shop.window(guest(mode))) as client:
+            tools = {tool.name for tool in (await client.list_tools()).tools}
+            assert off not in tools
+            if "tool_search" in tools:
+                found = await client.call_tool("tool_search", {"queries": ["turn gear off"]})
+                assert off not in words(found)
+                refused = await client.call_tool("tool_call", {"name": off, "arguments": {}})
+            else:
+                refused = await client.call_tool(off, {})
+            assert refused.is_error
+
+    asked(run)
+    assert shop.source.reached == []
 
 
 BROKEN: list[ToolInfo] = [

@@ -1,6 +1,6 @@
 """The command `toolcrib add`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -86,15 +86,29 @@ def _entry(
     if url:
         named = dict(_header(each) for each in headers)
         return {"type": "http", "url": url} | ({"headers": named} if named else {})
-    given = {key: value for key, sign, value in (each.partition("=") for each in env) if sign}
-    handed_on: list[Json] = [each for each in env if "=" not in each]
-    for key in (key for key, value in given.items() if not value.startswith("${")):
-        warn(f"the value of {key} is written down; `--env {key}` hands on your variable instead")
+    given, names = handed_on(env)
+    warn_of_values(given)
     return (
         {"command": command[0], "args": [*command[1:]]}
-        | ({"env": given} if given else {})
-        | ({"env_from": handed_on} if handed_on else {})
+        | ({"env": {**given}} if given else {})
+        | ({"env_from": [*names]} if names else {})
     )
+
+
+def handed_on(env: Iterable[str]) -> tuple[Mapping[str, str], Sequence[str]]:
+    """The variables with a value, and the names of those that are handed on."""
+    parts = [each.partition("=") for each in env]
+    return {key: value for key, sign, value in parts if sign}, [
+        k for k, sign, _ in parts if not sign
+    ]
+
+
+def warn_of_values(given: Mapping[str, str], before: Mapping[str, str] | None = None) -> None:
+    """Say which values are written down that were not there before."""
+    for key, value in given.items():
+        if "${" not in value and value != (before or {}).get(key):
+            todo = f"`--env {key}` hands on your variable instead"
+            warn(f"the value of {key} is written down; {todo}")
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.cli.screen import warn
+from toolcrib.cli.warnings import warn_once
 from toolcrib.config import Settings, load_settings, own_servers_file, settings_file
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
@@ -68,20 +68,19 @@ class Opening:
 
     @contextmanager
     def crib(self) -> Generator[Crib]:
-        """A crib with everything that the settings name; what is wrong with it goes to stderr."""
-        with Crib.from_settings(self.settings()) as crib:
-            for problem in crib.problems:
-                warn(problem)
+        """A crib with everything that the settings name; what is wrong goes to stderr, once."""
+        settings = self.settings()
+        with Crib.from_settings(settings) as crib:
+            warn_once(settings.state_folder, "all", crib.problems)
             yield crib
 
     @contextmanager
     def mcp(self) -> Generator[McpServers]:
-        """The MCP servers that the settings name, alone; what is wrong goes to stderr."""
+        """The MCP servers that the settings name, alone; what is wrong goes to stderr, once."""
         settings = self.settings()
         servers = mcp_servers(settings.mcp_config, settings.state_folder)
         try:
-            for problem in servers.problems:
-                warn(problem)
+            warn_once(settings.state_folder, "servers", servers.problems)
             yield servers
         finally:
             servers.close()

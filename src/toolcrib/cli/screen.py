@@ -51,9 +51,13 @@ def print_json(value: object) -> None:
 
     What no terminal should be sent is escaped, as is half a surrogate pair, which none can be.
     """
-    text = json.dumps(_plain(value), ensure_ascii=False, indent=2) + "\n"
-    shown = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
-    sys.stdout.write("".join(shown))
+    _write_json(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+
+
+def print_json_line(value: object) -> None:
+    """The same on one line, and at once: for what comes by and by."""
+    _write_json(json.dumps(_plain(value), ensure_ascii=False))
+    sys.stdout.flush()
 
 
 def warn(message: str) -> None:
@@ -64,6 +68,11 @@ def warn(message: str) -> None:
 def counts(numbers: Mapping[str, int]) -> str:
     """Numbers by name on one line."""
     return ", ".join(f"{name} {number}" for name, number in numbers.items())
+
+
+def _write_json(text: str) -> None:
+    shown = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in f"{text}\n")
+    sys.stdout.write("".join(shown))
 
 
 def _plain(value: object) -> object:

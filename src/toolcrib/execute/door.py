@@ -23,7 +23,7 @@ from toolcrib.execute.chain import resolve
 from toolcrib.execute.dispatch import dispatch
 from toolcrib.execute.gates import changed, check_rights, check_state, take_in
 from toolcrib.execute.refusal import Refused
-from toolcrib.execute.results import Results
+from toolcrib.execute.results import Results, is_json
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import (
     Ask,
@@ -64,7 +64,7 @@ class Policy:
 
     rules: Sequence[Rule] = ()
     timeout_s: float = 60.0
-    result_bytes: int = 1024 * 1024
+    page_tokens: int = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +106,22 @@ class Door:
         self._audit = audit
         self._heard = heard
         self.tickets = tickets or Tickets()
-        self.policy = policy or Policy()
+        policy = policy or Policy()
+        self._results = Results(policy.page_tokens)
+        self.policy = policy
         self._arguments = ArgumentCheck()
         self._checking = ThreadPoolExecutor(CHECKING_THREADS, "toolcrib-check")
-        self._results = Results(self.policy.result_bytes)
 
     @property
     def policy(self) -> Policy:
-        """What the operator set. Other rules and another time hold for the calls that come then."""
+        """What the operator set. Another one holds for the calls that come then."""
         return self._policy
 
     @policy.setter
     def policy(self, policy: Policy) -> None:
         self._policy = policy
         self._approval = Approval(policy.rules, self.tickets)
+        self._results.page_tokens = policy.page_tokens
 
     async def execute(  # noqa: PLR0913 - what a call may have, each by its name
         self,
@@ -184,10 +186,16 @@ class Door:
             return None
         return entry if pool is self._pool else None
 
-    def rest(self, handle: str, caller: Caller, offset: int) -> Outcome:
-        """What of a large result begins at this character; see `Outcome.handle`."""
+    def paged(self, outcome: Outcome, caller: Caller) -> Outcome:
+        """The outcome as a model gets it: of a long result the first page; see `Outcome.page`."""
+        return self._results.paged(outcome, caller)
+
+    def result(self, handle: str, caller: Caller, page: int, find: str) -> Outcome:
+        """A page of a long result; with `find`, of its lines that have these words."""
         try:
-            return self._results.rest(handle, caller, offset)
+            if find:
+                return self._results.find(handle, caller, find, page)
+            return self._results.page(handle, caller, page)
         except Refused as refused:
             return Outcome(error=refused.error)
 
@@ -196,23 +204,19 @@ class Door:
         entry = self._pool.entries.get(tool.name)
         return entry is not None and entry.capability is tool
 
-    def _given(self, outcome: Outcome, caller: Caller) -> Outcome:
-        try:
-            return self._results.capped(outcome, caller)
-        except (TypeError, ValueError, RecursionError):
-            return Outcome(error=_NO_JSON)
-
     async def _sent(self, admitted: _Admitted, caller: Caller, running: Running) -> Outcome:
         outcome = await dispatch(admitted.call, admitted.tool, admitted.source, running)
         if outcome.ok and self._has(admitted.tool):
             self._heard(caller, admitted.tool.name)
-        return replace(self._given(outcome, caller), repaired=admitted.repaired)
+        given = outcome if is_json(outcome) else Outcome(error=_NO_JSON)
+        return replace(given, repaired=admitted.repaired)
 
     async def _admit(
         self, call: Call, caller: Caller, approver: Approver | None, seen: Seen
     ) -> _Admitted:
         named = self._named(call, caller)
         entry, tool = named.entry, named.tool
+        seen.source = tool.source_id or ""
         little = is_little(call.text or call.arguments)
         given = await self._aside(partial(take_in, call, tool), at_once=little)
         seen.request = request = ApprovalRequest.of(caller.id, tool, given)

@@ -78,11 +78,12 @@ class Side:
             progress=heard.progress,
             ask=heard.ask,
             log=heard.log,
+            paged=True,
         )
 
-    def rest(self, handle: str, offset: int) -> Outcome:
-        """The rest of a large result of this guest."""
-        return self._crib.rest(handle, caller=self.guest.caller, offset=offset)
+    def result(self, handle: str, page: int, find: str) -> Outcome:
+        """A page of a long result of this guest, or of its lines that have some words."""
+        return self._crib.result(handle, page=page, find=find, caller=self.guest.caller)
 
 
 def _reader(caller: Caller) -> Caller:

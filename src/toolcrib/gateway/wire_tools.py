@@ -5,7 +5,7 @@ from typing import Final
 
 from toolcrib.gateway import sdk
 from toolcrib.gateway.surface import ALWAYS_LOAD, FIXED
-from toolcrib.model import Json, JsonObject, ToolInfo
+from toolcrib.model import Capability, Json, JsonObject, ToolInfo
 
 _HINTS = ("destructiveHint", "idempotentHint", "openWorldHint")
 _VERSIONS = (sdk.LATEST_HANDSHAKE_VERSION, sdk.LATEST_MODERN_VERSION)
@@ -42,12 +42,17 @@ def _wire(tool: ToolInfo, *, always_load: bool) -> sdk.Result:
         wire["title"] = tool.title
     if tool.description:
         wire["description"] = tool.description
-    if tool.output_schema and tool.source == "mcp":  # nobody else gives structured content
+    if promises_structure(tool):
         wire["outputSchema"] = tool.output_schema
     wire["annotations"] = _annotations(tool)
     if meta := _meta(tool, always_load=always_load):
         wire["_meta"] = meta
     return wire
+
+
+def promises_structure(what: Capability) -> bool:
+    """Whether it is listed with an output schema: nobody but servers gives structured content."""
+    return isinstance(what, ToolInfo) and bool(what.output_schema) and what.source == "mcp"
 
 
 def _schema(parameters: JsonObject) -> JsonObject:

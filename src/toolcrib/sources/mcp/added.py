@@ -33,6 +33,8 @@ class Entry(TypedDict, total=False):
     trust: Trust
     elicitation: bool
     sampling: bool
+    enabled_tools: Sequence[str]
+    disabled_tools: Sequence[str]
 
 
 def added_servers(

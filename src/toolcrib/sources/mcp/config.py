@@ -6,14 +6,15 @@ costs no other, a key that means nothing is a problem and costs nothing.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeGuard, cast, get_args
 
+from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Defer, Json, JsonObject, PermissionKind
 from toolcrib.sources.last_good import LastGood
-from toolcrib.sources.mcp.fields import Fields
+from toolcrib.sources.mcp.fields import Fields, patterns
 from toolcrib.sources.mcp.server import (
     Address,
     Command,
@@ -23,6 +24,7 @@ from toolcrib.sources.mcp.server import (
     Transport,
     Trust,
 )
+from toolcrib.sources.mcp.switches import Switches, read_switches
 from toolcrib.sources.text_file import read_text
 
 LONGEST_ID = 128
@@ -32,7 +34,11 @@ KEYS = frozenset(
     {"type", "command", "args", "env", "cwd", "url", "headers", "disabled"}
     | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "call_timeout_s", "env_from"}
     | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
+    | {"enabled_tools", "disabled_tools"}
 )
+OVERRIDES = "overrides"
+OVERRIDE_KEYS = frozenset({"disabled", "enabled_tools", "disabled_tools"})
+"""What our own file may say of servers that stand in other files."""
 OAUTH_KEYS = frozenset({"grant", "client_id", "client_secret", "issuer", "scope", "redirect_port"})
 # What other clients keep beside these and what means nothing here.
 OTHERS = frozenset(
@@ -47,30 +53,35 @@ class Servers:
 
     `broken` are the names of those that cannot be used as they are written. `broken_files` says
     what is wrong with each file that cannot be used at all; that is among `problems` too.
+    `overrides` are what our own file says of servers in others, by their names.
     """
 
     servers: tuple[ServerConfig, ...]
     problems: tuple[str, ...]
     broken: tuple[str, ...] = ()
     broken_files: tuple[str, ...] = ()
+    overrides: Mapping[str, Fields] = field(default_factory=dict[str, Fields])
 
 
 def read_servers(paths: Sequence[Path], last_good: LastGood | None = None) -> Servers:
     """All servers of these files; of two with one id, or one prefix, the first.
 
     A file that cannot be used is a problem and costs no other. With `last_good`, what it said
-    before stands in for it.
+    before stands in for it. What our own file says of servers in the others is laid over them.
     """
     found: dict[str, ServerConfig] = {}
     problems: list[str] = []
     broken: list[str] = []
     broken_files: list[str] = []
-    for path in paths:
-        read = _read_file(path, last_good)
+    every = [(path, _read_file(path, last_good)) for path in paths]
+    overrides = {id: fields for _, read in every for id, fields in read.overrides.items()}
+    for path, read in every:
         problems += read.problems
         broken += read.broken
         broken_files += read.broken_files
-        for server in read.servers:
+        ours = path == own_servers_file()
+        for each in read.servers:
+            server = each if ours else _overridden(each, overrides.get(each.id))
             if found.setdefault(server.prefix or server.id, server) is not server:
                 problems.append(f"{path}: {server.id!r} is the name of another server; rename one")
     return Servers(tuple(found.values()), tuple(problems), tuple(broken), tuple(broken_files))
@@ -114,9 +125,32 @@ def _parsed(path: Path, text: str) -> Servers:
     except RecursionError as error:
         raise ConfigError(f"{path}:1: nested too deep; correct it") from error
     table = next((top[name] for name in TABLES if name in top), None) if _is_object(top) else None
-    if not _is_object(table):
+    if not _is_object(top) or not _is_object(table):
         raise ConfigError(f"{path}:1: has no object `mcpServers`; it lists the servers by name")
-    return read_table(path, table)
+    read = read_table(path, table)
+    if path != own_servers_file():
+        return read
+    problems = [*read.problems]
+    overrides = _overrides(path, top, problems)
+    return replace(read, problems=tuple(problems), overrides=overrides)
+
+
+def _overrides(path: Path, top: JsonObject, problems: list[str]) -> Mapping[str, Fields]:
+    """What our own file says of servers in other files, by their names."""
+    where = f"{path}: {OVERRIDES}"
+    found = top.get(OVERRIDES)
+    table: JsonObject = found if _is_object(found) else {}
+    read = {id: Fields(f"{where}: {id!r}", each) for id, each in table.items() if _is_object(each)}
+    if found is not None and (not _is_object(found) or len(read) < len(found)):
+        problems.append(f"{where}: has to be an object of objects, by the names of servers")
+    for fields in read.values():
+        fields.report_unknown(OVERRIDE_KEYS, ())
+        problems += fields.problems
+    return read
+
+
+def _overridden(server: ServerConfig, fields: Fields | None) -> ServerConfig:
+    return read_switches(fields, Switches.of(server)).on(server) if fields else server
 
 
 def read_table(path: Path, table: JsonObject) -> Servers:
@@ -145,20 +179,23 @@ def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
     transport = _transport(fields, folder)
     if transport is None:
         return None
+    switches = read_switches(fields, Switches())
     return ServerConfig(
         id=id,
         transport=transport,
         prefix=fields.text("tool_prefix"),
-        disabled=fields.flag("disabled"),
+        disabled=switches.disabled,
         idle_timeout_s=fields.seconds("idle_timeout_s", 300.0),
         start_timeout_s=fields.seconds("start_timeout_s", 60.0),
         call_timeout_s=fields.seconds("call_timeout_s", 60.0),
         permission=fields.custom("permission", _permission, (), "an object of permission kinds"),
         defer=fields.choice("defer", Defer, None),
-        always_load=fields.custom("always_load", _patterns, (), "true or a list of tool names"),
+        always_load=fields.custom("always_load", patterns, (), "true or a list of tool names"),
         trust=fields.choice("trust", Trust, "pinned"),
         elicitation=fields.flag("elicitation", default=True),
         sampling=fields.flag("sampling"),
+        enabled_tools=switches.enabled_tools,
+        disabled_tools=switches.disabled_tools,
     )
 
 
@@ -224,7 +261,7 @@ def _env_from(value: Json) -> Mapping[str, str] | None:
     """`["TOKEN"]` as well as `{"TOKEN": "MY_TOKEN"}`, which fills TOKEN from our MY_TOKEN."""
     if _is_object(value):
         return {key: name for key, name in value.items() if isinstance(name, str)}
-    names = _patterns(value)
+    names = patterns(value)
     return None if names is None or value is True else {name: name for name in names}
 
 
@@ -235,15 +272,6 @@ def _permission(value: Json) -> tuple[tuple[str, PermissionKind], ...] | None:
     if not all(isinstance(kind, str) and kind in kinds for kind in value.values()):
         return None
     return tuple((pattern, kinds[kind]) for pattern, kind in value.items())
-
-
-def _patterns(value: Json) -> tuple[str, ...] | None:
-    if isinstance(value, bool):
-        return ("*",) if value else ()
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        return None
-    names = tuple(name for name in value if isinstance(name, str))
-    return names if len(names) == len(value) else None
 
 
 def _is_object(value: Json) -> TypeGuard[JsonObject]:

@@ -61,7 +61,8 @@ class Keeper:
         self._starting: asyncio.Task[Connection] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._slots = asyncio.Semaphore(MOST_AT_ONCE)
-        self._users = self._timeouts = self._errands = 0
+        self._users = self._timeouts = self._errands = self._crashes = 0
+        self._up_since = 0.0
         self._unused = asyncio.Event()
         self._unused.set()
         self._idle: asyncio.TimerHandle | None = None
@@ -234,6 +235,7 @@ class Keeper:
             if self._tasks:
                 await asyncio.wait(self._tasks)  # what is left of the last one
             began = self.began = time.monotonic()
+            self.memory.log.note("starting")
             try:
                 connection, greeting = await self._reach(began + self.config.start_timeout_s)
             except StartFailed as error:
@@ -281,6 +283,7 @@ class Keeper:
                 self._logins,
                 self._watchers.updated,
                 self._room.large_lists,
+                self.memory.log,
             )
         except ConfigError as error:
             raise StartFailed("not_configured", str(error), retryable=False) from error
@@ -290,17 +293,22 @@ class Keeper:
         await connection.wait_lost()
         if connection is self._connection:
             self._breaker.failed(time.monotonic(), was_up=True)
-            self._let_go()
+            self._crashes += 1
+            self._let_go(f"crash {self._crashes}: it ended by itself")
 
-    def _let_go(self) -> None:
+    def _let_go(self, why: str = "stopped") -> None:
         """Part with the connection, if there is one; it closes by and by."""
         connection, self._connection = self._connection, None
         self._fresh.connection = None
         if self._idle:
             self._idle.cancel()
         if connection:
-            self._spawn(connection.close())
+            self._spawn(self._end(connection, why, time.monotonic() - self._up_since))
             self._set_up(up=False)
+
+    async def _end(self, connection: "Connection", why: str, up_s: float) -> None:
+        await connection.close()
+        self.memory.log.ended(why, connection.status, up_s)
 
     async def _enter(self) -> None:
         """Wait for a place among those served at once. Raises `StartFailed` if too many do."""
@@ -329,7 +337,7 @@ class Keeper:
 
     def _rest(self) -> None:
         if not self._users and not self._watchers.uris():
-            self._let_go()
+            self._let_go("stopped, as nobody uses it")
 
     def _judged(self, outcome: Outcome) -> Outcome:
         """The outcome, once we have drawn our conclusions: a server that hangs is let go."""
@@ -350,7 +358,7 @@ class Keeper:
         if self._timeouts >= MOST_FAILURES:
             self._timeouts = 0
             self._breaker.failed(time.monotonic(), was_up=True)
-            self._let_go()
+            self._let_go("stopped, as it does not answer")
 
     async def heed(self) -> None:
         """While tools wait for a decision, hear of it soon, whichever process it is made in."""
@@ -359,6 +367,7 @@ class Keeper:
 
     def _set_up(self, *, up: bool) -> None:
         self.up = up
+        self._up_since = time.monotonic() if up else 0.0
         self._tell()
 
     def _tell(self) -> None:

@@ -2,9 +2,9 @@
 
 import asyncio
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from toolcrib.sources.head_tail import HeadTail
+from toolcrib.sources.head_tail import HeadTail, hear_nothing
 from toolcrib.sources.launched import Launched
 from toolcrib.sources.mcp.pipes import Input
 
@@ -17,12 +17,21 @@ READ_AHEAD = 1024 * 1024
 class Process:
     """A running process. `stdout` is read, `stdin` written; of its stderr both ends are kept."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> None:
-        """Start it. Raises `OSError`, also where there is no such command."""
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str | None,
+        heard: Callable[[bytes], None] = hear_nothing,
+    ) -> None:
+        """Start it; `heard` gets its stderr, see `HeadTail`.
+
+        Raises `OSError`, also where there is no such command.
+        """
         pipe = subprocess.PIPE
         self._launched = Launched(command, env, cwd, stdin=pipe, stderr=pipe)
         self._popen = self._launched.popen
-        self._stderr = HeadTail(STDERR_HEAD, STDERR_TAIL)
+        self._stderr = HeadTail(STDERR_HEAD, STDERR_TAIL, heard)
         self._input: Input | None = None
         self._transports: list[asyncio.BaseTransport] = []
 

@@ -58,7 +58,10 @@ class Address:
         return any(name.lower() == "authorization" for name in self.headers)
 
 
-OWN_VIEW = ("permission", "defer", "always_load", "idle_timeout_s", "call_timeout_s")
+OWN_VIEW = (
+    *("permission", "defer", "always_load", "enabled_tools", "disabled_tools"),
+    *("idle_timeout_s", "call_timeout_s"),
+)
 """What of a server's configuration the server itself does not notice."""
 
 Transport: TypeAlias = Command | Address
@@ -70,7 +73,8 @@ class ServerConfig:
 
     `permission` are pairs of a pattern and a kind, the first that fits a tool's own name counts;
     `always_load` are patterns too. `trust` "open" takes the server's own word for what only reads.
-    `elicitation` and `sampling`: whether it may ask the person, and their model.
+    `elicitation` and `sampling`: whether it may ask the person, and their model. Of `enabled_tools`
+    None stands for all tools, and none of the patterns for none; `disabled_tools` come after them.
     """
 
     id: str
@@ -86,6 +90,13 @@ class ServerConfig:
     trust: Trust = "pinned"
     elicitation: bool = True
     sampling: bool = False
+    enabled_tools: tuple[str, ...] | None = None
+    disabled_tools: tuple[str, ...] = ()
+
+    def enables(self, tool: str) -> bool:
+        """Whether the operator lets the tool be found and called at all."""
+        listed = self.enabled_tools is None or _fits(tool, self.enabled_tools)
+        return not self.disabled and listed and not _fits(tool, self.disabled_tools)
 
     def differs_in_process(self, other: "ServerConfig") -> bool:
         """Whether the other is more than our own view of the same process, or connection."""
@@ -96,4 +107,8 @@ class ServerConfig:
         return next((kind for pattern, kind in self.permission if fnmatchcase(tool, pattern)), None)
 
     def always_loads(self, tool: str) -> bool:
-        return any(fnmatchcase(tool, pattern) for pattern in self.always_load)
+        return _fits(tool, self.always_load)
+
+
+def _fits(tool: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(tool, pattern) for pattern in patterns)

@@ -15,6 +15,7 @@ from toolcrib.sources.mcp.fingerprint import config_hash, install_key
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.state import KEY, State, open_state
 from toolcrib.sources.mcp.trust import Trust
@@ -99,7 +100,8 @@ class McpServers:
     def _source(self, config: ServerConfig, state: State) -> McpSource:
         hashed = config_hash(config.transport, state.key)
         trust = Trust(config, state.decisions, hashed)
-        memory = Memory(config.id, hashed, self._cache, trust)
+        log = ServerLog(config.id, log_path(self._state_folder, config.id))
+        memory = Memory(config.id, hashed, self._cache, trust, log)
         return McpSource(config, memory, self._room, LoginFile(self._logins, config.id))
 
 
@@ -157,3 +159,4 @@ def forget_server(config: ServerConfig, state_folder: Path) -> None:
     hashed = config_hash(config.transport, install_key(state_folder / KEY))
     MCPToolsCache(state_folder / KNOWN).forget(config.id, hashed)
     LoginFile(state_folder / LOGINS, config.id).forget()
+    forget_log(log_path(state_folder, config.id))

@@ -47,9 +47,10 @@ class ServerStatus:
     @classmethod
     def of_json(cls, said: Mapping[str, Any]) -> Self:
         """What `as_json` made; what another version has more is left out."""
+        known: dict[str, Any]
         known = {each.name: said[each.name] for each in fields(cls) if each.name in said}
-        failure = said["failure"]
-        return cls(**known | {"failure": Failure(**failure) if failure else None})
+        known["failure"] = Failure(**said["failure"]) if said["failure"] else None
+        return cls(**known)
 
     def as_json(self) -> JsonObject:
         """All of it, and the remedy, for programs."""

@@ -1,13 +1,14 @@
 """A bounded transport over a process's standard streams, for the SDK's `Client`.
 
 The SDK's own reads lines of any length, in quadratic time, and leaves grandchildren behind. Here
-a line has a limit, stderr a tail, stopping a bound, and lines that are no messages are skipped.
+a line has a limit, stderr two ends, stopping a bound, and lines that are no messages are skipped.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 
+from toolcrib.sources.head_tail import hear_nothing
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.lines import CHUNK, Line, bounded_lines
 from toolcrib.sources.mcp.pipes import Input
@@ -21,8 +22,15 @@ _GONE = (sdk.BrokenResourceError, sdk.ClosedResourceError)
 class StdioTransport:
     """One process and its streams. `process` is there once it was started."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> None:
-        self._start = command, env, cwd
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str | None,
+        heard: Callable[[bytes], None] = hear_nothing,
+    ) -> None:
+        """`heard` gets what the process writes to its stderr; see `HeadTail`."""
+        self._start = command, env, cwd, heard
         self.process: Process | None = None
 
     @asynccontextmanager
