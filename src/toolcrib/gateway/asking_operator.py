@@ -32,8 +32,8 @@ def is_running(place: Place) -> bool:
     return False
 
 
-def ask(place: Place, do: str, told: Callable[[Json], None] = _nobody, **more: Json) -> Json:
-    """Ask the running daemon; `told` hears what it says on the way.
+def ask(place: Place, do: str, hear: Callable[[Json], None] = _nobody, /, **more: Json) -> Json:
+    """Ask the running daemon; `hear` is called with what it says on the way.
 
     Raises `ConfigError`: there is none, or it said no.
     """
@@ -48,7 +48,7 @@ def ask(place: Place, do: str, told: Callable[[Json], None] = _nobody, **more: J
             connection.connect(runtime.operator)
             connection.sendall(json.dumps({"do": do, **more}).encode() + b"\n")
             with connection.makefile("rb") as answers:
-                answer = _answer(answers, told)
+                answer = _answer(answers, hear)
     except TimeoutError as error:
         told = f"the gateway (process {runtime.pid}) is not done with `{do}` after {ANSWER_S:.0f} s"
         raise ConfigError(f"{told}; it goes on: see `toolcrib gateway` and its log") from error
@@ -65,12 +65,12 @@ def ask(place: Place, do: str, told: Callable[[Json], None] = _nobody, **more: J
             raise ConfigError(f"{told}; see its log, or restart it with `toolcrib gateway stop`")
 
 
-def _answer(lines: BinaryIO, told: Callable[[Json], None]) -> Json:
+def _answer(lines: BinaryIO, hear: Callable[[Json], None]) -> Json:
     """The last line, once all others are told."""
     while True:
         match _read(lines.readline(MOST_ANSWER)):
             case {"told": news}:
-                told(news)
+                hear(news)
             case answer:
                 return answer
 
