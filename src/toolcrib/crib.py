@@ -135,7 +135,7 @@ class Crib:
             tickets=self._tickets,
             heard=self._heard,
         )
-        self._functions = BuiltinSource()
+        self._functions = BuiltinSource(named_by="program")
         self._added = False
         self._fleet = Fleet(self.pool, self._changing, self._refresh)
         self._hidden = OfEntries[tuple[Scope, frozenset[Kind]], frozenset[str]]()

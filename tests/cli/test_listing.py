@@ -106,7 +106,7 @@ def test_servers_asks_the_gateway(kitchen: Kitchen, beside: Callable[[Scenario],
         assert bad["failure"]["code"] == "not_started"
         assert bad["remedy"] == "toolcrib refresh bad"
         shown = (await command("servers")).out
-        assert "bad → toolcrib refresh bad" in shown
+        assert "→ toolcrib refresh bad" in shown
         assert "No gateway" not in shown
 
     beside(scenario)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from time import time
 from typing import Annotated, Any, cast
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from toolcrib.cli.listing import ask_if_running, list_servers
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
-from toolcrib.cli.screen import AsJson, console, print_json, safe, table, warn
+from toolcrib.cli.screen import AsJson, Note, console, print_json, print_notes, table, warn
 from toolcrib.gateway.asking_operator import is_running
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.source import ServerStatus
@@ -17,11 +18,9 @@ from toolcrib.sources.mcp.source import ServerStatus
 NAME = "servers"
 
 COLUMNS = (
-    *("server", "by", "state", ">tools", ">waiting", ">flagged", "protocol"),
-    *(">start s", ">memory MB", "last seen", "last error"),
+    *("server", "state", ">tools", ">waiting", ">flagged", "last seen"),
+    *("?by", "?>memory MB", "?>start s"),
 )
-IF_ANY = frozenset({">waiting", ">flagged", ">memory MB"})
-"""Columns that are left out where no server has anything in them: a screen is narrow."""
 
 
 def run(
@@ -51,17 +50,8 @@ def run(
     if as_json:
         print_json([each.as_json() for each in found])
         return
-    rows = [_row(each) for each in found]
-    shown = [
-        place
-        for place, column in enumerate(COLUMNS)
-        if column not in IF_ANY or any(row[place] for row in rows)
-    ]
-    columns = [COLUMNS[place] for place in shown]
-    console().print(table("", columns, [[row[place] for place in shown] for row in rows]))
-    for each in found:
-        if each.remedy:
-            console().print(safe(f"{each.server} → {each.remedy}"), soft_wrap=True)
+    console().print(table("", COLUMNS, map(_row, found)))
+    print_notes(Note(each.server, _reason(each), each.remedy) for each in found if each.remedy)
     if asked is None:
         console().print("No gateway runs; this is what was known last.")
 
@@ -79,22 +69,38 @@ def _of_gateway(asked: Mapping[str, Any]) -> list[ServerStatus]:
     return [ServerStatus.of_json(each) for each in asked["servers"]]
 
 
+def _reason(status: ServerStatus) -> str:
+    """Why there is something to do about it."""
+    if status.failure:
+        return status.failure.message
+    if status.waiting:
+        return f"waiting for review: {status.waiting}"
+    return "its tools were never listed"
+
+
 def _row(status: ServerStatus) -> tuple[object, ...]:
     return (
         status.server,
-        status.transport,
-        "listing" if status.listing else status.state,
+        _state(status),
         status.tools,
         status.waiting or "",
         status.flagged or "",
-        status.protocol or "-",
-        f"{status.start_s:.1f}" if status.start_s else "-",
-        f"{status.memory_bytes / 1e6:.0f}" if status.memory_bytes else "",
         _day(status.seen),
-        status.failure.message if status.failure else "",
+        status.transport,
+        f"{status.memory_bytes / 1e6:.0f}" if status.memory_bytes else "",
+        f"{status.start_s:.1f}" if status.start_s else "",
     )
 
 
+def _state(status: ServerStatus) -> str:
+    if status.listing:
+        return "listing"
+    return "failed" if status.failure and status.state == "asleep" else status.state
+
+
 def _day(since: float) -> str:
-    when = datetime.fromtimestamp(since, UTC).astimezone()
-    return when.strftime("%Y-%m-%d %H:%M") if since else "never"
+    """The time of today, or the day of another."""
+    when, now = (datetime.fromtimestamp(each, UTC).astimezone() for each in (since, time()))
+    if not since:
+        return "never"
+    return when.strftime("%H:%M" if when.date() == now.date() else "%Y-%m-%d")

@@ -60,7 +60,7 @@ class Address:
 
 OWN_VIEW = (
     *("permission", "defer", "always_load", "enabled_tools", "disabled_tools"),
-    *("idle_timeout_s", "call_timeout_s"),
+    *("believe_annotations", "idle_timeout_s", "call_timeout_s"),
 )
 """What of a server's configuration the server itself does not notice."""
 
@@ -72,9 +72,10 @@ class ServerConfig:
     """One server. `prefix` stands in the names of its tools in place of its id.
 
     `permission` are pairs of a pattern and a kind, the first that fits a tool's own name counts;
-    `always_load` are patterns too. `trust` "open" takes the server's own word for what only reads.
-    `elicitation` and `sampling`: whether it may ask the person, and their model. Of `enabled_tools`
-    None stands for all tools, and none of the patterns for none; `disabled_tools` come after them.
+    `always_load` are patterns too. `believe_annotations`: whether its word that a tool only reads
+    counts, once the definition that says so is approved. `elicitation` and `sampling`: whether it
+    may ask the person, and their model. Of `enabled_tools` None stands for all tools, and no
+    pattern for none; `disabled_tools` come after them.
     """
 
     id: str
@@ -88,6 +89,7 @@ class ServerConfig:
     defer: Defer | None = None
     always_load: tuple[str, ...] = ()
     trust: Trust = "pinned"
+    believe_annotations: bool = True
     elicitation: bool = True
     sampling: bool = False
     enabled_tools: tuple[str, ...] | None = None
