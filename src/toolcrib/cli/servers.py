@@ -1,13 +1,17 @@
 """The command `toolcrib servers`."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from time import time
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
+from toolcrib.cli.listing import ask_if_running, list_servers
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, Note, console, print_json, print_notes, safe, table
+from toolcrib.cli.place import place_for
+from toolcrib.cli.screen import AsJson, Note, console, print_json, print_notes, table, warn
+from toolcrib.gateway.asking_operator import is_running
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.source import ServerStatus
 
@@ -26,34 +30,58 @@ def run(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the configured MCP servers and what is known of them.
+    """List the configured MCP servers: how each is, and what to do about it.
 
-    Starts none, and shows no memory then: what runs in another process is not seen from here. With
-    `--start` each is started for the look, and stopped after it.
+    A gateway that runs is asked: it knows what runs, what it takes, and why something does not.
+    Where none runs, this is what was known last. Starts none; with `--start` each is started for
+    the look.
+
+        toolcrib servers
+        toolcrib servers --start
     """
     opening: Opening = context.obj
+    if start and is_running(place_for(opening)):
+        list_servers(opening)
+    asked = ask_if_running(opening, "servers")
+    if asked is None:
+        found = _known(opening, start=start)
+    else:
+        found = _of_gateway(cast("dict[str, Any]", asked))
+    if as_json:
+        print_json([each.as_json() for each in found])
+        return
+    console().print(table("", COLUMNS, map(_row, found)))
+    print_notes(Note(each.server, _reason(each), each.remedy) for each in found if each.remedy)
+    if asked is None:
+        console().print("No gateway runs; this is what was known last.")
+
+
+def _known(opening: Opening, *, start: bool) -> list[ServerStatus]:
     with opening.mcp() as servers:
         if start:
             refresh([source for source in servers.sources if not source.config.disabled])
-        found = [source.status() for source in servers.sources]
-    if as_json:
-        print_json(found)
-        return
-    console().print(table("", COLUMNS, map(_row, found)))
-    print_notes(
-        Note(each.server, each.failure.message, f"toolcrib refresh {each.server}")
-        for each in found
-        if each.failure
-    )
-    unseen = sum(not each.seen for each in found)
-    if unseen:
-        console().print(safe(f"{unseen} never reached: run `toolcrib refresh`."))
+        return [source.status() for source in servers.sources]
+
+
+def _of_gateway(asked: Mapping[str, Any]) -> list[ServerStatus]:
+    for broken in asked["broken_files"]:
+        warn(broken)
+    return [ServerStatus.of_json(each) for each in asked["servers"]]
+
+
+def _reason(status: ServerStatus) -> str:
+    """Why there is something to do about it."""
+    if status.failure:
+        return status.failure.message
+    if status.waiting:
+        return f"waiting for review: {status.waiting}"
+    return "its tools were never listed"
 
 
 def _row(status: ServerStatus) -> tuple[object, ...]:
     return (
         status.server,
-        "failed" if status.failure and status.state == "asleep" else status.state,
+        _state(status),
         status.tools,
         status.waiting or "",
         status.flagged or "",
@@ -62,6 +90,12 @@ def _row(status: ServerStatus) -> tuple[object, ...]:
         f"{status.memory_bytes / 1e6:.0f}" if status.memory_bytes else "",
         f"{status.start_s:.1f}" if status.start_s else "",
     )
+
+
+def _state(status: ServerStatus) -> str:
+    if status.listing:
+        return "listing"
+    return "failed" if status.failure and status.state == "asleep" else status.state
 
 
 def _day(since: float) -> str:
