@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -56,6 +57,18 @@ class Home:
         if done.returncode:
             raise Unusable(f"toolcrib {' '.join(words)} failed: {done.stdout}{done.stderr}")
         return done.stdout
+
+    def stop(self) -> None:
+        """Stop the daemon that a client has started, if one runs, and see it gone."""
+        done = subprocess.run(  # noqa: S603 - our own program
+            self.toolcrib("gateway", "--json"), env=self.env, capture_output=True, check=False
+        )
+        if done.returncode:
+            return
+        process = Path("/proc", str(json.loads(done.stdout)["pid"]))
+        self.run("gateway", "stop")
+        while process.exists():
+            time.sleep(0.05)
 
     @asynccontextmanager
     async def daemon(self) -> AsyncGenerator[Mapping[str, Any]]:
