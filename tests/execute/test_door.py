@@ -170,6 +170,14 @@ def test_repaired_arguments_are_sent_and_the_outcome_says_so():
     assert shop.reached[0].arguments == {"n": 5}
 
 
+def test_a_required_parameter_with_a_default_is_sent_and_the_outcome_says_so():
+    zone = {"type": "string", "default": "UTC"}
+    shop = Shop(offered(schema={"properties": {"zone": zone}, "required": ["zone"]}))
+    outcome = execute(shop.door, Call("look", {}))
+    assert outcome.repaired == ("$.zone: left out, so its default was filled in",)
+    assert shop.reached[0].arguments == {"zone": "UTC"}
+
+
 def test_a_schema_that_is_not_safe_to_check_is_refused_and_its_tool_is_not_called():
     shop = Shop(offered(schema={"$ref": "http://127.0.0.1:1/schema"}))
     assert refusal(execute(shop.door, Call("look"))).code == "schema_refused"

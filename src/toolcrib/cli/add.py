@@ -1,6 +1,6 @@
 """The command `toolcrib add`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -59,7 +59,7 @@ def run(
     settings, file = opening.settings(), own_servers_file()
     _refuse_second(name, settings)
     put_server(file, name, _entry(url, command or [], header or [], env or []))
-    done = None if no_start else _listed(file, name, settings)
+    done = None if no_start else listed(file, name, settings)
     if as_json:
         print_json({"server": name, "file": str(file), "listed": done and done._asdict()})
     else:
@@ -83,15 +83,29 @@ def _entry(
     if url:
         named = dict(_header(each) for each in headers)
         return {"type": "http", "url": url} | ({"headers": named} if named else {})
-    given = {key: value for key, sign, value in (each.partition("=") for each in env) if sign}
-    handed_on: list[Json] = [each for each in env if "=" not in each]
-    for key in (key for key, value in given.items() if not value.startswith("${")):
-        warn(f"the value of {key} is written down; `--env {key}` hands on your variable instead")
+    given, names = handed_on(env)
+    warn_of_values(given)
     return (
         {"command": command[0], "args": [*command[1:]]}
-        | ({"env": given} if given else {})
-        | ({"env_from": handed_on} if handed_on else {})
+        | ({"env": {**given}} if given else {})
+        | ({"env_from": [*names]} if names else {})
     )
+
+
+def handed_on(env: Iterable[str]) -> tuple[Mapping[str, str], Sequence[str]]:
+    """The variables with a value, and the names of those that are handed on."""
+    parts = [each.partition("=") for each in env]
+    return {key: value for key, sign, value in parts if sign}, [
+        k for k, sign, _ in parts if not sign
+    ]
+
+
+def warn_of_values(given: Mapping[str, str], before: Mapping[str, str] | None = None) -> None:
+    """Say which values are written down that were not there before."""
+    for key, value in given.items():
+        if "${" not in value and value != (before or {}).get(key):
+            todo = f"`--env {key}` hands on your variable instead"
+            warn(f"the value of {key} is written down; {todo}")
 
 
 def _header(text: str) -> tuple[str, str]:
@@ -101,7 +115,8 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _listed(file: Path, name: str, settings: Settings) -> Refreshed:
+def listed(file: Path, name: str, settings: Settings) -> Refreshed:
+    """Start a server of ours once, and remember what it lists."""
     servers = mcp_servers([file], settings.state_folder)
     try:
         source = next(each for each in servers.sources if each.server == name)

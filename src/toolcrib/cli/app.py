@@ -18,6 +18,7 @@ from toolcrib.cli import (
     connect,
     disable,
     doctor,
+    edit,
     enable,
     export,
     gateway,
@@ -57,7 +58,7 @@ class Command(Protocol):
 GROUPS: Mapping[str, tuple[Command, ...]] = {
     "Start here": (tour,),
     "Find and call": (search, call, show, list_, why, hints),
-    "Servers": (servers, add, remove, enable, disable, refresh, login),
+    "Servers": (servers, add, edit, remove, enable, disable, refresh, login),
     "Clients": (import_, export, connect),
     "Gateway": (gateway, serve, keys, apps),
     "Trust and rules": (approvals, review),

@@ -21,12 +21,29 @@ def put_server(path: Path, name: str, entry: JsonObject) -> None:
     Raises `ConfigError` for an entry that means nothing and for a name that another entry has, and
     `DeclarationError` for a file that cannot be read; then nothing is written.
     """
-    problems = read_table(path, {name: entry}).problems
-    if problems:
-        raise ConfigError(problems[0])
+    _check(path, name, entry)
     with _changing(path) as table:
         if table.get(name, entry) != entry:
             raise ConfigError(f"there is a server {name!r} already, in {path}; take another name")
+        table[name] = entry
+
+
+def read_server(path: Path, name: str) -> JsonObject | None:
+    """The entry of a server as it is written; None if there is none. Raises as `put_server`."""
+    entry = _table(path, _read(path)).get(name)
+    return cast("JsonObject", entry) if isinstance(entry, dict) else None
+
+
+def change_server(path: Path, name: str, before: JsonObject, entry: JsonObject) -> None:
+    """Put another entry in the place of this one.
+
+    Raises `ConfigError` for an entry that means nothing, and where the one that is there is no
+    longer the one before; then nothing is written.
+    """
+    _check(path, name, entry)
+    with _changing(path) as table:
+        if table.get(name) != before:
+            raise ConfigError(f"{path}: somebody else has just changed {name!r}; look again")
         table[name] = entry
 
 
@@ -76,6 +93,13 @@ def preview(
         table.pop(name, None)
     table.update(put)
     return before, _text(top)
+
+
+def _check(path: Path, name: str, entry: JsonObject) -> None:
+    """Raises `ConfigError` for the first thing that is wrong with an entry."""
+    problems = read_table(path, {name: entry}).problems
+    if problems:
+        raise ConfigError(problems[0])
 
 
 def _text(top: dict[str, Any]) -> str:
