@@ -183,6 +183,23 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Unavailable:
+    """A configured MCP server whose tools cannot be had now, or not all of them.
+
+    `code` is for programs. `reason` and `remedy` are for models and people, in words of ours, and
+    never the server's: as text they read "slack is configured but wants a login; the user can ...".
+    """
+
+    server: str
+    code: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.server} is configured but {self.reason}; {self.remedy}."
+
+
+@dataclass(frozen=True, slots=True)
 class Answer(Sequence[Hit]):
     """What a search returns: its hits, best first, and the way on where there are none.
 
@@ -192,7 +209,8 @@ class Answer(Sequence[Hit]):
     when browsing; so are `names` (source → names) where there are few. `note` says in a sentence or
     two what happened, empty when the hits speak for themselves. `confidence` says how sure it is
     that one of the hits fits, and `chance` the same as a number from 0 to 1; whoever is named or
-    selected fits.
+    selected fits. `unavailable` are a few servers that the query may be about, and whose tools
+    cannot be had.
     """
 
     query: str
@@ -204,6 +222,7 @@ class Answer(Sequence[Hit]):
     note: str = ""
     confidence: Confidence = "high"
     chance: float = 1.0
+    unavailable: tuple[Unavailable, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -56,6 +56,7 @@ def show_answer(answer: Answer) -> None:
         screen.print(safe(answer.note))
     if answer.nearest:
         screen.print(safe(f"Nearest names: {', '.join(answer.nearest)}"))
+    screen.print(*map(safe, answer.unavailable), sep="\n", end="\n" if answer.unavailable else "")
     for namespace, names in answer.names.items():
         screen.print(safe(f"{namespace} ({len(names)}): {', '.join(names)}"))
     if answer.namespaces and not answer.names:

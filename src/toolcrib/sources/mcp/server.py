@@ -69,6 +69,7 @@ class ServerConfig:
     `always_load` are patterns too. `trust` "open" takes the server's own word for what only reads.
     `elicitation` and `sampling`: whether it may ask the person, and their model. Of `enabled_tools`
     None stands for all tools, and none of the patterns for none; `disabled_tools` come after them.
+    By its `description`, the operator's words, it is found while its tools cannot be had.
     """
 
     id: str
@@ -86,6 +87,7 @@ class ServerConfig:
     sampling: bool = False
     enabled_tools: tuple[str, ...] | None = None
     disabled_tools: tuple[str, ...] = ()
+    description: str = field(default="", compare=False)
 
     def enables(self, tool: str) -> bool:
         """Whether the operator lets the tool be found and called at all."""
