@@ -5,7 +5,9 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -161,14 +163,14 @@ def test_nothing_that_a_server_says_is_told(crib: Crib):
     assert "IGNORE" not in str(asyncio.run(crib.call("mcp_slack_x")).error)
 
 
-def config(**others: object) -> ServerConfig:
-    return ServerConfig(**{"id": "slack", "transport": Command("npx"), **others})
+def config(**others: Any) -> ServerConfig:
+    facts: dict[str, Any] = {"id": "slack", "transport": Command("npx")}
+    return ServerConfig(**facts | others)
 
 
-def status(**others: object) -> ServerStatus:
-    facts = {"server": "slack", "transport": "stdio", "state": "asleep", "tools": 3, "waiting": 0}
-    more = {"flagged": 0, "protocol": "", "start_s": 0.0, "seen": 1.0, "failure": None}
-    return ServerStatus(**(facts | more | others))
+def status(**others: Any) -> ServerStatus:
+    fine = ServerStatus("slack", "stdio", "asleep", 3, 0, 0, "", 0.0, 1.0, None)
+    return replace(fine, **others)
 
 
 @pytest.mark.parametrize(
@@ -176,6 +178,7 @@ def status(**others: object) -> ServerStatus:
     [
         ({"state": "disabled"}, "disabled", "is switched off; the user can run `toolcrib enable s"),
         ({"state": "needs_login"}, "needs_login", "wants a login; the user can run `toolcrib log"),
+        ({"listing": True, "seen": 0.0}, "listing", "is still being listed; search again in a mom"),
         ({"tools": 0, "seen": 0.0}, "unknown", "was never listed"),
         ({"waiting": 3}, "unreviewed", "its tools wait for the user's review"),
         ({"waiting": 1}, "unreviewed", "1 of its tools wait for the user's review"),
@@ -194,7 +197,7 @@ def status(**others: object) -> ServerStatus:
 )
 def test_each_reason_has_its_words_and_its_remedy(given, code, words):
     if "failure" in given:
-        given = given | {"failure": Failure(*given["failure"], time.time())}
+        given = given | {"failure": Failure(given["failure"][0], given["failure"][1], time.time())}
     found = unavailable(config(), status(**given), {})
     assert found
     assert found.code == code

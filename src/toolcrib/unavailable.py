@@ -15,7 +15,7 @@ from toolcrib.names.origin import Origin
 from toolcrib.search.filters import Scope, barred
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.source import McpSource
-from toolcrib.sources.mcp.unavailable import unavailable, unusable
+from toolcrib.sources.mcp.unavailable import LISTING, unavailable, unusable
 from toolcrib.text.glossary import Glossary
 from toolcrib.text.language import language
 from toolcrib.text.words import roots, telling, words
@@ -60,7 +60,8 @@ def fitting(
     found: list[tuple[int, str, Origin, Unavailable]] = []
     for name, source in servers.items():
         fit = len(asked & purpose(source.config, unreviewed.get(source.id or "", ())))
-        if (fit or not asked) and (why := unavailable(source.config, source.status())):
+        why = unavailable(source.config, source.status()) if fit or not asked else None
+        if why and why.code != LISTING:  # the note of the answer names all of those
             found.append((-fit, name, _origin(source), why))
     for name in broken:
         fit = len(asked & _useful([name]))

@@ -15,6 +15,7 @@ from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.shown import shown
 from toolcrib.sources.mcp.variables import unset
 
+LISTING = "listing"
 MOST_VARIABLES = 3
 LONGEST_NAME = 60
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]{1,19}(?:_[A-Z0-9]{1,19}){1,3}\b")
@@ -39,6 +40,8 @@ class Standing(Protocol):
     @property
     def seen(self) -> float: ...
     @property
+    def listing(self) -> bool: ...
+    @property
     def failure(self) -> Failure | None: ...
 
 
@@ -51,6 +54,10 @@ def unavailable(
     variables = missing_variables(config, os.environ if environ is None else environ)
     if variables:
         return _lacking(config, variables)
+    if status.listing:
+        return Unavailable(
+            _name(config), LISTING, "is still being listed", "search again in a moment"
+        )
     if status.state == "needs_login":
         return _told(config, "needs_login", "wants a login", "run `toolcrib login {server}`")
     return _of_last_start(config, status) or _of_listing(config, status)
@@ -128,5 +135,9 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def _told(config: ServerConfig, code: str, reason: str, remedy: str) -> Unavailable:
-    server = shown(config.id, LONGEST_NAME)
+    server = _name(config)
     return Unavailable(server, code, reason, f"the user can {remedy.format(server=server)}")
+
+
+def _name(config: ServerConfig) -> str:
+    return shown(config.id, LONGEST_NAME)
