@@ -137,7 +137,8 @@ class Door:
             deadline = time.monotonic() + limit_s
             running = Running.of(deadline, progress, ask, log, caller.id)
             running = replace(running, roots=caller.roots)
-            outcome = await self._sent(admitted, caller, running)
+            patient = timeout_s is None and progress is not None
+            outcome = await self._sent(admitted, caller, running, patient=patient)
         if self._audit:
             self._audit.note(seen, outcome)
         return outcome
@@ -193,8 +194,11 @@ class Door:
         except (TypeError, ValueError, RecursionError):
             return Outcome(error=_NO_JSON)
 
-    async def _sent(self, admitted: _Admitted, caller: Caller, running: Running) -> Outcome:
-        outcome = await dispatch(admitted.call, admitted.tool, admitted.source, running)
+    async def _sent(
+        self, admitted: _Admitted, caller: Caller, running: Running, *, patient: bool
+    ) -> Outcome:
+        made = admitted.call, admitted.tool, admitted.source
+        outcome = await dispatch(*made, running, patient=patient)
         if outcome.ok and self._has(admitted.tool):
             self._heard(caller, admitted.tool.name)
         return replace(self._given(outcome, caller), repaired=admitted.repaired)

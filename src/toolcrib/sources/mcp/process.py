@@ -17,10 +17,19 @@ READ_AHEAD = 1024 * 1024
 class Process:
     """A running process. `stdout` is read, `stdin` written; of its stderr both ends are kept."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> None:
-        """Start it. Raises `OSError`, also where there is no such command."""
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str | None,
+        finish_s: float = 0.0,
+    ) -> None:
+        """Start it; for `finish_s` see `Launched`.
+
+        Raises `OSError`, also where there is no such command.
+        """
         pipe = subprocess.PIPE
-        self._launched = Launched(command, env, cwd, stdin=pipe, stderr=pipe)
+        self._launched = Launched(command, env, cwd, stdin=pipe, stderr=pipe, finish_s=finish_s)
         self._popen = self._launched.popen
         self._stderr = HeadTail(STDERR_HEAD, STDERR_TAIL)
         self._input: Input | None = None
@@ -56,8 +65,15 @@ class Process:
         """Its exit status; None while it runs."""
         return self._launched.status
 
+    def settle(self) -> None:
+        """What it had to install is there."""
+        self._launched.settle()
+
     async def stop(self) -> None:
-        """End it and all that it started, within bounds. Leaves no zombie."""
+        """End it and all that it started, within bounds. Leaves no zombie.
+
+        One that still installs something is left to finish that.
+        """
         self._end_input()
         await self._launched.end(patience_s=EXIT_S)
         self._close_pipes()

@@ -67,7 +67,8 @@ class ServerConfig:
 
     `permission` are pairs of a pattern and a kind, the first that fits a tool's own name counts;
     `always_load` are patterns too. `trust` "open" takes the server's own word for what only reads.
-    `elicitation` and `sampling`: whether it may ask the person, and their model.
+    `elicitation` and `sampling`: whether it may ask the person, and their model. While a package
+    runner such as npx fetches it, `install_timeout_s` counts; the time of its start begins then.
     """
 
     id: str
@@ -76,6 +77,7 @@ class ServerConfig:
     disabled: bool = False
     idle_timeout_s: float = 300.0
     start_timeout_s: float = 60.0
+    install_timeout_s: float = 600.0
     call_timeout_s: float = 60.0
     permission: tuple[tuple[str, PermissionKind], ...] = ()
     defer: Defer | None = None

@@ -21,8 +21,14 @@ _GONE = (sdk.BrokenResourceError, sdk.ClosedResourceError)
 class StdioTransport:
     """One process and its streams. `process` is there once it was started."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> None:
-        self._start = command, env, cwd
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str | None,
+        finish_s: float = 0.0,
+    ) -> None:
+        self._start = command, env, cwd, finish_s
         self.process: Process | None = None
 
     @asynccontextmanager
