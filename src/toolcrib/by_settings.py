@@ -6,9 +6,9 @@ from toolcrib.config import Settings
 from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import ConfigError
-from toolcrib.execute.approval import Rule
 from toolcrib.execute.audit import Audit
 from toolcrib.execute.door import Policy
+from toolcrib.execute.rulebook import Rule, Rulebook
 from toolcrib.execute.tickets import Tickets
 from toolcrib.index.weights import FieldWeights
 from toolcrib.model import SearchMode
@@ -20,6 +20,19 @@ from toolcrib.sources.apps.rules import AppRules, Patience
 from toolcrib.sources.mcp.fingerprint import install_key
 from toolcrib.store.audit import AuditFile, Retention
 from toolcrib.store.tickets import TicketFile
+
+IN_PLACE = frozenset(
+    {"mcp_config", "mcp", "approval", "session", "tool_search", "search", "gateway"}
+)
+"""Settings that a crib can go on by; others make another pool, index or store of it."""
+LEARNING = ("learn", "learn_boost", "learn_half_life_days")
+
+
+def fit_in_place(old: Settings, new: Settings) -> bool:
+    """Whether a crib of the old settings can go on by the new ones."""
+    others = Settings.model_fields.keys() - IN_PLACE
+    same = all(getattr(old, name) == getattr(new, name) for name in others)
+    return same and all(getattr(old.search, name) == getattr(new.search, name) for name in LEARNING)
 
 
 def rules_of(settings: Settings) -> Rules:
@@ -51,9 +64,16 @@ def rules_of(settings: Settings) -> Rules:
 
 def policy_of(settings: Settings) -> Policy:
     """The rules of calling that the settings make."""
-    said = settings.approval.rules
-    rules = tuple(Rule(rule.verdict, rule.pattern, rule.kind) for rule in said)
-    return Policy(rules, settings.call.timeout_s, settings.call.result_bytes)
+    return Policy(rulebook_of(settings), settings.call.timeout_s, settings.call.page_tokens)
+
+
+def rulebook_of(settings: Settings) -> Rulebook:
+    """The rules about calls that the settings make."""
+    said = settings.approval
+    rules = tuple(Rule(**rule.model_dump()) for rule in said.rules)
+    profiles = settings.gateway.profiles.items()
+    own = {name: each.approval for name, each in profiles if each.approval is not None}
+    return Rulebook(rules, servers=said.servers, profiles=own)
 
 
 def audit_of(settings: Settings) -> Audit | None:

@@ -171,20 +171,46 @@ class Settings(Section):
         return settings
 
 
-def load_settings(environ: Mapping[str, str], file: Path | None = None) -> Settings:
+class SettingsFile(NamedTuple):
+    """Where settings stand. One that is `named` has to be there, the user's own need not be."""
+
+    path: Path
+    named: bool
+
+    def read(self) -> bytes:
+        """What stands there; nothing, if that may be. Raises `ConfigError`."""
+        try:
+            return read_plain_file(self.path, LARGEST_FILE)
+        except FileNotFoundError as error:
+            if not self.named:
+                return b""
+            told = "there is no such settings file; create it, or leave the option out"
+            raise ConfigError(f"{self.path}: {told}") from error
+        except OSError as error:
+            raise ConfigError(f"{self.path}: cannot be read: {error.strerror}") from error
+
+
+def settings_file(environ: Mapping[str, str], file: Path | None = None) -> SettingsFile:
+    """The file that is meant: `file`, else what the environment names, else the user's own."""
+    named = file or (Path(environ[CONFIG]) if environ.get(CONFIG) else None)
+    return SettingsFile(named or config_folder() / "config.toml", named is not None)
+
+
+def load_settings(
+    environ: Mapping[str, str], file: Path | None = None, content: bytes | None = None
+) -> Settings:
     """The settings from a file and the environment. Raises `ConfigError`, which names the cause.
 
-    A file that is named has to be there; the one in the configuration folder need not be.
+    `content` is what to take the file to say; None: what it says.
     """
-    named = file or (Path(environ[CONFIG]) if environ.get(CONFIG) else None)
-    path = named or config_folder() / "config.toml"
-    values = _read(path) if named or path.exists() else {}
+    path, named = said = settings_file(environ, file)
+    values = _toml(path, said.read() if content is None else content)
     try:
         settings = _checked(path, values, environ)
     except RecursionError:  # keys with many dots are as deep as lists in lists
         raise ConfigError(f"{path}: {TOO_DEEP}") from None
     settings = _with_own_servers(_with_key(settings, environ))
-    return settings.read_from(named) if named else settings
+    return settings.read_from(path) if named else settings
 
 
 def _checked(path: Path, values: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
@@ -235,18 +261,14 @@ def documented(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[
             yield Documented(prefix + name, json.dumps(default), info.description or "")
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _toml(path: Path, content: bytes) -> dict[str, Any]:
+    """What the content of this file says. Raises `ConfigError`."""
     try:
-        return tomllib.loads(read_plain_file(path, LARGEST_FILE).decode())
-    except FileNotFoundError as error:
-        message = f"{path}: there is no such settings file; create it, or leave the option out"
-        raise ConfigError(message) from error
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+        return tomllib.loads(content.decode())
     except RecursionError:
         raise ConfigError(f"{path}: {TOO_DEEP}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        message = f"{path}: not readable as TOML: {error}"
+        message = f"{path}: not readable as TOML: {error}; correct it"
         raise ConfigError(message) from error
 
 

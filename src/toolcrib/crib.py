@@ -25,6 +25,7 @@ from toolcrib.by_settings import (
     app_rules_of,
     audit_of,
     deferral_of,
+    fit_in_place,
     habits_of,
     policy_of,
     rules_of,
@@ -32,13 +33,14 @@ from toolcrib.by_settings import (
 )
 from toolcrib.config import Settings, default_settings
 from toolcrib.embed.protocol import Embedder
-from toolcrib.errors import NameTaken, SourceError, ToolcribError
+from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.execute.approval import Approver
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.execute.visible import Visible
+from toolcrib.fleet import Fleet, OffersHeard
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.protocol import Progress, View
 from toolcrib.model import (
@@ -61,9 +63,8 @@ from toolcrib.pool.pool import Pool
 from toolcrib.pool.sleepers import warm_up_best
 from toolcrib.search.answer import answer
 from toolcrib.search.explain import Explanation, explain
-from toolcrib.search.filters import Scope, barred, hidden, unreviewed, verdict
+from toolcrib.search.filters import Scope, barred, hidden, lets_through, unreviewed, verdict
 from toolcrib.search.pipeline import Search
-from toolcrib.search.rules import Rules
 from toolcrib.search.tongues import spoken_alone
 from toolcrib.session.accounting import Prices
 from toolcrib.session.describe import description, file_text
@@ -76,9 +77,10 @@ from toolcrib.sources.apps.apps import Apps
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.configured import configured
 from toolcrib.sources.function import ToolFacts
+from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.added import Entry as McpEntry
 from toolcrib.sources.mcp.added import added_servers
-from toolcrib.sources.mcp.servers import one_server
+from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.source import McpSource, Refreshed
 from toolcrib.sources.protocol import Source, Watched
 from toolcrib.sources.skill_files import read_skill_file, skill_files
@@ -95,6 +97,7 @@ from toolcrib.uses.uses import Uses
 _log = logging.getLogger(__name__)
 
 MOST_OFTEN_WITH = 5
+MOST_NAMED = 5
 
 HOST = Caller("host")
 """Who calls when nobody else is named: the program that holds the crib."""
@@ -132,15 +135,15 @@ class Crib:
             tickets=self._tickets,
             heard=self._heard,
         )
-        self._functions = BuiltinSource()
+        self._functions = BuiltinSource(named_by="program")
         self._added = False
-        self._closing: list[Callable[[], None]] = []
-        self._servers: dict[str, McpSource] = {}
+        self._fleet = Fleet(self.pool, self._changing, self._refresh)
         self._hidden = OfEntries[tuple[Scope, frozenset[Kind]], frozenset[str]]()
         self._seen = OfEntries[Scope, Mapping[str, Entry]]()
         self._plans = OfEntries[tuple[Scope, Deferral, bool], Plan]()
         self._prices = Prices(token_counter)
         self._alone = OfEntries[None, Mapping[Language, float]]()
+        self._rules = rules_of(self.settings)
         self._glossary = load_glossary(self.settings.search.glossaries)
 
     @classmethod
@@ -155,9 +158,8 @@ class Crib:
         crib = cls(settings)
         found = configured(settings, crib._functions, loop)
         crib._problems = found.problems
-        crib._closing.append(found.close)
-        crib.pool.reserve("mcp", found.broken)
         crib.add_source(*found.sources)
+        crib._fleet.open(found.servers)
         if settings.apps.enabled:
             crib._problems += crib._apps.problems
         astray_links = astray(found.sources, list(crib.entries()), crib.pool.candidates)
@@ -167,7 +169,15 @@ class Crib:
     @property
     def problems(self) -> tuple[str, ...]:
         """What the settings name and what could not be used, as of now; one message a thing."""
-        return (*self._problems, *self.pool.problems)
+        return (*self._problems, *self._fleet.problems, *self.pool.problems)
+
+    @property
+    def broken_files(self) -> tuple[str, ...]:
+        """What is wrong with each file of MCP servers that cannot be used; among `problems` too.
+
+        What it said before holds until it can be, if that is known.
+        """
+        return self._fleet.broken_files
 
     def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
         """Make a function a tool. Raises `NameTaken` and `DeclarationError`."""
@@ -180,8 +190,6 @@ class Crib:
         with self._changing:
             self._problems += self.pool.add(*sources)
         for source in sources:
-            if isinstance(source, McpSource):
-                self._servers.setdefault(source.server, source)
             if isinstance(source, Watched):
                 source.watch(partial(self._refresh, source))
 
@@ -193,12 +201,9 @@ class Crib:
         a list with its arguments. Raises `ConfigError`, and `NameTaken` for a second of one name.
         """
         said = self.settings
-        found = added_servers(server, entry, said.state_folder, always_load=said.mcp.always_load)
-        taken = [each.server for each in found.sources if each.server in self._servers]
-        if taken:
-            raise NameTaken(f"there is an MCP server {taken[0]!r} already; take another name")
-        self._closing.append(found.close)
-        self.add_source(*found.sources)
+        self._fleet.add(
+            added_servers(server, entry, said.state_folder, always_load=said.mcp.always_load)
+        )
 
     async def refresh(self, *servers: str) -> Sequence[Refreshed]:
         """Start these MCP servers once, or all, and list their tools anew; search finds them then.
@@ -206,12 +211,22 @@ class Crib:
         One that fails costs no other: its result has the error, and what was known of it stays.
         Raises `ConfigError` for a name that none has.
         """
-        every = list(self._servers.values())
-        wanted = [one_server(name, every) for name in servers] if servers else every
-        done = await asyncio.gather(*(asyncio.wrap_future(each.refresh()) for each in wanted))
-        for source in wanted:
-            self._refresh(source)
-        return done
+        return await self._fleet.refresh(*servers)
+
+    def take_settings(self, settings: Settings) -> bool:
+        """Go on by these settings, and by what the files with MCP servers say now.
+
+        Servers that are configured as before run on, and so do calls. False, and nothing is done,
+        where the settings need a new crib. One that is not made `from_settings` gets no servers.
+        """
+        if not fit_in_place(self.settings, settings):
+            return False
+        found = read_servers(settings.mcp_config, LastGood(settings.state_folder))
+        self._glossary = load_glossary(settings.search.glossaries)
+        self._rules, self._door.policy = rules_of(settings), policy_of(settings)
+        self.settings = settings
+        self._fleet.take(found, always_load=settings.mcp.always_load)
+        return True
 
     def listen(self) -> None:
         """Let apps join from now on, and add their tools, until this is closed.
@@ -238,7 +253,7 @@ class Crib:
         self._gathered()
         with self._shelf.view() as (catalog, view):
             found = answer(query, self._search(catalog, view, query, seen))
-        found = self._mentioning_reviews(found, seen)
+        found = self._mentioning_listing(self._mentioning_reviews(found, seen), seen)
         self._advice.answered(found, caller.id, seen)
         if self.settings.mcp.warm_up:
             warm_up_best(self.pool, found)
@@ -283,17 +298,19 @@ class Crib:
         progress: CallProgress | None = None,
         ask: Ask | None = None,
         log: Log | None = None,
+        paged: bool = False,
     ) -> Outcome:
         """Call a tool. Never raises for what a model says: the outcome has the error.
 
         `arguments` may be JSON text, as some providers hand them over. `pin` is that of the
         definition which was shown, if it has to be that one. `approver` is asked where the rules
         say so; without one the operator finds a ticket at `tickets`. `progress`, `ask` and `log`
-        are who listens meanwhile; see `Running`.
+        are who listens meanwhile; see `Running`. `paged`: the result is for a model, which reads a
+        long one page by page; see `result`.
         """
         self._look_again(self._gathered(), name)
         call = Call.of(name, arguments, pin)
-        return await self._door.execute(
+        outcome = await self._door.execute(
             call,
             self._known(caller),
             timeout_s=timeout_s,
@@ -302,6 +319,7 @@ class Crib:
             ask=ask,
             log=log,
         )
+        return self._door.paged(outcome, caller) if paged else outcome
 
     def session(
         self,
@@ -359,9 +377,15 @@ class Crib:
         files = skill_files(skill, self._own) if isinstance(skill, SkillInfo) else ()
         return Outcome(description(entry, often, files))
 
-    def rest(self, handle: str, *, caller: Caller = HOST, offset: int) -> Outcome:
-        """What of a large result begins at this character; see `Outcome.handle`."""
-        return self._door.rest(handle, caller, offset)
+    def result(
+        self, handle: str, *, page: int = 1, find: str = "", caller: Caller = HOST
+    ) -> Outcome:
+        """A page of a long result of this caller; see `Outcome.page`.
+
+        With `find`, of its lines that have these words, or fit a `/pattern/`: that may take
+        seconds. Never raises for what a model says: the outcome has the error.
+        """
+        return self._door.result(handle, caller, page, find)
 
     @property
     def tickets(self) -> Tickets:
@@ -391,7 +415,11 @@ class Crib:
     @property
     def servers(self) -> Mapping[str, McpSource]:
         """The MCP servers by name, for what they have beside tools."""
-        return self._servers
+        return self._fleet.by_name
+
+    def listen_offers(self, heard: OffersHeard) -> Callable[[], None]:
+        """Call this when a server has other resources or prompts; see `Fleet.listen`."""
+        return self._fleet.listen(heard)
 
     @property
     def has_embedder(self) -> bool:
@@ -430,8 +458,7 @@ class Crib:
 
     def close(self) -> None:
         """End the servers and apps that were started, and let go of the catalog file."""
-        for close in self._closing:
-            close()
+        self._fleet.close()
         self._uses.close()
         if "_apps" in self.__dict__:
             self._apps.close()
@@ -462,7 +489,8 @@ class Crib:
     def _refresh(self, source: Source) -> None:
         """List one source again: it says that it is no longer what it was."""
         with self._changing:
-            self.pool.refresh(source)
+            if self.pool.has(source):  # it may be gone by now
+                self.pool.refresh(source)
 
     def _look_again(self, pool: Pool, name: str) -> None:
         """See whether somebody has logged in elsewhere meanwhile, where that is what is missing."""
@@ -503,6 +531,19 @@ class Crib:
         said = f"Not searched: {waiting} that wait for the operator's review (`toolcrib review`)."
         return replace(found, note=f"{found.note} {said}".strip())
 
+    def _mentioning_listing(self, found: Answer, scope: Scope) -> Answer:
+        """The answer, with which servers of this caller have not said yet what they have."""
+        every = self.servers.items()
+        names = [
+            name for name, each in every if each.listing and lets_through(each.id or "", scope)
+        ]
+        if not names:
+            return found
+        them = f"{len(names)} server{' is' if len(names) == 1 else 's are'} still being listed"
+        first = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+        said = f"{them} ({first}): search again in a moment if what you need is theirs."
+        return replace(found, note=f"{found.note} {said}".strip())
+
     def _spoken_alone(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
         """Who needs a translation, remembered as long as the entries are these."""
         return self._alone.get(entries, None, lambda: spoken_alone(entries.values()))
@@ -535,6 +576,7 @@ class Crib:
             means=partial(self._means, caller),
             question=partial(self.question, caller=caller),
             read=partial(self.read, caller=caller),
+            result=partial(self.result, caller=caller),
             asks=partial(self._door.asks, caller=caller),
             check=self._door.check,
             aside=asyncio.to_thread,
@@ -582,7 +624,3 @@ class Crib:
         apps = Apps(self.settings.state_folder / "apps", rules, joined=self.add_source)
         self.add_source(*apps.sources)
         return apps
-
-    @cached_property
-    def _rules(self) -> Rules:
-        return rules_of(self.settings)

@@ -20,6 +20,7 @@ SourceKind = Literal["builtin", "mcp", "sdk", "files"]
 PermissionKind = Literal["read", "write", "execute", "network", "dangerous"]
 Defer = Literal["never", "automatic", "always"]
 Confidence = Literal["high", "medium", "low", "none"]
+NamedBy = Literal["program", "operator", ""]
 RootsOf = Literal["working_folder", "client", "none"]
 State = Literal[
     "ready", "asleep", "needs_login", "changed", "unreviewed", "disabled", "other_platform"
@@ -39,7 +40,9 @@ class Capability:
     are keyed by language tag ("en", "zh-CN"). `enabled` and `platform_available` both
     have to hold before a model may hear of it. `flags` are the tricks by which something was
     hidden in its texts; what is here has been cleaned of it. `often_with` names what its author
-    says it is used with. `packaged`: it comes with Toolcrib.
+    says it is used with. `packaged`: it comes with Toolcrib. `named_by` says who put it in the pool
+    by its name: the program a function of its own, the operator an MCP server; nobody did with what
+    came along, such as tools of Toolcrib, of plugins and of apps.
     """
 
     kind: ClassVar[Kind]
@@ -62,6 +65,7 @@ class Capability:
     flags: tuple[str, ...] = ()
     often_with: tuple[str, ...] = ()
     packaged: bool = False
+    named_by: NamedBy = ""
     pin: str = ""
 
 
@@ -72,7 +76,8 @@ class ToolInfo(Capability):
     `parameters` is a JSON Schema object. `required` tools are always shown to the model;
     `defer` says whether the schema of the others may wait until a search reveals it. `meta` is
     what an MCP server says beside the definition, for hosts. `schema_problem`: why the schema that
-    was given could not be kept, if it could not; such a tool is found, and never called.
+    was given could not be kept, if it could not; such a tool is found, and never called. `approval`
+    "ask": whoever named it wants a person asked before each call, unless a rule says otherwise.
     """
 
     kind: ClassVar[Kind] = "tool"
@@ -83,6 +88,7 @@ class ToolInfo(Capability):
     annotations: JsonObject = field(default_factory=dict[str, Json])
     defer: Defer = "automatic"
     required: bool = False
+    approval: Literal["ask"] | None = None
     meta: JsonObject = field(default_factory=dict[str, Json])
 
     @property
@@ -375,15 +381,27 @@ class CallError:
     ticket: str = ""
 
 
+class Page(NamedTuple):
+    """One page of a long result: its number from 1, of how many, and about what, in words.
+
+    `found` is what was searched for, where the pages are those of the lines that have it.
+    """
+
+    number: int
+    of: int
+    about: str
+    found: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a call ended: without an error it went well.
 
     `content` is what the tool returned: a JSON value, or with `blocks` the content blocks of MCP.
     `structured` is its structured content, if it has any, and `meta` what a server says beside
-    both. `handle` names the rest of a result that
-    was too large to give whole; `content` is then its first part, as text. `repaired` says what was
-    put right in the arguments, one note each.
+    both. Where it is a page of a long result, `page` says which, `content` is its text (with
+    `blocks` also what is no text), and `handle` names the result, to read on or to search in it.
+    `repaired` says what was put right in the arguments, one note each.
     """
 
     content: Json = None
@@ -393,6 +411,7 @@ class Outcome:
     repaired: tuple[str, ...] = ()
     meta: JsonObject = field(default_factory=dict[str, Json])
     blocks: bool = False
+    page: Page | None = None
 
     @property
     def ok(self) -> bool:

@@ -28,12 +28,13 @@ from tests.workshop import ListedSource
 from toolcrib import Crib, Settings
 from toolcrib.adapters.wire.plain import plain
 from toolcrib.model import Outcome, SkillInfo
-from toolcrib.sections import SessionSettings
+from toolcrib.sections import CallSettings, EmbedSettings, SessionSettings
 from toolcrib.testing import CallTool, Say, Search
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
 FIND = Search("weather forecast")
 PROXY = "call_tool"
+NO_EMBEDDER = EmbedSettings(embedder="none")
 
 WIRES: dict[str, Any] = {
     "anthropic": partial(talking, AnthropicTalk),
@@ -333,3 +334,26 @@ def test_results_can_be_had_outside_of_a_loop(crib: Crib):
     with WIRES["chat"](crib, []) as talk:
         reply = {"choices": [{"message": {}, "finish_reason": "stop"}]}
         assert asyncio.run(talk.wire.results(reply)) == []
+
+
+@pytest.mark.parametrize("mode", ["on", "off"])
+@pytest.mark.parametrize("id", ["one", None])
+@on_every_wire
+def test_a_long_result_is_read_on_with_the_search_tool(
+    name: str, id: str | None, mode: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("toolcrib.execute.results.new_handle", lambda: "h1")
+    settings = Settings(
+        store=":memory:", tool_search=mode, call=CallSettings(page_tokens=100), embed=NO_EMBEDDER
+    )
+    crib, source = weather_crib(settings)
+    source.answer = lambda _call: Outcome("".join(f"day {n}: rain\n" for n in range(60)))
+    read = CallTool("tool_search", {"read": "result:h1/2"})
+    first = [FIND] if mode == "on" else []
+    with WIRES[name](crib, [*first, OSLO, read, Say("Rain.")], id) as talk:
+        assert talk.ask("Weather?") == "Rain."
+        *_, paged, last = talk.model.requests
+    assert "Page 1 of" in paged.body.decode()
+    assert "day 0: rain" in paged.body.decode()
+    assert "tool_search" in paged.sees
+    assert "Page 2 of" in last.body.decode()

@@ -391,10 +391,10 @@ def test_results_become_messages(
     assert (answer.content, answer.artifact) == (content, artifact)
 
 
-def test_a_cut_result_says_so(talk: Conversation, github: GitHub):
+def test_a_long_result_comes_in_pages(talk: Conversation, github: GitHub):
     github.answer = lambda _call: Outcome("x" * 2_000_000)
     [answer] = answers(talk.say(call(LOOK)))
-    assert str(answer.content).endswith("[cut here: the result is larger]")
+    assert str(answer.content).startswith("[2.0 MB of text, 1 line; characters 1 to 24,000. Page 1")
     assert answer.artifact["handle"]
 
 

@@ -5,11 +5,13 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from agents import (
     Agent,
+    FunctionTool,
     Model,
     OpenAIChatCompletionsModel,
     OpenAIResponsesModel,
@@ -200,7 +202,13 @@ def test_where_nothing_is_deferred_there_is_no_search():
     crib = Crib()
     crib.add_source(Weather())
     session = crib.session()
-    assert "tool_search" not in {tool.name for tool in toolcrib_tools(session)}
+    [search] = [each for each in toolcrib_tools(session) if each.name == "tool_search"]
+    given: Any = SimpleNamespace(turn_input=[])
+    assert isinstance(search, FunctionTool)
+    assert callable(search.is_enabled)
+    assert search.is_enabled(given, Agent(name="a")) is False
+    session.see(["tool_search"])  # a result was long: now there is something to read with it
+    assert search.is_enabled(given, Agent(name="a")) is True
     assert toolcrib_note(session) == ""
 
 

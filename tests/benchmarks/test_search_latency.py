@@ -1,21 +1,19 @@
 """The latency benchmark measures what is installed, and says what is not."""
 
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from benchmarks import search_latency
+from tests.benchmarks.tiny_bench import make_bench
 
 TABLES = ("**One search**", "**Build**", "**One tool more**")
 
 
 def measure(bench: Path, *options: str) -> None:
     search_latency.main(["--bench-dir", str(bench), "--sizes", "2,10", *options])
-
-
-@pytest.fixture
-def without_peer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_latency, "peer", None)
 
 
 @pytest.fixture
@@ -26,27 +24,39 @@ def little_warmth(monkeypatch: pytest.MonkeyPatch) -> None:
 pytestmark = pytest.mark.usefixtures("little_warmth")
 
 
-@pytest.mark.usefixtures("without_peer")
-def test_every_system_has_a_row_in_every_table(bench: Path, capsys: pytest.CaptureFixture[str]):
-    measure(bench)
-    out = capsys.readouterr().out
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """What one run without the peer prints, and the page that it writes into: it takes a while."""
+    folder = tmp_path_factory.mktemp("latency")
+    page = folder / "page.md"
+    page.write_text(
+        "<!-- search_latency: begin -->\n<!-- search_latency: end -->\n", encoding="utf-8"
+    )
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as out:
+        patch.setattr(search_latency, "peer", None)
+        patch.setattr(search_latency, "WARM_UP", 2)
+        measure(make_bench(folder / "bench"), "--markdown", str(page))
+    return out.getvalue(), page.read_text(encoding="utf-8")
+
+
+def test_every_system_has_a_row_in_every_table(told: tuple[str, str]):
+    out, _ = told
     assert all(table in out for table in TABLES)
     for system in ("Toolcrib, memory", "Toolcrib, sqlite", "plain FTS5, one lookup"):
         assert out.count(f"| {system} |") == len(TABLES)
 
 
-@pytest.mark.usefixtures("without_peer")
-def test_a_size_beyond_the_catalog_is_all_of_it(bench: Path, capsys: pytest.CaptureFixture[str]):
-    measure(bench)
-    assert "| system | 2 tools | 4 tools |" in capsys.readouterr().out
+def test_a_size_beyond_the_catalog_is_all_of_it(told: tuple[str, str]):
+    assert "| system | 2 tools | 4 tools |" in told[0]
 
 
-@pytest.mark.usefixtures("without_peer")
-def test_a_peer_that_is_not_installed_is_left_out_with_the_reason(
-    bench: Path, capsys: pytest.CaptureFixture[str]
-):
-    measure(bench)
-    assert "fastmcp is not installed, so it is left out" in capsys.readouterr().out
+def test_a_peer_that_is_not_installed_is_left_out_with_the_reason(told: tuple[str, str]):
+    assert "fastmcp is not installed, so it is left out" in told[0]
+
+
+def test_the_tables_can_go_into_a_page(told: tuple[str, str]):
+    out, page = told
+    assert out.strip() in page
 
 
 @pytest.mark.skipif(search_latency.peer is None, reason="fastmcp is not installed")
@@ -58,18 +68,6 @@ def test_the_peer_is_measured_where_it_is_installed(
     out = capsys.readouterr().out
     assert "| fastmcp BM25, the function |" in out
     assert "| fastmcp BM25, through a client |" in out
-
-
-@pytest.mark.usefixtures("without_peer")
-def test_the_tables_can_go_into_a_page(
-    bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    page = tmp_path / "page.md"
-    page.write_text(
-        "<!-- search_latency: begin -->\n<!-- search_latency: end -->\n", encoding="utf-8"
-    )
-    measure(bench, "--markdown", str(page))
-    assert capsys.readouterr().out.strip() in page.read_text(encoding="utf-8")
 
 
 def test_without_the_folder_it_says_so_and_exits_with_2(capsys: pytest.CaptureFixture[str]):

@@ -40,7 +40,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     file = tmp_path / "settings.toml"
     file.write_text(
         'store = ":memory:"\ntools = ["tools.yaml"]\nbuiltin_tools = false\nplugins = false\n'
-        "[call]\nresult_bytes = 12\n"
+        "[call]\npage_tokens = 4\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(sys.modules, "shop_tools", sys.modules.get("shop_tools"))

@@ -7,6 +7,8 @@ import pytest
 
 from tests.cli.conftest import Ran, Run
 from tests.gateway.daemons import bare, serving
+from tests.gateway.kitchen import Kitchen, entry
+from tests.waiting import until_async
 from toolcrib.connect.place import FOLDER
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
@@ -23,7 +25,7 @@ def with_a_tool() -> Crib:
         """Send a mail."""
         return f"sent to {to}"
 
-    crib.add(send_mail, permission_kind="network")
+    crib.add(send_mail, permission_kind="network", approval="ask")
     return crib
 
 
@@ -97,3 +99,25 @@ def test_without_a_gateway_one_is_told_how_to_start_it(
     ran = run(*words)
     assert isinstance(ran.error, ConfigError)
     assert "toolcrib serve" in str(ran.error)
+
+
+def test_a_file_that_is_broken_is_shown_by_the_commands(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(FOLDER, str(tmp_path / "run"))
+    kitchen = Kitchen(tmp_path)
+    kitchen.write({"a": entry()})
+
+    async def scenario() -> None:
+        async with kitchen.serving() as daemon:
+            kitchen.break_off()
+            await until_async(lambda: daemon.broken)
+            for words in (("gateway",), ("servers",)):
+                ran = await asyncio.to_thread(run, *words)
+                assert "servers.json:" in ran.err + ran.out, words
+                assert "\na  " in ran.out or words == ("gateway",)
+            ran = await asyncio.to_thread(run, "doctor")
+            assert ran.code == 1
+            assert "what it said before holds" in ran.out
+
+    asyncio.run(scenario())

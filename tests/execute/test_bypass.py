@@ -22,10 +22,10 @@ from tests.plan import amount
 from toolcrib.cli.app import app
 from toolcrib.config import Settings
 from toolcrib.crib import Crib
-from toolcrib.execute.approval import Rule
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.chain import per_request_tools
 from toolcrib.execute.door import Door, Policy
+from toolcrib.execute.rulebook import Rule, Rulebook
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.window import Window
@@ -124,8 +124,8 @@ def fallback_after_an_approved_one(world: World) -> None:
     world.call()
 
 
-def rest_of_a_result(world: World) -> None:
-    world.crib.rest(NAME, caller=world.caller, offset=0)
+def page_of_a_result(world: World) -> None:
+    world.crib.result(NAME, caller=world.caller)
     world.call()
 
 
@@ -175,7 +175,7 @@ ROUTES: dict[str, Callable[[World], None]] = {
     route.__name__: route
     for route in (
         exact, short_name, as_text, door, again_and_again, at_once, nested, after_a_search,
-        fallback_after_an_approved_one, rest_of_a_result, command_line,
+        fallback_after_an_approved_one, page_of_a_result, command_line,
     )
 } | OVER_MCP  # fmt: skip
 
@@ -345,7 +345,7 @@ def look_alikes(name: str, count: int):
 
 @pytest.mark.plan(43)
 def test_only_the_exact_name_is_the_name():
-    shop = Shop(offered("tool"), policy=Policy(rules=(Rule("allow"),)))
+    shop = Shop(offered("tool"), policy=Policy(Rulebook((Rule("allow"),))))
     scope, count = Scope(allowed=frozenset({NAME})), amount(43, "look-alikes")
 
     async def calling() -> None:

@@ -5,11 +5,11 @@ import pytest
 
 from tests.execute.counting import ANN, Shop, offered
 from tests.workshop import ListedSource, mcp
-from toolcrib.execute.approval import Rule
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.chain import per_request_tools
 from toolcrib.execute.door import Door, Policy
 from toolcrib.execute.refusal import Refused
+from toolcrib.execute.rulebook import Rule, Rulebook
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Call, CallError, Outcome, SkillInfo, State, ToolInfo
 from toolcrib.pool.pool import Pool
@@ -170,6 +170,14 @@ def test_repaired_arguments_are_sent_and_the_outcome_says_so():
     assert shop.reached[0].arguments == {"n": 5}
 
 
+def test_a_required_parameter_with_a_default_is_sent_and_the_outcome_says_so():
+    zone = {"type": "string", "default": "UTC"}
+    shop = Shop(offered(schema={"properties": {"zone": zone}, "required": ["zone"]}))
+    outcome = execute(shop.door, Call("look", {}))
+    assert outcome.repaired == ("$.zone: left out, so its default was filled in",)
+    assert shop.reached[0].arguments == {"zone": "UTC"}
+
+
 def test_a_schema_that_is_not_safe_to_check_is_refused_and_its_tool_is_not_called():
     shop = Shop(offered(schema={"$ref": "http://127.0.0.1:1/schema"}))
     assert refusal(execute(shop.door, Call("look"))).code == "schema_refused"
@@ -195,13 +203,17 @@ def test_a_gate_that_fails_lets_nothing_through(monkeypatch: pytest.MonkeyPatch)
     assert not shop.reached
 
 
-def test_a_large_result_comes_in_parts():
-    shop = Shop(policy=Policy(result_bytes=10))
+def test_a_long_result_is_whole_for_a_program_and_comes_in_pages_for_a_model():
+    shop = Shop(policy=Policy(page_tokens=3))
     shop.source.answer = lambda _call: Outcome("0123456789abcdef")
-    first = execute(shop.door, Call("look"))
-    rest = shop.door.rest(first.handle, ANN, len(str(first.content)))
-    assert (first.content, rest.content, rest.handle) == ("0123456789", "abcdef", "")
-    assert refusal(shop.door.rest(first.handle, Caller("eve"), 0)).code == "unknown_handle"
+    whole = execute(shop.door, Call("look"))
+    assert whole.content == "0123456789abcdef"
+    first = shop.door.paged(whole, ANN)
+    second = shop.door.result(first.handle, ANN, 2, "")
+    assert (first.content, second.content) == ("012345678", "9abcdef")
+    assert shop.door.result(first.handle, ANN, 1, "abc").page
+    assert refusal(shop.door.result(first.handle, ANN, 3, "")).code == "bad_arguments"
+    assert refusal(shop.door.result(first.handle, Caller("eve"), 1, "")).code == "unknown_handle"
 
 
 @pytest.mark.parametrize("value", [object(), {1: object()}, b""])
@@ -235,7 +247,7 @@ def test_progress_is_relayed():
 def test_rules_are_the_operator_s():
     shop = Shop(
         offered("look"), offered("pay", "dangerous"),
-        policy=Policy(rules=(Rule("allow", "*_pay"), Rule("deny", kind="read"))),
+        policy=Policy(Rulebook((Rule("allow", "*_pay"), Rule("deny", kind="read")))),
     )  # fmt: skip
     assert execute(shop.door, Call("pay")).ok
     assert refusal(execute(shop.door, Call("look"))).code == "approval_denied"

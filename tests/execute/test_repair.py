@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -194,3 +195,112 @@ def test_each_place_of_a_schema_is_looked_at_once():
     schema = {"properties": {"a": {"items": {"enum": Counting(["v"])}}}}
     list(readings({"a": ["w"] * 1_000}, schema))
     assert Counting.looks < 10
+
+
+UNIT = {"type": "string", "enum": ["km", "mi"], "default": "km"}
+WITH_DEFAULTS = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string"},
+        "unit": UNIT,
+        "near": {
+            "type": "object",
+            "properties": {"km": {"type": "integer", "default": 5}},
+            "required": ["km"],
+            "default": {},
+        },
+        "stops": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"unit": UNIT}, "required": ["unit"]},
+        },
+        "tries": {"$ref": "#/$defs/tries", "default": 3},
+        "seldom": {"type": "integer", "default": 1},
+    },
+    "required": ["city", "unit", "near", "tries"],
+    "$defs": {"tries": {"type": "integer"}},
+}
+ALL_FILLED = {"unit": "km", "near": {"km": 5}, "tries": 3}
+FILLED_IN = "left out, so its default was filled in"
+
+
+def filled(given: object, schema: dict[str, object] = WITH_DEFAULTS):
+    check = gate(schema)  # pyright: ignore[reportArgumentType]
+    every = readings(given, schema)  # pyright: ignore[reportArgumentType]
+    objects = (each for each in every if isinstance(each.value, dict))
+    return next((each for each in objects if check.fits(each.value)), None)
+
+
+def test_what_is_required_and_left_out_is_its_default():
+    reading = filled({"city": "Oslo"})
+    assert reading
+    assert reading.value == {"city": "Oslo", **ALL_FILLED}
+    assert reading.notes == tuple(f"$.{key}: {FILLED_IN}" for key in ("unit", "near", "tries"))
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"city": "Oslo", "unit": "mi"}, {"unit": "mi"}),
+        ({"city": "Oslo", "unit": None}, {}),
+        ({"city": "Oslo", "near": {}}, {}),
+        ({"city": "Oslo", "near": {"km": "7"}}, {"near": {"km": 7}}),
+        ({"city": "Oslo", "stops": [{}, {"unit": "mi"}]},
+         {"stops": [{"unit": "km"}, {"unit": "mi"}]}),
+        ({"arguments": {"city": "Oslo", "tries": "4"}}, {"tries": 4}),
+        ('{"city": "Oslo"}', {}),
+    ],
+)  # fmt: skip
+def test_defaults_are_filled_in_wherever_they_are_missing(given: object, meant: dict[str, object]):
+    reading = filled(given)
+    assert reading
+    assert reading.value == {"city": "Oslo", **ALL_FILLED, **meant}
+
+
+def test_what_may_be_left_out_is_left_out_and_what_has_no_default_is_missed():
+    assert filled({}) is None
+    fits = filled({"city": "Oslo", **ALL_FILLED})
+    assert fits
+    assert (fits.value, fits.notes) == ({"city": "Oslo", **ALL_FILLED}, ())
+
+
+def test_a_default_that_does_not_fit_is_not_taken():
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "default": "many"}},
+              "required": ["n"]}  # fmt: skip
+    assert filled({}, schema) is None
+
+
+def test_what_was_given_in_a_wrapper_comes_before_a_default():
+    schema = {**WITH_DEFAULTS, "additionalProperties": True}
+    schema = {**schema, "required": ["unit"]}
+    reading = filled({"arguments": {"unit": "mi"}}, schema)
+    assert reading
+    assert reading.value == {"unit": "mi"}
+    reading = filled({"arguments": {"city": "Oslo"}}, schema)
+    assert reading
+    assert reading.value == {"city": "Oslo", "unit": "km"}
+
+
+def test_a_wrapper_that_is_a_property_stays_where_it_is():
+    schema = {
+        "type": "object",
+        "properties": {"input": {"type": "object"}, "mode": {"default": "fast"}},
+        "required": ["mode"],
+    }
+    reading = filled({"input": {"a": 1}}, schema)
+    assert reading
+    assert reading.value == {"input": {"a": 1}, "mode": "fast"}
+
+
+def test_a_default_that_leads_into_itself_ends():
+    child = {"$ref": "#", "default": {}}
+    schema = {"type": "object", "properties": {"child": child}, "required": ["child"]}
+    assert list(readings({}, schema))  # pyright: ignore[reportArgumentType]
+
+
+def test_a_large_default_is_made_once_for_all_the_places_it_is_missing_in():
+    large = {f"k{n}": {"n": n} for n in range(500)}
+    item = {"type": "object", "properties": {"x": {"default": large}}, "required": ["x"]}
+    schema = {"type": "object", "properties": {"all": {"type": "array", "items": item}}}
+    *_, last = readings({"all": [{}] * 5_000}, schema)  # pyright: ignore[reportArgumentType]
+    made: Any = last.value
+    assert all(each["x"] is made["all"][0]["x"] for each in made["all"])

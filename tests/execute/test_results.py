@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,8 +9,12 @@ from tests.execute.counting import ANN
 from toolcrib.execute import results as results_
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.refusal import Refused
-from toolcrib.execute.results import KEPT_S, Results
+from toolcrib.execute.results import HELD_S, Results, is_json
 from toolcrib.model import CallError, Outcome
+from toolcrib.text.tokens import most_tokens
+
+EVE = Caller("eve")
+IMAGE: Any = {"type": "image", "mimeType": "image/png", "data": "A" * 1_000}
 
 
 class Clock:
@@ -17,14 +24,14 @@ class Clock:
         return self.now
 
 
-def whole(results: Results, outcome: Outcome) -> str:
-    """The text of a result, part by part."""
-    text = str(outcome.content)
-    while outcome.handle:
-        outcome = results.rest(outcome.handle, ANN, len(text))
-        assert outcome.content
-        text += str(outcome.content)
-    return text
+def held(results: Results, text: str = "x" * 50, caller: Caller = ANN) -> str:
+    return results.paged(Outcome(text), caller).handle
+
+
+def refused(ask: Callable[[], Outcome]) -> CallError:
+    with pytest.raises(Refused) as caught:
+        ask()
+    return caught.value.error
 
 
 @pytest.mark.parametrize(
@@ -32,75 +39,142 @@ def whole(results: Results, outcome: Outcome) -> str:
     [
         Outcome("short"),
         Outcome(None),
-        Outcome([{"type": "text", "text": "x"}], {"a": 1}),
-        Outcome(error=CallError("x", "call", "y" * 100)),
+        Outcome([{"type": "text", "text": "x"}], {"a": 1}, blocks=True),
+        Outcome([{"type": "text", "text": "x" * 90}], {"content": "x" * 90}, blocks=True),
+        Outcome([IMAGE], blocks=True),
+        Outcome(error=CallError("x", "call", "y" * 1_000)),
     ],
 )
-def test_what_fits_is_given_as_it_is(outcome: Outcome):
-    assert Results(60).capped(outcome, ANN) is outcome
+def test_what_fits_on_a_page_is_given_as_it_is(outcome: Outcome):
+    assert Results(30).paged(outcome, ANN) is outcome
 
 
-@given(st.text(st.characters(), min_size=1, max_size=200), st.integers(4, 40))
-def test_the_parts_of_a_text_are_the_whole_of_it_and_none_is_too_large(text: str, most: int):
-    results = Results(most)
-    first = results.capped(Outcome(text), ANN)
-    assert len(str(first.content).encode("utf-8", "replace")) <= most
-    assert whole(results, first) == text
+@given(st.text(st.characters(), min_size=1, max_size=300), st.integers(4, 40))
+def test_the_pages_of_a_text_are_the_whole_of_it_and_none_is_too_long(text: str, tokens: int):
+    results = Results(tokens)
+    first = results.paged(Outcome(text), ANN)
+    pages = [first]
+    while pages[-1].page and pages[-1].page.number < pages[-1].page.of:
+        pages.append(results.page(first.handle, ANN, pages[-1].page.number + 1))
+    assert "".join(str(page.content) for page in pages) == text
+    assert all(most_tokens(str(page.content)) <= tokens for page in pages)
 
 
-def test_the_text_of_a_single_block_is_cut_as_text():
-    first = Results(20).capped(Outcome([{"type": "text", "text": "x" * 50}]), ANN)
-    assert first.content == "x" * 20
+def test_a_page_says_how_large_the_result_is_and_which_lines_it_has():
+    results = Results(10)
+    first = results.paged(Outcome("12345678\n" * 7), ANN)
+    assert first.page == (1, 3, "63 bytes of text, 7 lines; lines 1 to 3", "")
+    last = results.page(first.handle, ANN, 3)
+    assert last.page == (3, 3, "63 bytes of text, 7 lines; line 7", "")
 
 
-def test_other_content_is_cut_as_json():
-    results = Results(20)
-    first = results.capped(Outcome(list(range(50))), ANN)
-    assert first.content == "[0, 1, 2, 3, 4, 5, 6"
-    assert whole(results, first) == str(list(range(50)))
+def test_of_a_single_line_a_page_says_which_characters_it_has():
+    results = Results(10)
+    first = results.paged(Outcome("x" * 50), ANN)
+    assert first.page
+    assert first.page.about == "50 bytes of text, 1 line; characters 1 to 30"
+    assert "characters 31 to 50" in str(results.page(first.handle, ANN, 2).page)
 
 
-def test_structured_content_that_fits_is_kept():
-    first = Results(20).capped(Outcome("x" * 50, {"a": 1}), ANN)
-    assert first.structured == {"a": 1}
+def test_text_that_is_structured_content_too_is_paged_once():
+    said = "x" * 50
+    outcome = Outcome([{"type": "text", "text": said}], {"content": said}, blocks=True)
+    first = Results(10).paged(outcome, ANN)
+    assert (first.content, first.blocks) == ("x" * 30, False)
+    assert first.page
+    assert first.page.of == 2
+    assert first.structured == {"content": said}
 
 
-def test_structured_content_that_does_not_fit_is_behind_the_handle_too():
-    results = Results(20)
-    first = results.capped(Outcome("x", {"a": "y" * 50}), ANN)
-    assert first.structured is None
-    assert whole(results, first) == '{"content": "x", "structured": {"a": "' + "y" * 50 + '"}}'
-
-
-def refused(results: Results, handle: str, caller: Caller = ANN) -> str:
-    with pytest.raises(Refused) as caught:
-        results.rest(handle, caller, 0)
-    return caught.value.error.code
+def test_images_go_with_the_first_page():
+    outcome = Outcome([IMAGE, {"type": "text", "text": "x" * 50}], blocks=True, meta={"a": 1})
+    first = Results(10).paged(outcome, ANN)
+    assert first.content == [{"type": "text", "text": "x" * 30}, IMAGE]
+    assert (first.blocks, first.meta) == (True, {"a": 1})
 
 
 def test_a_handle_is_for_its_caller_and_for_a_while():
     clock = Clock()
     results = Results(5, clock)
-    handle = results.capped(Outcome("x" * 50), ANN).handle
-    assert refused(results, handle, Caller("eve")) == refused(results, "none") == "unknown_handle"
-    clock.now = KEPT_S - 1
-    assert results.rest(handle, ANN, 5).content == "xxxxx"
-    clock.now = KEPT_S
-    assert refused(results, handle) == "unknown_handle"
+    handle = held(results)
+    gone = [
+        refused(lambda: results.page(handle, EVE, 1)),
+        refused(lambda: results.find(handle, EVE, "x")),
+        refused(lambda: results.page("none", ANN, 1)),
+        refused(lambda: Results(5).page(handle, ANN, 1)),  # another process
+    ]
+    assert {error.code for error in gone} == {"unknown_handle"}
+    assert "not across a restart" in gone[0].message
+    clock.now = HELD_S - 1
+    assert results.page(handle, ANN, 4).content == "xxxxx"
+    clock.now = HELD_S
+    assert refused(lambda: results.page(handle, ANN, 1)).code == "unknown_handle"
 
 
-@pytest.mark.parametrize(("offset", "part"), [(-5, "xxxxx"), (49, "x"), (50, ""), (10**9, "")])
-def test_an_offset_is_where_it_is_or_at_an_end(offset: int, part: str):
+@pytest.mark.parametrize("number", [-1, 0, 5, 10**9])
+def test_a_page_that_is_none_is_refused_with_those_there_are(number: int):
     results = Results(5)
-    handle = results.capped(Outcome("x" * 50), ANN).handle
-    rest = results.rest(handle, ANN, offset)
-    assert rest.content == part
-    assert bool(rest.handle) == (offset < 0)
+    handle = held(results)
+    assert "pages 1 to 4" in refused(lambda: results.page(handle, ANN, number)).message
 
 
-def test_the_oldest_makes_room(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(results_, "KEPT_BYTES", 100)
+def test_who_holds_most_makes_room_with_the_oldest(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(results_, "HELD_BYTES", 350)
     results = Results(5)
-    handles = [results.capped(Outcome("x" * 50), ANN).handle for _ in range(3)]
-    assert refused(results, handles[0]) == "unknown_handle"
-    assert [results.rest(handle, ANN, 45).content for handle in handles[1:]] == ["xxxxx"] * 2
+    of_eve = held(results, caller=EVE)
+    mine = [held(results) for _ in range(3)]
+    assert refused(lambda: results.page(mine[0], ANN, 1)).code == "unknown_handle"
+    assert all(results.page(handle, ANN, 1).ok for handle in mine[1:])
+    assert results.page(of_eve, EVE, 1).ok
+
+
+def test_one_that_is_too_large_to_be_held_has_a_first_page_and_no_handle(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(results_, "HELD_BYTES", 60)
+    first = Results(5).paged(Outcome("x" * 50), ANN)
+    assert (first.content, first.handle) == ("x" * 15, "")
+    assert first.page
+
+
+def test_lines_are_found_with_their_numbers_and_pages():
+    results = Results(40)
+    text = "\n".join(f"row {n}: {'even' if n % 2 else 'odd'}" for n in range(40))
+    handle = held(results, text)
+    found = results.find(handle, ANN, "ROW 30:")
+    assert found.content == (
+        "(page 4)\n29-row 28: odd\n30-row 29: even\n31:row 30: odd\n32-row 31: even\n33-row 32: odd"
+    )
+    assert found.page
+    assert found.page.about == "1 match of 'ROW 30:' in 489 bytes of text, 40 lines"
+    assert "row 30:" in str(results.page(handle, ANN, 4).content)
+
+
+def test_matches_have_pages_of_their_own():
+    results = Results(40)
+    handle = held(results, "a match\n" * 40)
+    first = results.find(handle, ANN, "/match/")
+    assert first.page
+    assert (first.page.number, first.page.found, first.handle) == (1, "/match/", handle)
+    assert first.page.of > 1
+    second = results.find(handle, ANN, "/match/", 2)
+    assert second.content != first.content
+    assert "the last is" in refused(lambda: results.find(handle, ANN, "/match/", 99)).message
+    assert results.find(handle, ANN, "nothing").content == ""
+
+
+def test_a_pattern_that_cannot_be_used_says_what_to_do():
+    results = Results(5)
+    handle = held(results)
+    error = refused(lambda: results.find(handle, ANN, "/(?=x)/"))
+    assert error.code == "bad_arguments"
+    assert "without the slashes" in error.message
+
+
+def test_what_is_no_json_is_known():
+    loop: list[Any] = []
+    loop.append(loop)
+    assert is_json(Outcome({"a": [1]}, {"b": None}))
+    assert not is_json(Outcome(object()))  # type: ignore[arg-type]
+    assert not is_json(Outcome(loop))
+    assert not is_json(Outcome("a", loop))

@@ -61,12 +61,12 @@ async def serving(
     *,
     crib: Callable[[], Crib] | None = None,
     windows: Callable[[Crib], front.Windows] = standing_in.Windows,
+    opening: daemons.Opening | None = None,
     **options: Any,
 ) -> AsyncGenerator[tuple[Daemon, Reached]]:
     """A daemon that serves as long as this lasts."""
     holding = Holding(place_in(folder))
-    opening = daemons.Opening(crib or (lambda: Crib.from_settings(settings or bare())), windows)
-    daemon = Daemon(opening, holding, **options)
+    daemon = Daemon(opening or opened(settings, crib, windows), holding, **options)
     ready: asyncio.Future[Runtime] = asyncio.get_running_loop().create_future()
     running = asyncio.create_task(daemon.run(ready.set_result))
     try:
@@ -78,6 +78,19 @@ async def serving(
         daemon.stop()
         await running
         holding.close()
+
+
+def opened(
+    settings: Settings | None = None,
+    crib: Callable[[], Crib] | None = None,
+    windows: Callable[[Crib], front.Windows] = standing_in.Windows,
+) -> daemons.Opening:
+    """How a daemon comes to what it serves: by settings, or by a crib that is made by hand."""
+
+    def make(settings: Settings) -> Crib:
+        return crib() if crib else Crib.from_settings(settings)
+
+    return daemons.Opening(lambda: (settings or bare(), ""), make, windows, lambda _settings: ())
 
 
 def _reached(daemon: Daemon, runtime: Runtime) -> Reached:

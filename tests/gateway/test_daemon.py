@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.daemons import bare, call, environ, new_key, place_in, request, serving
-from tests.gateway.standing_in import Windows
+from tests.gateway.daemons import bare, call, environ, new_key, opened, place_in, request, serving
 from tests.waiting import HANG_S, until_async
 from toolcrib.connect.hello import Refused, said_hello
 from toolcrib.connect.place import Place, Runtime, read_runtime
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.asking_operator import ask
-from toolcrib.gateway.daemon import Daemon, Opening
+from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.holding import Holding
 
 
@@ -90,8 +89,7 @@ def test_it_ends_by_itself_when_nobody_comes(tmp_path: Path):
 
     async def scenario() -> None:
         settings = bare(gateway={"idle_exit_s": 0.1})
-        opening = Opening(lambda: Crib.from_settings(settings), Windows)
-        daemon = Daemon(opening, holding, ends_when_idle=True)
+        daemon = Daemon(opened(settings), holding, ends_when_idle=True)
         async with asyncio.timeout(HANG_S):
             await daemon.run(lambda _runtime: None)
 
@@ -130,11 +128,11 @@ def test_a_shim_may_ask_for_a_profile_that_there_is(tmp_path: Path):
 
 
 def test_reloading_keeps_the_address_and_the_keys(tmp_path: Path):
-    opened: list[str] = []
+    made: list[str] = []
 
     def crib():
-        opened.append("once more")
-        profiles = {"gateway": {"profiles": {"new": {}}}} if len(opened) > 1 else {}
+        made.append("once more")
+        profiles = {"gateway": {"profiles": {"new": {}}}} if len(made) > 1 else {}
         return Crib.from_settings(bare(**profiles))
 
     async def scenario() -> None:
@@ -146,15 +144,15 @@ def test_reloading_keeps_the_address_and_the_keys(tmp_path: Path):
             assert json.loads(again.body)["result"]["content"][0]["text"] == "key:laptop@new: x"
 
     asyncio.run(scenario())
-    assert len(opened) == 2
+    assert len(made) == 2
 
 
 def test_settings_that_are_wrong_change_nothing(tmp_path: Path):
-    opened: list[str] = []
+    made: list[str] = []
 
     def crib():
-        opened.append("once more")
-        if len(opened) > 1:
+        made.append("once more")
+        if len(made) > 1:
             raise ConfigError("setting x: no; change it")
         return Crib.from_settings(bare())
 
@@ -217,7 +215,7 @@ def test_a_daemon_ends_when_another_has_taken_its_place(tmp_path: Path):
 
     async def scenario() -> Holding:
         holding = Holding(place)
-        daemon = Daemon(Opening(lambda: Crib.from_settings(bare()), Windows), holding)
+        daemon = Daemon(opened(), holding)
         ready = asyncio.Event()
         running = asyncio.create_task(daemon.run(lambda _: ready.set()))
         await ready.wait()

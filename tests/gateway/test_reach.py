@@ -55,7 +55,7 @@ def test_nothing_over_the_protocol_approves_or_changes_anything(era: Era):
             ]
             tries += [(word, {"ticket": ticket, "id": ticket}) for word in WORDS]
             tries += [("tool_call", {"name": word, "arguments": {"id": ticket}}) for word in WORDS]
-            tries += [("tool_result", {"handle": ticket, "offset": 0})]
+            tries += [("tool_result", {"handle": ticket, "page": 1})]
             for name, arguments in tries:
                 await client.call_tool(name, arguments)
             assert [each.id for each in shop.crib.tickets.waiting()].count(ticket) == 1

@@ -2,7 +2,7 @@ import asyncio
 from typing import Any
 
 from toolcrib.gateway.relay import MOST_WAITING, ProgressRelay, error_result, outcome_result
-from toolcrib.model import CallError, Outcome
+from toolcrib.model import CallError, Outcome, Page
 
 
 def text_of(result: dict[str, Any]) -> str:
@@ -30,15 +30,39 @@ def test_an_empty_result_stays_empty():
     assert text_of(outcome_result(Outcome([]), modern=True)) == "[]"
 
 
-def test_what_was_put_right_and_the_handle_are_told_beside():
-    outcome = Outcome("abc", handle="h", repaired=("$: text read as JSON",), meta={"m": 1})
-    shown = outcome_result(outcome, modern=True, offset=10)
+def test_what_was_put_right_and_the_page_are_told_beside():
+    page = Page(2, 3, "1 KB of text")
+    outcome = Outcome("abc", handle="h", repaired=("$: read",), meta={"m": 1}, page=page)
+    shown = outcome_result(outcome, modern=True)
     assert shown["_meta"] == {
         "m": 1,
         "toolcrib/handle": "h",
-        "toolcrib/repaired": ["$: text read as JSON"],
+        "toolcrib/page": 2,
+        "toolcrib/pages": 3,
+        "toolcrib/repaired": ["$: read"],
     }
-    assert "handle h, offset 13" in shown["content"][1]["text"]
+    note, text = (block["text"] for block in shown["content"])
+    assert text == "abc"
+    assert note.startswith("[1 KB of text. Page 2 of 3. Read on:")
+    assert 'handle "h", page 3' in note
+
+
+def test_the_note_of_a_page_says_what_can_be_done():
+    def note(outcome: Outcome) -> str:
+        return text_of(outcome_result(outcome, modern=True))
+
+    assert "Read on" not in note(Outcome("a", handle="h", page=Page(3, 3, "1 KB of text")))
+    assert "and the same find" in note(Outcome("a", handle="h", page=Page(1, 2, "", "x")))
+    lost = note(Outcome("a", page=Page(1, 3, "100.0 MB of text")))
+    assert "too large to be held" in lost
+    assert "tool_result" not in lost
+
+
+def test_of_a_long_result_structured_content_is_sent_only_if_it_was_promised():
+    outcome = Outcome("a", {"content": "abc"}, page=Page(1, 3, ""))
+    assert "structuredContent" not in outcome_result(outcome, modern=True)
+    promised = outcome_result(outcome, modern=True, promised=True)
+    assert promised["structuredContent"] == {"content": "abc"}
 
 
 def test_an_error_says_what_became_of_the_call():

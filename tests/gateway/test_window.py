@@ -1,7 +1,6 @@
 """What a guest gets over the protocol, asked by the SDK's own client in both eras."""
 
 import asyncio
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -152,7 +151,7 @@ TOO_MUCH = [
     ("tool_search", {"limit": [[1]] * 20_000, "set": 1}),
     ("tool_describe", {"names": ["a"] * 20_000}),
     ("tool_describe", {"name": "a" * 100_000}),
-    ("tool_result", {"handle": "a" * 100_000, "offset": 0}),
+    ("tool_result", {"handle": "a" * 100_000, "page": 1}),
     ("tool_call_read", {"name": ORDER, "arguments": {"number": [1] * 60_000}}),
     ("tool_call", {"name": ORDER, "arguments": {"number": [1] * 60_000}}),
     ("tool_call", {"name": ORDER, "arguments": f"[{'1,' * 60_000}1]"}),
@@ -217,30 +216,57 @@ def test_an_error_of_the_tool_is_relayed_as_one(era: Era):
     asked(run)
 
 
-def test_a_large_result_goes_on_behind_its_handle(era: Era):
-    shop = Workshop(call={"result_bytes": 10})
-    shop.source.answer = lambda _call: Outcome("0123456789abcdefghijKLM")
+LONG = "".join(f"line {n}\n" for n in range(1, 10_001))
+
+
+def test_a_long_result_is_read_and_searched_page_by_page_as_text_and_once(era: Era):
+    shop = Workshop()
+    blocks: Any = [{"type": "text", "text": LONG}]
+    shop.source.answer = lambda _call: Outcome(blocks, {"content": LONG}, blocks=True)
 
     async def run() -> None:
         window, others = shop.window(), shop.window(Guest("bob"))
         async with connected(window, era) as client, connected(others, era) as bob:
             given = {"name": ORDER, "arguments": {"number": 1}}
             got = await client.call_tool("tool_call_read", given)
-            text, offset = "", 0
-            while True:
-                text += words(got).partition("\n")[0]
-                more = re.search(r"handle (\S+), offset (\d+)", words(got))
-                if not more:
-                    break
-                handle, offset = more[1], int(more[2])
-                assert (
-                    error_of(await bob.call_tool("tool_result", {"handle": handle, "offset": 0}))[
-                        "code"
-                    ]
-                    == "unknown_handle"
-                )
-                got = await client.call_tool("tool_result", {"handle": handle, "offset": offset})
-            assert text == "0123456789abcdefghijKLM"
+            assert words(got).startswith("[98.9 KB of text, 10,000 lines; lines 1 to 2,")
+            assert got.structured_content is None
+            assert len(got.model_dump_json()) < 2 * 24_000
+            handle, pages = (got.meta or {})["toolcrib/handle"], (got.meta or {})["toolcrib/pages"]
+            assert f'Read on: `tool_result` with handle "{handle}", page 2.' in words(got)
+            text = text_of(got)
+            for page in range(2, pages + 1):
+                rest = await client.call_tool("tool_result", {"handle": handle, "page": page})
+                text += text_of(rest)
+            assert text == LONG
+            found = await client.call_tool("tool_result", {"handle": handle, "find": "/^line 77$/"})
+            assert "1 match of '/^line 77$/' in 98.9 KB" in words(found)
+            assert "76-line 76\n77:line 77\n78-line 78" in text_of(found)
+            theirs = await bob.call_tool("tool_result", {"handle": handle})
+            assert error_of(theirs)["code"] == "unknown_handle"
+
+    asked(run)
+
+
+def text_of(got: Any) -> str:
+    """The second block, which is the page; the first says how large the result is."""
+    return got.content[1].text
+
+
+def test_a_tool_that_is_listed_with_an_output_schema_keeps_its_promise(era: Era):
+    schema: Any = {"type": "object", "properties": {"content": {"type": "string"}}}
+    shop = Workshop(*(replace(tool, output_schema=schema) for tool in shop_tools(3)))
+    answer: Any = [{"type": "text", "text": LONG}]
+    shop.source.answer = lambda _call: Outcome(answer, {"content": LONG}, blocks=True)
+
+    async def run() -> None:
+        async with connected(shop.window(), era) as client:
+            assert (await client.list_tools()).tools[0].output_schema
+            got = await client.call_tool(ORDER, {"number": 1})
+            assert got.structured_content == {"content": LONG}
+            assert text_of(got) == LONG[: len(text_of(got))] != LONG
+            read_on = {"handle": (got.meta or {})["toolcrib/handle"], "page": 2}
+            assert text_of(await client.call_tool("tool_result", read_on)) in LONG
 
     asked(run)
 

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from toolcrib.errors import StoreError
-from toolcrib.store.audit import AuditFile, AuditRow, Retention
+from toolcrib.store.audit import AuditFile, AuditRow, Retention, Which
 from toolcrib.store.elapsed import DAY_S, Moment
 
 NOW = 1_000_000_000.0
@@ -180,3 +180,18 @@ def test_a_place_that_cannot_be_had_says_so(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="check its folder"):
         opened(tmp_path / "file" / "audit.db")
+
+
+def test_a_log_without_sources_gets_them(tmp_path: Path):
+    path = tmp_path / "audit.db"
+    file = AuditFile(path)
+    file.write([row(1)])
+    file.close()
+    db = apsw.Connection(str(path))
+    db.execute("ALTER TABLE call DROP COLUMN source")
+    db.close()
+    file = AuditFile(path)
+    file.write([row(2)._replace(source="slack")])
+    assert [each.source for each in file.newest(9)] == ["slack", ""]
+    assert [each.tool for each in file.newest(9, Which(source="slack", stem="t1"))] == ["t2", "t1"]
+    file.close()

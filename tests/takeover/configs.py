@@ -132,7 +132,7 @@ enabled = false
 
 [mcp_servers."fenced in"]
 command = "fenced"
-enabled_tools = ["read"]
+experimental_environment = "remote"
 
 [profiles.fast]
 model = "gpt-6-mini"
@@ -227,7 +227,7 @@ CONFIGS: Mapping[str, Config] = {
         ".config/opencode/opencode.jsonc", OPENCODE, ("search", "tickets"), ("from-work",)
     ),
     "windsurf": Config(
-        ".codeium/windsurf/mcp_config.json", WINDSURF, ("github", "remote"), ("old", "fewer")
+        ".codeium/windsurf/mcp_config.json", WINDSURF, ("github", "remote", "fewer"), ("old",)
     ),
     "gemini-cli": Config(".gemini/settings.json", GEMINI_CLI, ("python", "remote"), ("events",)),
     "zed": Config(".config/zed/settings.json", ZED, ("files", "notes", "older"), ("postgres",)),

@@ -49,6 +49,22 @@ def taken(client: str, entry: Json, project: Path | None = None) -> Any:
             {"type": "http", "url": "https://x/sse"},
         ),
         (
+            "codex",
+            {"command": "x", "enabled_tools": ["a", "b"], "disabled_tools": ["b"]},
+            {"command": "x", "enabled_tools": ["a", "b"], "disabled_tools": ["b"]},
+        ),
+        (
+            "windsurf",
+            {"command": "x", "disabledTools": ["what?", "a[1]*"]},
+            {"command": "x", "disabled_tools": ["what[?]", "a[[]1][*]"]},
+        ),
+        (
+            "gemini-cli",
+            {"command": "x", "includeTools": ["a", "b(path)"], "excludeTools": ["a"]},
+            {"command": "x", "enabled_tools": ["a", "b"], "disabled_tools": ["a"]},
+        ),
+        ("gemini-cli", {"command": "x", "includeTools": []}, {"command": "x", "enabled_tools": []}),
+        (
             "gemini-cli",
             {"url": "https://x/mcp", "type": "http"},
             {"type": "http", "url": "https://x/mcp"},
@@ -102,8 +118,8 @@ def test_an_entry_is_put_in_our_words(client: str, theirs: Json, ours: Json):
         ("vscode", {"command": "x", "args": ["${env:A}"]}, "not filled in here"),
         ("vscode", {"command": "${workspaceFolder}/x"}, "not filled in here"),
         ("windsurf", {"command": "x", "env": {"A": "${file:/a}"}}, "only the client"),
-        ("windsurf", {"command": "x", "disabledTools": ["a"]}, "`disabledTools`"),
-        ("gemini-cli", {"command": "x", "excludeTools": ["a"]}, "`excludeTools`"),
+        ("windsurf", {"command": "x", "disabledTools": "a"}, "`disabledTools` is no list"),
+        ("codex", {"command": "x", "scopes": ["a"]}, "`scopes`"),
         ("gemini-cli", {"command": "x", "args": ["$HOME"]}, "not filled in here"),
         (
             "opencode",
@@ -207,6 +223,8 @@ def _facts(server: Any) -> object:
         ("vscode", {"command": "x", "env": {"A": "${B:-c}"}}, "variables"),
         ("opencode", {"type": "http", "url": "https://x", "oauth": {"scope": "a"}}, "oauth"),
         ("gemini-cli", {"command": "x", "env": {"A": "5$BILL"}}, "variables"),
+        ("cursor", {"command": "x", "disabled_tools": ["a"]}, "tools of it are disabled"),
+        ("codex", {"command": "x", "disabled_tools": ["a*"]}, "tools of it are disabled"),
     ],
 )
 def test_what_a_client_cannot_say_is_not_said_otherwise(
@@ -215,3 +233,12 @@ def test_what_a_client_cannot_say_is_not_said_otherwise(
     (server,) = read_table(Path("/x"), {"a": entry}).servers
     with pytest.raises(CannotBeTaken, match=why):
         write_entry(client_named(client).layouts[0].shape, server)
+
+
+@pytest.mark.parametrize("client", ["codex", "gemini-cli"])
+def test_tools_that_are_switched_off_are_written_and_read_back_as_they_were(client: str):
+    shape = client_named(client).layouts[0].shape
+    entry: dict[str, Json] = {"command": "x", "enabled_tools": ["a[?]"], "disabled_tools": ["b"]}
+    (server,) = read_table(Path("/x"), {"a": entry}).servers
+    again = read_entry(shape, write_entry(shape, server), HOME).entry
+    assert again == {**entry, **({"args": []} if "args" in again else {})}

@@ -16,6 +16,7 @@ from langchain_core.messages import (
 from langchain_core.messages import ToolCall as LangChainCall
 
 from toolcrib.adapters.wire.plain import objects, text_of
+from toolcrib.adapters.wire.proxy import called_for
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told, told_beside
 from toolcrib.execute.refusal import Refused
@@ -41,7 +42,8 @@ def revealed(messages: Iterable[AnyMessage]) -> Iterator[str]:
     """The names that searches have revealed, and those that were called, in order."""
     for message in messages:
         if isinstance(message, ToolMessage) and message.status != "error":
-            yield from found_in(message) if message.name in NAMES else [message.name or ""]
+            called = (message.name or "", *called_for(message.text))
+            yield from found_in(message) if message.name in NAMES else called
 
 
 def found_in(message: AnyMessage) -> tuple[str, ...]:

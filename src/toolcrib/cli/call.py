@@ -3,14 +3,12 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
-from toolcrib.crib import Crib
 from toolcrib.execute.approval import Approver
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import CallError, Outcome
@@ -52,7 +50,7 @@ def run(
         outcome = asyncio.run(
             crib.call(name, given, timeout_s=timeout_s, approver=_approver(yes=yes))
         )
-        print_json(outcome) if as_json else _show(crib, outcome)
+        print_json(outcome) if as_json else _show(outcome)
     if outcome.error:
         raise typer.Exit(1)
 
@@ -80,15 +78,13 @@ async def _ask(request: ApprovalRequest, /) -> bool:
     return typer.confirm("Call it?", default=False, err=True)
 
 
-def _show(crib: Crib, outcome: Outcome) -> None:
+def _show(outcome: Outcome) -> None:
     for note in outcome.repaired:
         warn(f"repaired: {note}")
     if outcome.error:
         _tell(outcome.error)
         return
-    for part in _parts(crib, outcome):
-        console().print(safe(part), end="", soft_wrap=True)
-    console().print()
+    console().print(safe(_text(outcome)), soft_wrap=True)
 
 
 def _tell(error: CallError) -> None:
@@ -100,13 +96,10 @@ def _tell(error: CallError) -> None:
         screen.print(safe(json.dumps(error.schema, ensure_ascii=False)), soft_wrap=True)
 
 
-def _parts(crib: Crib, outcome: Outcome) -> Iterator[str]:
-    """The whole result as text, however large it is."""
-    content = outcome.content
-    yield content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=2)
-    read = len(content) if isinstance(content, str) else 0
-    while outcome.handle:
-        outcome = crib.rest(outcome.handle, offset=read)
-        part = str(outcome.content)
-        read += len(part)
-        yield part
+def _text(outcome: Outcome) -> str:
+    """Text as it is, also that of a single block; anything else as JSON."""
+    match outcome.content:
+        case str(text) | [{"type": "text", "text": str(text)}]:
+            return text
+        case content:
+            return json.dumps(content, ensure_ascii=False, indent=2)

@@ -74,8 +74,10 @@ def _list(keys: Keys, *, as_json: bool) -> None:
         shown = ("name", "profiles", "made_at")
         print_json([{field: getattr(key, field) for field in shown} for key in found])
         return
-    rows = [(key.name, ", ".join(key.profiles), _day(key.made_at)) for key in found]
-    console().print(table("", ("key", "profiles", "made"), rows) if rows else "There are no keys.")
+    rows = [(key.name, _day(key.made_at), ", ".join(key.profiles)) for key in found]
+    console().print(
+        table("", ("key", "made", "//profiles"), rows) if rows else "There are no keys."
+    )
 
 
 def _day(since: float) -> str:

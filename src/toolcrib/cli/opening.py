@@ -2,13 +2,15 @@
 
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.cli.screen import warn
-from toolcrib.config import Settings, load_settings
+from toolcrib.cli.warnings import warn_once
+from toolcrib.config import Settings, load_settings, own_servers_file, settings_file
 from toolcrib.crib import Crib
+from toolcrib.errors import ConfigError
+from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.servers import McpServers, mcp_servers
 
 
@@ -23,35 +25,62 @@ class Opening:
     mcp_config: tuple[Path, ...] = ()
     tools: tuple[str, ...] = ()
 
-    def settings(self, *, lasts: bool = False) -> Settings:
+    def settings(self, *, lasts: bool = False, content: bytes | None = None) -> Settings:
         """The settings, read now. Raises `ConfigError`.
 
         What lasts has its index in memory, unless the settings name another: it is built once, and
-        then it answers sooner than a stored one, which is there at once.
+        then it answers sooner than a stored one, which is there at once. `content` is what to take
+        the settings file to say.
         """
-        settings = load_settings(os.environ, self.config)
+        settings = load_settings(os.environ, self.config, content)
         files = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
         index = "memory" if lasts and settings.index == "auto" else settings.index
         modules = (*settings.tool_modules, *self.tools)
         changes = {"mcp_config": files, "tool_modules": modules, "index": index}
         return settings.model_copy(update=changes)
 
+    def lasting_settings(self) -> tuple[Settings, str]:
+        """The settings of what lasts, by what their file says, or said when it could last be used.
+
+        With what is wrong with the file then. Raises `ConfigError` where that is not known.
+        """
+        file = settings_file(os.environ, self.config)
+        copies = LastGood(Settings().state_folder)
+        try:
+            content = file.read()
+            settings = self.settings(lasts=True, content=content)
+        except ConfigError as error:
+            gone = isinstance(error.__cause__, FileNotFoundError)
+            copy = None if gone else copies.read(file.path)
+            if copy is None:
+                raise
+            with suppress(ConfigError):  # what is wrong may not be in the file
+                before = self.settings(lasts=True, content=copy)
+                return before, f"{error}. Until then, what it said before holds"
+            raise
+        copies.keep(file.path, content)
+        return settings, ""
+
+    def files(self, settings: Settings) -> tuple[Path, ...]:
+        """What those settings were read from: their file, and the files with MCP servers."""
+        file = settings_file(os.environ, self.config).path
+        return tuple(dict.fromkeys((file, own_servers_file(), *settings.mcp_config)))
+
     @contextmanager
     def crib(self) -> Generator[Crib]:
-        """A crib with everything that the settings name; what is wrong with it goes to stderr."""
-        with Crib.from_settings(self.settings()) as crib:
-            for problem in crib.problems:
-                warn(problem)
+        """A crib with everything that the settings name; what is wrong goes to stderr, once."""
+        settings = self.settings()
+        with Crib.from_settings(settings) as crib:
+            warn_once(settings.state_folder, "all", crib.problems)
             yield crib
 
     @contextmanager
     def mcp(self) -> Generator[McpServers]:
-        """The MCP servers that the settings name, alone; what is wrong goes to stderr."""
+        """The MCP servers that the settings name, alone; what is wrong goes to stderr, once."""
         settings = self.settings()
         servers = mcp_servers(settings.mcp_config, settings.state_folder)
         try:
-            for problem in servers.problems:
-                warn(problem)
+            warn_once(settings.state_folder, "servers", servers.problems)
             yield servers
         finally:
             servers.close()

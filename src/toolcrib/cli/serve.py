@@ -95,7 +95,8 @@ def _run(
     from toolcrib.gateway.windows import Windows  # noqa: PLC0415
 
     async def serve() -> None:
-        opened = daemon.Opening(partial(_crib, opening, asyncio.get_running_loop()), Windows)
+        crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
+        opened = daemon.Opening(opening.lasting_settings, crib, Windows, opening.files)
         serving = daemon.Daemon(opened, holding, ends_when_idle=ends_when_idle)
         await serving.run(ready, _end_anyway)
 
@@ -126,14 +127,9 @@ def _serve_stdio(opening: Opening, profile: str) -> None:
     from toolcrib.gateway.stdio import serve_stdio  # noqa: PLC0415 - as above
 
     def crib(loop: asyncio.AbstractEventLoop) -> Crib:
-        opened = _crib(opening, loop)
+        opened = Crib.from_settings(opening.lasting_settings()[0], loop=loop)
         for problem in opened.problems:
             warn(problem)
         return opened
 
     serve_stdio(crib, Guest(LOCAL, profile_of(opening.settings().gateway, profile)))
-
-
-def _crib(opening: Opening, loop: asyncio.AbstractEventLoop) -> Crib:
-    """A crib whose servers live where their callers are: a call changes no thread."""
-    return Crib.from_settings(opening.settings(lasts=True), loop=loop)

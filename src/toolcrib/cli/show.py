@@ -34,10 +34,12 @@ def _whole(entry: Entry) -> Mapping[str, object]:
 
 def _show(entry: Entry) -> None:
     screen = console()
-    screen.print(safe(f"{entry.name} ({entry.capability.kind}, {entry.state})"), style="bold")
+    screen.print(
+        safe(f"{entry.name} ({entry.capability.kind}, {entry.state})"), style="bold", soft_wrap=True
+    )
     for key, value in _whole(entry).items():
         if value not in ("", (), None, {}) and key not in ("name", "kind", "state"):
-            screen.print(safe(f"{key}: {_text(value)}"))
+            screen.print(safe(f"{key}: {_text(value)}"), soft_wrap=not isinstance(value, str))
 
 
 def _text(value: object) -> str:

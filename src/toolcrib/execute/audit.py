@@ -35,6 +35,7 @@ class Seen:
     began: float = field(default_factory=time.monotonic)
     request: ApprovalRequest | None = None
     verdict: str = ""
+    source: str = ""
 
 
 class Audit:
@@ -107,4 +108,5 @@ def _row(seen: Seen, outcome: Outcome, seconds: float) -> AuditRow:
         code=error.code if error else "",
         effect=error.effect if error else "",
         seconds=seconds,
+        source=seen.source,
     )

@@ -36,8 +36,8 @@ async def dispatch(
 
     `patient`: whether its clock may be stopped while its source gets ready.
 
-    Every other kind is sent at most once. The kind is the one that the approval went by: what an
-    untrusted server says of itself does not make a `read`, so that it cannot have itself repeated.
+    Every other kind is sent at most once. The kind is the one that the approval went by: what a
+    server says of a tool makes it a `read` only as far as it is believed.
     """
     waiting = Waiting(running.ask)
     running = replace(running, ask=waiting.ask, pause=waiting.pause if patient else None)

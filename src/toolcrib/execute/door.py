@@ -9,13 +9,13 @@ a call that is refused is an outcome whose error says why, and that nothing was 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-from toolcrib.execute.approval import Approval, Approver, Rule
+from toolcrib.execute.approval import Approval, Approver
 from toolcrib.execute.arguments import CHECK_S, ArgumentCheck, is_little
 from toolcrib.execute.audit import Audit, Seen
 from toolcrib.execute.caller import Caller
@@ -23,7 +23,8 @@ from toolcrib.execute.chain import resolve
 from toolcrib.execute.dispatch import dispatch
 from toolcrib.execute.gates import changed, check_rights, check_state, take_in
 from toolcrib.execute.refusal import Refused
-from toolcrib.execute.results import Results
+from toolcrib.execute.results import Results, is_json
+from toolcrib.execute.rulebook import Rulebook
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import (
     Ask,
@@ -62,9 +63,9 @@ _log = logging.getLogger(__name__)
 class Policy:
     """What the operator set: the rules of approval, and the bounds of every call."""
 
-    rules: Sequence[Rule] = ()
+    rulebook: Rulebook = field(default_factory=Rulebook)
     timeout_s: float = 60.0
-    result_bytes: int = 1024 * 1024
+    page_tokens: int = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +106,23 @@ class Door:
         self._pool = pool
         self._audit = audit
         self._heard = heard
-        self._policy = policy or Policy()
         self.tickets = tickets or Tickets()
-        self._approval = Approval(self._policy.rules, self.tickets)
+        policy = policy or Policy()
+        self._results = Results(policy.page_tokens)
+        self.policy = policy
         self._arguments = ArgumentCheck()
         self._checking = ThreadPoolExecutor(CHECKING_THREADS, "toolcrib-check")
-        self._results = Results(self._policy.result_bytes)
+
+    @property
+    def policy(self) -> Policy:
+        """What the operator set. Another one holds for the calls that come then."""
+        return self._policy
+
+    @policy.setter
+    def policy(self, policy: Policy) -> None:
+        self._policy = policy
+        self._approval = Approval(policy.rulebook, self.tickets)
+        self._results.page_tokens = policy.page_tokens
 
     async def execute(  # noqa: PLR0913 - what a call may have, each by its name
         self,
@@ -153,12 +165,12 @@ class Door:
             request = ApprovalRequest.of(caller.id, named.tool, take_in(call, named.tool))
         except Exception:  # noqa: BLE001 - the call comes to the same gates, and says what is wrong
             return None
-        return request if self._approval.asks(named.entry) else None
+        return request if self._approval.asks(named.entry, caller) else None
 
     def asks(self, name: str, caller: Caller) -> bool:
         """Whether the rules want a person's leave for calls of this name, whatever its state."""
         entry = self.means(name, caller)
-        return entry is not None and self._approval.asks(entry)
+        return entry is not None and self._approval.asks(entry, caller)
 
     def check(self, tool: ToolInfo, arguments: JsonObject | str) -> JsonObject:
         """The arguments as this tool would be sent them. Sends nothing. Raises `Refused`."""
@@ -176,10 +188,16 @@ class Door:
             return None
         return entry if pool is self._pool else None
 
-    def rest(self, handle: str, caller: Caller, offset: int) -> Outcome:
-        """What of a large result begins at this character; see `Outcome.handle`."""
+    def paged(self, outcome: Outcome, caller: Caller) -> Outcome:
+        """The outcome as a model gets it: of a long result the first page; see `Outcome.page`."""
+        return self._results.paged(outcome, caller)
+
+    def result(self, handle: str, caller: Caller, page: int, find: str) -> Outcome:
+        """A page of a long result; with `find`, of its lines that have these words."""
         try:
-            return self._results.rest(handle, caller, offset)
+            if find:
+                return self._results.find(handle, caller, find, page)
+            return self._results.page(handle, caller, page)
         except Refused as refused:
             return Outcome(error=refused.error)
 
@@ -188,12 +206,6 @@ class Door:
         entry = self._pool.entries.get(tool.name)
         return entry is not None and entry.capability is tool
 
-    def _given(self, outcome: Outcome, caller: Caller) -> Outcome:
-        try:
-            return self._results.capped(outcome, caller)
-        except (TypeError, ValueError, RecursionError):
-            return Outcome(error=_NO_JSON)
-
     async def _sent(
         self, admitted: _Admitted, caller: Caller, running: Running, *, patient: bool
     ) -> Outcome:
@@ -201,18 +213,20 @@ class Door:
         outcome = await dispatch(*made, running, patient=patient)
         if outcome.ok and self._has(admitted.tool):
             self._heard(caller, admitted.tool.name)
-        return replace(self._given(outcome, caller), repaired=admitted.repaired)
+        given = outcome if is_json(outcome) else Outcome(error=_NO_JSON)
+        return replace(given, repaired=admitted.repaired)
 
     async def _admit(
         self, call: Call, caller: Caller, approver: Approver | None, seen: Seen
     ) -> _Admitted:
         named = self._named(call, caller)
         entry, tool = named.entry, named.tool
+        seen.source = tool.source_id or ""
         little = is_little(call.text or call.arguments)
         given = await self._aside(partial(take_in, call, tool), at_once=little)
         seen.request = request = ApprovalRequest.of(caller.id, tool, given)
-        seen.verdict = self._approval.verdict(entry)
-        await self._approval.grant(entry, request, approver)
+        seen.verdict = verdict = self._approval.verdict(entry, caller)
+        await self._approval.grant(verdict, request, approver)
         little = self._arguments.takes_a_moment(tool, given)
         checked = await self._aside(partial(self._arguments.check, tool, given), at_once=little)
         source = _still(entry, tool, named.pool)

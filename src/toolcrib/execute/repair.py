@@ -1,8 +1,9 @@
 """The usual slips of models in arguments, put right where the result then fits the schema.
 
 Written as text, wrapped once too often, flattened, one value for a list, a null for what may be
-left out. Nothing is guessed: a repair moves what was given to where the schema has a place for it,
-and `arguments` takes it only if all of it fits then.
+left out, and what is required left out although the schema has a default for it. Nothing is
+guessed: a repair moves what was given to where the schema has a place for it, or takes what the
+schema itself gives, and `arguments` takes it only if all of it fits then.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,12 +33,29 @@ class Reading:
 
 
 def readings(given: Json, schema: JsonObject) -> Iterator[Reading]:
-    """How the arguments may have been meant, as they stand first."""
+    """How the arguments may have been meant, as they stand first, with defaults filled in last."""
     for reading in _unwrapped(Reading(given)):
         yield reading
-        mending = _Mending(Rules(schema))
-        value = mending.mended(reading.value, schema)
-        yield Reading(value, (*reading.notes, *mending.notes))
+        yield _mended(reading, schema)
+    for reading in _unwrapped(Reading(given)):
+        if not _is_wrapper(reading.value, schema):
+            yield _mended(reading, schema, fill=True)
+
+
+def _mended(reading: Reading, schema: JsonObject, *, fill: bool = False) -> Reading:
+    mending = _Mending(Rules(schema), {}, fill=fill)
+    value = mending.mended(reading.value, schema)
+    return Reading(value, (*reading.notes, *mending.notes))
+
+
+def _is_wrapper(value: Json, schema: JsonObject) -> bool:
+    """Whether it only wraps the arguments: what it holds has a reading of its own."""
+    names = properties_of(Rules(schema).rule(schema))
+    return (
+        isinstance(value, Mapping)
+        and len(value) == 1
+        and not WRAPPERS.isdisjoint(value.keys() - names.keys())
+    )
 
 
 def _unwrapped(reading: Reading, deepest: int = MOST_WRAPPERS) -> Iterator[Reading]:
@@ -58,8 +76,10 @@ def _unwrapped(reading: Reading, deepest: int = MOST_WRAPPERS) -> Iterator[Readi
 class _Mending:
     """Goes through arguments and schema side by side, taking notes."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, made: dict[int, Json], *, fill: bool) -> None:
         self._rules = rules
+        self._made = made
+        self._fill = fill
         self._notes: list[str] = []
         self._more = 0
 
@@ -96,16 +116,40 @@ class _Mending:
         return value
 
     def _filled(self, given: JsonObject, rule: JsonObject, path: Path) -> JsonObject:
-        """The object with its values put right, and without nulls that stand for nothing."""
+        """The object with its values put right, without nulls that stand for nothing.
+
+        Where defaults are filled in, what is required and left out is its default.
+        """
         properties, needed = properties_of(rule), required_by(rule)
         mended: dict[str, Json] = {}
         for key, value in given.items():
             types = self._rules.types(properties.get(key))
-            if value is None and types and "null" not in types and key not in needed:
+            means_nothing = value is None and types and "null" not in types
+            if means_nothing and (key not in needed or self._fills(properties.get(key))):
                 self._note((*path, key), "null left out")
             else:
                 mended[key] = self.mended(value, properties.get(key), (*path, key))
+        for key in properties:
+            if key in needed and key not in mended and self._fills(properties[key]):
+                mended[key] = self._default(properties[key])
+                self._note((*path, key), "left out, so its default was filled in")
         return mended
+
+    def _fills(self, schema: Json) -> bool:
+        """Whether what is left out here is what the schema has as its default."""
+        return self._fill and bool(self._rules.defaults(schema))
+
+    def _default(self, schema: Json) -> Json:
+        """The default in a place, with those of what it leaves out itself; made once.
+
+        A schema may lead back into itself: there the default is as it is written.
+        """
+        if id(schema) not in self._made:
+            [default] = self._rules.defaults(schema)
+            self._made[id(schema)] = default
+            inner = _Mending(self._rules, self._made, fill=True)
+            self._made[id(schema)] = inner.mended(default, schema)
+        return self._made[id(schema)]
 
     def _unflattened(self, given: JsonObject, rule: JsonObject, path: Path) -> JsonObject:
         """{"a.b": 1} as {"a": {"b": 1}}, where the schema has a place for that and not for this."""

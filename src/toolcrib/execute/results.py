@@ -1,104 +1,197 @@
-"""Results that are too large to give whole: the first part now, the rest behind a handle."""
+"""Results that are too long for a model: a page at a time, searched by lines, held for a while."""
 
 import json
 import secrets
+import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.refusal import Refused
-from toolcrib.model import Json, Outcome
+from toolcrib.execute.result_text import result_text
+from toolcrib.model import Json, Outcome, Page
+from toolcrib.text.line_search import LineMatch, as_grep, find_lines
+from toolcrib.text.pages import line_count, page_at, page_starts, size_in_words
+from toolcrib.text.pattern import BadPattern
+from toolcrib.text.tokens import most_tokens
 
-KEPT_S = 600.0
-KEPT_BYTES = 64 * 1024 * 1024
+HELD_S = 600.0
+HELD_BYTES = 64 * 1024 * 1024
+
+_GONE = (
+    "no result is held under this handle: results are held for ten minutes, not across a restart,"
+    " and the oldest go when there are too many. The call itself was made; make it again only if"
+    " it may be made twice"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A whole result as text, for one caller, until it expires."""
+class _Held:
+    """The text of a result and where its pages begin, for one caller, until it expires."""
 
     caller: str
     text: str
+    starts: Sequence[int]
     expires: float
+
+    @property
+    def size(self) -> int:
+        """What it takes of memory, in bytes."""
+        return sys.getsizeof(self.text)
+
+    @property
+    def about(self) -> str:
+        """How large it is, in words."""
+        lines = line_count(self.text)
+        return f"{size_in_words(self.text)} of text, {lines:,} {'line' if lines == 1 else 'lines'}"
 
 
 class Results:
-    """Keeps what did not fit. The oldest makes room when there is too much of it."""
+    """Holds results that are longer than a page. Safe to share between threads.
 
-    def __init__(self, most_bytes: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most = most_bytes
+    Where they take too much memory, the caller who holds most loses the oldest.
+    """
+
+    def __init__(self, page_tokens: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.page_tokens = page_tokens
         self._clock = clock
-        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._held: OrderedDict[str, _Held] = OrderedDict()
         self._changing = Lock()
 
-    def capped(self, outcome: Outcome, caller: Caller) -> Outcome:
-        """The outcome, if it fits; else its first part, and a handle to the rest.
+    def paged(self, outcome: Outcome, caller: Caller) -> Outcome:
+        """The outcome itself if its text fits on a page; else its first page, and a handle.
 
-        Structured content stays as it is unless it is too large by itself: then it is a part of
-        the text.
+        Blocks that are no text go with the first page. `structured` stays as it is: who sends the
+        page decides whether it is sent as well.
         """
-        if _size(outcome.content) + _size(outcome.structured) <= self._most:
+        text, others = result_text(outcome)
+        if most_tokens(text) <= self.page_tokens:
             return outcome
-        fits = _size(outcome.structured) <= self._most
-        structured = outcome.structured if fits else None
-        both: Json = {"content": outcome.content, "structured": outcome.structured}
-        text = _text(outcome.content if fits else both)
-        part = self._part(text, 0)
-        handle = self._keep(text, caller) if len(part) < len(text) else ""
-        return replace(outcome, content=part, structured=structured, handle=handle, blocks=False)
+        held = _Held(caller.id, text, page_starts(text, self.page_tokens), self._clock() + HELD_S)
+        first = _page(held, self._keep(held), 1)
+        content: Json = [{"type": "text", "text": first.content}, *others]
+        return replace(
+            outcome,
+            content=content if others else first.content,
+            blocks=bool(others),
+            handle=first.handle,
+            page=first.page,
+        )
 
-    def rest(self, handle: str, caller: Caller, offset: int) -> Outcome:
-        """The part of a result that begins at this character, with the handle if there is more.
+    def page(self, handle: str, caller: Caller, number: int) -> Outcome:
+        """One page of a held result, from 1.
 
-        Raises `Refused` when there is no such result for this caller, or not any more.
+        Raises `Refused` when this caller has no such result, or not any more, or it has no such
+        page.
         """
+        held = self._of(handle, caller)
+        if not 1 <= number <= len(held.starts):
+            message = f"there is no page {number}: this result has pages 1 to {len(held.starts)}"
+            raise Refused("bad_arguments", "arguments", message)
+        return _page(held, handle, number)
+
+    def find(self, handle: str, caller: Caller, wanted: str, number: int = 1) -> Outcome:
+        """The lines of a held result that have these words, or fit a `/pattern/`, by pages.
+
+        May take seconds. Raises `Refused` as `page`, and for a pattern that cannot be used.
+        """
+        held = self._of(handle, caller)
+        try:
+            found = find_lines(held.text, wanted)
+        except BadPattern as error:
+            message = f"{wanted!r:.200}: {error}; without the slashes it is looked for as it stands"
+            raise Refused("bad_arguments", "arguments", message) from None
+        text = "\n".join(_by_pages(held, found.matches))
+        starts = page_starts(text, self.page_tokens)
+        if not 1 <= number <= len(starts):
+            message = f"there is no page {number} of these matches; the last is {len(starts)}"
+            raise Refused("bad_arguments", "arguments", message)
+        about = _found_in_words(len(found.matches), wanted, held.about, whole=found.whole)
+        shown = _slice(text, starts, number)
+        return Outcome(shown, handle=handle, page=Page(number, len(starts), about, wanted))
+
+    def _of(self, handle: str, caller: Caller) -> _Held:
         with self._changing:
             self._forget()
-            kept = self._kept.get(handle)
-        if kept is None or kept.caller != caller.id:
-            message = "no result has this handle, or not any more; make the call again"
-            raise Refused("unknown_handle", "result", message)
-        part = self._part(kept.text, max(0, offset))
-        more = max(0, offset) + len(part) < len(kept.text)
-        return Outcome(part, handle=handle if more else "")
+            held = self._held.get(handle)
+        if held is None or held.caller != caller.id:
+            raise Refused("unknown_handle", "result", _GONE)
+        return held
 
-    def _part(self, text: str, offset: int) -> str:
-        """As many whole characters from there on as the most bytes hold."""
-        window = text[offset : offset + self._most]
-        encoded = window.encode("utf-8", "replace")[: self._most]
-        return window[: len(encoded.decode("utf-8", "ignore"))]
-
-    def _keep(self, text: str, caller: Caller) -> str:
-        handle = secrets.token_urlsafe(16)
+    def _keep(self, held: _Held) -> str:
+        """The handle; "" for a result that is too large to be held at all."""
+        if held.size > HELD_BYTES:
+            return ""
+        handle = new_handle()
         with self._changing:
             self._forget()
-            self._kept[handle] = Kept(caller.id, text, self._clock() + KEPT_S)
-            while sum(len(kept.text) for kept in self._kept.values()) > KEPT_BYTES:
-                self._kept.popitem(last=False)
+            self._held[handle] = held
+            while sum(each.size for each in self._held.values()) > HELD_BYTES:
+                self._drop_one()
         return handle
+
+    def _drop_one(self) -> None:
+        sizes: dict[str, int] = {}
+        for held in self._held.values():
+            sizes[held.caller] = sizes.get(held.caller, 0) + held.size
+        most = max(sizes, key=lambda caller: sizes[caller])
+        del self._held[next(each for each, held in self._held.items() if held.caller == most)]
 
     def _forget(self) -> None:
         now = self._clock()
-        for handle in [each for each, kept in self._kept.items() if kept.expires <= now]:
-            del self._kept[handle]
+        for handle in [each for each, held in self._held.items() if held.expires <= now]:
+            del self._held[handle]
 
 
-def _size(value: Json) -> int:
-    """The bytes of a value as JSON; nothing counts as nothing."""
-    return (
-        0
-        if value is None
-        else len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
-    )
+def new_handle() -> str:
+    """A name that nobody guesses, short enough for a model to repeat."""
+    return secrets.token_urlsafe(9)
 
 
-def _text(content: Json) -> str:
-    """Text as it is, also that of a single text block; anything else as JSON."""
-    match content:
-        case str(text) | [{"type": "text", "text": str(text)}]:
-            return text
-        case _:
-            return json.dumps(content, ensure_ascii=False)
+def is_json(outcome: Outcome) -> bool:
+    """Whether what a tool returned can be sent as JSON."""
+    try:
+        for value in (outcome.content, outcome.structured):
+            if not isinstance(value, str):
+                json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _page(held: _Held, handle: str, number: int) -> Outcome:
+    text = _slice(held.text, held.starts, number)
+    about = f"{held.about}; {_part(held, held.starts[number - 1], text)}"
+    return Outcome(text, handle=handle, page=Page(number, len(held.starts), about))
+
+
+def _part(held: _Held, start: int, text: str) -> str:
+    """Which lines a page has; of a single line, which characters."""
+    if line_count(held.text) == 1:
+        return f"characters {start + 1:,} to {start + len(text):,}"
+    first = held.text.count("\n", 0, start) + 1
+    last = first + line_count(text) - 1
+    return f"line {first:,}" if first == last else f"lines {first:,} to {last:,}"
+
+
+def _by_pages(held: _Held, matches: Sequence[LineMatch]) -> Iterator[str]:
+    """The matches, with a line before the first on each page that says which page it is."""
+    last = 0
+    for match, lines in as_grep(held.text, matches):
+        page = page_at(held.starts, match.offset)
+        yield lines if page == last else f"(page {page})\n{lines.lstrip()}"
+        last = page
+
+
+def _slice(text: str, starts: Sequence[int], number: int) -> str:
+    end = starts[number] if number < len(starts) else len(text)
+    return text[starts[number - 1] : end]
+
+
+def _found_in_words(count: int, wanted: str, about: str, *, whole: bool) -> str:
+    more = "" if whole else " at least (look for something rarer to see the rest)"
+    matches = "1 match" if count == 1 else f"{count:,} matches"
+    return f"{matches} of {wanted!r:.200}{more} in {about}"

@@ -1,6 +1,6 @@
 """What a schema says of the value in one place, as far as repairs need to know it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from toolcrib.execute.pointer import pointed_at
@@ -15,6 +15,7 @@ class _Seen(NamedTuple):
     schema: Json
     rule: JsonObject
     types: frozenset[str]
+    defaults: Sequence[Json]
 
 
 class Rules:
@@ -35,9 +36,16 @@ class Rules:
         """The JSON types that a value here may have; empty means any."""
         return self._look(schema).types
 
+    def defaults(self, schema: Json) -> Sequence[Json]:
+        """The value that stands for one that was left out here: one, or none."""
+        return self._look(schema).defaults
+
     def _look(self, schema: Json) -> "_Seen":
         if id(schema) not in self._seen:
-            self._seen[id(schema)] = _Seen(schema, self._rule(schema), self._types_of(schema))
+            rule = self._rule(schema)
+            said = (each for each in (schema, rule) if isinstance(each, Mapping))
+            defaults = [each["default"] for each in said if "default" in each][:1]
+            self._seen[id(schema)] = _Seen(schema, rule, self._types_of(schema), defaults)
         return self._seen[id(schema)]
 
     def _rule(self, schema: Json) -> JsonObject:

@@ -14,17 +14,20 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from importlib.metadata import version
+from pathlib import Path
 from typing import NamedTuple
 
+from toolcrib.config import Settings
 from toolcrib.connect.place import Runtime, read_runtime
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.gateway.admission import Admission
 from toolcrib.gateway.deeds import deeds_of
 from toolcrib.gateway.descriptors import Bounds, SpentLog, allowed
+from toolcrib.gateway.file_watcher import FileWatcher
 from toolcrib.gateway.front import Windows
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.holding import Holding
@@ -32,8 +35,10 @@ from toolcrib.gateway.house import House
 from toolcrib.gateway.http.asgi import App
 from toolcrib.gateway.http.edge import Edge
 from toolcrib.gateway.http.web import WebServer
+from toolcrib.gateway.lister import Lister
 from toolcrib.gateway.operator import Operator
 from toolcrib.gateway.shims import Shims
+from toolcrib.sections import GatewaySettings
 
 LOOPBACK = "127.0.0.1"
 LOOK_S = 1.0
@@ -45,14 +50,23 @@ _log = logging.getLogger(__name__)
 
 
 class Opening(NamedTuple):
-    """How a crib is opened, and what shows it to guests."""
+    """How a crib is opened, and what shows it to guests.
 
-    crib: Callable[[], Crib]
+    `settings` reads them, and says what is wrong with their file where they are those of before.
+    `files` are what it is all read from.
+    """
+
+    settings: Callable[[], tuple[Settings, str]]
+    crib: Callable[[Settings], Crib]
     windows: Callable[[Crib], Windows]
+    files: Callable[[Settings], Sequence[Path]]
 
 
 class Daemon:
-    """One gateway, from start to end. `house` is another one after a reload."""
+    """One gateway, from start to end. `house` is another one after a reload.
+
+    `broken` says what is wrong with each file that cannot be used as it is.
+    """
 
     def __init__(self, opening: Opening, holding: Holding, *, ends_when_idle: bool = False) -> None:
         self._opening = opening
@@ -64,7 +78,13 @@ class Daemon:
         self._stopping = asyncio.Event()
         self._reloading = asyncio.Lock()
         self._indexing: asyncio.Task[None] | None = None
-        crib = opening.crib()
+        self._settings, _ = opening.settings()
+        self._watcher = FileWatcher(lambda: opening.files(self._settings))
+        self._watcher.look()  # and only then is read what counts
+        self._settings, problem = opening.settings()
+        crib = opening.crib(self._settings)
+        self.broken: tuple[str, ...] = ()
+        self._note_broken(problem, crib)
         try:
             self._listening = _bound(crib.settings.gateway.port)
         except ConfigError:
@@ -72,6 +92,7 @@ class Daemon:
             raise
         self.port: int = self._listening.getsockname()[1]
         self.house = self._housed(crib)
+        self._lister = Lister(crib)
         self._bounds = Bounds.of(allowed())
         self.shims = Shims(
             lambda: self.house.credentials, self._windows, self.admission, self._bounds
@@ -89,7 +110,9 @@ class Daemon:
         asyncio.get_running_loop().set_exception_handler(SpentLog())
         web, place = WebServer(self._edge(), self._bounds), self._holding.place
         serving = asyncio.create_task(web.serve_on(self._listening))
+        self._lister.look()
         self._indexing = asyncio.create_task(self.house.open())
+        watching = asyncio.create_task(self._watch())
         try:
             await self.shims.listener.listen(place.socket)
             await self._operator.listener.listen(place.operator)
@@ -103,6 +126,8 @@ class Daemon:
             ending()
             self._operator.listener.close()
             web.should_exit = True
+            watching.cancel()
+            self._lister.close()
             self._indexing.cancel()
             await self.shims.close()
             await asyncio.gather(serving, return_exceptions=True)
@@ -114,17 +139,77 @@ class Daemon:
         self._stopping.set()
 
     async def reload(self) -> None:
-        """Read the settings and servers again. Raises `ToolcribError`, and then all stays as it is.
+        """Read settings, servers and all else again, and begin anew with that.
 
-        Connections end, and shims come again by themselves; the port stays what it was.
+        Connections end, and shims come again by themselves; the port stays what it was. Raises
+        `ToolcribError` for what cannot be used: there, what was before holds.
         """
+        await self._go_by_files(self._begin_anew)
+
+    async def catch_up(self) -> None:
+        """Go by what the settings and the files with servers say now, with as little ado as can be.
+
+        Servers that are configured as before run on, and so do calls; other settings of the gateway
+        end connections, as a reload does. Raises as that.
+        """
+        await self._go_by_files(self._change)
+
+    async def _go_by_files(self, go_by: Callable[[Settings], Awaitable[None]]) -> None:
         async with self._reloading:
-            crib = await asyncio.to_thread(self._opening.crib)
+            try:
+                await asyncio.to_thread(self._watcher.look)
+                self._settings, problem = await asyncio.to_thread(self._opening.settings)
+                await go_by(self._settings)
+                self._lister.look()
+            except ToolcribError as error:
+                self._note_broken(str(error), self.house.crib)
+                raise
+            self._note_broken(problem, self.house.crib)
+            if self.broken:
+                raise ConfigError("; ".join(self.broken))
+
+    async def _change(self, settings: Settings) -> None:
+        crib = self.house.crib
+        before = crib.settings
+        if not await asyncio.to_thread(crib.take_settings, settings):
+            await self._begin_anew(settings)
+        elif _as_shown(before) != _as_shown(settings):
             old, self.house = self.house, self._housed(crib)
             await self.shims.drop()
-            await self._close(old)
-            self._indexing = asyncio.create_task(self.house.open())
-            _log.info("reloaded")
+            await old.leave()
+            _log.info("the settings of the gateway are others; connections were ended")
+
+    async def _begin_anew(self, settings: Settings) -> None:
+        crib = await asyncio.to_thread(self._opening.crib, settings)
+        self._lister.close()
+        self._lister = Lister(crib)
+        old, self.house = self.house, self._housed(crib)
+        await self.shims.drop()
+        await self._close(old)
+        self._lister.look()
+        self._indexing = asyncio.create_task(self.house.open())
+        _log.info("reloaded")
+
+    def _note_broken(self, problem: str, crib: Crib) -> None:
+        """Say once what is wrong with a file, and once that it is mended."""
+        now = tuple(dict.fromkeys((*filter(None, [problem]), *crib.broken_files)))
+        for each in now:
+            if each not in self.broken:
+                _log.error("%s", each)
+        if self.broken and not now:
+            _log.info("all files can be used again")
+        self.broken = now
+
+    async def _watch(self) -> None:
+        """Take changes as they come."""
+        while True:
+            await self._watcher.changed()
+            try:
+                await self.catch_up()
+            except ToolcribError:
+                _log.debug("not all files can be used")  # that was said already
+            except Exception:  # noqa: BLE001 - whatever it is, the daemon goes on as it was
+                _log.exception("what has changed could not be taken")
 
     async def _close(self, house: House) -> None:
         """Close it, and give up indexing it: to embed everything may take an hour."""
@@ -172,8 +257,8 @@ class Daemon:
     async def _reload_or_say(self) -> None:
         try:
             await self.reload()
-        except ToolcribError as error:
-            _log.error("not reloaded: %s", error)
+        except ToolcribError:
+            _log.warning("not everything was reloaded; what is wrong was said")
 
     async def _until_stopped(self) -> None:
         while not self._stopping.is_set():
@@ -215,6 +300,12 @@ class Daemon:
         if gone:
             await self.shims.drop(gone)
             await self.house.sessions.drop(gone)
+
+
+def _as_shown(settings: Settings) -> GatewaySettings:
+    """The settings of the gateway that make a difference to who is connected."""
+    same = {"port": 0, "idle_exit_s": 1.0}
+    return settings.gateway.model_copy(update=same)
 
 
 def _bound(port: int) -> socket.socket:

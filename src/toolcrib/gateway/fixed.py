@@ -66,7 +66,7 @@ class FixedTools:
         if name == DESCRIBE:
             return await self._describe(self._checked(name, given, read_names))
         if name == RESULT:
-            return self._rest(self._checked(name, given), asking)
+            return await self._page(self._checked(name, given), asking)
         wanted = await asyncio.to_thread(read_call, given)
         return await self._call(wanted, asking, read_only=name == CALL_READ)
 
@@ -131,10 +131,11 @@ class FixedTools:
             raise Refused("not_revealed", "state", message)
         return pins[entry.name]
 
-    def _rest(self, given: JsonObject, asking: Asking) -> Result:
-        offset = cast("int", given["offset"])
-        outcome = self._side.rest(cast("str", given["handle"]), offset)
-        return outcome_result(outcome, modern=asking.modern, offset=offset)
+    async def _page(self, given: JsonObject, asking: Asking) -> Result:
+        handle, find = cast("str", given["handle"]), cast("str", given.get("find") or "")
+        page = int(cast("int", given.get("page") or 1))
+        outcome = await asyncio.to_thread(self._side.result, handle, page, find)
+        return outcome_result(outcome, modern=asking.modern)
 
     def _checked(
         self, name: str, given: JsonObject, read: Callable[[JsonObject], JsonObject] = dict

@@ -38,7 +38,8 @@ class House:
     async def open(self) -> None:
         """Let apps join, and index everything; meanwhile whoever searches waits or gets less."""
         for problem in self.crib.problems:
-            _log.warning("%s", problem)
+            if problem not in self.crib.broken_files:  # the daemon says those
+                _log.warning("%s", problem)
         try:
             if self.crib.settings.apps.enabled:
                 await asyncio.to_thread(self.crib.listen)
@@ -61,10 +62,14 @@ class House:
                     return
                 await asyncio.sleep(1.0)
 
-    async def close(self) -> None:
-        """End every session, every window, and the servers that were started, within bounds."""
+    async def leave(self) -> None:
+        """End every session and every window, and let the crib be."""
         await self.sessions.close()
         self.windows.close()
+
+    async def close(self) -> None:
+        """End every session, every window, and the servers that were started, within bounds."""
+        await self.leave()
         try:
             async with asyncio.timeout(CLOSE_S):
                 await asyncio.to_thread(self.crib.close)

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TypeAlias
 
 from toolcrib.sources.private_file import make_folder
-from toolcrib.text.hidden import show_hidden
+from toolcrib.text.hidden import readable
 
 MOST_BYTES = 1024 * 1024
 _Raised: TypeAlias = (
@@ -46,19 +46,14 @@ class _OneLine(logging.Formatter):
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
-        record.message = _readable(record.message).replace("\n", " ⏎ ")
+        record.message = readable(record.message).replace("\n", " ⏎ ")
         return super().formatMessage(record)
 
     def formatException(self, ei: _Raised) -> str:  # noqa: N802
-        return indent(_readable(super().formatException(ei)), "  ")
+        return indent(readable(super().formatException(ei)), "  ")
 
     def formatStack(self, stack_info: str) -> str:  # noqa: N802
-        return indent(_readable(super().formatStack(stack_info)), "  ")
-
-
-def _readable(text: str) -> str:
-    """With what is hidden spelt out, and for the rest what a terminal shows as it is."""
-    return "".join(c if c.isprintable() or c in "\n\t" else " " for c in show_hidden(text))
+        return indent(readable(super().formatStack(stack_info)), "  ")
 
 
 class _PrivateFile(RotatingFileHandler):
@@ -79,4 +74,5 @@ def _log_to(handler: logging.Handler) -> None:
         old.close()
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
-    logging.getLogger("toolcrib.gateway").setLevel(logging.INFO)
+    for name in ("toolcrib.gateway", "toolcrib.sources.mcp.server_log"):
+        logging.getLogger(name).setLevel(logging.INFO)

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from collections.abc import Set as AbstractSet
-from functools import partial
 from typing import TypeAlias
 
 from toolcrib.crib import Crib
 from toolcrib.gateway import sdk
 from toolcrib.gateway.beside import seen_servers
 from toolcrib.gateway.guest import Guest
+from toolcrib.search.filters import lets_through
 from toolcrib.sources.mcp.source import McpSource
 
 Publish: TypeAlias = Callable[[sdk.ServerEvent], Awaitable[None]]
@@ -28,14 +28,13 @@ class OfferNews:
     """
 
     def __init__(self, crib: Crib, guest: Guest, publish: Publish) -> None:
-        self._seen = partial(seen_servers, crib, guest)
+        self._crib = crib
+        self._guest = guest
         self._publish = publish
         self._fronts: set[sdk.Connection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._telling: set[asyncio.Task[None]] = set()
-        self._ends = [
-            source.offers.listen(partial(self._changed, source)) for source in crib.servers.values()
-        ]
+        self._end = crib.listen_offers(self._changed)
 
     def heed(self, context: sdk.Context) -> None:
         """Somebody wants to hear of it: whoever this request is from."""
@@ -47,8 +46,7 @@ class OfferNews:
 
     def close(self) -> None:
         """Tell nobody any more."""
-        for end in self._ends:
-            end()
+        self._end()
 
     def _changed(self, source: McpSource, kinds: AbstractSet[str]) -> None:
         """Called on any thread."""
@@ -61,8 +59,14 @@ class OfferNews:
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
+    def _sees(self, source: McpSource) -> bool:
+        """Whether the guest may know of this server: of one that is gone, by its name alone."""
+        if source in self._crib.servers.values():
+            return source in seen_servers(self._crib, self._guest)
+        return lets_through(source.id or "", self._guest.profile.scope)
+
     async def _tell(self, source: McpSource, kinds: AbstractSet[str]) -> None:
-        if source not in await asyncio.to_thread(self._seen):
+        if not await asyncio.to_thread(self._sees, source):
             return
         for method, event, of in _KINDS:
             if kinds & of:

@@ -10,11 +10,14 @@ from typing import Final
 from toolcrib.gateway import sdk
 from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.surface import RESULT
-from toolcrib.model import CallError, Json, JsonObject, Outcome
+from toolcrib.model import CallError, Json, JsonObject, Outcome, Page
+from toolcrib.session.result_page import in_words
 
 MOST_WAITING = 64
 
 HANDLE: Final = "toolcrib/handle"
+PAGE: Final = "toolcrib/page"
+PAGES: Final = "toolcrib/pages"
 REPAIRED: Final = "toolcrib/repaired"
 
 _EFFECTS = {
@@ -52,11 +55,12 @@ def error_text(error: CallError) -> str:
     return "\n".join(filter(None, lines))
 
 
-def outcome_result(outcome: Outcome, *, modern: bool, offset: int = 0) -> Result:
+def outcome_result(outcome: Outcome, *, modern: bool, promised: bool = False) -> Result:
     """An outcome as it came: blocks, structured content, `_meta`, error.
 
-    `offset` is where in a large result it begins. Raises `MCPError` for the one error of a server
-    that a client of the modern era acts on: what it has to declare.
+    Of a long result it is a page of text, once: structured content goes with it only if it is
+    `promised`, by an output schema that the client was shown. Raises `MCPError` for the one error
+    of a server that a client of the modern era acts on: what it has to declare.
     """
     needs_more = outcome.meta.get("code") == sdk.MISSING_REQUIRED_CLIENT_CAPABILITY
     if modern and needs_more and outcome.error:
@@ -65,8 +69,10 @@ def outcome_result(outcome: Outcome, *, modern: bool, offset: int = 0) -> Result
         )
     if outcome.error and outcome.content is None:
         return error_result(outcome.error)
-    result: Result = {"content": _blocks(outcome, offset)}
+    result: Result = {"content": _blocks(outcome)}
     structured = _structured(outcome, modern=modern)
+    if outcome.page and not promised:
+        structured = None
     if structured is not None:
         result["structuredContent"] = structured
     if meta := _meta(outcome):
@@ -118,16 +124,22 @@ class ProgressRelay:
                 await self._report(done, every, message or None)
 
 
-def _blocks(outcome: Outcome, offset: int) -> list[Json]:
+def _blocks(outcome: Outcome) -> list[Json]:
     content = outcome.content
     blocks: list[Json] = [_block(_as_text(content))]
     if outcome.blocks and isinstance(content, list):
         blocks = [*content]
-    if outcome.handle:
-        after = offset + len(_as_text(content))
-        more = f"(there is more: call `{RESULT}` with handle {outcome.handle}, offset {after})"
-        blocks.append(_block(more))
-    return blocks
+    return [_block(_page_note(outcome)), *blocks] if outcome.page else blocks
+
+
+def _page_note(outcome: Outcome) -> str:
+    """How large the result is, which page of it this is, and how to go on."""
+    page, handle = outcome.page or Page(1, 1, ""), outcome.handle
+    following = f'`{RESULT}` with handle "{handle}", page {page.number + 1}'
+    if page.found:
+        following += " and the same find"
+    finding = f'`{RESULT}` with handle "{handle}" and find'
+    return in_words(page, following if handle else "", finding if handle else "")
 
 
 def _structured(outcome: Outcome, *, modern: bool) -> Json:
@@ -142,6 +154,8 @@ def _meta(outcome: Outcome) -> dict[str, Json]:
     ours: dict[str, Json] = {}
     if outcome.handle:
         ours[HANDLE] = outcome.handle
+    if outcome.page:
+        ours[PAGE], ours[PAGES] = outcome.page.number, outcome.page.of
     if outcome.repaired:
         ours[REPAIRED] = list(outcome.repaired)
     return {**outcome.meta, **ours}

@@ -7,6 +7,7 @@ from toolcrib.crib import Crib
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.visible import Visible
 from toolcrib.gateway.asking import Heard
+from toolcrib.gateway.client_approver import client_approver
 from toolcrib.gateway.guest import Guest
 from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo
 from toolcrib.names.patterns import any_grants
@@ -75,14 +76,16 @@ class Side:
             arguments,
             caller=caller,
             pin=pin,
+            approver=client_approver(self._crib.settings.approval, self.guest, heard),
             progress=heard.progress,
             ask=heard.ask,
             log=heard.log,
+            paged=True,
         )
 
-    def rest(self, handle: str, offset: int) -> Outcome:
-        """The rest of a large result of this guest."""
-        return self._crib.rest(handle, caller=self.guest.caller, offset=offset)
+    def result(self, handle: str, page: int, find: str) -> Outcome:
+        """A page of a long result of this guest, or of its lines that have some words."""
+        return self._crib.result(handle, page=page, find=find, caller=self.guest.caller)
 
 
 def _reader(caller: Caller) -> Caller:

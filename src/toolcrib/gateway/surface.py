@@ -129,15 +129,16 @@ _CALL_TOOL = _fixed(
 )
 _RESULT_TOOL = _fixed(
     RESULT,
-    "The rest of a result that was too large to give at once.",
+    "A page of a long result, or its lines that have some words, numbered, with lines around them.",
     _READS,
     {
         "type": "object",
         "properties": {
-            "handle": {"type": "string", "description": "As the first part gave it."},
-            "offset": {"type": "integer", "minimum": 0, "description": "Where to go on."},
+            "handle": {"type": "string", "description": "As the first page gave it."},
+            "page": {"type": "integer", "minimum": 1, "description": "From 1."},
+            "find": {"type": "string", "description": "Words to find in it, or a `/pattern/`."},
         },
-        "required": ["handle", "offset"],
+        "required": ["handle"],
         "additionalProperties": False,
     },
 )

@@ -30,6 +30,7 @@ from toolcrib.gateway.sets import RevealSets
 from toolcrib.gateway.shown import Shown
 from toolcrib.gateway.side import Side
 from toolcrib.gateway.surface import FIXED
+from toolcrib.gateway.wire_tools import promises_structure
 from toolcrib.model import CallError, JsonObject, ToolInfo
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.session.found import Found
@@ -139,7 +140,8 @@ class Window:
         if name not in FIXED:
             entry = self._side.visible.resolve(name)
             outcome = await self._side.call(entry, given, heard=heard)
-            return outcome_result(outcome, modern=modern)
+            promised = promises_structure(entry.capability)
+            return outcome_result(outcome, modern=modern, promised=promised)
         found: list[Found] = []
         result = await self._fixed.run(name, given, Asking(heard, modern, found.append))
         for each in found:

@@ -68,12 +68,15 @@ class Pool:
         said = (each for source in sources for each in source.problems)
         return tuple(dict.fromkeys((*said, *self._left_out)))
 
-    def add(self, *sources: Source) -> tuple[str, ...]:
+    def add(self, *sources: Source, instead_of: Iterable[Source] = ()) -> tuple[str, ...]:
         """Take sources in, and return what is wrong with those that cannot be listed.
 
-        They stay out; what a source itself could not read is at `problems`.
+        They stay out; what a source itself could not read is at `problems`. Those that they stand
+        `instead_of` go in the same step: nobody sees the pool without either.
         """
         problems: list[str] = []
+        for source in instead_of:
+            self._listed.pop(id(source), None)
         for source in sources:
             try:
                 self._list(source)
@@ -93,6 +96,10 @@ class Pool:
         """Let a source go, with all that came from it."""
         self._listed.pop(id(source), None)
         return self._merge()
+
+    def has(self, source: Source) -> bool:
+        """Whether this very source is one of those that were taken in."""
+        return id(source) in self._listed
 
     def refresh(self, source: Source) -> ToolsUpdated:
         """List one source again and publish what changed.

@@ -10,7 +10,7 @@ REMEDIES: Mapping[State, str] = {
     "needs_login": "the operator has to log in first: `toolcrib login {source}`",
     "changed": "its definition changed; the operator has to review it: `toolcrib review`",
     "unreviewed": "nobody has approved it yet; the operator has to: `toolcrib review`",
-    "disabled": "set `available: true` where it is declared",
+    "disabled": "`toolcrib enable` it, or set `available: true` where it is declared",
     "other_platform": "it does not run on this platform",
 }
 

@@ -27,7 +27,14 @@ class MakeCall(Protocol):
         timeout_s: float | None,
         approver: Approver | None,
         progress: Progress | None,
+        paged: bool,
     ) -> Outcome: ...
+
+
+class ReadResult(Protocol):
+    """Reads a page of a long result of the caller's, or of its lines that have some words."""
+
+    def __call__(self, handle: str, *, page: int, find: str) -> Outcome: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +46,9 @@ class Host:
     alone. `question`: what a person would be asked before this call; None if nobody would be.
     `asks`: whether the rules want a person's leave for calls of a name, whatever its state.
     `read`: the text of a skill or an agent, or of a file of a skill, in words for a model.
-    `check`: the arguments as they would be sent; raises `Refused`. `aside`: does what may
-    take a while (an embedder may be asked) where no event loop waits for it.
+    `result`: a page of a long result. `check`: the arguments as they would be sent; raises
+    `Refused`. `aside`: does what may take a while (an embedder may be asked) where no event loop
+    waits for it.
     """
 
     search: Search
@@ -49,5 +57,6 @@ class Host:
     question: Callable[[str, JsonObject | str], ApprovalRequest | None]
     asks: Callable[[str], bool]
     read: Callable[[str], Outcome]
+    result: ReadResult
     check: Callable[[ToolInfo, JsonObject | str], JsonObject]
     aside: Callable[[Callable[[], Outcome]], Awaitable[Outcome]]

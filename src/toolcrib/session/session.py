@@ -23,6 +23,7 @@ from toolcrib.session.found import Found
 from toolcrib.session.host import Host
 from toolcrib.session.policy import Plan
 from toolcrib.session.refusals import no_tool, unrevealed
+from toolcrib.session.result_page import page_asked
 from toolcrib.session.reveals import Reveals
 from toolcrib.session.search_tool import NAMES, SEARCH_TOOL, all_queries, read_ask
 from toolcrib.session.stub import Style, stub
@@ -74,8 +75,11 @@ class Session:
 
     @property
     def search_tool(self) -> ToolInfo | None:
-        """The search tool; None where nothing is deferred."""
-        return self._plan.search_tool
+        """The search tool; None where there is nothing to find or to read with it.
+
+        Where nothing is deferred, it is listed from the first long result on.
+        """
+        return self._search_tool(self._plan)
 
     @property
     def style(self) -> Style:
@@ -103,7 +107,8 @@ class Session:
         What a provider should cache ends with the last of these.
         """
         plan = self._list()
-        return (*plan.core_tools, *([plan.search_tool] if plan.search_tool else []))
+        search = self._search_tool(plan)
+        return (*plan.core_tools, *([search] if search else []))
 
     def core_tools(self) -> tuple[ToolInfo, ...]:
         """What is always shown whole, by source and name; every tool where nothing is deferred."""
@@ -162,14 +167,16 @@ class Session:
         approver: Approver | None = None,
         timeout_s: float | None = None,
         progress: Progress | None = None,
+        paged: bool = True,
     ) -> Outcome:
         """Call a tool as this session's caller. Never raises for what a model says.
 
-        `pin` is that of the definition which a person was shown, if it has to be that one.
+        `pin` is that of the definition which a person was shown, if it has to be that one. Of a
+        long result the outcome is the first page, unless `paged` is False; see `Outcome.page`.
 
         `tool_search`, also as `search_capability`, searches: its content is `Found.text`, and its
         structured content has the names under `tools` (callable now) and `revealed` (new); with
-        `read` its content is the text of a skill or an agent. A
+        `read` its content is the text of a skill or an agent, or a page of a long result. A
         deferred tool that is not revealed is refused with `not_revealed`, unless the setting
         `session.auto_reveal` is on and its arguments fit: then it is revealed and called. All else
         goes to the door as it is.
@@ -180,9 +187,18 @@ class Session:
             self._admit(name, arguments)
         except Refused as refused:
             return Outcome(error=refused.error)
-        return await self._host.call(
-            name, arguments, pin=pin, timeout_s=timeout_s, approver=approver, progress=progress
+        outcome = await self._host.call(
+            name,
+            arguments,
+            pin=pin,
+            timeout_s=timeout_s,
+            approver=approver,
+            progress=progress,
+            paged=paged,
         )
+        if outcome.handle:
+            self._reveals.add([SEARCH_TOOL.name])
+        return outcome
 
     def question(self, name: str, arguments: JsonObject | str = "{}") -> ApprovalRequest | None:
         """What a person would be asked before this call is made; None if nobody would be.
@@ -207,12 +223,13 @@ class Session:
         """Take for revealed what the caller's own conversation shows to be.
 
         `names` in the order in which they appear: of the tools in results of the search tool (see
-        `found.revealed_in`), of tool references, of tools that were called. Names that are no
-        deferred tool of this caller have no effect. A session without an id that is shown its
-        conversation before each request keeps no state of its own.
+        `found.revealed_in`), of tool references, of tools that were called, and of the search tool
+        where a result was long (`result_page.is_page`). Other names have no effect. A session
+        without an id that is shown its conversation before each request keeps no state of its own.
         """
         waiting = self._plan.deferred_by_name
-        self._reveals.add(name for name in names if name in waiting)
+        known = (name for name in names if name in waiting or name == SEARCH_TOOL.name)
+        self._reveals.add(known)
 
     def compacted(self, names: Collection[str]) -> None:
         """Forget all reveals but those of these names, which are still in the conversation.
@@ -295,6 +312,10 @@ class Session:
             self._reveals.set_tokens(known._replace(listed=known.told))
         return plan
 
+    def _search_tool(self, plan: Plan) -> ToolInfo | None:
+        holds = SEARCH_TOOL.name in self._reveals.names()
+        return SEARCH_TOOL if plan.deferring or holds else None
+
     def _told(self) -> tuple[str, str]:
         return self.system_note(), self.deferred_summary()
 
@@ -307,6 +328,8 @@ class Session:
             ask = read_ask(self._host.check(SEARCH_TOOL, arguments))
         except Refused as refused:
             return Outcome(error=refused.error)
+        if page := page_asked(ask.read):
+            return self._host.result(page.handle, page=page.number, find=page.find)
         if ask.read:
             return self._host.read(ask.read)
         found = self.search(queries=ask.queries, limit=ask.limit, kinds=ask.kinds)

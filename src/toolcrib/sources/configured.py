@@ -10,7 +10,7 @@ from toolcrib.errors import ToolcribError
 from toolcrib.sources.agents import AgentSource
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
-from toolcrib.sources.mcp.servers import mcp_servers
+from toolcrib.sources.mcp.servers import McpServers, mcp_servers
 from toolcrib.sources.modules import add_module
 from toolcrib.sources.packaged import builtin_tools
 from toolcrib.sources.plugins import Plugins, load_plugins
@@ -22,15 +22,13 @@ from toolcrib.sources.skills import SkillSource
 class Configured:
     """The sources that could be made, and what is wrong with the others.
 
-    A source that could be made says by itself what is wrong within it. `close` ends what lives
-    behind them, such as servers that were started. `broken` are the names of MCP servers that could
-    not be made.
+    A source that could be made says by itself what is wrong within it. `servers` are the MCP
+    servers, whose sources and problems are not among the others.
     """
 
     sources: tuple[Source, ...]
     problems: tuple[str, ...]
-    close: Callable[[], None] = lambda: None
-    broken: tuple[str, ...] = ()
+    servers: McpServers
 
 
 def configured(
@@ -53,9 +51,7 @@ def configured(
     mcp = mcp_servers(
         settings.mcp_config, settings.state_folder, loop, always_load=settings.mcp.always_load
     )
-    problems += mcp.problems
-    every = (*sources, *mcp.sources, *plugins.sources)
-    return Configured(every, tuple(problems), mcp.close, mcp.broken)
+    return Configured((*sources, *plugins.sources), tuple(problems), mcp)
 
 
 def _makers(settings: Settings, functions: BuiltinSource) -> Iterator[Callable[[], Source]]:

@@ -11,14 +11,17 @@ GAP = "\n…\n"
 """Stands for what was left out."""
 
 
-def _nobody(_data: bytes) -> None:
-    pass
+def hear_nothing(_data: bytes) -> None:
+    """For who does not care."""
 
 
 class HeadTail(asyncio.Protocol):
-    """Keeps the first and the last bytes of what comes from a pipe; `heard` gets all of it."""
+    """Keeps the first and the last bytes of what comes from a pipe; `heard` gets all of it.
 
-    def __init__(self, head: int, tail: int, heard: Callable[[bytes], None] = _nobody) -> None:
+    The last that it gets is empty.
+    """
+
+    def __init__(self, head: int, tail: int, heard: Callable[[bytes], None] = hear_nothing) -> None:
         self._most_head, self._most_tail = head, tail
         self._heard = heard
         self._head = b""
@@ -34,6 +37,10 @@ class HeadTail(asyncio.Protocol):
         rest = data[room:]
         if rest:
             self._keep(rest)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - its signature
+        """The pipe is closed."""
+        self._heard(b"")
 
     def text(self) -> str:
         """All of it, or its two ends with `GAP` between them."""

@@ -4,7 +4,7 @@ Not part of the catalog, which can be made again: it has a file of its own besid
 is, the file counts itself (`elapsed`): whoever puts the clock forward erases nothing.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -21,12 +21,18 @@ _TABLE = """
     CREATE TABLE IF NOT EXISTS call (
         id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, caller TEXT NOT NULL,
         tool TEXT NOT NULL, pin TEXT NOT NULL, arguments TEXT NOT NULL, verdict TEXT NOT NULL,
-        code TEXT NOT NULL, effect TEXT NOT NULL, seconds REAL NOT NULL, seen REAL NOT NULL
+        code TEXT NOT NULL, effect TEXT NOT NULL, seconds REAL NOT NULL,
+        source TEXT NOT NULL DEFAULT '', seen REAL NOT NULL
     )
 """
 _WITHOUT_SEEN = """
     ALTER TABLE call ADD COLUMN seen REAL NOT NULL DEFAULT 0;
     UPDATE call SET seen = at;
+"""
+_WITHOUT_SOURCE = "ALTER TABLE call ADD COLUMN source TEXT NOT NULL DEFAULT ''"
+_WHICH = """
+    (:source = '' OR source = :source OR source = '' AND substr(tool, 1, :length) = :stem)
+    AND (code != '' OR NOT :failed)
 """
 
 
@@ -34,7 +40,8 @@ class AuditRow(NamedTuple):
     """A call: when (seconds since the epoch), by whom, of what, and how it ended.
 
     `arguments` is a hash of them. `pin`, `arguments` and `verdict` are empty for a call that was
-    refused before they were known; `code` and `effect` for one that went well.
+    refused before they were known; `code` and `effect` for one that went well. `source` is the MCP
+    server or the app that was called; empty for others, and where no tool has the name.
     """
 
     at: float
@@ -46,6 +53,18 @@ class AuditRow(NamedTuple):
     code: str
     effect: str
     seconds: float
+    source: str = ""
+
+
+class Which(NamedTuple):
+    """Which calls are wanted: those of one source, those that did not end well.
+
+    `stem` is how names from that source begin, for calls of names that no tool of it has.
+    """
+
+    source: str = ""
+    stem: str = ""
+    failed: bool = False
 
 
 class Retention(NamedTuple):
@@ -99,12 +118,21 @@ class AuditFile:
         newest = self._db.execute("SELECT max(seen) FROM call").get
         return elapsed.advance(self._db, moment, first=newest or moment.wall)
 
-    def newest(self, limit: int) -> Sequence[AuditRow]:
+    def newest(self, limit: int, which: Which | None = None) -> Sequence[AuditRow]:
         """The last calls, the latest first."""
+        return [row for _, row in self._select(0, limit, which or Which())]
+
+    def after(self, id: int, limit: int, which: Which | None = None) -> Mapping[int, AuditRow]:
+        """The last calls since that id, by their ids, the latest last; ids only ever grow."""
+        return dict(reversed(self._select(id, limit, which or Which())))
+
+    def _select(self, after: int, limit: int, which: Which) -> list[tuple[int, AuditRow]]:
         fields = ", ".join(AuditRow._fields)
-        sql = f"SELECT {fields} FROM call ORDER BY id DESC LIMIT ?"  # noqa: S608 - our own names
+        where = f"id > :after AND {_WHICH}"
+        sql = f"SELECT id, {fields} FROM call WHERE {where} ORDER BY id DESC LIMIT :limit"  # noqa: S608 - our own names
+        wanted = which._asdict() | {"length": len(which.stem), "after": after, "limit": limit}
         with self._turn, explained(self._path):
-            return [AuditRow(*row) for row in self._db.execute(sql, (limit,)).fetchall()]
+            return [(id, AuditRow(*row)) for id, *row in self._db.execute(sql, wanted).fetchall()]
 
     def close(self) -> None:
         """Let go of the file."""
@@ -118,5 +146,8 @@ def _prepare(db: apsw.Connection) -> None:
     with transaction(db):
         db.execute(_TABLE)
         db.execute(elapsed.TABLE)
-        if "seen" not in [name for _, name, *_ in db.execute("PRAGMA table_info(call)")]:
+        columns = [name for _, name, *_ in db.execute("PRAGMA table_info(call)")]
+        if "seen" not in columns:
             db.execute(_WITHOUT_SEEN)
+        if "source" not in columns:
+            db.execute(_WITHOUT_SOURCE)

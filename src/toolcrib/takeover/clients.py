@@ -175,9 +175,9 @@ CLIENTS: tuple[Client, ...] = (
                     env_headers="env_http_headers",
                     cwd=True,
                     off=("enabled", False),
-                    narrowing=frozenset(
-                        {"enabled_tools", "disabled_tools", "experimental_environment", "scopes"}
-                    ),
+                    enabled_tools="enabled_tools",
+                    disabled_tools="disabled_tools",
+                    narrowing=frozenset({"experimental_environment", "scopes"}),
                     times={
                         "startup_timeout_sec": ("start_timeout_s", 1),
                         "tool_timeout_sec": ("call_timeout_s", 1),
@@ -216,7 +216,7 @@ CLIENTS: tuple[Client, ...] = (
                     EDITOR,
                     url="serverUrl",
                     off=("disabled", True),
-                    narrowing=frozenset({"disabledTools"}),
+                    disabled_tools="disabledTools",
                 ),
             ),
         ),
@@ -242,9 +242,9 @@ CLIENTS: tuple[Client, ...] = (
                     url="httpUrl",
                     sse="url",
                     cwd=True,
-                    narrowing=frozenset(
-                        {"includeTools", "excludeTools", "oauth", "authProviderType"}
-                    ),
+                    enabled_tools="includeTools",
+                    disabled_tools="excludeTools",
+                    narrowing=frozenset({"oauth", "authProviderType"}),
                     times={"timeout": ("call_timeout_s", 0.001)},
                 ),
             ),

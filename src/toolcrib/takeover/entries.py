@@ -6,6 +6,7 @@ from pathlib import Path
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp.config import HTTP_TYPES
+from toolcrib.sources.mcp.switches import exactly
 from toolcrib.takeover.references import CannotBeTaken, replaced
 from toolcrib.takeover.shape import Shape
 
@@ -39,6 +40,7 @@ def read_entry(shape: Shape, entry: Json, home: Path, project: Path | None = Non
     reader = _Entry(shape, entry, _fixed(home, project), project)
     ours = dict(reader.ours())
     known = SILENT | {shape.env, shape.env_names, shape.headers, shape.bearer, shape.env_headers}
+    known |= {shape.enabled_tools, shape.disabled_tools}
     dropped = [key for key in entry if key not in known and key not in shape.times]
     return Taken(ours, tuple(dropped))
 
@@ -66,10 +68,19 @@ class _Entry:
             raise CannotBeTaken(self._why_not(kind))
         if self.entry.get("disabled") is True or self.entry.get("enabled") is False:
             yield "disabled", True
+        yield from self._tools()
         for key, (of_ours, unit_s) in self.shape.times.items():
             value = self.entry.get(key)
             if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
                 yield of_ours, value * unit_s
+
+    def _tools(self) -> Iterator[tuple[str, Json]]:
+        """Which tools there are; Gemini CLI may write the arguments of a tool behind its name."""
+        for ours in ("enabled_tools", "disabled_tools"):
+            theirs = getattr(self.shape, ours)
+            if theirs and self.entry.get(theirs) is not None:
+                names = self._list(self.entry[theirs], theirs)
+                yield ours, [exactly(name.partition("(")[0].strip()) for name in names]
 
     def _why_not(self, kind: str) -> str:
         if kind == "sse" or (kind in REMOTE_TYPES and any(map(self._text, URLS))):
@@ -175,12 +186,12 @@ class _Entry:
             raise CannotBeTaken(f"its `{key}` is no object")
         return {name: _as_text(key, each) for name, each in value.items() if each is not None}
 
-    def _list(self, value: Json) -> list[str]:
+    def _list(self, value: Json, where: str = "args") -> list[str]:
         if value is None:
             return []
         if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
-            raise CannotBeTaken("its arguments are no list")
-        return [_as_text("args", each) for each in value]
+            raise CannotBeTaken(f"its `{where}` is no list")
+        return [_as_text(where, each) for each in value]
 
 
 def _as_text(where: str, value: Json) -> str:

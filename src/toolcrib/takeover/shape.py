@@ -24,6 +24,7 @@ class Shape:
     | `types` | `type` of a command and of an address; None: there is no such key |
     | `off` | the key, and its value, by which an entry is switched off |
     | `fixed` | what stands in every entry |
+    | `enabled_tools`, `disabled_tools` | the only tools there are; those that are not |
     | `narrowing` | keys that take tools away or fence a server in: without them it would be more |
     | `times` | keys of times: which of ours each is, and how many seconds its unit has |
     """
@@ -42,5 +43,7 @@ class Shape:
     types: tuple[str, str] | None = None
     off: tuple[str, bool] | None = None
     fixed: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    enabled_tools: str = ""
+    disabled_tools: str = ""
     narrowing: frozenset[str] = frozenset()
     times: Mapping[str, tuple[str, float]] = field(default_factory=dict[str, tuple[str, float]])

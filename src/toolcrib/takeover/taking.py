@@ -98,10 +98,17 @@ def _names(
     names: dict[str, str] = {}
     for name, each in taken.items():
         (server,) = read_table(own, {name: each.entry}).servers
-        same = [other.id for other in ours if other.transport == server.transport]
+        same = [other.id for other in ours if _stands_for(other, server)]
         names[name] = name if name in same else (same or [_own_name(name, client, in_use)])[0]
         in_use.add(names[name])
     return names
+
+
+def _stands_for(ours: ServerConfig, theirs: ServerConfig) -> bool:
+    """Whether it is the same server, and has no tool that the client keeps out."""
+    narrowed = theirs.enabled_tools, theirs.disabled_tools
+    same = narrowed in ((None, ()), (ours.enabled_tools, ours.disabled_tools))
+    return ours.transport == theirs.transport and same
 
 
 def _own_name(name: str, client: str, in_use: Collection[str]) -> str:

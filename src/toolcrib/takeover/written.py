@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp.server import Address, Command, ServerConfig
+from toolcrib.sources.mcp.switches import exact_names
 from toolcrib.takeover.references import CannotBeTaken
 from toolcrib.takeover.shape import Shape
 
@@ -22,11 +23,25 @@ def write_entry(shape: Shape, server: ServerConfig) -> JsonObject:
         if shape.off is None:
             raise CannotBeTaken("it is switched off, which the client's file cannot say")
         entry[shape.off[0]] = shape.off[1]
+    entry |= dict(_tools(shape, server))
     for key, (ours, unit_s) in shape.times.items():
         seconds = float(getattr(server, ours))
         if seconds != _TIMES[ours]:
             entry[key] = round(seconds / unit_s)
     return entry
+
+
+def _tools(shape: Shape, server: ServerConfig) -> Iterator[tuple[str, Json]]:
+    """Which tools there are, where not all are."""
+    for key, patterns in (
+        (shape.enabled_tools, server.enabled_tools),
+        (shape.disabled_tools, server.disabled_tools or None),
+    ):
+        if patterns is not None:
+            names = exact_names(patterns)
+            if not key or names is None:
+                raise CannotBeTaken("tools of it are disabled in a way that the client cannot say")
+            yield key, [*names]
 
 
 def _local(shape: Shape, command: Command) -> Iterator[tuple[str, Json]]:

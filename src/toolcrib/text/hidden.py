@@ -121,6 +121,11 @@ def show_hidden(text: str) -> str:
     return _rebuilt(text, find_hidden(text), _spelt)
 
 
+def readable(text: str) -> str:
+    """With what is hidden spelt out, and for the rest what a terminal shows as it is."""
+    return "".join(c if c.isprintable() or c in "\n\t" else " " for c in show_hidden(text))
+
+
 def _may_have_blanks(text: str) -> bool:
     """Whether spaces or empty lines are too many, in a text that has no other candidate."""
     some = " " * LONGEST_GAP in text or "\t" in text or text.count("\n") >= MOST_EMPTY_LINES

@@ -45,6 +45,11 @@ class Redactor:
                 text = text.replace(spelling, HIDDEN)
         return text
 
+    def by_line(self) -> "Redactor":
+        """One that hides each line of these secrets too, for texts that come line by line."""
+        lines = (line.strip() for secret in self._known for line in secret.splitlines())
+        return Redactor((*self._known, *lines))
+
     def json(self, value: Json) -> Json:
         """The same for every text within, keys and numbers included; the value itself if clean."""
         if not self._spellings:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from toolcrib.adapters.wire.told import Image, told, told_loaded, told_with_images
-from toolcrib.model import CallError, Outcome
+from toolcrib.model import CallError, Outcome, Page
 from toolcrib.session.found import revealed_in
 
 PICTURE: Any = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
@@ -20,7 +20,14 @@ TEXT: Any = {"type": "text", "text": "a map"}
         (Outcome({"a": "é"}), '{"a": "é"}'),
         (Outcome(None, structured=[1]), "[1]"),
         (Outcome(None), "null"),
-        (Outcome("long", handle="1"), "long\n[cut here: the result is larger]"),
+        (
+            Outcome("long", handle="1", page=Page(1, 2, "1 KB of text")),
+            (
+                '[1 KB of text. Page 1 of 2. Read on: `tool_search` with read "result:1/2". '
+                "Search in it, for words or a /pattern/: `tool_search` with read"
+                ' "result:1/find/WORDS". Held for ten minutes.]\nlong'
+            ),
+        ),
     ],
 )
 def test_content_is_told_as_text(outcome: Outcome, text: str):
@@ -35,6 +42,13 @@ def test_an_error_is_told_as_json():
 
 def test_images_stand_apart():
     assert told_with_images(Outcome([TEXT, PICTURE])) == ["a map", Image("image/png", "AAAA")]
+
+
+def test_the_note_of_a_page_stands_before_text_and_images():
+    outcome = Outcome([TEXT, PICTURE], handle="1", page=Page(1, 2, "1 KB of text"))
+    note, *rest = told_with_images(outcome)
+    assert str(note).startswith("[1 KB of text.")
+    assert rest == ["a map", Image("image/png", "AAAA")]
 
 
 def test_what_is_told_to_be_loaded_is_read_back():

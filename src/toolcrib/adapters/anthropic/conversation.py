@@ -8,7 +8,7 @@ from anthropic.types import MessageParam
 
 from toolcrib.adapters.wire.calls import ToolCall
 from toolcrib.adapters.wire.plain import objects, text_of
-from toolcrib.adapters.wire.proxy import unwrapped
+from toolcrib.adapters.wire.proxy import called_for, unwrapped
 from toolcrib.adapters.wire.told import told_beside, told_gone, told_loaded
 from toolcrib.model import Json, JsonObject, Outcome
 from toolcrib.session.found import revealed_in
@@ -46,7 +46,7 @@ def revealed(messages: Iterable[MessageParam]) -> Iterator[str]:
             if call and call.is_search:
                 yield from _revealed_by(block.get("content"))
             elif call and not block.get("is_error"):
-                yield unwrapped(call).name
+                yield from (unwrapped(call).name, *called_for(_words_of(block)))
 
 
 def call_of(block: JsonObject) -> ToolCall:

@@ -135,7 +135,7 @@ class AnthropicWire:
         self._session.see(hosted_names(blocks))
         self._session.used(tokens_in(read.get("usage"), *_USAGE))
         calls = [unwrapped(call) for call in map(call_of, typed(blocks, "tool_use"))]
-        outcomes = await make_calls(self._session, calls, self._approver)
+        outcomes = await make_calls(self._session, calls, self._approver, paged=not self._hosted)
         made = list(zip(calls, outcomes, strict=True))
         results = [self._result(*each) for each in made]
         besides = (told_beside(outcome) for call, outcome in made if self._refers(call, outcome))
@@ -175,7 +175,8 @@ class AnthropicWire:
         and the model selects what it wants.
         """
         call = unwrapped(ToolCall("", name, cast("JsonObject", arguments)))
-        [outcome] = await make_calls(self._session, [call], self._approver)
+        paged = self._session.deferring  # else the runner's list has no search tool to read on with
+        [outcome] = await make_calls(self._session, [call], self._approver, paged=paged)
         if self._refers(call, outcome) and told_beside(outcome, hints=False):
             return told_unloaded(outcome)
         content = cast("BetaFunctionToolResultType", self._content(call, outcome))

@@ -56,7 +56,7 @@ def toolcrib_tools(session: Session, mode: AgentsMode = "enabled") -> list[Tool]
     core = [_tool(session, tool) for tool in session.core_tools()]
     deferred = session.deferred_tools()
     if not deferred:
-        return [*core]
+        return [*core, _tool(session, SEARCH_TOOL, is_enabled=_reading_on(session))]
     if mode == "hosted":
         return [*core, *_namespaces(session), ToolSearchTool()]
     search = _tool(session, SEARCH_TOOL, is_enabled=_seeing(session))
@@ -104,7 +104,7 @@ def _tool(
         question = session.question(meant.name, meant.arguments)
         leave = context.is_tool_approved(context.qualified_tool_name, context.tool_call_id)
         approver = leave_for(question) if leave else None
-        return told(await make_call(session, meant, approver))
+        return told(await make_call(session, meant, approver, paged=not hosted))
 
     async def is_asked(_context: Context, arguments: dict[str, Any], id: str) -> bool:
         meant = asked(id, cast("JsonObject", arguments))
@@ -161,6 +161,16 @@ def _seeing(session: Session) -> IsEnabled:
     def is_enabled(context: Context, _agent: AgentBase[Any]) -> bool:
         session.see(revealed(context.turn_input))
         return True
+
+    return is_enabled
+
+
+def _reading_on(session: Session) -> IsEnabled:
+    """Where nothing is deferred, the search tool is there to read long results with."""
+
+    def is_enabled(context: Context, _agent: AgentBase[Any]) -> bool:
+        session.see(revealed(context.turn_input))
+        return session.search_tool is not None
 
     return is_enabled
 

@@ -117,7 +117,7 @@ class ResponsesWire:
         self._session.see(revealed(output))
         self._session.used(tokens_in(read.get("usage"), "total_tokens"))
         calls = [unwrapped(call) for call in _calls(output)]
-        outcomes = await make_calls(self._session, calls, self._approver)
+        outcomes = await make_calls(self._session, calls, self._approver, paged=not self._hosted)
         made = list(zip(calls, outcomes, strict=True))
         native = self.choice.mode == "output"
         answers = [

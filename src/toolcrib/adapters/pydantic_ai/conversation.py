@@ -11,6 +11,7 @@ from pydantic_ai.messages import (
     post_compaction_window,
 )
 
+from toolcrib.adapters.wire.proxy import called_for
 from toolcrib.crib import Crib
 from toolcrib.session.found import revealed_in
 from toolcrib.session.search_tool import NAMES
@@ -38,11 +39,9 @@ def revealed(messages: Iterable[ModelMessage]) -> Iterator[str]:
     """The names that searches have revealed, and those that were called, in order."""
     for part in _returns(messages):
         if part.outcome == "success":
-            yield from (
-                revealed_in(part.model_response_str())
-                if part.tool_name in NAMES
-                else [part.tool_name]
-            )
+            text = part.model_response_str()
+            called = (part.tool_name, *called_for(text))
+            yield from revealed_in(text) if part.tool_name in NAMES else called
 
 
 def _before_reply(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:

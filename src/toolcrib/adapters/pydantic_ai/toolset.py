@@ -105,7 +105,8 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         question = session.question(name, tool_args)
         if question:
             _check_leave(question, ctx)
-        return _result(await session.call(name, tool_args, approver=leave_for(question)))
+        leave, paged = leave_for(question), not self._deferred
+        return _result(await session.call(name, tool_args, approver=leave, paged=paged))
 
     def _session(self, ctx: RunContext[AgentDepsT]) -> Session:
         if self._deferred:

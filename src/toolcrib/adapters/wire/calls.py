@@ -28,15 +28,21 @@ class ToolCall:
         return self.name in NAMES
 
 
-async def make_call(session: Session, call: ToolCall, approver: Approver | None) -> Outcome:
-    """The outcome of one call."""
+async def make_call(
+    session: Session, call: ToolCall, approver: Approver | None, *, paged: bool = True
+) -> Outcome:
+    """The outcome of one call. `paged` is for models that are shown our search tool."""
     if call.refused:
         return Outcome(error=call.refused)
-    return await session.call(call.name, call.arguments, approver=approver)
+    return await session.call(call.name, call.arguments, approver=approver, paged=paged)
 
 
 async def make_calls(
-    session: Session, calls: Sequence[ToolCall], approver: Approver | None
+    session: Session,
+    calls: Sequence[ToolCall],
+    approver: Approver | None,
+    *,
+    paged: bool = True,
 ) -> list[Outcome]:
     """The outcome of each, in order. They run at once, but are admitted in the model's order.
 
@@ -45,7 +51,7 @@ async def make_calls(
     made: list[asyncio.Task[Outcome]] = []
     try:
         for each in calls:
-            made.append(asyncio.create_task(make_call(session, each, approver)))
+            made.append(asyncio.create_task(make_call(session, each, approver, paged=paged)))
             # A task runs up to its first wait, and then a call has been admitted or refused.
             await (asyncio.wait([made[-1]]) if each.is_search else asyncio.sleep(0))
         return list(await asyncio.gather(*made))

@@ -8,6 +8,7 @@ from toolcrib.adapters.wire.told import is_told_error
 from toolcrib.execute.refusal import Refused
 from toolcrib.model import Json, JsonObject, ToolInfo
 from toolcrib.session.found import revealed_in
+from toolcrib.session.result_page import is_page
 from toolcrib.session.search_tool import NAME as SEARCH
 from toolcrib.session.session import Session
 from toolcrib.text.json_text import read_strictly
@@ -83,7 +84,14 @@ def revealed_by(call: ToolCall, text: str) -> tuple[str, ...]:
     """
     if call.is_search:
         return revealed_in(text)
-    return () if is_told_error(text) else (unwrapped(call).name,)
+    if is_told_error(text):
+        return ()
+    return (unwrapped(call).name, *called_for(text))
+
+
+def called_for(text: str) -> tuple[str, ...]:
+    """The search tool, where it is what a model reads on with in this result; else nothing."""
+    return (SEARCH,) if is_page(text) else ()
 
 
 def _read(arguments: JsonObject | str) -> Json:

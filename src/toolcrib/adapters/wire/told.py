@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 from toolcrib.model import CallError, Json, Outcome
 from toolcrib.session.found import LOADED, beside_loaded
+from toolcrib.session.result_page import page_note
 from toolcrib.session.search_tool import NAME
 
 
@@ -19,7 +20,7 @@ def told(outcome: Outcome) -> str:
             pass
         case _:
             text = json.dumps(content, ensure_ascii=False)
-    return f"{text}\n[cut here: the result is larger]" if outcome.handle else text
+    return _after_note(outcome, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,16 @@ def told_with_images(outcome: Outcome) -> str | list[str | Image]:
     """What `told` says, and the images of a result apart, where the provider takes them."""
     match outcome.content:
         case [*blocks] if not outcome.error and any(map(_image, blocks)):
-            return [_image(block) or told(Outcome([block])) for block in blocks]
+            shown = [_image(block) or told(Outcome([block])) for block in blocks]
+            note = page_note(outcome)
+            return [note, *shown] if note else shown
         case _:
             return told(outcome)
+
+
+def _after_note(outcome: Outcome, text: str) -> str:
+    note = page_note(outcome)
+    return f"{note}\n{text}" if note else text
 
 
 def _image(block: Json) -> Image | None:

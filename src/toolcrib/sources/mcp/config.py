@@ -6,13 +6,15 @@ costs no other, a key that means nothing is a problem and costs nothing.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeGuard, cast, get_args
 
+from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Defer, Json, JsonObject, PermissionKind
-from toolcrib.sources.mcp.fields import Fields
+from toolcrib.sources.last_good import LastGood
+from toolcrib.sources.mcp.fields import Fields, patterns
 from toolcrib.sources.mcp.server import (
     Address,
     Command,
@@ -22,6 +24,7 @@ from toolcrib.sources.mcp.server import (
     Transport,
     Trust,
 )
+from toolcrib.sources.mcp.switches import Switches, read_switches
 from toolcrib.sources.text_file import read_text
 
 LONGEST_ID = 128
@@ -32,7 +35,11 @@ KEYS = frozenset(
     | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "install_timeout_s", "call_timeout_s"}
     | {"env_from"}
     | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
+    | {"enabled_tools", "disabled_tools", "believe_annotations"}
 )
+OVERRIDES = "overrides"
+OVERRIDE_KEYS = frozenset({"disabled", "enabled_tools", "disabled_tools"})
+"""What our own file may say of servers that stand in other files."""
 OAUTH_KEYS = frozenset({"grant", "client_id", "client_secret", "issuer", "scope", "redirect_port"})
 # What other clients keep beside these and what means nothing here.
 OTHERS = frozenset(
@@ -45,48 +52,106 @@ HTTP_TYPES = ("http", "streamable-http", "streamableHttp", "streamable_http")
 class Servers:
     """The servers of one or more files, in their order, and what is wrong with the rest.
 
-    `broken` are the names of those that cannot be used as they are written.
+    `broken` are the names of those that cannot be used as they are written. `broken_files` says
+    what is wrong with each file that cannot be used at all; that is among `problems` too.
+    `overrides` are what our own file says of servers in others, by their names.
     """
 
     servers: tuple[ServerConfig, ...]
     problems: tuple[str, ...]
     broken: tuple[str, ...] = ()
+    broken_files: tuple[str, ...] = ()
+    overrides: Mapping[str, Fields] = field(default_factory=dict[str, Fields])
 
 
-def read_servers(paths: Sequence[Path]) -> Servers:
+def read_servers(paths: Sequence[Path], last_good: LastGood | None = None) -> Servers:
     """All servers of these files; of two with one id, or one prefix, the first.
 
-    A file that cannot be read is a problem and costs no other.
+    A file that cannot be used is a problem and costs no other. With `last_good`, what it said
+    before stands in for it. What our own file says of servers in the others is laid over them.
     """
     found: dict[str, ServerConfig] = {}
     problems: list[str] = []
     broken: list[str] = []
-    for path in paths:
-        try:
-            read = _read_file(path)
-        except ToolcribError as error:
-            problems.append(str(error))
-            continue
+    broken_files: list[str] = []
+    every = [(path, _read_file(path, last_good)) for path in paths]
+    overrides = {id: fields for _, read in every for id, fields in read.overrides.items()}
+    for path, read in every:
         problems += read.problems
         broken += read.broken
-        for server in read.servers:
+        broken_files += read.broken_files
+        ours = path == own_servers_file()
+        for each in read.servers:
+            server = each if ours else _overridden(each, overrides.get(each.id))
             if found.setdefault(server.prefix or server.id, server) is not server:
                 problems.append(f"{path}: {server.id!r} is the name of another server; rename one")
-    return Servers(tuple(found.values()), tuple(problems), tuple(broken))
+    return Servers(tuple(found.values()), tuple(problems), tuple(broken), tuple(broken_files))
 
 
-def _read_file(path: Path) -> Servers:
-    """The servers of one file. Raises `ConfigError` naming file and line."""
+def _read_file(path: Path, last_good: LastGood | None) -> Servers:
+    """The servers of one file, or those that it had when it could last be used."""
     try:
-        top = cast("Json", json.loads(read_text(path)))
+        text = read_text(path)
+        read = _parsed(path, text)
+    except ToolcribError as error:
+        return _stood_in(path, error, last_good)
+    if last_good:
+        last_good.keep(path, text.encode())
+    return read
+
+
+def _stood_in(path: Path, error: ToolcribError, last_good: LastGood | None) -> Servers:
+    """What is had of a file that cannot be used. One that is gone was taken away, not broken."""
+    copy = None
+    if last_good and isinstance(error.__cause__, FileNotFoundError):
+        last_good.forget(path)
+    elif last_good:
+        copy = last_good.read(path)
+    if copy is None:
+        return Servers((), (str(error),), broken_files=(str(error),))
+    said = f"{error}. Until then, what it said before holds"
+    try:
+        before = _parsed(path, copy.decode())
+    except (ToolcribError, ValueError):  # of another version, or damaged
+        return Servers((), (str(error),), broken_files=(str(error),))
+    return replace(before, problems=(said, *before.problems), broken_files=(said,))
+
+
+def _parsed(path: Path, text: str) -> Servers:
+    """The servers in the text of a file. Raises `ConfigError` naming file and line."""
+    try:
+        top = cast("Json", json.loads(text))
     except json.JSONDecodeError as error:
         raise ConfigError(f"{path}:{error.lineno}: not JSON: {error.msg}; correct it") from error
     except RecursionError as error:
         raise ConfigError(f"{path}:1: nested too deep; correct it") from error
     table = next((top[name] for name in TABLES if name in top), None) if _is_object(top) else None
-    if not _is_object(table):
+    if not _is_object(top) or not _is_object(table):
         raise ConfigError(f"{path}:1: has no object `mcpServers`; it lists the servers by name")
-    return read_table(path, table)
+    read = read_table(path, table)
+    if path != own_servers_file():
+        return read
+    problems = [*read.problems]
+    overrides = _overrides(path, top, problems)
+    return replace(read, problems=tuple(problems), overrides=overrides)
+
+
+def _overrides(path: Path, top: JsonObject, problems: list[str]) -> Mapping[str, Fields]:
+    """What our own file says of servers in other files, by their names."""
+    where = f"{path}: {OVERRIDES}"
+    found = top.get(OVERRIDES)
+    table: JsonObject = found if _is_object(found) else {}
+    read = {id: Fields(f"{where}: {id!r}", each) for id, each in table.items() if _is_object(each)}
+    if found is not None and (not _is_object(found) or len(read) < len(found)):
+        problems.append(f"{where}: has to be an object of objects, by the names of servers")
+    for fields in read.values():
+        fields.report_unknown(OVERRIDE_KEYS, ())
+        problems += fields.problems
+    return read
+
+
+def _overridden(server: ServerConfig, fields: Fields | None) -> ServerConfig:
+    return read_switches(fields, Switches.of(server)).on(server) if fields else server
 
 
 def read_table(path: Path, table: JsonObject) -> Servers:
@@ -115,21 +180,25 @@ def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
     transport = _transport(fields, folder)
     if transport is None:
         return None
+    switches = read_switches(fields, Switches())
     return ServerConfig(
         id=id,
         transport=transport,
         prefix=fields.text("tool_prefix"),
-        disabled=fields.flag("disabled"),
+        disabled=switches.disabled,
         idle_timeout_s=fields.seconds("idle_timeout_s", 300.0),
         start_timeout_s=fields.seconds("start_timeout_s", 60.0),
         install_timeout_s=fields.seconds("install_timeout_s", 600.0),
         call_timeout_s=fields.seconds("call_timeout_s", 60.0),
         permission=fields.custom("permission", _permission, (), "an object of permission kinds"),
         defer=fields.choice("defer", Defer, None),
-        always_load=fields.custom("always_load", _patterns, (), "true or a list of tool names"),
+        always_load=fields.custom("always_load", patterns, (), "true or a list of tool names"),
         trust=fields.choice("trust", Trust, "pinned"),
+        believe_annotations=fields.flag("believe_annotations", default=True),
         elicitation=fields.flag("elicitation", default=True),
         sampling=fields.flag("sampling"),
+        enabled_tools=switches.enabled_tools,
+        disabled_tools=switches.disabled_tools,
     )
 
 
@@ -195,7 +264,7 @@ def _env_from(value: Json) -> Mapping[str, str] | None:
     """`["TOKEN"]` as well as `{"TOKEN": "MY_TOKEN"}`, which fills TOKEN from our MY_TOKEN."""
     if _is_object(value):
         return {key: name for key, name in value.items() if isinstance(name, str)}
-    names = _patterns(value)
+    names = patterns(value)
     return None if names is None or value is True else {name: name for name in names}
 
 
@@ -206,15 +275,6 @@ def _permission(value: Json) -> tuple[tuple[str, PermissionKind], ...] | None:
     if not all(isinstance(kind, str) and kind in kinds for kind in value.values()):
         return None
     return tuple((pattern, kinds[kind]) for pattern, kind in value.items())
-
-
-def _patterns(value: Json) -> tuple[str, ...] | None:
-    if isinstance(value, bool):
-        return ("*",) if value else ()
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        return None
-    names = tuple(name for name in value if isinstance(name, str))
-    return names if len(names) == len(value) else None
 
 
 def _is_object(value: Json) -> TypeGuard[JsonObject]:

@@ -27,6 +27,7 @@ from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.results import failure, outcome
 from toolcrib.sources.mcp.rounds import performed
 from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.sources.mcp.server_log import ServerLog
 from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.tap import Tap
 from toolcrib.sources.mcp.words import hand_on
@@ -42,19 +43,20 @@ T = TypeVar("T")
 class Connection:
     """A connection that is up, until `lost` is set or `close` was called."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - all that its keeper has for it
         self,
         config: ServerConfig,
         changed: Callable[[], None],
         logins: LoginFile | None = None,
         updated: Callable[[str], None] = lambda _uri: None,
         large_lists: asyncio.Semaphore | None = None,
+        log: ServerLog | None = None,
     ) -> None:
         self._config = config
         self._large_lists = large_lists or asyncio.Semaphore(1)
         self._listeners = Listeners()
         self._hearing = Hearing()
-        self._reach = reach(config, logins)
+        self._reach = reach(config, logins, log or ServerLog(config.id))
         self._tap = Tap(
             changed,
             lambda message, by: hand_on(message, self._listeners.who(by)),
@@ -96,6 +98,11 @@ class Connection:
     def pid(self) -> int | None:
         """The process of a server that is ours; None if there is none."""
         return self._reach.pid
+
+    @property
+    def status(self) -> int | None:
+        """The exit status of that process; None while it runs, and where there is none."""
+        return self._reach.status
 
     @property
     def lost(self) -> bool:

@@ -1,6 +1,6 @@
 """One JSON object, read key by key: what does not fit is a problem and leaves the default."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar, get_args
 
 from toolcrib.model import Json
@@ -18,6 +18,10 @@ class Fields:
         self._where = where
         self._values = values
         self.problems: list[str] = []
+
+    def has(self, key: str) -> bool:
+        """Whether something is said there; null says nothing."""
+        return self._values.get(key) is not None
 
     def text(self, key: str) -> str:
         return self._read(key, _text, "", "a text")
@@ -64,7 +68,7 @@ class Fields:
         self.problems.append(f"{self._where}: {message}")
 
     def _read(self, key: str, read: Callable[[Json], T | None], default: T, wanted: str) -> T:
-        if self._values.get(key) is None:
+        if not self.has(key):
             return default
         value = read(self._values[key])
         if value is None:
@@ -103,3 +107,13 @@ def _text_map(value: Json) -> Mapping[str, str] | None:
         return None
     read = {key: _text(each) for key, each in value.items()}
     return None if None in read.values() else {k: v for k, v in read.items() if v is not None}
+
+
+def patterns(value: Json) -> tuple[str, ...] | None:
+    """Names or patterns of tools; `true` is all. None: it is neither."""
+    if isinstance(value, bool):
+        return ("*",) if value else ()
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return None
+    names = tuple(name for name in value if isinstance(name, str))
+    return names if len(names) == len(value) else None

@@ -59,7 +59,10 @@ class Keeper:
         self._starting: asyncio.Task[Connection] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._slots = asyncio.Semaphore(MOST_AT_ONCE)
-        self._users = self._timeouts = 0
+        self._users = self._timeouts = self._errands = self._crashes = 0
+        self._up_since = 0.0
+        self._unused = asyncio.Event()
+        self._unused.set()
         self._idle: asyncio.TimerHandle | None = None
         self._closed = False
         self._fresh = Freshness(memory, self._tell, self._spawn)
@@ -97,6 +100,8 @@ class Keeper:
         if wait:
             message = f"failed a moment ago; call again in {math.ceil(wait)} s"
             return self._refusal("unavailable", message)
+        self._errands += 1
+        self._unused.clear()
         try:
             return self._judged(await self._served(errand, running, check))
         except StartFailed as error:
@@ -104,6 +109,9 @@ class Keeper:
                 self._hangs()
             return self._refusal(error.code, str(error), retryable=error.retryable)
         finally:
+            self._errands -= 1
+            if not self._errands:
+                self._unused.set()
             self._breaker.leave()
 
     async def _served(self, errand: Errand, running: Running, check: Callable[[], None]) -> Outcome:
@@ -213,6 +221,17 @@ class Keeper:
             await self._awake()
         self._rest_later()
 
+    async def stop(self) -> None:
+        """Stop the server; the next call starts it again."""
+        self._let_go()
+
+    async def retire(self, patience_s: float) -> None:
+        """Stop the server for good, after the calls under way, or so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience_s):
+                await self._unused.wait()
+        await self.close()
+
     async def close(self) -> None:
         """Stop the server for good."""
         self._closed = True
@@ -249,6 +268,7 @@ class Keeper:
         if self._tasks:
             await asyncio.wait(self._tasks)  # what is left of the last one
         self._fresh.begin()
+        self.memory.log.note("starting")
         try:
             connection, greeting = await self._startup.reach(self.memory.facts)
         except StartFailed as error:
@@ -280,6 +300,7 @@ class Keeper:
                 self._logins,
                 self._watchers.updated,
                 self._room.large_lists,
+                self.memory.log,
             )
         except ConfigError as error:
             raise StartFailed("not_configured", str(error), retryable=False) from error
@@ -289,17 +310,22 @@ class Keeper:
         await connection.wait_lost()
         if connection is self._connection:
             self._breaker.failed(time.monotonic(), was_up=True)
-            self._let_go()
+            self._crashes += 1
+            self._let_go(f"crash {self._crashes}: it ended by itself")
 
-    def _let_go(self) -> None:
+    def _let_go(self, why: str = "stopped") -> None:
         """Part with the connection, if there is one; it closes by and by."""
         connection, self._connection = self._connection, None
         self._fresh.connection = None
         if self._idle:
             self._idle.cancel()
         if connection:
-            self._spawn(connection.close())
+            self._spawn(self._end(connection, why, time.monotonic() - self._up_since))
             self._set_up(up=False)
+
+    async def _end(self, connection: "Connection", why: str, up_s: float) -> None:
+        await connection.close()
+        self.memory.log.ended(why, connection.status, up_s)
 
     async def _enter(self) -> None:
         """Wait for a place among those served at once. Raises `StartFailed` if too many do."""
@@ -328,7 +354,7 @@ class Keeper:
 
     def _rest(self) -> None:
         if not self._users and not self._watchers.uris():
-            self._let_go()
+            self._let_go("stopped, as nobody uses it")
 
     def _judged(self, outcome: Outcome) -> Outcome:
         """The outcome, once we have drawn our conclusions: a server that hangs is let go."""
@@ -349,7 +375,7 @@ class Keeper:
         if self._timeouts >= MOST_FAILURES:
             self._timeouts = 0
             self._breaker.failed(time.monotonic(), was_up=True)
-            self._let_go()
+            self._let_go("stopped, as it does not answer")
 
     async def heed(self) -> None:
         """While tools wait for a decision, hear of it soon, whichever process it is made in."""
@@ -358,6 +384,7 @@ class Keeper:
 
     def _set_up(self, *, up: bool) -> None:
         self.up = up
+        self._up_since = time.monotonic() if up else 0.0
         self._tell()
 
     def _tell(self) -> None:

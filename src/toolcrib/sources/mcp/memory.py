@@ -7,6 +7,7 @@ from dataclasses import replace
 from toolcrib.errors import SourceError
 from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
 from toolcrib.sources.mcp.known import Greeting, KnownServer, Listing, ServerFacts
+from toolcrib.sources.mcp.server_log import ServerLog
 from toolcrib.sources.mcp.trust import Judgement, Trust
 
 
@@ -14,14 +15,23 @@ class Memory:
     """Written by whoever keeps the server, read from any thread: each attribute changes whole.
 
     `problem` says what is wrong with what is known, and is empty if nothing is. `heard` are called,
-    in the thread that writes, with the kinds of offers that are others.
+    in the thread that writes, with the kinds of offers that are others. What happens to the server
+    goes into its `log`.
     """
 
-    def __init__(self, server: str, config_hash: str, cache: MCPToolsCache, trust: Trust) -> None:
+    def __init__(
+        self,
+        server: str,
+        config_hash: str,
+        cache: MCPToolsCache,
+        trust: Trust,
+        log: ServerLog | None = None,
+    ) -> None:
         self._server = server
         self._hash = config_hash
         self._cache = cache
         self.trust = trust
+        self.log = log or ServerLog(server)
         self._judged: tuple[KnownServer | None, object, Judgement] = None, None, Judgement()
         self.known, self.problem = cache.read(server, config_hash)
         self.failure = cache.read_failure(server, config_hash)
@@ -50,6 +60,8 @@ class Memory:
     def keep(self, greeting: Greeting, start_s: float) -> None:
         """Remember what a server said as it started; a list that was cut replaces no whole one."""
         listing = self._better(greeting.listing)
+        spoken = f"speaks {greeting.facts.version}, lists {len(listing.tools)} tools"
+        self.log.note(f"up after {start_s:.1f} s: {spoken}")
         said = self._server, self._hash, greeting.facts, listing
         self._write(KnownServer(*said, time.time(), start_s, greeting.declared))
 
@@ -58,12 +70,15 @@ class Memory:
         before, better = self.known, self._better(listing)
         if before is None or before.listing == better:
             return False
+        self.log.note(f"lists {len(better.tools)} tools now, {len(before.listing.tools)} before")
         self._write(replace(before, listing=better, fetched=time.time()))
         return True
 
     def note(self, failure: Failure | None) -> None:
         """Remember how a start went; None is well."""
         before, self.failure = self.failure, failure
+        if failure:
+            self.log.note(f"{failure.message} ({failure.code})")
         if failure or before:
             self._cache.write_failure(self._server, self._hash, failure)
 

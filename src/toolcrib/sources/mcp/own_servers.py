@@ -1,14 +1,16 @@
 """The servers file that is ours to write: one entry put in or taken out, the rest left as it is."""
 
 import json
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
-from toolcrib.sources.mcp.config import TABLES, read_table
+from toolcrib.sources.mcp.config import OVERRIDES, TABLES, read_table
+from toolcrib.sources.mcp.fields import Fields
+from toolcrib.sources.mcp.switches import Switches, read_switches
 from toolcrib.sources.private_file import locked, write_bytes
 from toolcrib.sources.text_file import read_text
 
@@ -19,12 +21,29 @@ def put_server(path: Path, name: str, entry: JsonObject) -> None:
     Raises `ConfigError` for an entry that means nothing and for a name that another entry has, and
     `DeclarationError` for a file that cannot be read; then nothing is written.
     """
-    problems = read_table(path, {name: entry}).problems
-    if problems:
-        raise ConfigError(problems[0])
+    _check(path, name, entry)
     with _changing(path) as table:
         if table.get(name, entry) != entry:
             raise ConfigError(f"there is a server {name!r} already, in {path}; take another name")
+        table[name] = entry
+
+
+def read_server(path: Path, name: str) -> JsonObject | None:
+    """The entry of a server as it is written; None if there is none. Raises as `put_server`."""
+    entry = _table(path, _read(path)).get(name)
+    return cast("JsonObject", entry) if isinstance(entry, dict) else None
+
+
+def change_server(path: Path, name: str, before: JsonObject, entry: JsonObject) -> None:
+    """Put another entry in the place of this one.
+
+    Raises `ConfigError` for an entry that means nothing, and where the one that is there is no
+    longer the one before; then nothing is written.
+    """
+    _check(path, name, entry)
+    with _changing(path) as table:
+        if table.get(name) != before:
+            raise ConfigError(f"{path}: somebody else has just changed {name!r}; look again")
         table[name] = entry
 
 
@@ -34,6 +53,31 @@ def drop_server(path: Path, name: str) -> bool:
         return False
     with _changing(path) as table:
         return table.pop(name, None) is not None
+
+
+def change_switches(
+    path: Path, name: str, elsewhere: Switches, change: Callable[[Switches], Switches]
+) -> bool:
+    """Change what is switched off of a server; whether that is new.
+
+    It stands in the server's entry; of a server that stands in another file, which is not ours to
+    write, under `overrides`: then `elsewhere` is what that file says. Raises `ConfigError`,
+    `DeclarationError`.
+    """
+    with _changing_file(path) as top:
+        table = _table(path, top)
+        ours = name in table
+        place, base = (table, Switches()) if ours else (_object(path, top, OVERRIDES), elsewhere)
+        entry = _object(path, place, name)
+        before = read_switches(Fields(f"{path}: {name!r}", entry), base)
+        after = change(before)
+        kept = {**entry, **after.written(base)}
+        place[name] = {key: value for key, value in kept.items() if value is not None}
+        if not ours and not place[name]:
+            del place[name]
+        if top.get(OVERRIDES) == {}:
+            del top[OVERRIDES]
+        return after != before
 
 
 def preview(
@@ -49,6 +93,13 @@ def preview(
         table.pop(name, None)
     table.update(put)
     return before, _text(top)
+
+
+def _check(path: Path, name: str, entry: JsonObject) -> None:
+    """Raises `ConfigError` for the first thing that is wrong with an entry."""
+    problems = read_table(path, {name: entry}).problems
+    if problems:
+        raise ConfigError(problems[0])
 
 
 def _text(top: dict[str, Any]) -> str:
@@ -68,7 +119,10 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _table(path: Path, top: dict[str, Any]) -> dict[str, Any]:
-    name = next((name for name in TABLES if name in top), TABLES[0])
+    return _object(path, top, next((name for name in TABLES if name in top), TABLES[0]))
+
+
+def _object(path: Path, top: dict[str, Any], name: str) -> dict[str, Any]:
     table = top.setdefault(name, {})
     if not isinstance(table, dict):
         raise ConfigError(f"{path}: {name!r} is no object; correct it, or move the file away")
@@ -77,18 +131,21 @@ def _table(path: Path, top: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _changing(path: Path) -> Generator[dict[str, Any]]:
-    """The entries as they are, alone with them; as they are left, they are written.
+    """The entries as they are, alone with them; as they are left, they are written."""
+    with _changing_file(path) as top:
+        yield _table(path, top)
 
-    In one step, through a link to where the file really is.
-    """
+
+@contextmanager
+def _changing_file(path: Path) -> Generator[dict[str, Any]]:
+    """The same, of the whole file: in one step, through a link to where the file really is."""
     place = path.resolve()
     try:
         with locked(place):
             top = _read(path)
-            table = _table(path, top)
-            before = dict(table)
-            yield table
-            if table != before:
+            before = _text(top)
+            yield top
+            if _text(top) != before:
                 write_bytes(place, _text(top).encode())
     except OSError as error:
         raise ConfigError(

@@ -2,9 +2,9 @@
 
 import asyncio
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from toolcrib.sources.head_tail import HeadTail
+from toolcrib.sources.head_tail import HeadTail, hear_nothing
 from toolcrib.sources.launched import Launched
 from toolcrib.sources.mcp.pipes import Input
 
@@ -22,16 +22,17 @@ class Process:
         command: Sequence[str],
         env: Mapping[str, str],
         cwd: str | None,
+        heard: Callable[[bytes], None] = hear_nothing,
         finish_s: float = 0.0,
     ) -> None:
-        """Start it; for `finish_s` see `Launched`.
+        """Start it; `heard` gets its stderr, see `HeadTail`; for `finish_s` see `Launched`.
 
         Raises `OSError`, also where there is no such command.
         """
         pipe = subprocess.PIPE
         self._launched = Launched(command, env, cwd, stdin=pipe, stderr=pipe, finish_s=finish_s)
         self._popen = self._launched.popen
-        self._stderr = HeadTail(STDERR_HEAD, STDERR_TAIL)
+        self._stderr = HeadTail(STDERR_HEAD, STDERR_TAIL, heard)
         self._input: Input | None = None
         self._transports: list[asyncio.BaseTransport] = []
 

@@ -12,6 +12,7 @@ from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.package_runner import package_runner
 from toolcrib.sources.mcp.secret_values import given_secrets, sent_secrets
 from toolcrib.sources.mcp.server import Address, Command, ServerConfig
+from toolcrib.sources.mcp.server_log import ServerLog, exit_words
 from toolcrib.sources.mcp.shown import shown, shown_end
 from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.stderr import cause
@@ -35,14 +36,14 @@ class ByCommand:
 
     expired = False
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: Command, log: ServerLog) -> None:
         env = environment(command)
         self.redactor = Redactor(given_secrets(command, os.environ))
         self._command = command
         runner = package_runner(command)
         finish_s = FINISH_S if runner and runner.unpacks else 0.0
         start = (command.command, *command.args), env, command.cwd
-        self._transport = StdioTransport(*start, finish_s)
+        self._transport = StdioTransport(*start, log.stderr(self.redactor), finish_s)
 
     def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:
         return self._transport.streams()
@@ -51,6 +52,11 @@ class ByCommand:
     def pid(self) -> int | None:
         """The process that leads the server's session; None if none runs."""
         return self._transport.process.pid if self._transport.process else None
+
+    @property
+    def status(self) -> int | None:
+        """The exit status of the process; None while it runs, and where there is none."""
+        return self._transport.process.status if self._transport.process else None
 
     def settle(self) -> None:
         """The server runs: nothing has to be installed any more."""
@@ -61,9 +67,8 @@ class ByCommand:
         process = self._transport.process
         if process is None:
             return ""
-        status = (
-            f"exit status {process.status}. " if process.status not in (None, _ENDED_BY_US) else ""
-        )
+        ended = process.status
+        status = "" if ended is None or ended == _ENDED_BY_US else f"{exit_words(ended)}. "
         said = self.redactor.text(process.stderr)
         why = cause(said)
         words = shown_end(said, LONGEST_TAIL) if why == said else shown(why, LONGEST_CAUSE)
@@ -81,7 +86,7 @@ class ByCommand:
 class ByAddress:
     """A server elsewhere."""
 
-    pid = None
+    pid = status = None
 
     def __init__(self, server: str, configured: Address, logins: LoginFile | None) -> None:
         self._server = server
@@ -133,11 +138,11 @@ class ByAddress:
 Reach: TypeAlias = ByCommand | ByAddress
 
 
-def reach(config: ServerConfig, logins: LoginFile | None) -> Reach:
+def reach(config: ServerConfig, logins: LoginFile | None, log: ServerLog) -> Reach:
     """The way to a server. Raises `ConfigError` where a variable that it needs is not set."""
     transport = config.transport
     if isinstance(transport, Command):
-        return ByCommand(transport)
+        return ByCommand(transport, log)
     return ByAddress(config.id, transport, logins)
 
 

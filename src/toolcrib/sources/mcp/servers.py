@@ -1,11 +1,13 @@
 """The MCP servers of some files, each as a source."""
 
 from asyncio import AbstractEventLoop
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from toolcrib.errors import ConfigError, ToolcribError
+from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.config import Servers, read_servers
 from toolcrib.sources.mcp.engine_room import EngineRoom
@@ -13,8 +15,9 @@ from toolcrib.sources.mcp.fingerprint import config_hash, install_key
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource
-from toolcrib.sources.mcp.state import KEY, open_state
+from toolcrib.sources.mcp.state import KEY, State, open_state
 from toolcrib.sources.mcp.trust import Trust
 from toolcrib.store.decisions import Decisions
 from toolcrib.text.nearest import nearest
@@ -23,19 +26,95 @@ KNOWN = "mcp"
 LOGINS = "logins"
 
 
-@dataclass(frozen=True, slots=True)
-class McpServers:
-    """The sources, what is wrong with the rest, and what stops all servers that were started.
+class Exchanged(NamedTuple):
+    """Which sources are new, which are no longer there, and which say something else.
 
-    `decisions` is what was decided about their tools; None where there are no sources. `broken` are
-    the names of servers whose entries cannot be used.
+    A server that is another now has one among the new and one among the gone.
     """
 
-    sources: tuple[McpSource, ...]
-    problems: tuple[str, ...]
-    close: Callable[[], None]
-    decisions: Decisions | None = None
-    broken: tuple[str, ...] = ()
+    came: tuple[McpSource, ...]
+    gone: tuple[McpSource, ...]
+    changed: tuple[McpSource, ...]
+
+
+class McpServers:
+    """The servers that are configured, each as a source, and where they live. Starts none.
+
+    `sources` are in the order of the files, `problems` what is wrong with the rest; `broken` and
+    `broken_files` as `Servers` has them. `decisions` is what was decided about their tools; None
+    before the first server. They live in the background, or on the loop that is given; see
+    `BackgroundLoop`.
+    """
+
+    def __init__(self, state_folder: Path, loop: AbstractEventLoop | None = None) -> None:
+        self.sources: tuple[McpSource, ...] = ()
+        self.problems: tuple[str, ...] = ()
+        self.broken: tuple[str, ...] = ()
+        self.broken_files: tuple[str, ...] = ()
+        self._state_folder = state_folder
+        self._cache, self._logins = MCPToolsCache(state_folder / KNOWN), state_folder / LOGINS
+        self._room = EngineRoom(loop)
+        self._state: State | None = None
+
+    @property
+    def decisions(self) -> Decisions | None:
+        return self._state.decisions if self._state else None
+
+    def take(self, found: Servers, *, always_load: bool = True) -> Exchanged:
+        """Have just these servers from now on.
+
+        Those whose process is configured as before stay, whatever they do; those that are gone run
+        on until they are told otherwise: see `McpSource.retire`. `always_load`: whether servers may
+        ask that tools of theirs are never deferred.
+        """
+        wanted = [_by_rule(each, always_load=always_load) for each in found.servers]
+        self.problems = found.problems
+        self.broken, self.broken_files = found.broken, found.broken_files
+        before, configs = self.sources, {each: each.config for each in self.sources}
+        try:
+            self.sources = self._kept_or_made(wanted) if wanted else ()
+        except ToolcribError as error:
+            self.problems += (str(error),)
+            self.sources = ()
+        return Exchanged(
+            came=tuple(each for each in self.sources if each not in before),
+            gone=tuple(each for each in before if each not in self.sources),
+            changed=tuple(each for each in before if each.config != configs[each]),
+        )
+
+    def close(self) -> None:
+        """Stop all that were started. Returns when no process is left."""
+        self._room.close()
+        if self._state:
+            self._state.decisions.close()
+
+    def _kept_or_made(self, wanted: Sequence[ServerConfig]) -> tuple[McpSource, ...]:
+        """Raises `SourceError` and `StoreError`."""
+        state = self._state = self._state or open_state(self._state_folder)
+        self.problems += state.problems
+        before = {source.config.id: source for source in self.sources}
+        return tuple(
+            _kept(before.get(each.id), each) or self._source(each, state) for each in wanted
+        )
+
+    def _source(self, config: ServerConfig, state: State) -> McpSource:
+        hashed = config_hash(config.transport, state.key)
+        trust = Trust(config, state.decisions, hashed)
+        log = ServerLog(config.id, log_path(self._state_folder, config.id))
+        memory = Memory(config.id, hashed, self._cache, trust, log)
+        return McpSource(config, memory, self._room, LoginFile(self._logins, config.id))
+
+
+def _kept(source: McpSource | None, config: ServerConfig) -> McpSource | None:
+    """The source, going by this configuration, if its process is the same by it."""
+    if source is None or source.config.differs_in_process(config):
+        return None
+    source.config = config
+    return source
+
+
+def _by_rule(config: ServerConfig, *, always_load: bool) -> ServerConfig:
+    return config if always_load else replace(config, defer=config.defer or "automatic")
 
 
 def mcp_servers(
@@ -45,12 +124,12 @@ def mcp_servers(
     *,
     always_load: bool = True,
 ) -> McpServers:
-    """A source for every server in the files. Starts none, and loads no SDK.
+    """A source for every server in the files; for a file that is broken, as it was before.
 
-    They live in the background, or on the loop that is given; see `BackgroundLoop`. `always_load`:
-    whether they may ask that tools of theirs are never deferred.
+    Loads no SDK. Where they live, and `always_load`: see `McpServers`.
     """
-    return opened(read_servers(files), state_folder, loop, always_load=always_load)
+    found = read_servers(files, LastGood(state_folder))
+    return opened(found, state_folder, loop, always_load=always_load)
 
 
 def opened(
@@ -61,30 +140,9 @@ def opened(
     always_load: bool = True,
 ) -> McpServers:
     """The same, for servers that were read already."""
-    room = EngineRoom(loop)
-    if not found.servers:
-        return McpServers((), found.problems, room.close, broken=found.broken)
-    try:
-        state = open_state(state_folder)
-    except ToolcribError as error:
-        return McpServers((), (*found.problems, str(error)), room.close)
-    cache, logins = MCPToolsCache(state_folder / KNOWN), state_folder / LOGINS
-    decisions = state.decisions
-
-    def close() -> None:
-        room.close()
-        decisions.close()
-
-    def source(read: ServerConfig) -> McpSource:
-        config = read if always_load else replace(read, defer=read.defer or "automatic")
-        hashed = config_hash(config.transport, state.key)
-        trust = Trust(config, decisions, hashed)
-        memory = Memory(config.id, hashed, cache, trust)
-        return McpSource(config, memory, room, LoginFile(logins, config.id))
-
-    sources = tuple(map(source, found.servers))
-    problems = (*found.problems, *state.problems)
-    return McpServers(sources, problems, close, decisions, found.broken)
+    servers = McpServers(state_folder, loop)
+    servers.take(found, always_load=always_load)
+    return servers
 
 
 def one_server(name: str, sources: Sequence[McpSource]) -> McpSource:
@@ -101,3 +159,4 @@ def forget_server(config: ServerConfig, state_folder: Path) -> None:
     hashed = config_hash(config.transport, install_key(state_folder / KEY))
     MCPToolsCache(state_folder / KNOWN).forget(config.id, hashed)
     LoginFile(state_folder / LOGINS, config.id).forget()
+    forget_log(log_path(state_folder, config.id))

@@ -1,13 +1,14 @@
 """A bounded transport over a process's standard streams, for the SDK's `Client`.
 
 The SDK's own reads lines of any length, in quadratic time, and leaves grandchildren behind. Here
-a line has a limit, stderr a tail, stopping a bound, and lines that are no messages are skipped.
+a line has a limit, stderr two ends, stopping a bound, and lines that are no messages are skipped.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 
+from toolcrib.sources.head_tail import hear_nothing
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.lines import CHUNK, Line, bounded_lines
 from toolcrib.sources.mcp.pipes import Input
@@ -26,9 +27,11 @@ class StdioTransport:
         command: Sequence[str],
         env: Mapping[str, str],
         cwd: str | None,
+        heard: Callable[[bytes], None] = hear_nothing,
         finish_s: float = 0.0,
     ) -> None:
-        self._start = command, env, cwd, finish_s
+        """`heard` gets what the process writes to its stderr; see `HeadTail` and `Launched`."""
+        self._start = command, env, cwd, heard, finish_s
         self.process: Process | None = None
 
     @asynccontextmanager

@@ -1,0 +1,219 @@
+"""The command `toolcrib edit`."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Annotated, Any, NamedTuple, cast
+
+import typer
+
+from toolcrib.cli.add import handed_on, warn_of_values
+from toolcrib.cli.editor import edited
+from toolcrib.cli.listing import list_servers, listed_line, tell_gateway
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, safe
+from toolcrib.config import Settings, own_servers_file
+from toolcrib.errors import ConfigError
+from toolcrib.model import Json, JsonObject
+from toolcrib.sources.mcp.config import read_servers
+from toolcrib.sources.mcp.own_servers import change_server, read_server
+from toolcrib.sources.mcp.source import Refreshed
+from toolcrib.takeover.shown import diff
+from toolcrib.text.nearest import nearest
+
+NAME = "edit"
+
+
+class Changes(NamedTuple):
+    """What the options say; empty if they say nothing."""
+
+    args: Sequence[str]
+    drop_args: Sequence[str]
+    env: Sequence[str]
+    url: str
+    set: Sequence[str]
+
+
+def run(
+    context: typer.Context,
+    server: Annotated[str, typer.Argument(metavar="SERVER", help="The server, by its name.")],
+    arg: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VALUE", help="Add an argument at the end; may be repeated."),
+    ] = None,
+    drop_arg: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VALUE", help="Take an argument out; may be repeated."),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY[=VALUE]",
+            help="`KEY` hands on your variable, `KEY=VALUE` sets one; may be repeated.",
+        ),
+    ] = None,
+    url: Annotated[str, typer.Option(metavar="URL", help="Its address, if it has one.")] = "",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Set a key, `call_timeout_s=120`, or one within, `headers.X-Key=${K}`; without a "
+            "value, take it out. May be repeated.",
+        ),
+    ] = None,
+    no_start: Annotated[
+        bool, typer.Option("--no-start", help="Only write it down; list its tools later.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Change one of your servers, and list its tools.
+
+    Without options, on a terminal, its entry opens in your editor (`VISUAL`, `EDITOR`) and is taken
+    once it can be used. Shows what is different, without secrets. A changed argument or variable
+    of the same program needs no new review. Exit code 1: it is changed, and could not be started.
+
+        toolcrib edit files --arg ~/pictures
+        toolcrib edit github --env GITHUB_TOKEN --set call_timeout_s=120
+    """
+    opening: Opening = context.obj
+    settings, file = opening.settings(), own_servers_file()
+    before = read_server(file, server) if file.exists() else None
+    if before is None:
+        raise ConfigError(_not_ours(server, settings))
+    changes = Changes(arg or (), drop_arg or (), env or (), url, set_ or ())
+    put = partial(change_server, file, server, before)
+    after = _changed(before, changes) if any(changes) else _by_hand(server, before, put)
+    if any(changes) and after != before:
+        put(after)
+    warn_of_values(_texts(after, "env"), _texts(before, "env"))
+    tell_gateway(opening)
+    done = None if no_start or after == before else list_servers(opening, [server])[0]
+    lines = diff(_text(before), _text(after), server, "json")
+    if as_json:
+        told = {"server": server, "file": str(file), "changed": after != before, "diff": lines}
+        print_json({**told, "listed": done and done._asdict()})
+    else:
+        _tell(server, lines, done)
+    if done and done.error:
+        raise typer.Exit(1)
+
+
+def _not_ours(name: str, settings: Settings) -> str:
+    for file in settings.mcp_config:
+        if file != own_servers_file() and any(name == s.id for s in read_servers([file]).servers):
+            return f"server {name!r} stands in {file}, which is not ours: change it there"
+    ours = own_servers_file()
+    names = [each.id for each in read_servers([ours]).servers] if ours.exists() else []
+    near = ", ".join(nearest(name, names)) or "none"
+    return f"no server {name!r} was added; nearest: {near}"
+
+
+def _by_hand(name: str, before: JsonObject, put: Callable[[JsonObject], None]) -> JsonObject:
+    """What an editor leaves of the entry, once it could be written."""
+    if not _at_terminal():
+        told = "say what to change by options, or run it on a terminal, where your editor opens"
+        raise ConfigError(f"nothing to change: {told}")
+    text = edited(_text(before), name, lambda text: put(_read(text)))
+    return before if text is None else _read(text)
+
+
+def _at_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+def _read(text: str) -> JsonObject:
+    """Raises `ConfigError` for what is no object."""
+    try:
+        entry: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"not JSON: {error}; correct it") from error
+    if not isinstance(entry, dict):
+        raise ConfigError("an entry is an object: `{...}`; correct it")
+    return cast("JsonObject", entry)
+
+
+def _text(entry: JsonObject) -> str:
+    return json.dumps(entry, indent=2, ensure_ascii=False) + "\n"
+
+
+def _changed(before: JsonObject, changes: Changes) -> JsonObject:
+    """The entry with what the options say. Raises `ConfigError`."""
+    after: dict[str, Any] = json.loads(json.dumps(before))
+    args: list[object] = after.get("args") or []
+    for each in changes.drop_args:
+        if each not in args:
+            near = ", ".join(nearest(each, [a for a in args if isinstance(a, str)])) or "none"
+            raise ConfigError(f"there is no argument {each!r}; nearest: {near}")
+        args = [arg for arg in args if arg != each]
+    if changes.args or changes.drop_args:
+        after["args"] = [*args, *changes.args]
+    given, names = handed_on(changes.env)
+    if changes.env:
+        env: dict[str, object] = {**(after.pop("env", None) or {}), **given}
+        left = {name: value for name, value in env.items() if name not in names}
+        after |= {"env": left} if left else {}
+    if names:
+        after["env_from"] = _with_names(after.get("env_from"), names)
+    if changes.url:
+        after["url"] = changes.url
+    for each in changes.set:
+        _set(after, each)
+    return after
+
+
+def _with_names(before: Json, names: Sequence[str]) -> Json:
+    """Both ways to write down what is handed on: a list of names, and an object."""
+    if isinstance(before, dict):
+        return {**before, **{name: name for name in names}}
+    known: list[Json] = [*before] if isinstance(before, list) else []
+    return [*known, *(name for name in names if name not in known)]
+
+
+def _set(entry: dict[str, Any], text: str) -> None:
+    """One key, or one within: `headers.X-Key=...`. Raises `ConfigError`."""
+    path, sign, value = text.partition("=")
+    outer, dot, inner = path.partition(".")
+    if not sign or not outer or (dot and not inner):
+        raise ConfigError(f"`--set` takes KEY=VALUE, not {text!r}")
+    if not dot:
+        _put(entry, outer, value)
+        return
+    table = entry.setdefault(outer, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"{outer!r} is no object, so that it has no {inner!r}; set it whole")
+    _put(cast("dict[str, Any]", table), inner, value)
+    if not table:
+        del entry[outer]
+
+
+def _put(table: dict[str, Any], key: str, value: str) -> None:
+    """A number, a flag, a list or an object is what it is in JSON, all else a text."""
+    if not value:
+        table.pop(key, None)
+        return
+    try:
+        table[key] = json.loads(value)
+    except (ValueError, RecursionError):
+        table[key] = value
+
+
+def _texts(entry: JsonObject, key: str) -> dict[str, str]:
+    values = entry.get(key)
+    if not isinstance(values, dict):
+        return {}
+    return {name: text for name, text in values.items() if isinstance(text, str)}
+
+
+def _tell(name: str, lines: Sequence[str], done: Refreshed | None) -> None:
+    screen = console()
+    if not lines:
+        screen.print(safe(f"{name} is as it was."))
+        return
+    for line in lines:
+        style = "green" if line.startswith("+") else "red" if line.startswith("-") else None
+        screen.print(safe(line), style=style, soft_wrap=True)
+    screen.print(safe(f"{name} is changed."))
+    if done:
+        screen.print(safe(listed_line(done)), soft_wrap=True)

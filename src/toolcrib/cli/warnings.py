@@ -1,0 +1,60 @@
+"""What is wrong with the configuration, said once: not by every command again.
+
+`toolcrib doctor` and `toolcrib servers` show what is wrong each time they are asked.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import cast
+
+from toolcrib.cli.screen import warn
+from toolcrib.sources.private_file import locked, make_folder, read_bytes, write_bytes
+
+FILE = "warnings.json"
+AGAIN_S = 24 * 60 * 60.0
+"""After so long a warning that still holds is said again."""
+MOST_BYTES = 1024 * 1024
+
+
+def warn_once(state_folder: Path, area: str, problems: Iterable[str]) -> None:
+    """Say those that were not said of late in this area; one that was gone meanwhile is new.
+
+    Where it cannot be remembered, all are said.
+    """
+    current = {hashlib.sha256(each.encode()).hexdigest()[:16]: each for each in problems}
+    path, now = state_folder / FILE, time.time()
+    said = _read(path)
+    before = said.get(area, {})
+    known = {key: before[key] for key in current if now - before.get(key, 0.0) < AGAIN_S}
+    for key, problem in current.items():
+        if key not in known:
+            warn(problem)
+    if known.keys() != current.keys() or before.keys() != current.keys():
+        _write(path, area, {key: known.get(key, now) for key in current})
+
+
+def _read(path: Path) -> Mapping[str, dict[str, float]]:
+    with suppress(OSError, ValueError, RecursionError):
+        areas = _object(json.loads(read_bytes(path, MOST_BYTES)))
+        return {area: _times(each) for area, each in areas.items()}
+    return {}
+
+
+def _times(value: object) -> dict[str, float]:
+    return {key: at for key, at in _object(value).items() if isinstance(at, float)}
+
+
+def _object(value: object) -> Mapping[str, object]:
+    """What is none counts as an empty one: whatever is in the file, nothing goes wrong."""
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+
+
+def _write(path: Path, area: str, said: Mapping[str, float]) -> None:
+    with suppress(OSError):
+        make_folder(path.parent)
+        with locked(path):
+            write_bytes(path, json.dumps({**_read(path), area: said}).encode())

@@ -1,0 +1,83 @@
+"""What of a result is text: once, whether it came as text, as JSON or as both."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from toolcrib.model import Json, JsonObject, Outcome
+
+
+class ResultText(NamedTuple):
+    """The text of a result, and the blocks of it that are none: images, audio, links."""
+
+    text: str
+    others: Sequence[JsonObject]
+
+
+def result_text(outcome: Outcome) -> ResultText:
+    """Text as it is, also that of resources; other values as JSON, in lines.
+
+    Structured content is a part of it, unless the text says the same: most servers send both.
+    """
+    texts, others = _parts(outcome)
+    parts = list(texts)
+    if outcome.structured is not None and not _says(texts, outcome.structured):
+        parts.append(_in_lines(outcome.structured))
+    return ResultText("\n".join(parts), others)
+
+
+def _parts(outcome: Outcome) -> tuple[list[str], list[JsonObject]]:
+    content = outcome.content
+    if content is None:
+        return [], []
+    if not (outcome.blocks and isinstance(content, list)):
+        return [content if isinstance(content, str) else _in_lines(content)], []
+    texts: list[str] = []
+    others: list[JsonObject] = []
+    for block in content:
+        match block:
+            case {"type": "text", "text": str(text)}:
+                texts.append(text)
+            case {"type": "resource", "resource": {"text": str(text)}}:
+                texts.append(text)
+            case Mapping():
+                others.append(block)
+            case _:
+                texts.append(_in_lines(block))
+    return texts, others
+
+
+def _says(texts: Sequence[str], structured: Json) -> bool:
+    """Whether the texts are the structured content in other words, or what it wraps."""
+    return any(_is_said(texts, value) for value in _meanings(structured))
+
+
+def _meanings(structured: Json) -> Iterator[Json]:
+    """The value, and the one value in it: servers wrap what is no object into one."""
+    yield structured
+    if isinstance(structured, Mapping) and len(structured) == 1:
+        yield next(iter(structured.values()))
+
+
+def _is_said(texts: Sequence[str], value: Json) -> bool:
+    """Whether one text says the value, or each text an item of it."""
+    if len(texts) == 1 and _is(texts[0], value):
+        return True
+    each = value if isinstance(value, list) else []
+    return len(texts) == len(each) > 0 and all(map(_is, texts, each))
+
+
+def _is(text: str, value: Json) -> bool:
+    return text == value if isinstance(value, str) else _read(text) == value
+
+
+def _read(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return ...
+
+
+def _in_lines(value: Json) -> str:
+    """JSON that can be read and searched by lines."""
+    return json.dumps(value, ensure_ascii=False, indent=1)

@@ -1,0 +1,60 @@
+"""Says that files have changed, once whoever writes them is done."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+LOOK_S = 0.25
+GONE_S = 1.0
+"""A file that is gone may be about to come back: some editors replace one that way."""
+RESTLESS_S = 2.0
+"""What is written all the time is read after so long, at rest or not."""
+
+Stamp: TypeAlias = tuple[int, int, int, int] | None
+Stamps: TypeAlias = Mapping[Path, Stamp]
+
+
+class FileWatcher:
+    """Looks at some files a few times a second: each by what stands there now, through links.
+
+    `files` says which, and may say others as time goes on. One that was not looked at before counts
+    as changed.
+    """
+
+    def __init__(self, files: Callable[[], Iterable[Path]]) -> None:
+        self._files = files
+        self._seen: Stamps = {}
+
+    def look(self) -> None:
+        """Whoever calls this is about to read the files as they are now."""
+        self._seen = self._stamps()
+
+    async def changed(self) -> None:
+        """Wait until a file is another than at the last `look`, and rests."""
+        last, since = self._seen, 0.0
+        while True:
+            await asyncio.sleep(LOOK_S)
+            now = await asyncio.to_thread(self._stamps)
+            if all(self._seen.get(path, ()) == stamp for path, stamp in now.items()):
+                since = 0.0
+            else:
+                since = since or time.monotonic()
+                waited = time.monotonic() - since
+                rests = now == last and (None not in now.values() or waited >= GONE_S)
+                if rests or waited >= RESTLESS_S:
+                    return
+            last = now
+
+    def _stamps(self) -> Stamps:
+        return {path: _stamp(path) for path in self._files()}
+
+
+def _stamp(path: Path) -> Stamp:
+    """What tells one content of a file from another; None if there is no file."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns

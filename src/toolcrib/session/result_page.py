@@ -1,0 +1,61 @@
+"""A page of a long result in a session: what the model is told, and how it reads on.
+
+It reads on with the search tool, which every session can show: `read` takes `result:HANDLE/2` for
+the second page, and `result:HANDLE/find/WORDS` for the lines that have these words.
+"""
+
+from typing import NamedTuple
+
+from toolcrib.model import Outcome, Page
+from toolcrib.session.search_tool import NAME
+
+PREFIX = "result:"
+_FIND = "find/"
+_MARK = f'`{NAME}` with read "{PREFIX}'
+_LONGEST_NOTE = 1_000
+
+
+class PageAsked(NamedTuple):
+    """The page that a model asks for; with `find`, of the lines that have these words."""
+
+    handle: str
+    number: int
+    find: str
+
+
+def page_asked(read: str) -> PageAsked | None:
+    """What `read` asks for; None if it names no result. What is no number means the first page."""
+    if not read.startswith(PREFIX):
+        return None
+    handle, _, rest = read.removeprefix(PREFIX).partition("/")
+    number, _, find = f"/{rest}".partition(f"/{_FIND}")
+    digits = number.strip("/")
+    return PageAsked(handle, int(digits) if digits.isdecimal() else 1, find)
+
+
+def page_note(outcome: Outcome) -> str:
+    """What stands before a page: how large the result is, and how to go on. "" for no page."""
+    page, handle = outcome.page, outcome.handle
+    if page is None:
+        return ""
+    after = f"{_FIND}{page.found}" if page.found else ""
+    following = f'{_MARK}{handle}/{page.number + 1}{"/" if after else ""}{after}"'
+    finding = f'{_MARK}{handle}/{_FIND}WORDS"'
+    return in_words(page, following if handle else "", finding if handle else "")
+
+
+def in_words(page: Page, following: str, finding: str) -> str:
+    """The size first, then how to read the next page and how to search, where that can be done."""
+    lines = [f"[{page.about}. Page {page.number} of {page.of}."]
+    if following and page.number < page.of:
+        lines.append(f"Read on: {following}.")
+    if finding:
+        lines.append(f"Search in it, for words or a /pattern/: {finding}. Held for ten minutes.")
+    else:
+        lines.append("The rest is too large to be held: ask the tool for less.")
+    return f"{' '.join(lines)}]"
+
+
+def is_page(text: str) -> bool:
+    """Whether a text that a model was given begins with what `page_note` says."""
+    return _MARK in text[:_LONGEST_NOTE]

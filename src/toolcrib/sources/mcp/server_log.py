@@ -1,0 +1,175 @@
+"""The log of one server: how its starts went, how it ended, and what it wrote to its stderr.
+
+A file a server in the state folder, ours alone; once it is full it becomes the old one, and the
+one before that is gone. Any number of processes may write: a line is appended whole. Secrets are
+taken out before a line is written. That a log cannot be written is no failure of the server's.
+"""
+
+import hashlib
+import logging
+import os
+import re
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from toolcrib.sources.private_file import Lock, make_folder
+from toolcrib.text.hidden import readable
+from toolcrib.text.redactor import Redactor
+
+FOLDER = "logs"
+MOST_BYTES = 1024 * 1024
+LONGEST_EVENT = 2_000
+LONGEST_LINE = 4_000
+LONGEST_UNREAD = 64 * 1024
+"""Of a line without an end; more than `LONGEST_LINE`, so that no half of a secret is ever shown."""
+AT_ONCE = 256 * 1024
+A_SECOND = 8 * 1024
+"""Bytes of stderr that are kept: so many at once, and then so many a second."""
+_ENDED_BY_US = 128
+
+_log = logging.getLogger(__name__)
+
+
+def log_path(state_folder: Path, server: str) -> Path:
+    """The log file of a server: a name that nothing in the server's own name can bend."""
+    readable_part = re.sub(r"[^A-Za-z0-9_-]", "_", server)[:64]
+    identity = hashlib.sha256(server.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return state_folder / FOLDER / f"{readable_part}-{identity}.log"
+
+
+def old_log(path: Path) -> Path:
+    """Where a log file goes once it is full."""
+    return path.with_name(f"{path.name}.1")
+
+
+class ServerLog:
+    """Of one server. Without a path there is no file, and only the log of the process hears."""
+
+    def __init__(self, server: str, path: Path | None = None) -> None:
+        self._server = server
+        self._path = path
+
+    def note(self, words: str) -> None:
+        """Something that happened to the server, in a line; also for the log of this process."""
+        said = _one_line(words, LONGEST_EVENT)
+        _log.info("MCP server %r: %s", self._server, said)
+        self.write(f"{_now()} toolcrib: {said}\n")
+
+    def ended(self, why: str, status: int | None, up_s: float) -> None:
+        """The server ended, of itself or because we ended it, after so many seconds."""
+        how = "" if status is None or status == _ENDED_BY_US else f" ({exit_words(status)})"
+        self.note(f"{why}{how}; it was up for {up_s:.1f} s")
+
+    def stderr(self, redactor: Redactor) -> Callable[[bytes], None]:
+        """What takes the stderr of a process, chunk by chunk; the empty chunk is its end."""
+        return _Stderr(self.write, redactor.by_line())
+
+    def write(self, lines: str) -> None:
+        """Append whole lines."""
+        path = self._path
+        if path is None:
+            return
+        with suppress(OSError):
+            make_folder(path.parent)
+            if _append(path, lines) > MOST_BYTES:
+                _rotate(path)
+
+
+def exit_words(status: int) -> str:
+    """An exit status in words, as the launcher gives it: one above 128 is that of a signal."""
+    with suppress(ValueError):
+        if status > _ENDED_BY_US:
+            return f"killed by {signal.Signals(status - _ENDED_BY_US).name}"
+    return f"exit status {status}"
+
+
+def forget_log(path: Path) -> None:
+    """Remove the log of a server that is configured no more."""
+    for each in (path, old_log(path)):
+        with suppress(OSError):
+            each.unlink()
+
+
+class _Stderr:
+    """The stderr of one process on its way into a log: in lines, redacted, not too much of it."""
+
+    def __init__(self, write: Callable[[str], None], redactor: Redactor) -> None:
+        self._write = write
+        self._redactor = redactor
+        self._unread = b""
+        self._is_cut = False
+        self._left = float(AT_ONCE)
+        self._at = time.monotonic()
+        self._lost = 0
+
+    def __call__(self, data: bytes) -> None:
+        if not data:
+            self._say([self._unread])
+            return
+        if not self._affords(len(data)):
+            self._lost += len(data)
+            self._unread, self._is_cut = b"", True
+            return
+        *lines, self._unread = (self._unread + data).split(b"\n")
+        if lines and self._is_cut:
+            lines, self._is_cut = lines[1:], False
+        if self._is_cut:
+            self._unread = b""
+        elif len(self._unread) > LONGEST_UNREAD:
+            lines.append(self._unread)
+            self._unread, self._is_cut = b"", True
+        self._say(lines)
+
+    def _affords(self, size: int) -> bool:
+        now = time.monotonic()
+        self._left = min(AT_ONCE, self._left + (now - self._at) * A_SECOND)
+        self._at = now
+        if size > self._left:
+            return False
+        self._left -= size
+        return True
+
+    def _say(self, lines: list[bytes]) -> None:
+        shown = [_one_line(self._read(line), LONGEST_LINE) for line in lines]
+        if self._lost:
+            shown.insert(0, f"… {self._lost} bytes are left out: too much at once")
+            self._lost = 0
+        said = "".join(f"{_now()} stderr: {line}\n" for line in shown if line)
+        if said:
+            self._write(said)
+
+    def _read(self, line: bytes) -> str:
+        return self._redactor.text(line.decode("utf-8", "replace"))
+
+
+def _one_line(text: str, most: int) -> str:
+    line = readable(text).replace("\n", " ⏎ ").strip()
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _append(path: Path, lines: str) -> int:
+    """How large the file is with them."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        os.write(descriptor, lines.encode("utf-8", "replace"))
+        return os.fstat(descriptor).st_size
+    finally:
+        os.close(descriptor)
+
+
+def _rotate(path: Path) -> None:
+    """Put a full file in the place of the old one, unless somebody else has done so."""
+    lock = Lock(path)
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            path.replace(old_log(path))
+    finally:
+        lock.release()
