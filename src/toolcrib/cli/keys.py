@@ -20,7 +20,9 @@ def run(
     action: Annotated[
         Literal["list", "add", "remove"], typer.Argument(help="`list`, `add` or `remove`.")
     ] = "list",
-    name: Annotated[str, typer.Argument(help="The client that the key is for.")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="KEY", help="The client that the key is for.")
+    ] = "",
     profile: Annotated[
         list[str] | None,
         typer.Option(

@@ -20,7 +20,7 @@ NAME = "remove"
 
 def run(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The server, as it was called.")],
+    name: Annotated[str, typer.Argument(metavar="SERVER", help="The server, as it was called.")],
     as_json: AsJson = False,
 ) -> None:
     """Remove a server that was added, and all that is known of it.

@@ -16,7 +16,9 @@ NAME = "show"
 
 def run(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Its name; the bare name will do if it is unique.")],
+    name: Annotated[
+        str, typer.Argument(metavar="TOOL", help="Its name; the bare name will do if it is unique.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Show one capability in full, with its schema."""
