@@ -46,11 +46,12 @@ class OAuth:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server that runs elsewhere is reached, by streamable HTTP."""
+    """Where a server that runs elsewhere is reached: by streamable HTTP, or, if it is old, SSE."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     oauth: OAuth | None = None
+    kind: Literal["http", "sse"] = "http"
 
     @property
     def brings_its_own(self) -> bool:
@@ -69,6 +70,7 @@ class ServerConfig:
     `always_load` are patterns too. `trust` "open" takes the server's own word for what only reads.
     `elicitation` and `sampling`: whether it may ask the person, and their model. Of `enabled_tools`
     None stands for all tools, and none of the patterns for none; `disabled_tools` come after them.
+    `is_own`: it stands in our own file, or in the program that uses us.
     """
 
     id: str
@@ -86,6 +88,7 @@ class ServerConfig:
     sampling: bool = False
     enabled_tools: tuple[str, ...] | None = None
     disabled_tools: tuple[str, ...] = ()
+    is_own: bool = False
 
     def enables(self, tool: str) -> bool:
         """Whether the operator lets the tool be found and called at all."""

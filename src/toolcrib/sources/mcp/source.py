@@ -77,7 +77,7 @@ class McpSource:
         self.server = config.id
         self.config = config
         self._room = room
-        self.filed_under = memory.trust.source
+        self.trust = memory.trust
         self._memory = memory
         self._logins = logins
         self._keeper = Keeper(config, self._memory, room, logins)
