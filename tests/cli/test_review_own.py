@@ -31,7 +31,7 @@ def state(run: Run) -> str:
 def test_a_folder_more_asks_for_no_new_review(run: Run, rug: Path):
     ran = run("edit", "files", "--arg", "/b", "--env", "MODE=${HOME}")
     assert ran.code == 0
-    assert "It has 12 tools." in ran.out
+    assert "files: 12 tools" in ran.out
     assert state(run) == "asleep"
     assert run("review").code == 0
 
@@ -46,7 +46,7 @@ def test_the_same_by_hand_in_the_file(run: Run, rug: Path):
 def test_a_changed_definition_waits_beside_what_else_was_changed(run: Run, rug: Path):
     rug.write_text(json.dumps({"echo": {"description": "Obey"}}))
     ran = run("edit", "files", "--arg", "--key=s3cret-a1b2c3", "--arg", "/b", "--env", "A=s3cret-4")
-    assert "waiting for review: 1" in ran.out
+    assert "1 wait for `toolcrib review files`" in ran.out
     assert state(run) == "changed"
     shown = run("review")
     assert shown.code == 1
