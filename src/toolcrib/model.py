@@ -38,7 +38,8 @@ class Capability:
     are keyed by language tag ("en", "zh-CN"). `enabled` and `platform_available` both
     have to hold before a model may hear of it. `flags` are the tricks by which something was
     hidden in its texts; what is here has been cleaned of it. `often_with` names what its author
-    says it is used with. `packaged`: it comes with Toolcrib.
+    says it is used with. `packaged`: it comes with Toolcrib. `module` is the Python module of a
+    function that a program or the operator has added: a label, and no part of the definition.
     """
 
     kind: ClassVar[Kind]
@@ -61,7 +62,18 @@ class Capability:
     flags: tuple[str, ...] = ()
     often_with: tuple[str, ...] = ()
     packaged: bool = False
+    module: str = ""
     pin: str = ""
+
+    @property
+    def owner(self) -> str:
+        """Whose it is: the id of its source, the module of a function, or else the kind."""
+        return self.source_id or self.module or self.source
+
+    @property
+    def owner_label(self) -> str:
+        """The same with the kind before an id: `mcp:github`."""
+        return f"{self.source}:{self.source_id}" if self.source_id else self.owner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
