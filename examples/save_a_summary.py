@@ -26,7 +26,7 @@ def papers(folder: Path) -> McpServers:
     """The server of papers, known as after `toolcrib refresh`, and asleep."""
     config = folder / "mcp.json"
     program = Path(__file__).with_name("papers_server.py")
-    entry = {"command": sys.executable, "args": [str(program)], "trust": "open"}
+    entry = {"command": sys.executable, "args": [str(program)]}
     config.write_text(json.dumps({"mcpServers": {"papers": entry}}))
     with closing(mcp_servers([config], folder)) as once:
         refresh(once.sources)

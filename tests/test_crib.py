@@ -582,7 +582,7 @@ def test_who_has_tools_of_their_own_does_not_find_those_that_come_with_it(folder
         with Crib.from_settings(of(quiet, builtin_tools=True, **own)) as crib:
             assert "read_file" in crib.entries()
         profiles = {"files": ProfileSettings(builtin_tools=True)}
-        wanted = of(quiet.gateway, profiles=profiles)
+        wanted = quiet.gateway.model_copy(update={"profiles": profiles})
         with Crib.from_settings(of(quiet, gateway=wanted, **own)) as crib:
             assert "read_file" in crib.entries()
     servers.write_text("{")  # a file that is broken is no reason to bring others' tools in

@@ -6,9 +6,9 @@ from toolcrib.config import Settings
 from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import ConfigError
-from toolcrib.execute.approval import Rule
 from toolcrib.execute.audit import Audit
 from toolcrib.execute.door import Policy
+from toolcrib.execute.rulebook import Rule, Rulebook
 from toolcrib.execute.tickets import Tickets
 from toolcrib.index.weights import FieldWeights
 from toolcrib.model import SearchMode
@@ -64,9 +64,16 @@ def rules_of(settings: Settings) -> Rules:
 
 def policy_of(settings: Settings) -> Policy:
     """The rules of calling that the settings make."""
-    said = settings.approval.rules
-    rules = tuple(Rule(rule.verdict, rule.pattern, rule.kind) for rule in said)
-    return Policy(rules, settings.call.timeout_s, settings.call.page_tokens)
+    return Policy(rulebook_of(settings), settings.call.timeout_s, settings.call.page_tokens)
+
+
+def rulebook_of(settings: Settings) -> Rulebook:
+    """The rules about calls that the settings make."""
+    said = settings.approval
+    rules = tuple(Rule(**rule.model_dump()) for rule in said.rules)
+    profiles = settings.gateway.profiles.items()
+    own = {name: each.approval for name, each in profiles if each.approval is not None}
+    return Rulebook(rules, servers=said.servers, profiles=own)
 
 
 def audit_of(settings: Settings) -> Audit | None:

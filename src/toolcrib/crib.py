@@ -63,7 +63,7 @@ from toolcrib.pool.pool import Pool
 from toolcrib.pool.sleepers import warm_up_best
 from toolcrib.search.answer import answer
 from toolcrib.search.explain import Explanation, explain
-from toolcrib.search.filters import Scope, barred, hidden, unreviewed, verdict
+from toolcrib.search.filters import Scope, barred, hidden, lets_through, unreviewed, verdict
 from toolcrib.search.pipeline import Search
 from toolcrib.search.tongues import spoken_alone
 from toolcrib.session.accounting import Prices
@@ -98,6 +98,7 @@ from toolcrib.uses.uses import Uses
 _log = logging.getLogger(__name__)
 
 MOST_OFTEN_WITH = 5
+MOST_NAMED = 5
 
 HOST = Caller("host")
 """Who calls when nobody else is named: the program that holds the crib."""
@@ -135,7 +136,7 @@ class Crib:
             tickets=self._tickets,
             heard=self._heard,
         )
-        self._functions = BuiltinSource()
+        self._functions = BuiltinSource(named_by="program")
         self._added = False
         self._fleet = Fleet(self.pool, self._changing, self._refresh)
         self._hidden = OfEntries[tuple[Scope, frozenset[Kind]], frozenset[str]]()
@@ -283,7 +284,7 @@ class Crib:
         self._gathered()
         with self._shelf.view() as (catalog, view):
             found = answer(query, self._search(catalog, view, query, seen))
-        found = self._mentioning_reviews(found, seen)
+        found = self._mentioning_listing(self._mentioning_reviews(found, seen), seen)
         self._advice.answered(found, caller.id, seen)
         if self.settings.mcp.warm_up:
             warm_up_best(self.pool, found)
@@ -559,6 +560,19 @@ class Crib:
         if not waiting:
             return found
         said = f"Not searched: {waiting} that wait for the operator's review (`toolcrib review`)."
+        return replace(found, note=f"{found.note} {said}".strip())
+
+    def _mentioning_listing(self, found: Answer, scope: Scope) -> Answer:
+        """The answer, with which servers of this caller have not said yet what they have."""
+        every = self.servers.items()
+        names = [
+            name for name, each in every if each.listing and lets_through(each.id or "", scope)
+        ]
+        if not names:
+            return found
+        them = f"{len(names)} server{' is' if len(names) == 1 else 's are'} still being listed"
+        first = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+        said = f"{them} ({first}): search again in a moment if what you need is theirs."
         return replace(found, note=f"{found.note} {said}".strip())
 
     def _spoken_alone(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:

@@ -71,6 +71,8 @@ class Fleet:
         with self._changing:
             exchanged = self._configured.take(found, always_load=always_load)
             self._exchange(exchanged.came, exchanged.gone, found.broken)
+        for source in exchanged.changed:
+            self._relist(source)
         for source in exchanged.gone:
             now = self.by_name.get(source.server)
             source.retire(finish=now is not None and not now.config.disabled)

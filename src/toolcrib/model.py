@@ -19,6 +19,7 @@ SourceKind = Literal["builtin", "mcp", "sdk", "files"]
 PermissionKind = Literal["read", "write", "execute", "network", "dangerous"]
 Defer = Literal["never", "automatic", "always"]
 Confidence = Literal["high", "medium", "low", "none"]
+NamedBy = Literal["program", "operator", ""]
 RootsOf = Literal["working_folder", "client", "none"]
 State = Literal[
     "ready", "asleep", "needs_login", "changed", "unreviewed", "disabled", "other_platform"
@@ -38,8 +39,10 @@ class Capability:
     are keyed by language tag ("en", "zh-CN"). `enabled` and `platform_available` both
     have to hold before a model may hear of it. `flags` are the tricks by which something was
     hidden in its texts; what is here has been cleaned of it. `often_with` names what its author
-    says it is used with. `packaged`: it comes with Toolcrib. `module` is the Python module of a
-    function that a program or the operator has added: a label, and no part of the definition.
+    says it is used with. `packaged`: it comes with Toolcrib. `named_by` says who put it in the pool
+    by its name: the program a function of its own, the operator an MCP server; nobody did with what
+    came along, such as tools of Toolcrib, of plugins and of apps. `module` is the Python module of
+    a function that a program or the operator has added: a label, and no part of the definition.
     """
 
     kind: ClassVar[Kind]
@@ -62,6 +65,7 @@ class Capability:
     flags: tuple[str, ...] = ()
     often_with: tuple[str, ...] = ()
     packaged: bool = False
+    named_by: NamedBy = ""
     module: str = ""
     pin: str = ""
 
@@ -83,7 +87,8 @@ class ToolInfo(Capability):
     `parameters` is a JSON Schema object. `required` tools are always shown to the model;
     `defer` says whether the schema of the others may wait until a search reveals it. `meta` is
     what an MCP server says beside the definition, for hosts. `schema_problem`: why the schema that
-    was given could not be kept, if it could not; such a tool is found, and never called.
+    was given could not be kept, if it could not; such a tool is found, and never called. `approval`
+    "ask": whoever named it wants a person asked before each call, unless a rule says otherwise.
     """
 
     kind: ClassVar[Kind] = "tool"
@@ -94,6 +99,7 @@ class ToolInfo(Capability):
     annotations: JsonObject = field(default_factory=dict[str, Json])
     defer: Defer = "automatic"
     required: bool = False
+    approval: Literal["ask"] | None = None
     meta: JsonObject = field(default_factory=dict[str, Json])
 
     @property

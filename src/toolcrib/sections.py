@@ -19,6 +19,7 @@ from pydantic import (
 
 from toolcrib.model import PermissionKind
 
+ServerApproval = Literal["allow", "destructive", "ask"]
 GatewayMode = Literal["auto", "search", "reveal", "direct", "passthrough"]
 
 
@@ -183,16 +184,28 @@ class ApprovalRule(Section):
     verdict: Literal["allow", "ask", "deny"]
     pattern: str = "*"
     kind: PermissionKind | None = None
+    profile: str | None = None
 
 
 class ApprovalSettings(Section):
     """Which calls need a person's leave."""
 
+    servers: ServerApproval = Field(
+        default="allow",
+        description="Which tools of your MCP servers need approval where no rule matches:"
+        " `allow` none, `destructive` those marked as destructive, `ask` all but reads.",
+    )
     rules: tuple[ApprovalRule, ...] = Field(
         default=(),
-        description="Tables with `verdict` (`allow`, `ask`, `deny`) and `pattern` or `kind` or"
-        " both. A pattern is `source/tool`, such as `github/delete_*`. The first that matches"
-        " decides; else `read` is allowed and the rest asked for.",
+        description="Tables with `verdict` (`allow`, `ask`, `deny`), and `pattern`, `kind` or"
+        " `profile` to say what it is about. A pattern is `source/tool`, such as"
+        " `github/delete_*`. The first that matches decides; those of `toolcrib allow` and"
+        " `toolcrib deny` come before these.",
+    )
+    elicitation: Literal["all", "local", "none"] = Field(
+        default="all",
+        description="Which clients of the gateway are asked themselves, by elicitation, before the"
+        " operator is: `all` that can be, those of your own user (`local`), or `none`.",
     )
 
 
@@ -317,6 +330,9 @@ class ProfileSettings(Section):
         default=(), description="Names or patterns of tools that are always listed."
     )
     mode: GatewayMode = Field(default="auto", description="As `gateway.mode`, for this profile.")
+    approval: ServerApproval | None = Field(
+        default=None, description="As `approval.servers`, for this profile."
+    )
 
 
 class GatewaySettings(Section):

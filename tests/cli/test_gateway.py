@@ -25,7 +25,7 @@ def with_a_tool() -> Crib:
         """Send a mail."""
         return f"sent to {to}"
 
-    crib.add(send_mail, permission_kind="network")
+    crib.add(send_mail, permission_kind="network", approval="ask")
     return crib
 
 

@@ -36,7 +36,7 @@ def lost(outcome: Outcome) -> bool:
     return error is not None and (error.code, error.effect) == ("connection_lost", "unknown")
 
 
-@pytest.mark.parametrize("server", [READ, {"trust": "open"}], ids=["by override", "by trust"])
+@pytest.mark.parametrize("server", [READ, {}], ids=["by override", "on its own word"])
 def test_a_read_that_was_cut_is_sent_once_more(tmp_path: Path, server: Mapping[str, object]):
     for outcome, reached in cut(tmp_path, server, deaths=1):
         assert outcome.ok, outcome
@@ -51,8 +51,13 @@ def test_a_read_that_was_cut_twice_is_lost(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "server",
-    [{}, {"permission": {"cut": "write"}, "trust": "open"}, {"permission": {"cut": "dangerous"}}],
-    ids=["on its own word", "by override", "dangerous"],
+    [
+        {"believe_annotations": False},
+        {"believe_annotations": False, "trust": "open"},
+        {"permission": {"cut": "write"}},
+        {"permission": {"cut": "dangerous"}},
+    ],
+    ids=["not believed", "not believed, though open", "by override", "dangerous"],
 )
 def test_nothing_else_is_sent_twice(tmp_path: Path, server: Mapping[str, object]):
     for outcome, reached in cut(tmp_path, server, deaths=1):

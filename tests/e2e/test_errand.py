@@ -19,13 +19,11 @@ from tests.sources.mcp.faking import nothing_left
 from toolcrib import Crib
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Hit, Json
+from toolcrib.sections import ApprovalSettings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PAPERS = {
-    "command": sys.executable,
-    "args": [str(EXAMPLES / "papers_server.py")],
-    "trust": "open",
-}
+PAPERS = {"command": sys.executable, "args": [str(EXAMPLES / "papers_server.py")]}
+ASK = ApprovalSettings(servers="ask")
 
 
 class Person:
@@ -62,7 +60,7 @@ def test_papers_are_searched_and_a_summary_is_saved(tmp_path: Path, person: Pers
     desk = tmp_path / "desk"
     desk.mkdir()
     two = {"papers": PAPERS, "filesystem": servers(install(), desk)["filesystem"]}
-    with nothing_left(), crib_over(tmp_path, two, file_roots=[str(desk)]) as crib:
+    with nothing_left(), crib_over(tmp_path, two, file_roots=[str(desk)], approval=ASK) as crib:
         finder = found(crib, "search for recent papers", "mcp_papers_search_papers")
         assert finder.state == "asleep"
         listed = called(crib, person, finder.name, topic="tool use", since=2024)

@@ -118,6 +118,7 @@ def test_a_change_between_two_calls_is_noticed_when_the_server_tells(world: Worl
         assert call(crib).ok
         world.pull(annotations={"readOnlyHint": True})
         until(lambda: crib.get(ECHO).state == "changed")
+        assert crib.get(ECHO).capability.permission_kind == "write"  # as it was approved
         assert code(call(crib)) == "changed"
 
 

@@ -1,13 +1,14 @@
 import asyncio
 from dataclasses import replace
-from typing import get_args
 
 import pytest
 
 from tests.execute.counting import CountingSource, offered
 from toolcrib.execute import approval as approval_
-from toolcrib.execute.approval import Approval, Approver, Rule, Verdict, decide
+from toolcrib.execute.approval import Approval, Approver, Denied
+from toolcrib.execute.caller import Caller
 from toolcrib.execute.refusal import Refused
+from toolcrib.execute.rulebook import Rule, Rulebook
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import Entry, PermissionKind
 from toolcrib.pool.pool import Pool
@@ -27,33 +28,13 @@ PAY = entry_of("pay", "dangerous")
 
 def granted(*rules: Rule, approver: Approver | None = None, tickets: Tickets | None = None) -> str:
     """The code of the refusal; empty if there is leave."""
-    approval = Approval(rules, tickets or Tickets())
+    approval = Approval(Rulebook(rules), tickets or Tickets())
+    verdict = approval.verdict(PAY, Caller("ann"))
     try:
-        asyncio.run(approval.grant(PAY, REQUEST, approver))
+        asyncio.run(approval.grant(verdict, REQUEST, approver))
     except Refused as refused:
         return refused.error.code
     return ""
-
-
-@pytest.mark.parametrize("kind", get_args(PermissionKind))
-def test_without_rules_only_a_read_is_allowed(kind: PermissionKind):
-    assert decide(entry_of("look", kind), ()) == ("allow" if kind == "read" else "ask")
-
-
-@pytest.mark.parametrize(
-    ("rules", "verdict"),
-    [
-        ([Rule("deny", "mcp_github_*"), Rule("allow")], "deny"),
-        ([Rule("allow"), Rule("deny", "mcp_github_*")], "allow"),
-        ([Rule("deny", kind="write"), Rule("allow", kind="dangerous")], "allow"),
-        ([Rule("allow", "mcp_github_*", "read")], "ask"),
-        ([Rule("allow", "mcp_github_*", "dangerous")], "allow"),
-        ([Rule("allow", "MCP_GITHUB_*")], "ask"),
-        ([Rule("allow", "github")], "ask"),
-    ],
-)
-def test_the_first_rule_that_matches_decides(rules: list[Rule], verdict: Verdict):
-    assert decide(PAY, rules) == verdict
 
 
 def answering(answer: object) -> Approver:
@@ -67,8 +48,34 @@ def answering(answer: object) -> Approver:
 
 def test_only_true_is_leave():
     assert granted(approver=answering(True)) == ""
-    for answer in (False, None, 1, "yes", object()):
+    for answer in (False, 1, "yes", object()):
         assert granted(approver=answering(answer)) == "approval_denied"
+
+
+def test_where_nobody_answers_the_operator_is_asked_by_a_ticket():
+    tickets = Tickets()
+    assert granted(approver=answering(None), tickets=tickets) == "approval_needed"
+    [ticket] = tickets.waiting()
+    assert tickets.approve(ticket.id)
+    assert granted(approver=answering(None), tickets=tickets) == ""
+    assert granted(approver=answering(None), tickets=tickets) == "approval_needed"
+
+
+def test_what_the_operator_has_approved_is_not_asked_for_again():
+    tickets = Tickets()
+    assert granted(approver=answering(None), tickets=tickets) == "approval_needed"
+    assert tickets.approve(tickets.waiting()[0].id)
+    assert granted(approver=answering(False), tickets=tickets) == ""
+    assert granted(approver=answering(False), tickets=tickets) == "approval_denied"
+
+
+def test_no_ticket_gives_leave_to_what_a_person_has_refused():
+    tickets = Tickets()
+    assert granted(tickets=tickets) == "approval_needed"
+    assert tickets.approve(tickets.waiting()[0].id)
+    assert granted(approver=Denied(), tickets=tickets) == "approval_denied"
+    assert granted(Rule("allow"), approver=Denied(), tickets=tickets) == "approval_denied"
+    assert granted(tickets=tickets) == ""
 
 
 @pytest.mark.parametrize("error", [RuntimeError("no"), TimeoutError(), KeyError("x")])

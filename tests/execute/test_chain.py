@@ -11,6 +11,7 @@ from toolcrib.execute.refusal import Refused
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Call
 from toolcrib.search.filters import Scope
+from toolcrib.sources.function import tool
 
 
 def mine() -> int:
@@ -34,6 +35,7 @@ def test_a_tool_of_this_request_takes_the_place_of_one_in_the_pool():
 
 
 def test_a_tool_of_this_request_passes_the_same_gates():
+    @tool(approval="ask")
     def sell(price: int) -> int:
         return price
 

@@ -13,8 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from tests.execute.counting import ANN, Shop, offered
 from tests.plan import amount
-from toolcrib.execute.approval import Rule
 from toolcrib.execute.door import Policy
+from toolcrib.execute.rulebook import Rule, Rulebook
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Call, Outcome, ToolInfo
 
@@ -94,7 +94,10 @@ def swapped(shop: Shop, chance: random.Random) -> None:
 
 @pytest.mark.plan(38)
 def test_a_tool_that_is_swapped_after_it_was_shown_is_not_called():
-    shop, chance = Shop(offered("pay"), policy=Policy((Rule("allow"),))), random.Random(38)
+    shop, chance = (
+        Shop(offered("pay"), policy=Policy(Rulebook((Rule("allow"),)))),
+        random.Random(38),
+    )
     for _ in range(amount(38, "swaps")):
         shown = tool_of(shop).pin
         swapped(shop, chance)

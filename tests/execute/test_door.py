@@ -5,11 +5,11 @@ import pytest
 
 from tests.execute.counting import ANN, Shop, offered
 from tests.workshop import ListedSource, mcp
-from toolcrib.execute.approval import Rule
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.chain import per_request_tools
 from toolcrib.execute.door import Door, Policy
 from toolcrib.execute.refusal import Refused
+from toolcrib.execute.rulebook import Rule, Rulebook
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Call, CallError, Outcome, SkillInfo, State, ToolInfo
 from toolcrib.pool.pool import Pool
@@ -247,7 +247,7 @@ def test_progress_is_relayed():
 def test_rules_are_the_operator_s():
     shop = Shop(
         offered("look"), offered("pay", "dangerous"),
-        policy=Policy(rules=(Rule("allow", "*_pay"), Rule("deny", kind="read"))),
+        policy=Policy(Rulebook((Rule("allow", "*_pay"), Rule("deny", kind="read")))),
     )  # fmt: skip
     assert execute(shop.door, Call("pay")).ok
     assert refusal(execute(shop.door, Call("look"))).code == "approval_denied"

@@ -261,7 +261,7 @@ ASKING = """
 import asyncio, os, signal, sys
 from toolcrib import Caller, Crib, Settings
 crib = Crib(Settings(store=sys.argv[1]))
-crib.add(os.getpid, name="act", description="Act")
+crib.add(os.getpid, name="act", description="Act", approval="ask")
 asked = asyncio.run(crib.call("act", {}, caller=Caller("ann")))
 assert asked.error.code == "approval_needed", asked
 assert crib.tickets.approve(asked.error.ticket)
@@ -275,7 +275,7 @@ def test_what_was_approved_before_a_kill_is_approved_after_it_and_once(tmp_path:
     killed = subprocess.run([sys.executable, "-c", ASKING, store], check=False)
     assert killed.returncode == -signal.SIGKILL
     with Crib(Settings(store=store)) as crib:
-        crib.add(os.getpid, name="act", description="Act")
+        crib.add(os.getpid, name="act", description="Act", approval="ask")
         done, again = (asyncio.run(crib.call("act", {}, caller=Caller("ann"))) for _ in range(2))
         assert done.content == os.getpid()
         assert again.error

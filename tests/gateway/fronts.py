@@ -86,9 +86,8 @@ class Workshop:
         **settings: Any,
     ) -> None:
         rules = tuple(ApprovalRule(verdict="allow", kind=kind) for kind in allow)
-        self.crib = Crib(
-            Settings(store=":memory:", approval=ApprovalSettings(rules=rules), **settings)
-        )
+        approval = {"approval": ApprovalSettings(rules=rules)}
+        self.crib = Crib(Settings(store=":memory:", **{**approval, **settings}))
         self.source = CountingSource(*(tools or shop_tools()))
         self.crib.add_source(self.source)
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -29,7 +30,7 @@ from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.modes import Mode, mode_of
 from toolcrib.gateway.modes_table import LINES
 from toolcrib.gateway.surface import FIXED
-from toolcrib.model import Outcome, SkillInfo, ToolInfo
+from toolcrib.model import JsonObject, Outcome, PermissionKind, SkillInfo, ToolInfo
 from toolcrib.sections import GatewayMode
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "gateway.md"
@@ -198,11 +199,51 @@ def test_passthrough_lists_what_there_is_and_no_malformed_tool_breaks_it(era: Er
             assert (hints.read_only_hint, hints.idempotent_hint) == (True, True)
             assert hints.destructive_hint is None
             assert shown.meta == {"ui/uri": "a://b", "anthropic/searchHint": "everything"}
-            unsaid = tools["mcp_shop_odd_output"].annotations
-            assert unsaid
-            assert unsaid.read_only_hint is False  # what it says of itself does not make it one
+            unbelieved = tools["mcp_shop_odd_output"].annotations
+            assert unbelieved
+            assert unbelieved.read_only_hint is False  # we hold it to be a `write`
             got = await client.call_tool("mcp_shop_full", {"number": 1})
             assert got.structured_content == {"n": 1}
+
+    asked(run)
+
+
+HINTS: Sequence[tuple[JsonObject, PermissionKind, JsonObject | None]] = [
+    # as the server gives them, as we hold the tool to be, as a client gets them
+    ({}, "write", None),
+    ({"readOnlyHint": True}, "read", {"readOnlyHint": True}),
+    ({"destructiveHint": False}, "write", {"destructiveHint": False}),
+    ({"openWorldHint": True, "title": "T"}, "network", {"openWorldHint": True, "title": "T"}),
+    ({"destructiveHint": True}, "dangerous", {"destructiveHint": True}),
+    ({"readOnlyHint": True}, "write", {"readOnlyHint": False}),
+    ({}, "read", {"readOnlyHint": True, "destructiveHint": False}),
+    ({"readOnlyHint": True}, "dangerous", {"readOnlyHint": False, "destructiveHint": True}),
+    ({"destructiveHint": True}, "read", {"readOnlyHint": True, "destructiveHint": False}),
+]
+
+
+@pytest.mark.parametrize("mode", ["passthrough", "direct", "reveal"])
+def test_annotations_are_handed_on_as_they_are_unless_we_hold_the_tool_for_another(
+    mode: GatewayMode,
+):
+    tools = [
+        replace(offered(f"tool_{n}", kind), annotations=said)
+        for n, (said, kind, _) in enumerate(HINTS)
+    ]
+    shop = Workshop(*tools)
+    wanted = ",".join(f"tool_{n}" for n in range(len(HINTS)))
+
+    async def run() -> None:
+        async with connected(shop.window(guest(mode)), "legacy") as client:
+            if mode == "reveal":
+                await client.call_tool("tool_search", {"queries": [f"select:{wanted}"], "limit": 8})
+            listed = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+            seen = [n for n in range(len(HINTS)) if f"mcp_shop_tool_{n}" in listed]
+            assert len(seen) >= (8 if mode == "reveal" else len(HINTS))
+            for n in seen:
+                hints = listed[f"mcp_shop_tool_{n}"]
+                got = hints and hints.model_dump(by_alias=True, exclude_unset=True)
+                assert got == HINTS[n][2], n
 
     asked(run)
 

@@ -31,6 +31,8 @@ OTHER = {
     "required": True,
     "meta": {"ui/uri": "a"},
     "packaged": True,
+    "named_by": "operator",
+    "approval": "ask",
     "schema_problem": "too deep",
 }
 

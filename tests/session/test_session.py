@@ -172,7 +172,7 @@ def test_a_tool_of_the_request_alone_needs_no_search():
     crib = crib_of()
     with per_request_tools(read_file):
         outcome = called(crib.session(), "read_file", {"path": "x"})
-    assert code(outcome) == "approval_needed"
+    assert outcome.content == "here: x"
 
 
 def test_what_a_person_would_be_asked_is_known_beforehand():

@@ -16,13 +16,13 @@ EVERY = [
 
 
 def test_what_is_not_known_is_write():
-    assert permission_from({}, trusted=False, override=None) == "write"
-    assert permission_from({}, trusted=True, override=None) == "write"
+    assert permission_from({}, believed=False) == "write"
+    assert permission_from({}, believed=True) == "write"
 
 
 @pytest.mark.plan(47)
-def test_no_word_of_a_server_lowers_the_kind_unless_it_is_trusted():
-    kinds = {permission_from(said, trusted=False, override=None) for said in EVERY}
+def test_no_word_of_a_server_lowers_the_kind_unless_it_is_believed():
+    kinds = {permission_from(said, believed=False) for said in EVERY}
     assert kinds == {"write", "network", "dangerous"}
 
 
@@ -38,12 +38,12 @@ def test_no_word_of_a_server_lowers_the_kind_unless_it_is_trusted():
         ({"destructiveHint": False}, "write"),
     ],
 )
-def test_a_trusted_server_is_believed(said, kind: PermissionKind):
-    assert permission_from(said, trusted=True, override=None) == kind
+def test_what_is_believed_may_lower_it_to_read(said, kind: PermissionKind):
+    assert permission_from(said, believed=True) == kind
 
 
 @pytest.mark.plan(47)
 @pytest.mark.parametrize("override", get_args(PermissionKind))
 def test_the_operator_has_the_first_word(override: PermissionKind):
-    kinds = {permission_from(said, trusted=False, override=override) for said in EVERY}
+    kinds = {permission_from(said, believed=False, override=override) for said in EVERY}
     assert kinds == {override}

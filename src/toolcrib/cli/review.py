@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, print_json, safe
+from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe
 from toolcrib.errors import ConfigError
 from toolcrib.review.changes import Change
 from toolcrib.review.desk import Desk, Item, called, waiting
@@ -136,7 +136,7 @@ def _show(items: Sequence[Item]) -> None:
     screen = console()
     for item in items:
         head = f"{item.name} ({item.server}, {item.status}, pin {item.pin[:PIN_SHOWN]})"
-        screen.print(safe(head), style="bold")
+        screen.print(safe(head), style="bold", soft_wrap=True)
         if item.flags:
             screen.print(safe(f"  hidden in it: {', '.join(item.flags)}"), style="red")
         for change in item.changes:
@@ -161,7 +161,7 @@ def _tell(decided: Decided, left: Sequence[Item], *, settled: bool, as_json: boo
         return
     for word, some in names.items():
         if some:
-            console().print(safe(f"{word}: {', '.join(some)}"))
+            print_text(f"{word}: {', '.join(some)}", indent=2)
     if settled:
         console().print("The first list of a new server is trusted again.")
     console().print(safe(f"Waiting for review: {len(left) or 'nothing'}."))

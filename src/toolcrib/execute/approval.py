@@ -1,56 +1,32 @@
-"""Who may call what without a person's leave, and how that leave is asked for.
+"""Whether a call has leave, and how leave is asked for: of an approver, or later by a ticket.
 
-Rules are tried in order and the first that matches decides. Where none does: a `read` is allowed,
-and everything else is asked for. A pattern that can be read as the name of two tools (see
-`names.patterns`) never gives leave to the one that it does not spell out, and never spares it a
-denial.
+Who needs it at all is for the rules to say; see `rulebook`.
 """
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from contextlib import suppress
+from typing import Protocol
 
-from toolcrib.errors import ToolcribError
+from toolcrib.errors import ConfigError, ToolcribError
+from toolcrib.execute.caller import Caller
 from toolcrib.execute.refusal import Refused
+from toolcrib.execute.rulebook import Rulebook, Verdict
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
-from toolcrib.model import Entry, PermissionKind
-from toolcrib.names.patterns import bars, grants
+from toolcrib.model import Entry
 from toolcrib.store.tickets import TICKET_S
 
-Verdict = Literal["allow", "ask", "deny"]
-_STRICTEST: tuple[Verdict, ...] = ("allow", "ask", "deny")
-
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A verdict on the tools whose name fits a pattern and whose kind is this one; None is any."""
-
-    verdict: Verdict
-    pattern: str = "*"
-    kind: PermissionKind | None = None
-
-    def means(self, entry: Entry) -> bool:
-        """Whether the rule is about this tool and no other that its pattern could name."""
-        return self._is_of(entry) and grants(self.pattern, entry)
-
-    def touches(self, entry: Entry) -> bool:
-        """Whether it may be about this tool. What allows is about nothing that it does not mean."""
-        fits = grants if self.verdict == "allow" else bars
-        return self._is_of(entry) and fits(self.pattern, entry)
-
-    def _is_of(self, entry: Entry) -> bool:
-        return self.kind in (None, entry.capability.permission_kind)
 
 
 class Approver(Protocol):
     """Asks a person, and waits for the answer."""
 
-    async def __call__(self, request: ApprovalRequest, /) -> bool:
-        """Whether this very call may be made. Only True is leave; whatever is raised is none."""
+    async def __call__(self, request: ApprovalRequest, /) -> bool | None:
+        """Whether this very call may be made. Only True is leave; whatever is raised is none.
+
+        None: nobody has answered. Then the call waits for the operator, with a ticket.
+        """
         ...
 
 
@@ -62,52 +38,51 @@ class Denied:
         return False
 
 
-def decide(entry: Entry, rules: Sequence[Rule]) -> Verdict:
-    """The verdict of the first rule that matches, else that of the default.
-
-    The stricter of two: by the rules that mean the tool, and by all that may be about it.
-    """
-    default: Verdict = "allow" if entry.capability.permission_kind == "read" else "ask"
-    meant = _first(filter(lambda rule: rule.means(entry), rules), default)
-    touched = _first(filter(lambda rule: rule.touches(entry), rules), default)
-    return max((meant, touched), key=_STRICTEST.index)
-
-
-def _first(rules: Iterable[Rule], default: Verdict) -> Verdict:
-    for rule in rules:
-        return rule.verdict
-    return default
-
-
 class Approval:
     """Gives a call leave, or refuses it."""
 
-    def __init__(self, rules: Sequence[Rule], tickets: Tickets) -> None:
-        self._rules = rules
+    def __init__(self, rulebook: Rulebook, tickets: Tickets) -> None:
+        self._rulebook = rulebook
         self._tickets = tickets
 
-    def verdict(self, entry: Entry) -> Verdict:
-        """What the rules say of a tool."""
-        return decide(entry, self._rules)
+    def verdict(self, entry: Entry, caller: Caller) -> Verdict:
+        """What the rules say of a tool. Raises `Refused` where they cannot be read."""
+        try:
+            return self._rulebook.verdict(entry, caller.profile)
+        except ConfigError as error:
+            message = f"nobody can tell whether {entry.name!r} may be called: {error}"
+            raise Refused("approval_failed", "approval", message) from None
 
-    def asks(self, entry: Entry) -> bool:
+    def asks(self, entry: Entry, caller: Caller) -> bool:
         """Whether a person's leave is needed, rather than given or refused by rule."""
-        return self.verdict(entry) == "ask"
+        try:
+            return self.verdict(entry, caller) == "ask"
+        except Refused:
+            return False
 
     async def grant(
-        self, entry: Entry, request: ApprovalRequest, approver: Approver | None
+        self, verdict: Verdict, request: ApprovalRequest, approver: Approver | None
     ) -> None:
         """Return if the call has leave. Raises `Refused` if it has not, or if nobody can tell."""
-        match self.verdict(entry):
+        match verdict:
             case "allow" if not isinstance(approver, Denied):
                 return
-            case "allow" | "ask" if approver:
-                await _ask(approver, request)
-            case "ask":
+            case "ask" if not isinstance(approver, Denied):
+                if approver and await self._approved(approver, request):
+                    return
                 await asyncio.to_thread(self._spend, request)
-            case _:
-                message = f"the operator's rules deny {entry.name!r}; do without it"
+            case "allow" | "ask":
+                raise _denied(request)
+            case "deny":
+                message = f"the operator's rules deny {request.name!r}; do without it"
                 raise Refused("approval_denied", "approval", message)
+
+    async def _approved(self, approver: Approver, request: ApprovalRequest) -> bool:
+        """Whether there is leave already, or the approver gives it; False: nobody has answered."""
+        with suppress(ToolcribError):  # then they are asked once more than they need be
+            if await asyncio.to_thread(self._tickets.spend, request):
+                return True
+        return await _ask(approver, request)
 
     def _spend(self, request: ApprovalRequest) -> None:
         """Use up the ticket of this call; without one, ask for one."""
@@ -125,7 +100,8 @@ class Approval:
         raise Refused("approval_needed", "approval", message, ticket=ticket)
 
 
-async def _ask(approver: Approver, request: ApprovalRequest) -> None:
+async def _ask(approver: Approver, request: ApprovalRequest) -> bool:
+    """Whether it was approved; False where nobody has answered. Raises `Refused`."""
     try:
         async with asyncio.timeout(TICKET_S):
             answer = await approver(request)
@@ -133,6 +109,11 @@ async def _ask(approver: Approver, request: ApprovalRequest) -> None:
         _log.exception("the approver failed, so %s is not called", request.name)
         message = f"nobody could be asked whether {request.name!r} may be called; try again later"
         raise Refused("approval_failed", "approval", message) from None
-    if answer is not True:
-        message = f"this call of {request.name!r} was not approved; do without it"
-        raise Refused("approval_denied", "approval", message)
+    if answer is not True and answer is not None:
+        raise _denied(request)
+    return answer is True
+
+
+def _denied(request: ApprovalRequest) -> Refused:
+    message = f"this call of {request.name!r} was not approved; do without it"
+    return Refused("approval_denied", "approval", message)

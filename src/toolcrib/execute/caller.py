@@ -13,12 +13,14 @@ class Caller:
     `id` comes from what the host has verified (a token, a session, its own code), never from what
     a model says. `roots` says where the file tools that come with Toolcrib work for them, unless
     the settings name folders: the working folder, for a program and its own callers; the roots that
-    their MCP client declares; or nowhere.
+    their MCP client declares; or nowhere. `profile` is the one of the gateway by which they came:
+    some rules are about one alone.
     """
 
     id: str
     scope: Scope = field(default_factory=Scope)
     roots: RootsOf = "working_folder"
+    profile: str = ""
 
     def __post_init__(self) -> None:
         if not self.id:

@@ -26,7 +26,7 @@ def per_request_tools(*functions: Callable[..., object]) -> Generator[None]:
 
     They pass the same gates as every other tool. Raises `NameTaken` and `DeclarationError`.
     """
-    source = BuiltinSource()
+    source = BuiltinSource(named_by="program")
     for fn in functions:
         source.add(fn)
     pool = Pool()

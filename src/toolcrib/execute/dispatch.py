@@ -32,8 +32,8 @@ _log = logging.getLogger(__name__)
 async def dispatch(call: Call, tool: ToolInfo, source: Source, running: Running) -> Outcome:
     """Call it; once more if it is a `read` that failed or was cut off, and there is time left.
 
-    Every other kind is sent at most once. The kind is the one that the approval went by: what an
-    untrusted server says of itself does not make a `read`, so that it cannot have itself repeated.
+    Every other kind is sent at most once. The kind is the one that the approval went by: what a
+    server says of a tool makes it a `read` only as far as it is believed.
     """
     waiting = Waiting(running.ask)
     running = replace(running, ask=waiting.ask)

@@ -9,13 +9,13 @@ a call that is refused is an outcome whose error says why, and that nothing was 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-from toolcrib.execute.approval import Approval, Approver, Rule
+from toolcrib.execute.approval import Approval, Approver
 from toolcrib.execute.arguments import CHECK_S, ArgumentCheck, is_little
 from toolcrib.execute.audit import Audit, Seen
 from toolcrib.execute.caller import Caller
@@ -24,6 +24,7 @@ from toolcrib.execute.dispatch import dispatch
 from toolcrib.execute.gates import changed, check_rights, check_state, take_in
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.results import Results, is_json
+from toolcrib.execute.rulebook import Rulebook
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import (
     Ask,
@@ -62,7 +63,7 @@ _log = logging.getLogger(__name__)
 class Policy:
     """What the operator set: the rules of approval, and the bounds of every call."""
 
-    rules: Sequence[Rule] = ()
+    rulebook: Rulebook = field(default_factory=Rulebook)
     timeout_s: float = 60.0
     page_tokens: int = 8_000
 
@@ -120,7 +121,7 @@ class Door:
     @policy.setter
     def policy(self, policy: Policy) -> None:
         self._policy = policy
-        self._approval = Approval(policy.rules, self.tickets)
+        self._approval = Approval(policy.rulebook, self.tickets)
         self._results.page_tokens = policy.page_tokens
 
     async def execute(  # noqa: PLR0913 - what a call may have, each by its name
@@ -163,12 +164,12 @@ class Door:
             request = ApprovalRequest.of(caller.id, named.tool, take_in(call, named.tool))
         except Exception:  # noqa: BLE001 - the call comes to the same gates, and says what is wrong
             return None
-        return request if self._approval.asks(named.entry) else None
+        return request if self._approval.asks(named.entry, caller) else None
 
     def asks(self, name: str, caller: Caller) -> bool:
         """Whether the rules want a person's leave for calls of this name, whatever its state."""
         entry = self.means(name, caller)
-        return entry is not None and self._approval.asks(entry)
+        return entry is not None and self._approval.asks(entry, caller)
 
     def check(self, tool: ToolInfo, arguments: JsonObject | str) -> JsonObject:
         """The arguments as this tool would be sent them. Sends nothing. Raises `Refused`."""
@@ -220,8 +221,8 @@ class Door:
         little = is_little(call.text or call.arguments)
         given = await self._aside(partial(take_in, call, tool), at_once=little)
         seen.request = request = ApprovalRequest.of(caller.id, tool, given)
-        seen.verdict = self._approval.verdict(entry)
-        await self._approval.grant(entry, request, approver)
+        seen.verdict = verdict = self._approval.verdict(entry, caller)
+        await self._approval.grant(verdict, request, approver)
         little = self._arguments.takes_a_moment(tool, given)
         checked = await self._aside(partial(self._arguments.check, tool, given), at_once=little)
         source = _still(entry, tool, named.pool)

@@ -35,6 +35,7 @@ from toolcrib.gateway.house import House
 from toolcrib.gateway.http.asgi import App
 from toolcrib.gateway.http.edge import Edge
 from toolcrib.gateway.http.web import WebServer
+from toolcrib.gateway.lister import Lister
 from toolcrib.gateway.operator import Operator
 from toolcrib.gateway.shims import Shims
 from toolcrib.sections import GatewaySettings
@@ -91,6 +92,7 @@ class Daemon:
             raise
         self.port: int = self._listening.getsockname()[1]
         self.house = self._housed(crib)
+        self._lister = Lister(crib)
         self._bounds = Bounds.of(allowed())
         self.shims = Shims(
             lambda: self.house.credentials, self._windows, self.admission, self._bounds
@@ -108,6 +110,7 @@ class Daemon:
         asyncio.get_running_loop().set_exception_handler(SpentLog())
         web, place = WebServer(self._edge(), self._bounds), self._holding.place
         serving = asyncio.create_task(web.serve_on(self._listening))
+        self._lister.look()
         self._indexing = asyncio.create_task(self.house.open())
         watching = asyncio.create_task(self._watch())
         try:
@@ -124,6 +127,7 @@ class Daemon:
             self._operator.listener.close()
             web.should_exit = True
             watching.cancel()
+            self._lister.close()
             self._indexing.cancel()
             await self.shims.close()
             await asyncio.gather(serving, return_exceptions=True)
@@ -156,6 +160,7 @@ class Daemon:
                 await asyncio.to_thread(self._watcher.look)
                 self._settings, problem = await asyncio.to_thread(self._opening.settings)
                 await go_by(self._settings)
+                self._lister.look()
             except ToolcribError as error:
                 self._note_broken(str(error), self.house.crib)
                 raise
@@ -176,9 +181,12 @@ class Daemon:
 
     async def _begin_anew(self, settings: Settings) -> None:
         crib = await asyncio.to_thread(self._opening.crib, settings)
+        self._lister.close()
+        self._lister = Lister(crib)
         old, self.house = self.house, self._housed(crib)
         await self.shims.drop()
         await self._close(old)
+        self._lister.look()
         self._indexing = asyncio.create_task(self.house.open())
         _log.info("reloaded")
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from toolcrib.errors import ConfigError
 from toolcrib.execute.caller import Caller
+from toolcrib.model import RootsOf
 from toolcrib.search.filters import Scope
 from toolcrib.sections import GatewayMode, GatewaySettings, ProfileSettings
 from toolcrib.text.nearest import nearest
@@ -49,8 +50,14 @@ class Guest:
         The roots of a client count if it runs as the operator's own user: who holds a key could
         declare whatever they want to read.
         """
-        id = f"{self.id}@{self.profile.name}"
-        return Caller(id, self.profile.scope, "client" if self.id == LOCAL else "none")
+        profile = self.profile
+        roots: RootsOf = "client" if self.is_local else "none"
+        return Caller(f"{self.id}@{profile.name}", profile.scope, roots, profile.name)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a client of the operator's own user."""
+        return self.id == LOCAL
 
 
 def profile_of(settings: GatewaySettings, name: str = EVERYTHING) -> Profile:

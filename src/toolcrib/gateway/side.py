@@ -7,6 +7,7 @@ from toolcrib.crib import Crib
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.visible import Visible
 from toolcrib.gateway.asking import Heard
+from toolcrib.gateway.client_approver import client_approver
 from toolcrib.gateway.guest import Guest
 from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo
 from toolcrib.names.patterns import any_grants
@@ -75,6 +76,7 @@ class Side:
             arguments,
             caller=caller,
             pin=pin,
+            approver=client_approver(self._crib.settings.approval, self.guest, heard),
             progress=heard.progress,
             ask=heard.ask,
             log=heard.log,

@@ -6,8 +6,15 @@ from typing import Final
 from toolcrib.gateway import sdk
 from toolcrib.gateway.surface import ALWAYS_LOAD, FIXED
 from toolcrib.model import Capability, Json, JsonObject, ToolInfo
+from toolcrib.sources.permissions import permission_from
 
-_HINTS = ("destructiveHint", "idempotentHint", "openWorldHint")
+_TYPES: Mapping[str, type] = {
+    "title": str,
+    "readOnlyHint": bool,
+    "destructiveHint": bool,
+    "idempotentHint": bool,
+    "openWorldHint": bool,
+}
 _VERSIONS = (sdk.LATEST_HANDSHAKE_VERSION, sdk.LATEST_MODERN_VERSION)
 _FOR_HOSTS = frozenset({"anthropic/alwaysLoad", "anthropic/searchHint"})
 
@@ -44,7 +51,8 @@ def _wire(tool: ToolInfo, *, always_load: bool) -> sdk.Result:
         wire["description"] = tool.description
     if promises_structure(tool):
         wire["outputSchema"] = tool.output_schema
-    wire["annotations"] = _annotations(tool)
+    if hints := _annotations(tool):
+        wire["annotations"] = hints
     if meta := _meta(tool, always_load=always_load):
         wire["_meta"] = meta
     return wire
@@ -59,13 +67,25 @@ def _schema(parameters: JsonObject) -> JsonObject:
     return parameters if parameters.get("type") == "object" else {**parameters, "type": "object"}
 
 
-def _annotations(tool: ToolInfo) -> dict[str, Json]:
-    """What the tool says of itself, but that it only reads: that is what we hold it to be."""
-    said = {key: tool.annotations[key] for key in _HINTS if key in tool.annotations}
-    hints: dict[str, Json] = {key: value for key, value in said.items() if isinstance(value, bool)}
-    if tool.permission_kind == "dangerous":
-        hints["destructiveHint"] = True
-    return {"readOnlyHint": tool.permission_kind == "read", **hints}
+def _annotations(tool: ToolInfo) -> JsonObject:
+    """As its server gives them, if we hold the tool to be what they say.
+
+    Else with our word for what it does: the operator has said something else, or believes no word
+    of that server, or it is no tool of a server.
+    """
+    kind = tool.permission_kind
+    said = {key: each for key, each in tool.annotations.items() if _fits_hint(key, each)}
+    if tool.source == "mcp" and permission_from(said, believed=True) == kind:
+        return said
+    ours: dict[str, Json] = {"readOnlyHint": kind == "read"}
+    if kind in ("read", "dangerous"):
+        ours["destructiveHint"] = kind == "dangerous"
+    return {**said, **ours}
+
+
+def _fits_hint(key: str, value: Json) -> bool:
+    """Whether the protocol takes it: one bad hint would cost the whole tool."""
+    return isinstance(value, _TYPES[key]) if key in _TYPES else True
 
 
 def _meta(tool: ToolInfo, *, always_load: bool) -> dict[str, Json]:

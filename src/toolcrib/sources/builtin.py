@@ -11,7 +11,17 @@ from typing import NamedTuple, Unpack
 from pydantic import TypeAdapter
 
 from toolcrib.errors import BadArguments, DeclarationError, NameTaken, UnknownTool
-from toolcrib.model import Call, CallError, Json, Outcome, Running, SourceKind, State, ToolInfo
+from toolcrib.model import (
+    Call,
+    CallError,
+    Json,
+    NamedBy,
+    Outcome,
+    Running,
+    SourceKind,
+    State,
+    ToolInfo,
+)
 from toolcrib.names.reserved import RESERVED, told_reserved
 from toolcrib.sources.deadline import LATE, left_s
 from toolcrib.sources.function import Function, ToolFacts, function_from, module_of, with_facts
@@ -39,14 +49,16 @@ class Description(NamedTuple):
 class BuiltinSource:
     """Holds functions, by name, in the order in which they were added.
 
+    `named_by` is "program" for functions that the program itself adds; see `Capability`.
     `links` says of each declared link, from a tool to a name, where it was declared. `mistakes` are
     what was wrong with declarations that were left out.
     """
 
     kind: SourceKind = "builtin"
 
-    def __init__(self, id: str | None = None) -> None:
+    def __init__(self, id: str | None = None, *, named_by: NamedBy = "") -> None:
         self.id = id
+        self._named_by: NamedBy = named_by
         self.links: dict[tuple[str, str], str] = {}
         self.mistakes: list[str] = []
         self._functions: dict[str, Function] = {}
@@ -91,7 +103,12 @@ class BuiltinSource:
             raise NameTaken(told_reserved(name))
         if name in self._functions:
             raise NameTaken(f"there is a tool {name!r} here; add this one with another name=")
-        info = replace(function.info, source_id=self.id, module=self._module(function))
+        info = replace(
+            function.info,
+            source_id=self.id,
+            named_by=self._named_by,
+            module=self._module(function),
+        )
         self._functions[name] = replace(function, info=info)
         return self._amended(name)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypedDict, TypeVar, Unpack, cast, get_args, overload
+from typing import Literal, TypedDict, TypeVar, Unpack, cast, get_args, overload
 
 from toolcrib.errors import DeclarationError
 from toolcrib.model import Defer, PermissionKind, ToolInfo
@@ -16,9 +16,10 @@ from toolcrib.sources.signature import Signature, signature_of
 F = TypeVar("F", bound=Callable[..., object])
 
 _FACTS = "__toolcrib__"
-_WORDS: Mapping[str, tuple[str, ...]] = {
+_WORDS: Mapping[str, tuple[str | None, ...]] = {
     "permission_kind": get_args(PermissionKind),
     "defer": get_args(Defer),
+    "approval": ("ask", None),
 }
 
 
@@ -41,6 +42,7 @@ class ToolFacts(TypedDict, total=False):
     often_with: Sequence[str]
     defer: Defer
     required: bool
+    approval: Literal["ask"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def with_facts(info: ToolInfo, **facts: Unpack[ToolFacts]) -> ToolInfo:
     """
     for key, words in _WORDS.items():
         if key in facts and facts[key] not in words:
-            near = ", ".join(words)
+            near = ", ".join(map(str, words))
             raise DeclarationError(f"{info.name}: {key}={facts[key]!r} is none of: {near}")
     tags = tuple(facts.get("tags", info.tags))
     platforms = tuple(facts.get("platforms", info.platforms))

@@ -35,6 +35,7 @@ class ToolEntry(BaseModel):
     platforms: Annotated[list[Platform], BeforeValidator(_as_list)] = ["all"]
     required: bool = False
     permission_kind: PermissionKind = "write"
+    approval: Literal["ask"] | None = None
     defer: Defer = "automatic"
     search_hint: str = ""
     often_with: list[str] = []

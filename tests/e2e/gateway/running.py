@@ -18,9 +18,6 @@ SETTINGS = """\
 mcp_config = ["{file}"]
 plugins = false
 
-[approval]
-rules = [{{ verdict = "allow" }}]
-
 [embed]
 embedder = "none"
 """

@@ -37,8 +37,8 @@ wire_api = "responses"
 command = {program}
 args = {arguments}
 env = {env}
-default_tools_approval_mode = "approve"
 """
+APPROVED = 'default_tools_approval_mode = "approve"\n'
 """`tool_call` may change things, so that codex asks before it is called; there is nobody to ask."""
 
 
@@ -90,7 +90,9 @@ def check(model: ScriptedModel, results: list[str], errand: Errand) -> None:
     assert errand.words in said
 
 
-def run_codex(door: Door, turns: Sequence[Turn], folder: Path, more: str = "") -> ScriptedModel:
+def run_codex(
+    door: Door, turns: Sequence[Turn], folder: Path, more: str = APPROVED
+) -> ScriptedModel:
     program, *arguments = door.command
     settings = {
         "program": json.dumps(program),
@@ -129,7 +131,7 @@ def test_codex_waits_for_the_daemon_where_it_is_told_to(tmp_path: Path):
     errand = Errand("the echo tool", "mcp_fake_echo", "pid", {"text": "hello"})
     with nothing_left(), gateway_over(tmp_path, {"fake": server}, PROFILE) as gateway:
         door, folder = gateway.connect("--profile", SEARCH), tmp_path / "codex"
-        model = run_codex(door, script(errand), folder, "required = true\n")
+        model = run_codex(door, script(errand), folder, f"required = true\n{APPROVED}")
         check(model, of_codex(model), errand)
 
 

@@ -57,6 +57,7 @@ def test_our_own_keys(read, tmp_path):
                 "defer": "always",
                 "always_load": ["search"],
                 "trust": "open",
+                "believe_annotations": False,
             }
         }
     ).servers
@@ -64,6 +65,7 @@ def test_our_own_keys(read, tmp_path):
     assert server.transport.cwd == str(tmp_path / "work")
     assert server.transport.env_from == {"TOKEN": "TOKEN"}
     assert (server.prefix, server.disabled, server.trust) == ("gh", True, "open")
+    assert not server.believe_annotations
     assert (server.idle_timeout_s, server.start_timeout_s, server.call_timeout_s) == (5, 6.5, 7)
     assert server.permission_of("delete_repo") == "dangerous"
     assert server.permission_of("list_repos") == "network"

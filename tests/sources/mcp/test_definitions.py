@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,7 +45,8 @@ def test_a_tool_is_what_its_server_says():
         description="Show commits",
         source="mcp",
         source_id="git",
-        permission_kind="write",
+        named_by="operator",
+        permission_kind="read",
         title="Log",
         search_hint="history",
         parameters=schema,
@@ -189,11 +191,39 @@ def test_of_what_nobody_approved_there_is_only_the_name():
         description="",
         source="mcp",
         source_id="git",
+        named_by="operator",
         parameters={"type": "object"},
         flags=("bidi",),
         pin=NEW.pin,
     )
     assert tool == blank
+
+
+READS = Definition({"name": "a", "annotations": {"readOnlyHint": True}})
+WRITES = Definition({"name": "a", "annotations": {"readOnlyHint": False}})
+
+
+@pytest.mark.plan(47)
+def test_only_annotations_that_were_approved_are_believed():
+    assert judged_as("approved", READS, READS)["a"].permission_kind == "read"
+    assert judged_as("changed", READS, WRITES)["a"].permission_kind == "write"
+    assert judged_as("unreviewed", READS, None)["a"].permission_kind == "write"
+
+
+def test_annotations_are_not_believed_where_the_operator_does_not():
+    raw = {"name": "look", "annotations": {"readOnlyHint": True}}
+    assert defined(raw).tools["look"].permission_kind == "read"
+    doubted = replace(CONFIG, believe_annotations=False)
+    assert defined(raw, config=doubted).tools["look"].permission_kind == "write"
+    both = {"name": "look", "annotations": {"readOnlyHint": True, "destructiveHint": True}}
+    assert defined(both, config=doubted).tools["look"].permission_kind == "dangerous"
+
+
+def test_a_tool_that_the_operator_calls_dangerous_asks():
+    raws = [{"name": "wipe"}, {"name": "drop", "annotations": {"destructiveHint": True}}]
+    tools = defined(*raws, config=replace(CONFIG, permission=(("wipe", "dangerous"),))).tools
+    kinds = {name: (tool.permission_kind, tool.approval) for name, tool in tools.items()}
+    assert kinds == {"wipe": ("dangerous", "ask"), "drop": ("dangerous", None)}
 
 
 def test_what_was_rejected_is_not_there():

@@ -31,6 +31,7 @@ class Entry(TypedDict, total=False):
     defer: str
     always_load: bool | Sequence[str]
     trust: Trust
+    believe_annotations: bool
     elicitation: bool
     sampling: bool
     enabled_tools: Sequence[str]

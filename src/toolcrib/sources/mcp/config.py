@@ -34,7 +34,7 @@ KEYS = frozenset(
     {"type", "command", "args", "env", "cwd", "url", "headers", "disabled"}
     | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "call_timeout_s", "env_from"}
     | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
-    | {"enabled_tools", "disabled_tools"}
+    | {"enabled_tools", "disabled_tools", "believe_annotations"}
 )
 OVERRIDES = "overrides"
 OVERRIDE_KEYS = frozenset({"disabled", "enabled_tools", "disabled_tools"})
@@ -192,6 +192,7 @@ def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
         defer=fields.choice("defer", Defer, None),
         always_load=fields.custom("always_load", patterns, (), "true or a list of tool names"),
         trust=fields.choice("trust", Trust, "pinned"),
+        believe_annotations=fields.flag("believe_annotations", default=True),
         elicitation=fields.flag("elicitation", default=True),
         sampling=fields.flag("sampling"),
         enabled_tools=switches.enabled_tools,

@@ -187,6 +187,10 @@ class Keeper:
             await self._awake()
         self._rest_later()
 
+    async def stop(self) -> None:
+        """Stop the server; the next call starts it again."""
+        self._let_go()
+
     async def retire(self, patience_s: float) -> None:
         """Stop the server for good, after the calls under way, or so many seconds."""
         with suppress(TimeoutError):

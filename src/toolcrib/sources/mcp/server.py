@@ -1,7 +1,7 @@
 """A server as its operator configured it: frozen, and without a value that is a secret's."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
@@ -58,6 +58,12 @@ class Address:
         return any(name.lower() == "authorization" for name in self.headers)
 
 
+OWN_VIEW = (
+    *("permission", "defer", "always_load", "enabled_tools", "disabled_tools"),
+    *("believe_annotations", "idle_timeout_s", "call_timeout_s"),
+)
+"""What of a server's configuration the server itself does not notice."""
+
 Transport: TypeAlias = Command | Address
 
 
@@ -66,9 +72,10 @@ class ServerConfig:
     """One server. `prefix` stands in the names of its tools in place of its id.
 
     `permission` are pairs of a pattern and a kind, the first that fits a tool's own name counts;
-    `always_load` are patterns too. `trust` "open" takes the server's own word for what only reads.
-    `elicitation` and `sampling`: whether it may ask the person, and their model. Of `enabled_tools`
-    None stands for all tools, and none of the patterns for none; `disabled_tools` come after them.
+    `always_load` are patterns too. `believe_annotations`: whether its word that a tool only reads
+    counts, once the definition that says so is approved. `elicitation` and `sampling`: whether it
+    may ask the person, and their model. Of `enabled_tools` None stands for all tools, and no
+    pattern for none; `disabled_tools` come after them.
     """
 
     id: str
@@ -82,6 +89,7 @@ class ServerConfig:
     defer: Defer | None = None
     always_load: tuple[str, ...] = ()
     trust: Trust = "pinned"
+    believe_annotations: bool = True
     elicitation: bool = True
     sampling: bool = False
     enabled_tools: tuple[str, ...] | None = None
@@ -91,6 +99,10 @@ class ServerConfig:
         """Whether the operator lets the tool be found and called at all."""
         listed = self.enabled_tools is None or _fits(tool, self.enabled_tools)
         return not self.disabled and listed and not _fits(tool, self.disabled_tools)
+
+    def differs_in_process(self, other: "ServerConfig") -> bool:
+        """Whether the other is more than our own view of the same process, or connection."""
+        return replace(other, **{name: getattr(self, name) for name in OWN_VIEW}) != self
 
     def permission_of(self, tool: str) -> PermissionKind | None:
         """What the operator says the tool can do to the world; None if nothing."""

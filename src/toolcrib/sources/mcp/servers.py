@@ -27,13 +27,14 @@ LOGINS = "logins"
 
 
 class Exchanged(NamedTuple):
-    """Which sources are new, and which are no longer there.
+    """Which sources are new, which are no longer there, and which say something else.
 
-    A server that is configured otherwise now has one among both.
+    A server that is another now has one among the new and one among the gone.
     """
 
-    came: tuple[McpSource, ...] = ()
-    gone: tuple[McpSource, ...] = ()
+    came: tuple[McpSource, ...]
+    gone: tuple[McpSource, ...]
+    changed: tuple[McpSource, ...]
 
 
 class McpServers:
@@ -62,14 +63,14 @@ class McpServers:
     def take(self, found: Servers, *, always_load: bool = True) -> Exchanged:
         """Have just these servers from now on.
 
-        Those that are configured as before stay, whatever they do; those that are gone run on until
-        they are told otherwise: see `McpSource.retire`. `always_load`: whether servers may ask that
-        tools of theirs are never deferred.
+        Those whose process is configured as before stay, whatever they do; those that are gone run
+        on until they are told otherwise: see `McpSource.retire`. `always_load`: whether servers may
+        ask that tools of theirs are never deferred.
         """
         wanted = [_by_rule(each, always_load=always_load) for each in found.servers]
         self.problems = found.problems
         self.broken, self.broken_files = found.broken, found.broken_files
-        before = self.sources
+        before, configs = self.sources, {each: each.config for each in self.sources}
         try:
             self.sources = self._kept_or_made(wanted) if wanted else ()
         except ToolcribError as error:
@@ -78,6 +79,7 @@ class McpServers:
         return Exchanged(
             came=tuple(each for each in self.sources if each not in before),
             gone=tuple(each for each in before if each not in self.sources),
+            changed=tuple(each for each in before if each.config != configs[each]),
         )
 
     def close(self) -> None:
@@ -91,8 +93,9 @@ class McpServers:
         state = self._state = self._state or open_state(self._state_folder)
         self.problems += state.problems
         before = {source.config.id: source for source in self.sources}
-        same = {id: each for id, each in before.items() if each.config in wanted}
-        return tuple(same.get(each.id) or self._source(each, state) for each in wanted)
+        return tuple(
+            _kept(before.get(each.id), each) or self._source(each, state) for each in wanted
+        )
 
     def _source(self, config: ServerConfig, state: State) -> McpSource:
         hashed = config_hash(config.transport, state.key)
@@ -100,6 +103,14 @@ class McpServers:
         log = ServerLog(config.id, log_path(self._state_folder, config.id))
         memory = Memory(config.id, hashed, self._cache, trust, log)
         return McpSource(config, memory, self._room, LoginFile(self._logins, config.id))
+
+
+def _kept(source: McpSource | None, config: ServerConfig) -> McpSource | None:
+    """The source, going by this configuration, if its process is the same by it."""
+    if source is None or source.config.differs_in_process(config):
+        return None
+    source.config = config
+    return source
 
 
 def _by_rule(config: ServerConfig, *, always_load: bool) -> ServerConfig:

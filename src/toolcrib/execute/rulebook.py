@@ -1,0 +1,107 @@
+"""The operator's rules about calls, and what holds where none of them matches.
+
+    rules.json (`toolcrib allow`, `deny`, `ask`)  →  the settings (`approval.rules`)  →  the default
+
+Rules are tried in order and the first that matches decides. A pattern that can be read as the name
+of two tools (see `names.patterns`) never gives leave to the one that it does not spell out, and
+never spares it a denial. The default:
+
+    a function that the program added   allowed, unless it is `dangerous` or says that it asks
+    a tool of an MCP server             as `approval.servers` says: whoever named it has trusted it
+    what came along                     a `read` is allowed, the rest is asked for
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from toolcrib.model import Capability, Entry, PermissionKind, ToolInfo
+from toolcrib.names.patterns import bars, grants
+from toolcrib.sections import ServerApproval
+
+Verdict = Literal["allow", "ask", "deny"]
+_STRICTEST: tuple[Verdict, ...] = ("allow", "ask", "deny")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A verdict on the tools whose name fits a pattern, of a kind, for callers of a profile.
+
+    None is any kind, and any profile.
+    """
+
+    verdict: Verdict
+    pattern: str = "*"
+    kind: PermissionKind | None = None
+    profile: str | None = None
+
+    def means(self, entry: Entry) -> bool:
+        """Whether the rule is about this tool and no other that its pattern could name."""
+        return self._is_of(entry) and grants(self.pattern, entry)
+
+    def touches(self, entry: Entry) -> bool:
+        """Whether it may be about this tool. What allows is about nothing that it does not mean."""
+        fits = grants if self.verdict == "allow" else bars
+        return self._is_of(entry) and fits(self.pattern, entry)
+
+    def _is_of(self, entry: Entry) -> bool:
+        return self.kind in (None, entry.capability.permission_kind)
+
+
+def decide(entry: Entry, rules: Sequence[Rule], default: Verdict) -> Verdict:
+    """The verdict of the first rule that matches, else the default.
+
+    The stricter of two: by the rules that mean the tool, and by all that may be about it.
+    """
+    meant = _first((rule for rule in rules if rule.means(entry)), default)
+    touched = _first((rule for rule in rules if rule.touches(entry)), default)
+    return max((meant, touched), key=_STRICTEST.index)
+
+
+def default_verdict(what: Capability, servers: ServerApproval) -> Verdict:
+    """What holds of a capability where no rule matches."""
+    kind = what.permission_kind
+    if not what.named_by:
+        return "allow" if kind == "read" else "ask"
+    if isinstance(what, ToolInfo) and what.approval == "ask":
+        return "ask"
+    strict = "destructive" if what.named_by == "program" else servers
+    match strict:
+        case "allow":
+            return "allow"
+        case "destructive":
+            return "ask" if kind == "dangerous" else "allow"
+        case "ask":
+            return "allow" if kind == "read" else "ask"
+
+
+def _no_rules() -> Sequence[Rule]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """All that decides about calls. `written` gives the rules of the commands as they are now.
+
+    `servers` is the default for tools of MCP servers; `profiles` has another for callers of some.
+    """
+
+    rules: Sequence[Rule] = ()
+    written: Callable[[], Sequence[Rule]] = _no_rules
+    servers: ServerApproval = "allow"
+    profiles: Mapping[str, ServerApproval] = field(default_factory=dict[str, ServerApproval])
+
+    def verdict(self, entry: Entry, profile: str = "") -> Verdict:
+        """What holds of a tool for a caller of this profile. Raises `ConfigError`."""
+        rules = [rule for rule in (*self.written(), *self.rules) if rule.profile in (None, profile)]
+        return decide(entry, rules, self.default(entry, profile))
+
+    def default(self, entry: Entry, profile: str = "") -> Verdict:
+        """The same without any rule."""
+        return default_verdict(entry.capability, self.profiles.get(profile, self.servers))
+
+
+def _first(rules: Iterable[Rule], default: Verdict) -> Verdict:
+    for rule in rules:
+        return rule.verdict
+    return default

@@ -1,0 +1,53 @@
+"""Asks the person at a client, by elicitation, before a call that needs leave.
+
+It is the first way to answer. Where nobody can be asked so, or nobody answers, the call gets a
+ticket, and the operator decides about that (`toolcrib approvals`).
+"""
+
+import json
+
+from toolcrib.execute.approval import Approver
+from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.gateway.asking import Heard, can_reply
+from toolcrib.gateway.guest import Guest
+from toolcrib.model import Asked, JsonObject
+from toolcrib.sections import ApprovalSettings
+from toolcrib.text.hidden import show_hidden
+
+LONGEST_ARGUMENTS = 2_000
+KEY = "toolcrib/approval"
+_FORM: JsonObject = {"type": "object", "properties": {}}
+_BARE = Asked("elicitation/create", {"message": "", "requestedSchema": _FORM})
+
+
+def client_approver(settings: ApprovalSettings, guest: Guest, heard: Heard) -> Approver | None:
+    """Who asks at this client; None where it cannot be asked, or is not to be."""
+    wanted = settings.elicitation == "all" or (settings.elicitation == "local" and guest.is_local)
+    return ClientApprover(heard) if wanted and can_reply(heard.context, _BARE) else None
+
+
+class ClientApprover:
+    """Leave by the person who sits at the client of a request."""
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+
+    async def __call__(self, request: ApprovalRequest, /) -> bool | None:
+        """Whether they accept. None where they dismiss the question, or nobody answers it."""
+        params: JsonObject = {"message": question(request), "requestedSchema": _FORM}
+        replies = await self._heard.ask({KEY: Asked("elicitation/create", params)})
+        match replies.get(KEY):
+            case {"action": "accept"}:
+                return True
+            case {"action": "decline"}:
+                return False
+            case _:
+                return None
+
+
+def question(request: ApprovalRequest) -> str:
+    """What is asked, with what is hidden in the arguments spelt out."""
+    given = show_hidden(json.dumps(request.arguments, ensure_ascii=False, indent=2))
+    more = len(given) - LONGEST_ARGUMENTS
+    cut = f"{given[:LONGEST_ARGUMENTS]}\n… and {more} characters more" if more > 0 else given
+    return f"Toolcrib: may {request.name} [{request.permission_kind}] be called with this?\n{cut}"

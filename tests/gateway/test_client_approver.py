@@ -1,0 +1,133 @@
+"""Who is asked before a call that needs leave: the person at the client, then the operator."""
+
+from typing import Any
+
+import pytest
+from mcp_types import ElicitRequestParams, ElicitResult
+
+from tests.gateway.fronts import ERAS, Era, Workshop, asked, connected, error_of, shop_tools, words
+from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.gateway.client_approver import LONGEST_ARGUMENTS, question
+from toolcrib.gateway.guest import LOCAL, Guest
+from toolcrib.sections import ApprovalSettings
+
+CANCEL = "mcp_shop_cancel_order"
+GIVEN = {"name": CANCEL, "arguments": {"number": 7}}
+
+
+class Person:
+    """Sits at a client, and answers what they are asked."""
+
+    def __init__(self, action: str) -> None:
+        self._action = action
+        self.asked: list[str] = []
+
+    async def __call__(self, _context: Any, params: ElicitRequestParams) -> ElicitResult:
+        self.asked.append(params.message)
+        return ElicitResult(action=self._action, content={} if self._action == "accept" else None)  # type: ignore[arg-type]
+
+
+def shop_of(**approval: Any) -> Workshop:
+    return Workshop(*shop_tools(), approval=ApprovalSettings(**approval))
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("action", "code"),
+    [("accept", ""), ("decline", "approval_denied"), ("cancel", "approval_needed")],
+)
+def test_the_person_at_the_client_is_asked_first(era: Era, action: str, code: str):
+    shop, person = shop_of(), Person(action)
+
+    async def run() -> None:
+        async with connected(shop.window(), era, elicitation_callback=person) as client:
+            result = await client.call_tool("tool_call", GIVEN)
+            if code:
+                assert error_of(result)["code"] == code
+            else:
+                assert words(result) == "done"
+
+    asked(run)
+    [said] = person.asked
+    assert CANCEL in said
+    assert '"number": 7' in said
+    assert len(shop.source.reached) == (0 if code else 1)
+    assert len(shop.crib.tickets.waiting()) == (code == "approval_needed")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_where_the_client_cannot_be_asked_the_operator_is(era: Era):
+    shop = shop_of()
+
+    async def run() -> None:
+        async with connected(shop.window(), era) as client:
+            refused = error_of(await client.call_tool("tool_call", GIVEN))
+            assert refused["code"] == "approval_needed"
+            assert shop.crib.tickets.approve(refused["ticket"])
+            assert words(await client.call_tool("tool_call", GIVEN)) == "done"
+
+    asked(run)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_whoever_dismisses_the_question_can_still_have_it_approved_by_the_operator(era: Era):
+    shop, person = shop_of(), Person("cancel")
+
+    async def run() -> None:
+        async with connected(shop.window(), era, elicitation_callback=person) as client:
+            refused = error_of(await client.call_tool("tool_call", GIVEN))
+            assert shop.crib.tickets.approve(refused["ticket"])
+            assert words(await client.call_tool("tool_call", GIVEN)) == "done"
+
+    asked(run)
+    assert len(person.asked) == 1
+    assert len(shop.source.reached) == 1
+
+
+@pytest.mark.parametrize(
+    ("elicitation", "guest", "is_asked"),
+    [
+        ("all", "key:ann", True),
+        ("local", "key:ann", False),
+        ("local", LOCAL, True),
+        ("none", LOCAL, False),
+    ],
+)
+@pytest.mark.parametrize("era", ERAS)
+def test_the_operator_says_which_clients_are_asked(
+    era: Era, elicitation: str, guest: str, is_asked: bool
+):
+    shop, person = shop_of(elicitation=elicitation), Person("accept")
+
+    async def run() -> None:
+        window = shop.window(Guest(guest))
+        async with connected(window, era, elicitation_callback=person) as client:
+            result = await client.call_tool("tool_call", GIVEN)
+            assert result.is_error is not is_asked
+
+    asked(run)
+    assert bool(person.asked) is is_asked
+    assert bool(shop.source.reached) is is_asked
+
+
+def test_nobody_is_asked_about_what_is_denied_or_allowed():
+    denied, person = shop_of(rules=[{"verdict": "deny", "kind": "dangerous"}]), Person("accept")
+
+    async def run() -> None:
+        async with connected(denied.window(), elicitation_callback=person) as client:
+            refused = error_of(await client.call_tool("tool_call", GIVEN))
+            assert refused["code"] == "approval_denied"
+            given = {"name": "mcp_shop_look_up_order", "arguments": {"number": 7}}
+            assert words(await client.call_tool("tool_call_read", given)) == "done"
+
+    asked(run)
+    assert not person.asked
+
+
+def test_what_is_hidden_in_the_arguments_is_spelt_out_and_what_is_long_is_cut():
+    hidden = ApprovalRequest("ann", "pay", "", "write", {"to": "a\u202eb\x1b[31m"}, "p")
+    assert "a⟨U+202E⟩b" in question(hidden)
+    assert "\x1b" not in question(hidden)
+    long = ApprovalRequest("ann", "pay", "", "write", {"text": "x" * 10_000}, "p")
+    assert len(question(long)) < LONGEST_ARGUMENTS + 200
+    assert "characters more" in question(long)
