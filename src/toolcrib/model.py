@@ -8,6 +8,7 @@ and when a session defers tools (`SearchMode`).
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, overload
 
@@ -302,6 +303,7 @@ Ask: TypeAlias = Callable[[Mapping[str, Asked]], Awaitable[Mapping[str, JsonObje
 """What a tool asks of whoever called it, all at once and by keys of its own, and the replies by the
 same keys. What nobody replies to is missing among them."""
 Log: TypeAlias = Callable[[JsonObject], None]
+Pause: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +348,9 @@ class Running:
     `progress` hears how far it is, `log` what the tool says meanwhile (level, data, logger), and
     `ask` replies to what the tool wants to know before it goes on. `caller` is the id of whoever
     made the call: two with one id may hear what is meant for either. `roots` says where our own
-    file tools work for them, unless the settings name folders.
+    file tools work for them, unless the settings name folders. `pause` is there where somebody
+    hears of the progress and has set no limit: while it is entered, from whichever thread, the
+    clock stands still.
     """
 
     deadline: float
@@ -355,6 +359,7 @@ class Running:
     log: Log = log_nowhere
     caller: str = ""
     roots: RootsOf = "none"
+    pause: Pause | None = None
 
     @classmethod
     def of(

@@ -32,7 +32,8 @@ LAST_PORT = 65_535
 TABLES = ("mcpServers", "servers")  # `servers` is VS Code's word
 KEYS = frozenset(
     {"type", "command", "args", "env", "cwd", "url", "headers", "disabled"}
-    | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "call_timeout_s", "env_from"}
+    | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "install_timeout_s", "call_timeout_s"}
+    | {"env_from"}
     | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
     | {"enabled_tools", "disabled_tools", "believe_annotations"}
 )
@@ -187,6 +188,7 @@ def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
         disabled=switches.disabled,
         idle_timeout_s=fields.seconds("idle_timeout_s", 300.0),
         start_timeout_s=fields.seconds("start_timeout_s", 60.0),
+        install_timeout_s=fields.seconds("install_timeout_s", 600.0),
         call_timeout_s=fields.seconds("call_timeout_s", 60.0),
         permission=fields.custom("permission", _permission, (), "an object of permission kinds"),
         defer=fields.choice("defer", Defer, None),

@@ -75,7 +75,8 @@ class ServerConfig:
     `always_load` are patterns too. `believe_annotations`: whether its word that a tool only reads
     counts, once the definition that says so is approved. `elicitation` and `sampling`: whether it
     may ask the person, and their model. Of `enabled_tools` None stands for all tools, and no
-    pattern for none; `disabled_tools` come after them.
+    pattern for none; `disabled_tools` come after them. While a package runner such as npx fetches
+    it, `install_timeout_s` counts; the time of its start begins after that.
     """
 
     id: str
@@ -84,6 +85,7 @@ class ServerConfig:
     disabled: bool = False
     idle_timeout_s: float = 300.0
     start_timeout_s: float = 60.0
+    install_timeout_s: float = 600.0
     call_timeout_s: float = 60.0
     permission: tuple[tuple[str, PermissionKind], ...] = ()
     defer: Defer | None = None
