@@ -19,8 +19,8 @@ from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
-from typing import Self, Unpack
+from types import ModuleType, TracebackType
+from typing import Self, Unpack, overload
 
 from toolcrib.by_settings import (
     app_rules_of,
@@ -84,6 +84,7 @@ from toolcrib.sources.mcp.added import Entry as McpEntry
 from toolcrib.sources.mcp.added import added_servers
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.source import McpSource, Refreshed
+from toolcrib.sources.modules import public_functions
 from toolcrib.sources.protocol import Source, Watched
 from toolcrib.sources.skill_files import read_skill_file, skill_files
 from toolcrib.store.reveals import KeptReveals
@@ -183,11 +184,41 @@ class Crib:
         """
         return self._fleet.broken_files
 
-    def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
-        """Make a function a tool. Raises `NameTaken` and `DeclarationError`."""
+    @overload
+    def add(self, fn: Callable[..., object], /, **facts: Unpack[ToolFacts]) -> ToolInfo: ...
+    @overload
+    def add(
+        self,
+        fn: Callable[..., object],
+        second: Callable[..., object],
+        /,
+        *more: Callable[..., object],
+        **facts: Unpack[ToolFacts],
+    ) -> tuple[ToolInfo, ...]: ...
+    def add(
+        self, fn: Callable[..., object], /, *more: Callable[..., object], **facts: Unpack[ToolFacts]
+    ) -> ToolInfo | tuple[ToolInfo, ...]:
+        """Make a function a tool, or several, all of them or none.
+
+        What is said of several counts for each. Raises `NameTaken` and `DeclarationError`.
+        """
         with self._changing:
             self._added = True
+            if more:
+                return self._functions.add_several((fn, *more), facts)
             return self._functions.add(fn, **facts)
+
+    def add_all(self, module: ModuleType, **facts: Unpack[ToolFacts]) -> tuple[ToolInfo, ...]:
+        """Make every public function that a module defines a tool, all of them or none.
+
+        What begins with `_`, or is not in the module's `__all__` if it has one, is not public. What
+        is said here counts for each, unless its `@tool` says otherwise. Raises `NameTaken`, and
+        `DeclarationError` for a module without public functions, or with one without a docstring.
+        """
+        found = public_functions(module, facts)
+        with self._changing:
+            self._added = True
+            return self._functions.put_all(found)
 
     def add_source(self, *sources: Source) -> None:
         """Take whole sources in; what is wrong with them is among `problems`."""

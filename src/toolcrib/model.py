@@ -42,7 +42,8 @@ class Capability:
     hidden in its texts; what is here has been cleaned of it. `often_with` names what its author
     says it is used with. `packaged`: it comes with Toolcrib. `named_by` says who put it in the pool
     by its name: the program a function of its own, the operator an MCP server; nobody did with what
-    came along, such as tools of Toolcrib, of plugins and of apps.
+    came along, such as tools of Toolcrib, of plugins and of apps. `module` is the Python module of
+    a function that a program or the operator has added: a label, and no part of the definition.
     """
 
     kind: ClassVar[Kind]
@@ -66,7 +67,18 @@ class Capability:
     often_with: tuple[str, ...] = ()
     packaged: bool = False
     named_by: NamedBy = ""
+    module: str = ""
     pin: str = ""
+
+    @property
+    def owner(self) -> str:
+        """Whose it is: the id of its source, the module of a function, or else the kind."""
+        return self.source_id or self.module or self.source
+
+    @property
+    def owner_label(self) -> str:
+        """The same with the kind before an id: `mcp:github`."""
+        return f"{self.source}:{self.source_id}" if self.source_id else self.owner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

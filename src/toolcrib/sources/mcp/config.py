@@ -167,15 +167,15 @@ def _servers(path: Path, table: JsonObject, problems: list[str]) -> Iterator[Ser
             problems.append(f"{where}: has to be an object under a name of 1 to {LONGEST_ID} signs")
             continue
         fields = Fields(where, values)
-        server = _server(id, fields, path.parent)
+        server = _server(id, fields, path)
         fields.report_unknown(KEYS, OTHERS)
         problems += fields.problems
         if server:
             yield server
 
 
-def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
-    transport = _transport(fields, folder)
+def _server(id: str, fields: Fields, path: Path) -> ServerConfig | None:
+    transport = _transport(fields, path.parent)
     if transport is None:
         return None
     switches = read_switches(fields, Switches())
@@ -198,6 +198,7 @@ def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
         description=fields.text("description"),
         enabled_tools=switches.enabled_tools,
         disabled_tools=switches.disabled_tools,
+        is_own=path == own_servers_file(),
     )
 
 

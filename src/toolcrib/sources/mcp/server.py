@@ -46,11 +46,12 @@ class OAuth:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server that runs elsewhere is reached, by streamable HTTP."""
+    """Where a server that runs elsewhere is reached: by streamable HTTP, or, if it is old, SSE."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     oauth: OAuth | None = None
+    kind: Literal["http", "sse"] = "http"
 
     @property
     def brings_its_own(self) -> bool:
@@ -78,6 +79,7 @@ class ServerConfig:
     pattern for none; `disabled_tools` come after them. While a package runner such as npx fetches
     it, `install_timeout_s` counts; the time of its start begins after that.
     By its `description`, the operator's words, it is found while its tools cannot be had.
+    `is_own`: it stands in our own file, or in the program that uses us.
     """
 
     id: str
@@ -98,6 +100,7 @@ class ServerConfig:
     enabled_tools: tuple[str, ...] | None = None
     disabled_tools: tuple[str, ...] = ()
     description: str = ""
+    is_own: bool = False
 
     def enables(self, tool: str) -> bool:
         """Whether the operator lets the tool be found and called at all."""

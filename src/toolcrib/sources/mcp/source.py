@@ -107,7 +107,7 @@ class McpSource:
         self.id: str | None = config.prefix or config.id
         self.server = config.id
         self._room = room
-        self.filed_under = memory.trust.source
+        self.trust = memory.trust
         self._memory = memory
         self._logins = logins
         self._keeper = Keeper(config, self._memory, room, logins)
