@@ -284,7 +284,7 @@ def _cells(row: Row) -> list[str]:
         package,
         version,
         str(len(row.direct.tools)),
-        ", ".join(called),
+        ", ".join(dict.fromkeys(called)),
         "yes" if row.same else "**no**",
     ]
 
