@@ -95,6 +95,14 @@ used; then one line on standard error says why and what to do.
 
 A table is as wide as the terminal. In a pipe or a file each row is one line, whole:
 `toolcrib list | grep github`. There is no colour there, nor where `NO_COLOR` is set.
+
+On a terminal a description stands below its row, cut to two lines, and an error below the table
+with what to do about it. Names are never cut: copy them as they are. Where there is little room,
+columns of less use are left out; a pipe and `--json` have them all.
+
+`toolcrib --install-completion` teaches your shell (bash, zsh, fish, PowerShell) to complete
+commands, options and the names of tools, servers, clients, profiles and keys. Names are read from
+what is stored: Tab starts no server.
 """
 
 PAGES = {"settings.md": settings_page, "cli.md": cli_page}

@@ -40,6 +40,11 @@ class Fleet:
         return self._configured.problems if self._configured else ()
 
     @property
+    def broken(self) -> tuple[str, ...]:
+        """The names of servers of the settings whose entries cannot be used."""
+        return self._configured.broken if self._configured else ()
+
+    @property
     def broken_files(self) -> tuple[str, ...]:
         """What is wrong with each file of the settings that cannot be used."""
         return self._configured.broken_files if self._configured else ()
@@ -71,6 +76,8 @@ class Fleet:
         with self._changing:
             exchanged = self._configured.take(found, always_load=always_load)
             self._exchange(exchanged.came, exchanged.gone, found.broken)
+        for source in exchanged.changed:
+            self._relist(source)
         for source in exchanged.gone:
             now = self.by_name.get(source.server)
             source.retire(finish=now is not None and not now.config.disabled)

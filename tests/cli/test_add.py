@@ -19,7 +19,7 @@ def entry(name: str) -> object:
 def test_a_server_is_added_listed_found_and_removed(run: Run):
     ran = run("add", "fake", *FAKE_COMMAND)
     assert ran.code == 0
-    assert "It has 12 tools" in ran.out
+    assert "fake: 12 tools" in ran.out
     assert run("search", "select:mcp_fake_echo", "--json").json["hits"][0]["state"] == "asleep"
     assert run("remove", "fake", "--json").json["server"] == "fake"
     assert entries() == {}

@@ -26,8 +26,8 @@ def test_hints_of_a_tool_are_a_table(run: Run, config: str):
     ran = run("--config", config, "hints", "current_time")
     assert ran.code == 0
     assert ran.out.startswith("current_time: often with ")
-    assert ["after", "it", "calculate", "4"] in map(str.split, ran.out.splitlines())
-    assert ["before", "it", "calculate", "3"] in map(str.split, ran.out.splitlines())
+    assert ["calculate", "after", "it", "4"] in map(str.split, ran.out.splitlines())
+    assert ["calculate", "before", "it", "3"] in map(str.split, ran.out.splitlines())
 
 
 def test_hints_as_json_are_all_there_is(run: Run, config: str):

@@ -34,7 +34,7 @@ def test_what_no_model_is_sent_is_in_no_sum(run: Run, config: str):
 
 def test_the_table_has_a_line_for_each(run: Run):
     head, *lines, _ = run("list").out.splitlines()
-    assert head.split() == ["name", "source", "kind", "state", "deferral", "tokens", "flags"]
+    assert head.split() == ["name", "kind", "state", "tokens", "source"]
     assert len(lines) == len(run("list", "--json").json)
 
 

@@ -8,7 +8,7 @@ def test_a_search_shows_a_table_best_first(run: Run):
     head, first, *_ = ran.out.splitlines()
     assert ran.code == 0
     assert head.split() == ["name", "kind", "state", "permission", "score", "description"]
-    assert first.split()[:5] == ["1", "read_file", "tool", "ready", "read"]
+    assert first.split()[:5] == ["read_file", "tool", "ready", "read", "1.0000"]
     assert not ran.err
 
 
@@ -38,7 +38,7 @@ def test_only_the_kinds_asked_for_are_shown(run: Run, config: str):
 
 def test_what_is_missing_is_named_with_the_nearest(run: Run):
     ran = run("search", "select:write_file,raed_file")
-    assert "1  write_file" in ran.out
+    assert "\nwrite_file " in ran.out
     assert "Not here: raed_file. Nearest: read_file" in ran.out
 
 

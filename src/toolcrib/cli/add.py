@@ -1,11 +1,11 @@
 """The command `toolcrib add`."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from toolcrib.cli.listing import list_servers, show_listing, tell_gateway
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.config import Settings, own_servers_file
@@ -13,8 +13,6 @@ from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.own_servers import put_server
-from toolcrib.sources.mcp.servers import mcp_servers
-from toolcrib.sources.mcp.source import Refreshed
 
 NAME = "add"
 
@@ -48,8 +46,8 @@ def run(
     """Add an MCP server to your servers, and list its tools.
 
     It is written to `servers.json` in the configuration folder, which every command reads. Refer to
-    secrets rather than write them down: `--env TOKEN`, or `--header 'X-Key: ${KEY}'`. Exit code 1:
-    it is added, and could not be started.
+    secrets rather than write them down: `--env TOKEN`, or `--header 'X-Key: ${KEY}'`. A gateway
+    that runs has it at once. Exit code 1: it is added, and could not be started.
 
         toolcrib add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
         toolcrib add github --env GITHUB_TOKEN -- docker run -i ghcr.io/github/github-mcp-server
@@ -59,11 +57,16 @@ def run(
     settings, file = opening.settings(), own_servers_file()
     _refuse_second(name, settings)
     put_server(file, name, _entry(url, command or [], header or [], env or []))
-    done = None if no_start else listed(file, name, settings)
+    if not as_json:
+        console().print(safe(f"{name} is added to {file}."), soft_wrap=True)
+    if no_start:
+        tell_gateway(opening)
+    list_now = list_servers if as_json else show_listing
+    done = None if no_start else list_now(opening, [name])[0]
     if as_json:
         print_json({"server": name, "file": str(file), "listed": done and done._asdict()})
-    else:
-        _tell(name, file, done)
+    elif no_start:
+        console().print(safe(f"List its tools with `toolcrib refresh {name}`."))
     if done and done.error:
         raise typer.Exit(1)
 
@@ -113,24 +116,3 @@ def _header(text: str) -> tuple[str, str]:
     if not sign or not name.strip():
         raise ConfigError(f"a header is `Name: value`, not {text!r}")
     return name.strip(), value.strip()
-
-
-def listed(file: Path, name: str, settings: Settings) -> Refreshed:
-    """Start a server of ours once, and remember what it lists."""
-    servers = mcp_servers([file], settings.state_folder)
-    try:
-        source = next(each for each in servers.sources if each.server == name)
-        return source.refresh().result()
-    finally:
-        servers.close()
-
-
-def _tell(name: str, file: Path, done: Refreshed | None) -> None:
-    screen = console()
-    screen.print(safe(f"{name} is added to {file}."), soft_wrap=True)
-    if done is None:
-        screen.print(safe(f"List its tools with `toolcrib refresh {name}`."))
-    elif done.error:
-        warn(f"its tools could not be listed: it {done.error}")
-    else:
-        screen.print(safe(f"It has {done.tools} tools: `toolcrib search` finds them."))

@@ -46,6 +46,7 @@ from toolcrib.cli import (
 )
 from toolcrib.cli import eval as eval_
 from toolcrib.cli import list as list_
+from toolcrib.cli.completion import completed
 from toolcrib.cli.help import HelpCommand, HelpGroup
 from toolcrib.cli.opening import Opening
 
@@ -84,7 +85,7 @@ app = typer.Typer(
 
 for group, commands in GROUPS.items():
     for command in commands:
-        app.command(command.NAME, cls=HelpCommand, rich_help_panel=group)(command.run)
+        app.command(command.NAME, cls=HelpCommand, rich_help_panel=group)(completed(command.run))
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so

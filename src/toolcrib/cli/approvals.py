@@ -47,7 +47,7 @@ def _show(waiting: list[dict[str, Any]]) -> None:
     screen = console()
     for each in waiting:
         head = f"{each['id']}  {each['name']} ({each['permission_kind']}) for {each['caller']}"
-        screen.print(safe(f"{head}, {each['expires_s']:.0f} s left"), style="bold")
-        screen.print(safe(f"  {json.dumps(each['arguments'], ensure_ascii=False)}"))
+        screen.print(safe(f"{head}, {each['expires_s']:.0f} s left"), style="bold", soft_wrap=True)
+        screen.print(safe(f"  {json.dumps(each['arguments'], ensure_ascii=False)}"), soft_wrap=True)
     if not waiting:
         screen.print("No call waits for approval.")

@@ -101,6 +101,6 @@ def _show(rows: Sequence[Row]) -> None:
     shown = [
         (row.app, row.version or "-", row.tools, " ".join(row.launch) or "by hand") for row in rows
     ]
-    console().print(table("", ["app", "version", ">tools", "launch"], shown))
+    console().print(table("", ["app", "version", ">tools", "//launch"], shown))
     if not rows:
         console().print(safe("No app has registered yet: see docs/guide/apps.md."))

@@ -20,7 +20,9 @@ NOBODY_HERE = "this call needs approval, and there is no terminal to ask on; add
 
 def run(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The tool; its bare name will do if it is unique.")],
+    name: Annotated[
+        str, typer.Argument(metavar="TOOL", help="The tool; its bare name will do if it is unique.")
+    ],
     arguments: Annotated[
         str, typer.Argument(help="Its arguments as a JSON object; `-` reads them from stdin.")
     ] = "{}",

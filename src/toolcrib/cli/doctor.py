@@ -1,6 +1,7 @@
 """The command `toolcrib doctor`."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Annotated
 
 import typer
@@ -17,12 +18,14 @@ from toolcrib.cli.checks.servers import check_servers
 from toolcrib.cli.checks.sources import check_sources
 from toolcrib.cli.checks.store import check_embedder, check_index, check_store
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, print_json, safe
+from toolcrib.cli.screen import AsJson, console, print_json, print_remedy, print_text, safe
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp.servers import mcp_servers
 
 NAME = "doctor"
+MOST_WELL = 8
+"""What is well is shown up to so many times an area: it must not hide what is not."""
 STYLES = {"ok": "green", "warning": "yellow", "problem": "red"}
 
 CHECKS: tuple[Check, ...] = (
@@ -79,12 +82,19 @@ def _examined(opening: Opening, *, start: bool) -> Iterator[Finding]:
 
 
 def _show(findings: Sequence[Finding]) -> None:
-    screen = console()
-    for each in findings:
-        screen.print(f"{each.level:8}", style=STYLES[each.level], end="")
-        screen.print(safe(f"{each.area}: {each.message}"), soft_wrap=True)
-        if each.remedy:
-            screen.print(safe(f"{'':8}→ {each.remedy}"), soft_wrap=True)
+    for area, some in groupby(findings, lambda each: each.area):
+        found = list(some)
+        well = [each for each in found if each.level == "ok"]
+        for each in (each for each in found if each not in well[MOST_WELL:]):
+            _show_one(each)
+        if len(well) > MOST_WELL:
+            _show_one(Finding(area, "ok", f"{len(well) - MOST_WELL} more are well"))
     wrong = sum(each.level == "problem" for each in findings)
     doubtful = sum(each.level == "warning" for each in findings)
-    screen.print(safe(f"{wrong} problems, {doubtful} warnings."))
+    console().print(safe(f"{wrong} problems, {doubtful} warnings."))
+
+
+def _show_one(finding: Finding) -> None:
+    level = finding.level
+    print_text(f"{finding.area}: {finding.message}", label=level, indent=8, style=STYLES[level])
+    print_remedy(finding.remedy, indent=8)

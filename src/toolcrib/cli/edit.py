@@ -8,10 +8,11 @@ from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 
-from toolcrib.cli.add import handed_on, listed, warn_of_values
+from toolcrib.cli.add import handed_on, warn_of_values
 from toolcrib.cli.editor import edited
+from toolcrib.cli.listing import list_servers, listed_line, tell_gateway
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
+from toolcrib.cli.screen import AsJson, console, print_json, safe
 from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
@@ -87,7 +88,8 @@ def run(
     if any(changes) and after != before:
         put(after)
     warn_of_values(_texts(after, "env"), _texts(before, "env"))
-    done = None if no_start or after == before else listed(file, server, settings)
+    tell_gateway(opening)
+    done = None if no_start or after == before else list_servers(opening, [server])[0]
     lines = diff(_text(before), _text(after), server, "json")
     if as_json:
         told = {"server": server, "file": str(file), "changed": after != before, "diff": lines}
@@ -213,8 +215,5 @@ def _tell(name: str, lines: Sequence[str], done: Refreshed | None) -> None:
         style = "green" if line.startswith("+") else "red" if line.startswith("-") else None
         screen.print(safe(line), style=style, soft_wrap=True)
     screen.print(safe(f"{name} is changed."))
-    if done and done.error:
-        warn(f"its tools could not be listed: it {done.error}")
-    elif done:
-        waiting = f"; waiting for review: {done.waiting}" if done.waiting else ""
-        screen.print(safe(f"It has {done.tools} tools{waiting}."))
+    if done:
+        screen.print(safe(listed_line(done)), soft_wrap=True)

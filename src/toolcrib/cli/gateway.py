@@ -6,22 +6,15 @@ import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
-from toolcrib.cli.screen import AsJson, console, print_json, safe, table, warn
+from toolcrib.cli.screen import AsJson, console, print_json, print_text, table, warn
 from toolcrib.gateway.asking_operator import ask
 
 NAME = "gateway"
 
 Action = Literal["status", "stop", "reload"]
 CLIENTS = (
-    "client",
-    "version",
-    "protocol",
-    "mode",
-    "guest",
-    "profile",
-    ">pid",
-    ">requests",
-    ">minutes",
+    *("client", "mode", "profile", "guest", "protocol"),
+    *(">pid", ">requests", ">minutes"),
 )
 
 
@@ -50,33 +43,29 @@ def run(
 
 
 def _show(status: dict[str, Any]) -> None:
-    screen = console()
     head = f"{status['address']}, process {status['pid']}, up {_minutes(status['uptime_s'])} min"
-    screen.print(safe(f"{head}, version {status['version']}"))
+    print_text(f"{head}, version {status['version']}")
     up = [each["server"] for each in status["servers"] if each["state"] == "ready"]
-    screen.print(
-        safe(
-            f"{status['tools']} capabilities; {len(status['servers'])} servers, up: "
-            f"{', '.join(up) or 'none'}; calls that wait for approval: {status['waiting']}"
-        )
+    print_text(
+        f"{status['tools']} capabilities; {len(status['servers'])} servers, up: "
+        f"{', '.join(up) or 'none'}; calls that wait for approval: {status['waiting']}"
     )
     for broken in status["broken_files"]:
         warn(broken)
     rows = [
         (
-            each["name"] or "?",
-            each["version"],
-            each["protocol"],
+            f"{each['name'] or '?'} {each['version']}",
             each["mode"],
-            each["guest"],
             each["profile"],
+            each["guest"],
+            each["protocol"],
             each["pid"],
             each["requests"],
             _minutes(each["since_s"]),
         )
         for each in status["clients"]
     ]
-    screen.print(table("", CLIENTS, rows) if rows else "No client is connected by a shim.")
+    console().print(table("", CLIENTS, rows) if rows else "No client is connected by a shim.")
 
 
 def _minutes(seconds: float) -> str:

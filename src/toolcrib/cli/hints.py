@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe, table
 from toolcrib.crib import Crib
 from toolcrib.errors import UnknownTool
 from toolcrib.store.uses import Used
@@ -70,17 +70,17 @@ def _forget(crib: Crib, tool: str, *, as_json: bool) -> None:
 def _show(hints: Hints) -> None:
     rows = list(_rows(hints))
     screen = console()
-    screen.print(safe(f"{hints.name}: often with {', '.join(hints.often_with) or 'nothing yet'}."))
+    print_text(f"{hints.name}: often with {', '.join(hints.often_with) or 'nothing yet'}.")
     if rows:
-        screen.print(table("", ["", "name", ">times"], rows))
+        screen.print(table("", ["name", "when", ">times"], rows))
     if hints.lessons:
         screen.print(safe(f"{hints.lessons} words of queries led to it."))
 
 
 def _rows(hints: Hints) -> Iterator[tuple[str, str, str | int]]:
-    yield from (("declared", name, "-") for name in hints.links)
-    yield from (("after it", name, count) for name, count in hints.followers.items())
-    yield from (("before it", name, count) for name, count in hints.predecessors.items())
+    yield from ((name, "declared", "") for name in hints.links)
+    yield from ((name, "after it", count) for name, count in hints.followers.items())
+    yield from ((name, "before it", count) for name, count in hints.predecessors.items())
 
 
 def _show_all(kept: Used) -> None:

@@ -3,10 +3,11 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
+from toolcrib.cli.listing import list_servers, show_listing, tell_gateway
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, warn
 from toolcrib.cli.takeover import Choices, step, targets
@@ -15,6 +16,7 @@ from toolcrib.config import CONFIG, Settings, own_servers_file
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.guest import profile_of
 from toolcrib.sources.mcp.config import read_servers, read_table
+from toolcrib.sources.mcp.source import Refreshed
 from toolcrib.takeover.backups import Backups
 from toolcrib.takeover.plan import Target
 from toolcrib.takeover.shim import NAME as BARE
@@ -50,6 +52,9 @@ def run(
         bool, typer.Option("--force", help="With --undo: the whole file, whoever changed it since.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Agree to all that is shown.")] = False,
+    no_list: Annotated[
+        bool, typer.Option("--no-list", help="Do not start the servers to list their tools.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Take over the servers of MCP clients, and serve them as one.
@@ -57,8 +62,9 @@ def run(
     They become yours, and the gateway takes their place in the client. Shows the difference of both
     files, without secrets, and asks before it writes. Comments and all other settings stay as they
     are. What cannot be taken stays in the client. A backup is kept, and `--undo` puts it back.
-    Without `--client`, every client that is found is offered. Exit code 1: one of several clients
-    has a file that cannot be used.
+    Without `--client`, every client that is found is offered. Then the new servers are started once
+    to list their tools, by the gateway if it runs; one that does not start is told with the remedy.
+    Exit code 1: one of several clients has a file that cannot be used.
 
         toolcrib import --dry-run
         toolcrib import --client cursor
@@ -69,18 +75,36 @@ def run(
     choices.refuse_silence()
     if undo:
         undo_all(client, project, settings, choices, force=force)
+        tell_gateway(opening)
         return
     if profile:
         profile_of(settings.gateway, profile)  # an unknown one is an error now, not in the client
     found = targets(client, project, settings)
     told = list(_taken(found, opening, settings, profile, choices))
+    added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
+    listed = [] if no_list else _listed(opening, added, quiet=as_json)
     if as_json:
+        by_name = {each.server: each._asdict() for each in listed}
+        for each in told:
+            each["listed"] = [by_name[name] for name in cast("list[str]", each["added"]) if by_name]
         print_json(told)
-    elif any(each["done"] for each in told):
-        console().print("`toolcrib refresh` lists the tools of the new servers;")
-        console().print("`toolcrib gateway reload` tells a gateway that runs already of them.")
     if len(told) < len(found):
         raise typer.Exit(1)
+
+
+def _listed(opening: Opening, added: list[str], *, quiet: bool) -> list[Refreshed]:
+    """List the tools of servers that have come; one that does not start is told, and no error."""
+    if not added:
+        tell_gateway(opening)
+        return []
+    if quiet:
+        return list_servers(opening, added)
+    console().print("The tools of the new servers:")
+    done = show_listing(opening, added)
+    tools, failed = sum(each.tools for each in done), sum(bool(each.error) for each in done)
+    left = f"; {failed} to be looked at, see above" if failed else ""
+    console().print(f"{tools} tools of {len(done) - failed} servers are ready{left}.")
+    return done
 
 
 def _taken(

@@ -20,7 +20,9 @@ def run(
     action: Annotated[
         Literal["list", "add", "remove"], typer.Argument(help="`list`, `add` or `remove`.")
     ] = "list",
-    name: Annotated[str, typer.Argument(help="The client that the key is for.")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="KEY", help="The client that the key is for.")
+    ] = "",
     profile: Annotated[
         list[str] | None,
         typer.Option(
@@ -74,8 +76,10 @@ def _list(keys: Keys, *, as_json: bool) -> None:
         shown = ("name", "profiles", "made_at")
         print_json([{field: getattr(key, field) for field in shown} for key in found])
         return
-    rows = [(key.name, ", ".join(key.profiles), _day(key.made_at)) for key in found]
-    console().print(table("", ("key", "profiles", "made"), rows) if rows else "There are no keys.")
+    rows = [(key.name, _day(key.made_at), ", ".join(key.profiles)) for key in found]
+    console().print(
+        table("", ("key", "made", "//profiles"), rows) if rows else "There are no keys."
+    )
 
 
 def _day(since: float) -> str:

@@ -69,8 +69,8 @@ def _declared(files: Sequence[Path], modules: Sequence[str]) -> Iterable[Entry]:
 def _show(findings: Sequence[Finding]) -> None:
     screen = console()
     for source, some in by_source(findings).items():
-        rows = [(each.severity, each.name, each.rule, each.message) for each in some]
+        rows = [(each.name, each.severity, each.rule, each.message) for each in some]
         screen.print(safe(f"\n{source}"), style="bold")
-        screen.print(table("", ["severity", "name", "rule", "what to put right"], rows))
+        screen.print(table("", ["name", "severity", "rule", "//what to put right"], rows))
     found = counts(Counter(each.severity for each in findings))
     screen.print(safe(f"{len(findings)} findings: {found}." if findings else "Nothing to say."))

@@ -1,12 +1,12 @@
 """The command `toolcrib list`."""
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import typer
 
 from toolcrib.cli.kinds import Kinds, chosen
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.cli.screen import AsJson, console, print_json, print_text, table
 from toolcrib.crib import HOST
 from toolcrib.model import Entry, Kind, State, ToolInfo
 from toolcrib.search.filters import Scope
@@ -31,7 +31,10 @@ class Row:
 
     def cells(self) -> tuple[object, ...]:
         """What the table shows of it."""
-        return (*astuple(self)[:-1], ", ".join(self.flags))
+        waits = "" if self.deferral == "automatic" else self.deferral
+        told = (waits, f"hidden in it: {', '.join(self.flags)}" if self.flags else "")
+        about = "; ".join(filter(None, told))
+        return self.name, self.kind, self.state, self.tokens, self.source, about
 
 
 def run(
@@ -57,19 +60,19 @@ def run(
     if as_json:
         print_json(rows)
         return
-    columns = ["name", "source", "kind", "state", "deferral", ">tokens", "flags"]
+    columns = ["name", "kind", "state", ">tokens", "?source", "/about"]
     console().print(table("", columns, [row.cells() for row in rows]))
     shown = [entry for entry in listed if entry.name in seen and is_offered(entry, Scope())]
     total = prices.of(tools_of(shown))
     told = f"{len(rows)} capabilities. All {len(shown)} tools that a model may be shown are"
-    console().print(safe(f"{told} {total:,} tokens, {prices.counter.how}."))
+    print_text(f"{told} {total:,} tokens, {prices.counter.how}.")
 
 
 def _row(entry: Entry, prices: Prices) -> Row:
     capability = entry.capability
     return Row(
         name=entry.name,
-        source=":".join(filter(None, (capability.source, capability.source_id))),
+        source=capability.owner_label,
         kind=capability.kind,
         state=entry.state,
         deferral=_deferral(capability) if isinstance(capability, ToolInfo) else "-",

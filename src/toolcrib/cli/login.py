@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from toolcrib.cli.listing import ask_if_running, list_servers
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.sources.mcp.servers import one_server
@@ -36,7 +37,8 @@ def run(
 
     Prints the address where a person says yes, opens it in the browser, and waits for the answer on
     a port of this machine. The tokens are kept in a file that only you can read, and renewed by
-    themselves. Exit code 1: logged in, and the tools could not be listed.
+    themselves. A gateway that runs has the tools at once. Exit code 1: logged in, and the tools
+    could not be listed.
 
         toolcrib login notion
         toolcrib login notion --forget
@@ -45,12 +47,15 @@ def run(
     with opening.mcp() as servers:
         source = one_server(server, servers.sources)
         if forget:
-            _tell_forgotten(source, forgot=source.forget_login(), as_json=as_json)
+            asked = ask_if_running(opening, "forget_login", server=source.server)
+            forgot = asked is True or source.forget_login()
+            _tell_forgotten(source, forgot=forgot, as_json=as_json)
             return
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what goes wrong, we say ourselves
         source.log_in(_opener(browser=not no_browser), timeout_s).result()
-        done = source.refresh().result()
-        names = [tool.name for tool in source.capabilities()]
+    (done,) = list_servers(opening, [source.server])
+    with opening.mcp() as servers:
+        names = [tool.name for tool in one_server(server, servers.sources).capabilities()]
     if as_json:
         print_json({"server": source.server, "tools": names, "error": done.error})
     elif not done.error:

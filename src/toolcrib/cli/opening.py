@@ -62,9 +62,10 @@ class Opening:
         return settings, ""
 
     def files(self, settings: Settings) -> tuple[Path, ...]:
-        """What those settings were read from: their file, and the files with MCP servers."""
+        """What those settings were read from: their file, and the files with servers and rules."""
         file = settings_file(os.environ, self.config).path
-        return tuple(dict.fromkeys((file, own_servers_file(), *settings.mcp_config)))
+        own = own_servers_file(), own_servers_file().with_name("rules.json")
+        return tuple(dict.fromkeys((file, *own, *settings.mcp_config)))
 
     @contextmanager
     def crib(self) -> Generator[Crib]:

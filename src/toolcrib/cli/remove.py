@@ -4,10 +4,12 @@ from typing import Annotated
 
 import typer
 
+from toolcrib.cli.listing import tell_gateway
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe
 from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
+from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.own_servers import drop_server
 from toolcrib.sources.mcp.servers import forget_server
@@ -18,7 +20,7 @@ NAME = "remove"
 
 def run(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The server, as it was called.")],
+    name: Annotated[str, typer.Argument(metavar="SERVER", help="The server, as it was called.")],
     as_json: AsJson = False,
 ) -> None:
     """Remove a server that was added, and all that is known of it.
@@ -30,9 +32,11 @@ def run(
     known = read_servers([file]).servers if file.exists() else ()
     if not drop_server(file, name):
         raise ConfigError(_not_there(name, settings))
+    tell_gateway(opening)  # it stops the server before what is known of it goes
     for server in known:
         if server.id == name:
             forget_server(server, settings.state_folder)
+    read_servers([file], LastGood(settings.state_folder))  # the copy forgets it too
     if as_json:
         print_json({"server": name, "file": str(file)})
     else:

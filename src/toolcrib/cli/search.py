@@ -3,11 +3,20 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from toolcrib.cli.kinds import Kinds, chosen
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, counts, print_json, safe, table
+from toolcrib.cli.screen import (
+    AsJson,
+    Listing,
+    Note,
+    console,
+    counts,
+    print_json,
+    print_notes,
+    print_text,
+    table,
+)
 from toolcrib.cli.vectors import await_vectors
 from toolcrib.model import Answer
 
@@ -42,37 +51,44 @@ def run(
 
 def show_answer(answer: Answer) -> None:
     """An answer as a table, and the way on where it is empty."""
-    screen = console()
     if answer.hits:
-        screen.print(_hits(answer))
+        console().print(_hits(answer))
+        remedies = dict.fromkeys((hit.state, hit.remedy) for hit in answer if hit.remedy)
+        print_notes(Note(state, remedy) for state, remedy in remedies)
         if answer.confidence != "high":
-            screen.print(safe(f"Confidence: {answer.confidence} ({answer.chance:.2f})"))
+            print_text(f"Confidence: {answer.confidence} ({answer.chance:.2f})")
     for hit in answer:
         if hit.often_with:
-            screen.print(safe(f"Often with {hit.name}: {', '.join(hit.often_with)}"))
+            print_text(f"Often with {hit.name}: {', '.join(hit.often_with)}")
     for name, nearest in answer.missing.items():
-        screen.print(safe(f"Not here: {name}. Nearest: {', '.join(nearest) or 'nothing alike'}"))
+        print_text(f"Not here: {name}. Nearest: {', '.join(nearest) or 'nothing alike'}")
     if answer.note:
-        screen.print(safe(answer.note))
+        print_text(answer.note)
     if answer.nearest:
-        screen.print(safe(f"Nearest names: {', '.join(answer.nearest)}"))
+        print_text(f"Nearest names: {', '.join(answer.nearest)}")
+    _show_servers(answer)
     for namespace, names in answer.names.items():
-        screen.print(safe(f"{namespace} ({len(names)}): {', '.join(names)}"))
+        print_text(f"{namespace} ({len(names)}): {', '.join(names)}", indent=2)
     if answer.namespaces and not answer.names:
-        screen.print(safe(f"There are: {counts(answer.namespaces)}"))
+        print_text(f"There are: {counts(answer.namespaces)}")
 
 
-def _hits(answer: Answer) -> Table:
+def _show_servers(answer: Answer) -> None:
+    """The servers that may be meant and whose tools cannot be had."""
+    for server in answer.unavailable:
+        print_text(str(server))
+
+
+def _hits(answer: Answer) -> Listing:
     rows = [
         (
-            place,
             hit.name,
             hit.kind,
-            hit.state if not hit.remedy else f"{hit.state}: {hit.remedy}",
+            hit.state,
             hit.permission_kind,
             f"{hit.score:.4f}",
             hit.description,
         )
-        for place, hit in enumerate(answer, 1)
+        for hit in answer
     ]
-    return table("", [">", "name", "kind", "state", "permission", ">score", "description"], rows)
+    return table("", ["name", "kind", "state", "permission", ">score", "/description"], rows)

@@ -13,6 +13,7 @@ import typer
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, print_json, warn
+from toolcrib.config import Settings
 from toolcrib.connect.place import NEEDS_UNIX, Runtime, can_have_daemon
 from toolcrib.connect.starting import READY
 from toolcrib.crib import Crib
@@ -72,7 +73,7 @@ def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
 
     def ready(runtime: Runtime) -> None:
         if detached:
-            log_to_file(opening.settings().state_folder)
+            log_to_file(Settings().state_folder)
             _step_back()
         elif as_json:
             print_json({"pid": runtime.pid, "address": _address(runtime)})
@@ -127,9 +128,11 @@ def _serve_stdio(opening: Opening, profile: str) -> None:
     from toolcrib.gateway.stdio import serve_stdio  # noqa: PLC0415 - as above
 
     def crib(loop: asyncio.AbstractEventLoop) -> Crib:
-        opened = Crib.from_settings(opening.lasting_settings()[0], loop=loop)
-        for problem in opened.problems:
+        settings, broken = opening.lasting_settings()
+        opened = Crib.from_settings(settings, loop=loop)
+        for problem in (*filter(None, [broken]), *opened.problems):
             warn(problem)
         return opened
 
-    serve_stdio(crib, Guest(LOCAL, profile_of(opening.settings().gateway, profile)))
+    settings, _ = opening.lasting_settings()
+    serve_stdio(crib, Guest(LOCAL, profile_of(settings.gateway, profile)))

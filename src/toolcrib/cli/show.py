@@ -16,7 +16,9 @@ NAME = "show"
 
 def run(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Its name; the bare name will do if it is unique.")],
+    name: Annotated[
+        str, typer.Argument(metavar="TOOL", help="Its name; the bare name will do if it is unique.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Show one capability in full, with its schema."""
@@ -34,10 +36,12 @@ def _whole(entry: Entry) -> Mapping[str, object]:
 
 def _show(entry: Entry) -> None:
     screen = console()
-    screen.print(safe(f"{entry.name} ({entry.capability.kind}, {entry.state})"), style="bold")
+    screen.print(
+        safe(f"{entry.name} ({entry.capability.kind}, {entry.state})"), style="bold", soft_wrap=True
+    )
     for key, value in _whole(entry).items():
         if value not in ("", (), None, {}) and key not in ("name", "kind", "state"):
-            screen.print(safe(f"{key}: {_text(value)}"))
+            screen.print(safe(f"{key}: {_text(value)}"), soft_wrap=not isinstance(value, str))
 
 
 def _text(value: object) -> str:

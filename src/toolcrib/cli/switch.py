@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
+from toolcrib.cli.listing import tell_gateway
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import console, print_json, safe
 from toolcrib.config import own_servers_file
@@ -44,6 +45,7 @@ def switch(opening: Opening, names: Sequence[str], *, on: bool, as_json: bool) -
         told.append({"server": server, "pattern": each.pattern, "tools": tools, "changed": new})
         if not as_json:
             _tell(each, on=on, new=new)
+    tell_gateway(opening)
     if as_json:
         print_json({"enabled": on, "file": str(own), "switched": told})
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.cli.screen import AsJson, console, print_json, print_text, table
 from toolcrib.cli.surfaces import Surface, surfaces
 from toolcrib.crib import HOST
 from toolcrib.session.accounting import Prices, SourceTokens, TokenEstimate
@@ -46,7 +46,7 @@ def run(context: typer.Context, mode: Mode = None, as_json: AsJson = False) -> N
         return
     _show(estimate, places)
     for each in asked:
-        console().print(safe(f"{each}."), soft_wrap=True)
+        print_text(f"{each}.")
 
 
 def _show(estimate: TokenEstimate, places: list[Surface]) -> None:
@@ -57,7 +57,7 @@ def _show(estimate: TokenEstimate, places: list[Surface]) -> None:
     screen.print()
     columns = ["sent by", ">all listed", ">with search", ">saved"]
     screen.print(table("", columns, map(_place, places)))
-    screen.print(safe(_verdict(estimate)))
+    print_text(_verdict(estimate))
 
 
 def _row(cost: SourceTokens) -> tuple[object, ...]:

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.cli.screen import AsJson, Listing, console, print_json, print_text, table
 from toolcrib.cli.vectors import await_vectors
 from toolcrib.index.protocol import Arm
 from toolcrib.search.explain import Explanation, Wording
@@ -43,30 +42,27 @@ def run(
 
 def show_explanation(why: Explanation) -> None:
     """An explanation, the verdict first."""
-    screen = console()
-    screen.print(safe(f"{why.name} for {why.query!r}: {why.summary}."))
+    print_text(f"{why.name} for {why.query!r}: {why.summary}.")
     if why.wordings:
-        screen.print(_wordings(why.wordings))
+        console().print(_wordings(why.wordings))
     best = f"; the best is {why.best[0]} with {why.best[1]:.4f}" if why.best else ""
-    screen.print(safe(f"Fused: rank {why.rank or '-'}, score {why.score:.4f}{best}."))
+    print_text(f"Fused: rank {why.rank or '-'}, score {why.score:.4f}{best}.")
     _show_lifts(why)
     if why.learned:
-        screen.print(safe(f"Learned from use: the score is {why.learned:.1%} higher for it."))
+        print_text(f"Learned from use: the score is {why.learned:.1%} higher for it.")
     for part, rank in why.parts:
-        screen.print(safe(f"Asked for beside: {part!r}, where it has rank {rank or '-'}."))
-    screen.print(
-        safe(f"Confidence of the answer: {why.confidence} ({why.chance:.2f}){_grounds(why)}.")
-    )
-    screen.print(safe(f"State: {why.state}. Hidden by: {why.hidden or 'no filter'}."))
-    screen.print(safe(f"The cut leaves {why.cut_at}, the limit {why.limit}."))
+        print_text(f"Asked for beside: {part!r}, where it has rank {rank or '-'}.")
+    print_text(f"Confidence of the answer: {why.confidence} ({why.chance:.2f}){_grounds(why)}.")
+    print_text(f"State: {why.state}. Hidden by: {why.hidden or 'no filter'}.")
+    print_text(f"The cut leaves {why.cut_at}, the limit {why.limit}.")
 
 
 def _show_lifts(why: Explanation) -> None:
     """How the places came about: by how many deviations each arm lifts it above the others."""
     if why.lifts:
-        console().print(safe(f"What lifts it: {_sum(why.lifts)}."))
+        print_text(f"What lifts it: {_sum(why.lifts)}.")
     if why.best and why.best[0] != why.name and why.best_lifts:
-        console().print(safe(f"What lifts the best: {_sum(why.best_lifts)}."))
+        print_text(f"What lifts the best: {_sum(why.best_lifts)}.")
 
 
 def _sum(lifts: Mapping[str, float]) -> str:
@@ -83,7 +79,7 @@ def _grounds(why: Explanation) -> str:
     return f", by words alone: the best has {why.share:.0%} of what is asked"
 
 
-def _wordings(wordings: Sequence[Wording]) -> Table:
+def _wordings(wordings: Sequence[Wording]) -> Listing:
     arms = list(wordings[0].ranks)
     ranks = [f">{arm}" for arm in arms]
     rows = [

@@ -37,6 +37,7 @@ from toolcrib.gateway.http.edge import Edge
 from toolcrib.gateway.http.web import WebServer
 from toolcrib.gateway.operator import Operator
 from toolcrib.gateway.shims import Shims
+from toolcrib.gateway.upkeep import Upkeep
 from toolcrib.sections import GatewaySettings
 
 LOOPBACK = "127.0.0.1"
@@ -76,7 +77,6 @@ class Daemon:
         self.admission, self.streams = Admission(), Admission(most=MOST_STREAMS)
         self._stopping = asyncio.Event()
         self._reloading = asyncio.Lock()
-        self._indexing: asyncio.Task[None] | None = None
         self._settings, _ = opening.settings()
         self._watcher = FileWatcher(lambda: opening.files(self._settings))
         self._watcher.look()  # and only then is read what counts
@@ -91,6 +91,7 @@ class Daemon:
             raise
         self.port: int = self._listening.getsockname()[1]
         self.house = self._housed(crib)
+        self._upkeep = Upkeep(crib)
         self._bounds = Bounds.of(allowed())
         self.shims = Shims(
             lambda: self.house.credentials, self._windows, self.admission, self._bounds
@@ -108,7 +109,7 @@ class Daemon:
         asyncio.get_running_loop().set_exception_handler(SpentLog())
         web, place = WebServer(self._edge(), self._bounds), self._holding.place
         serving = asyncio.create_task(web.serve_on(self._listening))
-        self._indexing = asyncio.create_task(self.house.open())
+        self._upkeep.start()
         watching = asyncio.create_task(self._watch())
         try:
             await self.shims.listener.listen(place.socket)
@@ -124,11 +125,11 @@ class Daemon:
             self._operator.listener.close()
             web.should_exit = True
             watching.cancel()
-            self._indexing.cancel()
             await self.shims.close()
             await asyncio.gather(serving, return_exceptions=True)
             async with self._reloading:
-                await self._close(self.house)
+                await self._upkeep.close()
+                await self.house.close()
 
     def stop(self) -> None:
         """End soon."""
@@ -156,6 +157,7 @@ class Daemon:
                 await asyncio.to_thread(self._watcher.look)
                 self._settings, problem = await asyncio.to_thread(self._opening.settings)
                 await go_by(self._settings)
+                self._upkeep.look()
             except ToolcribError as error:
                 self._note_broken(str(error), self.house.crib)
                 raise
@@ -176,10 +178,12 @@ class Daemon:
 
     async def _begin_anew(self, settings: Settings) -> None:
         crib = await asyncio.to_thread(self._opening.crib, settings)
+        await self._upkeep.close()
+        self._upkeep = Upkeep(crib)
         old, self.house = self.house, self._housed(crib)
         await self.shims.drop()
-        await self._close(old)
-        self._indexing = asyncio.create_task(self.house.open())
+        await old.close()
+        self._upkeep.start()
         _log.info("reloaded")
 
     def _note_broken(self, problem: str, crib: Crib) -> None:
@@ -202,13 +206,6 @@ class Daemon:
                 _log.debug("not all files can be used")  # that was said already
             except Exception:  # noqa: BLE001 - whatever it is, the daemon goes on as it was
                 _log.exception("what has changed could not be taken")
-
-    async def _close(self, house: House) -> None:
-        """Close it, and give up indexing it: to embed everything may take an hour."""
-        if self._indexing:
-            self._indexing.cancel()
-            await asyncio.gather(self._indexing, return_exceptions=True)
-        await house.close()
 
     def _housed(self, crib: Crib) -> House:
         return House(crib, self._opening.windows, self.port)

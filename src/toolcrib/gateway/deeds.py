@@ -3,17 +3,23 @@
 import asyncio
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import version
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
-from toolcrib.errors import ConfigError
+from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.execute.tickets import Ticket
 from toolcrib.gateway.admission import Admission
 from toolcrib.gateway.house import House
-from toolcrib.gateway.operator import Do
+from toolcrib.gateway.operator import Do, Tell
 from toolcrib.gateway.shims import Shims
 from toolcrib.model import Json
+from toolcrib.sources.mcp.servers import one_server
+from toolcrib.sources.mcp.source import McpSource, Refreshed
+
+STILL_S = 5.0
+"""How often somebody who waits for servers hears which are not listed yet."""
 
 
 class Served(Protocol):
@@ -35,30 +41,75 @@ class Served(Protocol):
 def deeds_of(daemon: Served) -> Mapping[str, Do]:
     """Each by its name."""
 
-    async def status(_asked: Mapping[str, Any]) -> Json:
+    async def status(_asked: Mapping[str, Any], _tell: Tell) -> Json:
         return await asyncio.to_thread(_status, daemon)
 
-    async def stop(_asked: Mapping[str, Any]) -> Json:
+    async def stop(_asked: Mapping[str, Any], _tell: Tell) -> Json:
         daemon.stop()
         return True
 
-    async def reload(_asked: Mapping[str, Any]) -> Json:
+    async def reload(_asked: Mapping[str, Any], _tell: Tell) -> Json:
         await daemon.reload()
         return True
 
-    async def changed(_asked: Mapping[str, Any]) -> Json:
+    async def changed(_asked: Mapping[str, Any], _tell: Tell) -> Json:
         await daemon.catch_up()
         return True
 
-    async def approvals(_asked: Mapping[str, Any]) -> Json:
+    async def servers(_asked: Mapping[str, Any], _tell: Tell) -> Json:
+        return await asyncio.to_thread(_servers, daemon)
+
+    async def refresh(asked: Mapping[str, Any], tell: Tell) -> Json:
+        with suppress(ToolcribError):  # what is wrong with files is said elsewhere
+            await daemon.catch_up()
+        return await _refreshed(_meant(daemon, asked.get("servers")), tell)
+
+    async def forget_login(asked: Mapping[str, Any], _tell: Tell) -> Json:
+        (source,) = _meant(daemon, [asked.get("server")])
+        return await asyncio.to_thread(source.forget_login)
+
+    async def approvals(_asked: Mapping[str, Any], _tell: Tell) -> Json:
         return [_ticket(each) for each in daemon.house.crib.tickets.waiting()]
 
-    async def decide(asked: Mapping[str, Any]) -> Json:
+    async def decide(asked: Mapping[str, Any], _tell: Tell) -> Json:
         _decide(daemon, str(asked.get("id", "")), allowed=asked.get("allowed") is True)
         return True
 
-    deeds = (status, stop, reload, changed, approvals, decide)
+    listing = (changed, servers, refresh, forget_login)
+    deeds = (status, stop, reload, *listing, approvals, decide)
     return {deed.__name__: deed for deed in deeds}
+
+
+def _meant(daemon: Served, names: object) -> list[McpSource]:
+    """The servers of these names; without names, all that are not switched off."""
+    every = list(daemon.house.crib.servers.values())
+    if isinstance(names, list) and names:
+        return [one_server(str(name), every) for name in cast("list[object]", names)]
+    return [each for each in every if not each.config.disabled]
+
+
+async def _refreshed(sources: Sequence[McpSource], tell: Tell) -> Json:
+    """List them anew; each is told as it is done, and who is not, so that nobody thinks we hang."""
+    running = {asyncio.wrap_future(each.refresh()): each.server for each in sources}
+    done: dict[str, Json] = {}
+    left = set(running)
+    while left:
+        ended, left = await asyncio.wait(left, timeout=STILL_S, return_when=asyncio.FIRST_COMPLETED)
+        for each in ended:
+            gone = Refreshed(running[each], 0, 0.0, "was taken out, or stopped, meanwhile")
+            done[running[each]] = how = (gone if each.cancelled() else each.result())._asdict()
+            tell({"listed": how})
+        if not ended:
+            tell({"listing": sorted(running[each] for each in left)})
+    return [done[each.server] for each in sources]
+
+
+def _servers(daemon: Served) -> Json:
+    sources = daemon.house.crib.servers.values()
+    return {
+        "servers": [each.status().as_json() for each in sources],
+        "broken_files": list(daemon.broken),
+    }
 
 
 def _decide(daemon: Served, id: str, *, allowed: bool) -> None:
@@ -97,7 +148,12 @@ def _status(daemon: Served) -> Json:
         ],
         "http": daemon.house.sessions.guests(),
         "servers": [
-            {"server": each.server, "state": each.state, "tools": each.tools}
+            {
+                "server": each.server,
+                "state": each.state,
+                "tools": each.tools,
+                "listing": each.listing,
+            }
             for each in (source.status() for source in crib.servers.values())
         ],
         "waiting": len(crib.tickets.waiting()),

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable
 
 from toolcrib.crib import Crib
-from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.gateway.credentials import Credentials
 from toolcrib.gateway.front import Windows
 from toolcrib.gateway.http.headers import LOOPBACK
@@ -14,7 +13,6 @@ from toolcrib.gateway.keys import Keys
 from toolcrib.gateway.sdk import TransportSecuritySettings
 
 CLOSE_S = 12.0
-EMBED_S = 3600
 
 _log = logging.getLogger(__name__)
 
@@ -34,33 +32,6 @@ class House:
             allowed_origins=list(settings.origins),
         )
         self.sessions = Sessions(self.windows, security, settings.body_bytes)
-
-    async def open(self) -> None:
-        """Let apps join, and index everything; meanwhile whoever searches waits or gets less."""
-        for problem in self.crib.problems:
-            if problem not in self.crib.broken_files:  # the daemon says those
-                _log.warning("%s", problem)
-        try:
-            if self.crib.settings.apps.enabled:
-                await asyncio.to_thread(self.crib.listen)
-        except SourceError as error:
-            _log.warning("%s", error)
-        try:
-            await self._index()
-        except ToolcribError as error:
-            _log.error("not indexed: %s", error)
-
-    async def _index(self) -> None:
-        """Index, and say how far it is: by words at first, by meaning once there are vectors."""
-        done = await asyncio.to_thread(self.crib.embedded, 0.0)
-        _log.info("%d capabilities are indexed", len(self.crib.entries()))
-        if self.crib.has_embedder and not done:
-            _log.info("embedding in the background; searches go by words meanwhile")
-            for _ in range(EMBED_S):
-                if await asyncio.to_thread(self.crib.embedded, 1.0):
-                    _log.info("embedded; searches go by meaning too")
-                    return
-                await asyncio.sleep(1.0)
 
     async def leave(self) -> None:
         """End every session and every window, and let the crib be."""

@@ -18,7 +18,9 @@ from toolcrib.sources.connection_limiter import ConnectionLimiter
 MESSAGE_S = 30.0
 MOST_AT_ONCE = 16
 
-Do = Callable[[Mapping[str, Any]], Awaitable[Json]]
+Tell = Callable[[Json], None]
+Do = Callable[[Mapping[str, Any], Tell], Awaitable[Json]]
+"""Does what is asked for; meanwhile it may tell how far it is."""
 
 _log = logging.getLogger(__name__)
 
@@ -37,9 +39,14 @@ class Operator:
             async with asyncio.timeout(MESSAGE_S):
                 asked = await reader.readuntil(b"\n")
             self._silent.leave(writer)
-            answer = await self._answer(asked)  # takes as long as it takes: half a deed is none
+
+            def tell(news: Json) -> None:
+                if not writer.is_closing():
+                    writer.write(_line({"told": news}))
+
+            answer = await self._answer(asked, tell)  # as long as it takes: half a deed is none
             async with asyncio.timeout(MESSAGE_S):
-                writer.write(json.dumps(answer).encode() + b"\n")
+                writer.write(_line(answer))
                 await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             _log.debug("the operator has left")
@@ -47,7 +54,7 @@ class Operator:
             self._silent.leave(writer)
             await hang_up(writer)
 
-    async def _answer(self, line: bytes) -> JsonObject:
+    async def _answer(self, line: bytes, tell: Tell) -> JsonObject:
         """What came of a request: `done`, or an `error` with cause and remedy."""
         try:
             asked = json.loads(line)
@@ -57,6 +64,10 @@ class Operator:
                 "error": f"not one of: {', '.join(self._deeds)}; is the daemon another version?"
             }
         try:
-            return {"done": await deed(asked)}
+            return {"done": await deed(asked, tell)}
         except ToolcribError as error:
             return {"error": str(error)}
+
+
+def _line(message: JsonObject) -> bytes:
+    return json.dumps(message).encode() + b"\n"

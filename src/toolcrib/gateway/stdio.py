@@ -16,6 +16,7 @@ from typing import NamedTuple
 from toolcrib.connect.place import can_have_daemon
 from toolcrib.crib import Crib
 from toolcrib.gateway.guest import Guest
+from toolcrib.gateway.lister import Lister
 from toolcrib.gateway.streams import Send, message_streams
 from toolcrib.gateway.window import Window
 from toolcrib.sources.mcp.lines import Reader
@@ -44,9 +45,12 @@ async def _open(
     opening: Callable[[asyncio.AbstractEventLoop], Crib], guest: Guest, wires: Wires
 ) -> None:
     crib = opening(asyncio.get_running_loop())
+    lister = Lister(crib)
+    lister.look()
     try:
         await _serve(crib, guest, wires)
     finally:
+        lister.close()
         await asyncio.to_thread(crib.close)
 
 

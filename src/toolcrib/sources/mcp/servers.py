@@ -11,15 +11,17 @@ from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.config import Servers, read_servers
 from toolcrib.sources.mcp.engine_room import EngineRoom
-from toolcrib.sources.mcp.fingerprint import config_hash, install_key
+from toolcrib.sources.mcp.fingerprint import config_hash, install_key, program_hash
 from toolcrib.sources.mcp.logins import LoginFile
+from toolcrib.sources.mcp.masked_entry import masked_entry
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.state import KEY, State, open_state
-from toolcrib.sources.mcp.trust import Trust
+from toolcrib.sources.mcp.trust import Identity, Trust
 from toolcrib.store.decisions import Decisions
+from toolcrib.text.canonical import canonical
 from toolcrib.text.nearest import nearest
 
 KNOWN = "mcp"
@@ -27,13 +29,14 @@ LOGINS = "logins"
 
 
 class Exchanged(NamedTuple):
-    """Which sources are new, and which are no longer there.
+    """Which sources are new, which are no longer there, and which say something else.
 
-    A server that is configured otherwise now has one among both.
+    A server that is another now has one among the new and one among the gone.
     """
 
-    came: tuple[McpSource, ...] = ()
-    gone: tuple[McpSource, ...] = ()
+    came: tuple[McpSource, ...]
+    gone: tuple[McpSource, ...]
+    changed: tuple[McpSource, ...]
 
 
 class McpServers:
@@ -62,14 +65,14 @@ class McpServers:
     def take(self, found: Servers, *, always_load: bool = True) -> Exchanged:
         """Have just these servers from now on.
 
-        Those that are configured as before stay, whatever they do; those that are gone run on until
-        they are told otherwise: see `McpSource.retire`. `always_load`: whether servers may ask that
-        tools of theirs are never deferred.
+        Those whose process is configured as before stay, whatever they do; those that are gone run
+        on until they are told otherwise: see `McpSource.retire`. `always_load`: whether servers may
+        ask that tools of theirs are never deferred.
         """
         wanted = [_by_rule(each, always_load=always_load) for each in found.servers]
         self.problems = found.problems
         self.broken, self.broken_files = found.broken, found.broken_files
-        before = self.sources
+        before, configs = self.sources, {each: each.config for each in self.sources}
         try:
             self.sources = self._kept_or_made(wanted) if wanted else ()
         except ToolcribError as error:
@@ -78,6 +81,7 @@ class McpServers:
         return Exchanged(
             came=tuple(each for each in self.sources if each not in before),
             gone=tuple(each for each in before if each not in self.sources),
+            changed=tuple(each for each in before if each.config != configs[each]),
         )
 
     def close(self) -> None:
@@ -91,15 +95,36 @@ class McpServers:
         state = self._state = self._state or open_state(self._state_folder)
         self.problems += state.problems
         before = {source.config.id: source for source in self.sources}
-        same = {id: each for id, each in before.items() if each.config in wanted}
-        return tuple(same.get(each.id) or self._source(each, state) for each in wanted)
+        return tuple(
+            _kept(before.get(each.id), each) or self._source(each, state) for each in wanted
+        )
 
     def _source(self, config: ServerConfig, state: State) -> McpSource:
         hashed = config_hash(config.transport, state.key)
-        trust = Trust(config, state.decisions, hashed)
+        trust = Trust(config, state.decisions, identity(config, state.key))
         log = ServerLog(config.id, log_path(self._state_folder, config.id))
         memory = Memory(config.id, hashed, self._cache, trust, log)
         return McpSource(config, memory, self._room, LoginFile(self._logins, config.id))
+
+
+def identity(config: ServerConfig, key: bytes) -> Identity:
+    """What makes the server the one it is.
+
+    In our own file, which the operator alone writes, it is the program, whatever that is told. In
+    any other file it is the whole entry: another hand may have changed a word of it.
+    """
+    whole, entry = config_hash(config.transport, key), canonical(masked_entry(config.transport))
+    if not config.is_own:
+        return Identity(whole, entry=entry)
+    return Identity(program_hash(config.transport, key), whole, entry)
+
+
+def _kept(source: McpSource | None, config: ServerConfig) -> McpSource | None:
+    """The source, going by this configuration, if its process is the same by it."""
+    if source is None or source.config.differs_in_process(config):
+        return None
+    source.config = config
+    return source
 
 
 def _by_rule(config: ServerConfig, *, always_load: bool) -> ServerConfig:

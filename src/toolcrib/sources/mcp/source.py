@@ -1,14 +1,14 @@
 """McpSource: the tools of one MCP server, and what it has beside them, whether or not it runs."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, NamedTuple, Self
 
 from toolcrib.errors import SourceError, UnknownTool
-from toolcrib.model import Call, Outcome, Running, SourceKind, State, ToolInfo
+from toolcrib.model import Call, JsonObject, Outcome, Running, SourceKind, State, ToolInfo
 from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.definitions import Defined, define
 from toolcrib.sources.mcp.engine_room import EngineRoom
@@ -27,7 +27,9 @@ from toolcrib.sources.mcp.trust import Judgement
 class ServerStatus:
     """What there is to say of one server. Times are in seconds, `seen` since the epoch.
 
+    `starting` says what its start is at, "installing by npx (35 s)"; it is empty if it does not.
     `memory_bytes` is what its processes take now; None if none runs here, or nobody can tell.
+    `listing`: it is about to be listed for the first time, or just being so.
     """
 
     server: str
@@ -41,13 +43,41 @@ class ServerStatus:
     seen: float
     failure: Failure | None
     memory_bytes: int | None = None
+    listing: bool = False
+    starting: str = ""
+
+    @classmethod
+    def of_json(cls, said: Mapping[str, Any]) -> Self:
+        """What `as_json` made; what another version has more is left out."""
+        known: dict[str, Any]
+        known = {each.name: said[each.name] for each in fields(cls) if each.name in said}
+        known["failure"] = Failure(**said["failure"]) if said["failure"] else None
+        return cls(**known)
+
+    def as_json(self) -> JsonObject:
+        """All of it, and the remedy, for programs."""
+        failure = self.failure._asdict() if self.failure else None
+        return {**asdict(self), "failure": failure, "remedy": self.remedy}
+
+    @property
+    def remedy(self) -> str:
+        """What the operator may do about it; nothing if nothing is wrong."""
+        if self.state == "disabled" or self.listing:
+            return ""
+        if self.state == "needs_login":
+            return f"toolcrib login {self.server}"
+        if self.failure:
+            return f"toolcrib refresh {self.server}"
+        if self.waiting:
+            return f"toolcrib review {self.server}"
+        return "" if self.seen else f"toolcrib refresh {self.server}"
 
 
 class Refreshed(NamedTuple):
     """How a refresh of one server went: `error` is empty if it went well.
 
     `seconds` begin with its turn: that others are started first is none of its doing.
-    `waiting` is how many of its tools wait for the operator's review.
+    `waiting` is how many of its tools wait for the operator's review; `remedy` is a command.
     """
 
     server: str
@@ -55,6 +85,7 @@ class Refreshed(NamedTuple):
     seconds: float
     error: str = ""
     waiting: int = 0
+    remedy: str = ""
 
 
 class McpSource:
@@ -75,22 +106,42 @@ class McpSource:
     ) -> None:
         self.id: str | None = config.prefix or config.id
         self.server = config.id
-        self.config = config
         self._room = room
-        self.filed_under = memory.trust.source
+        self.trust = memory.trust
         self._memory = memory
         self._logins = logins
         self._keeper = Keeper(config, self._memory, room, logins)
         self._errands = Errands(self._keeper, room)
         self.offers = Offers(memory, self._errands)
-        self._defined: tuple[Judgement | None, Defined] = (None, Defined({}, ()))
+        self._defined: tuple[Judgement | None, ServerConfig, Defined]
+        self._defined = None, config, Defined({}, ())
+        self._listings: set[Future[Refreshed]] = set()
         room.closing.append(self._keeper.close)
+
+    @property
+    def config(self) -> ServerConfig:
+        """How it is configured. Another one takes effect at once, and must be of this process."""
+        return self._keeper.config
+
+    @config.setter
+    def config(self, config: ServerConfig) -> None:
+        self._keeper.config = config
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether its tools were never listed, as it is configured, and may be."""
+        return self._memory.known is None and not self.config.disabled
+
+    @property
+    def listing(self) -> bool:
+        """Whether it is about to be listed for the first time, or just being so."""
+        return bool(self._listings) and self._memory.known is None
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What was wrong with the last listing, and that there is none yet."""
         said = self._memory.problem
-        if self._memory.known is None and not self.config.disabled and not said:
+        if self.is_unknown and not self.listing and not said:
             said = f"MCP server {self.server!r} is not known yet; run `toolcrib refresh`"
         return (*filter(None, [said, self._wait()]), *self._look().problems)
 
@@ -124,7 +175,10 @@ class McpSource:
 
     def refresh(self) -> "Future[Refreshed]":
         """Start the server once, if it is not up, and list its tools anew."""
-        return self._room.submit(self._refreshed())
+        listing = self._room.submit(self._refreshed())
+        self._listings.add(listing)
+        listing.add_done_callback(self._listings.discard)
+        return listing
 
     def warm_up(self) -> None:
         """Start the server in the background, unless something speaks against it."""
@@ -146,16 +200,21 @@ class McpSource:
         return self._room.submit(self._logged_in(show, patience_s))
 
     def forget_login(self) -> bool:
-        """Remove the tokens of the server; whether there were any. Raises `SourceError`."""
+        """Remove the tokens of the server, and hang up; whether there were any.
+
+        Raises `SourceError`.
+        """
         forgot = self._logins is not None and self._logins.forget()
         if forgot:
             self._memory.note(Failure(NEEDS_LOGIN, "its login was forgotten", time.time()))
+        if forgot and self._keeper.up:
+            self._room.submit(self._keeper.stop())
         return forgot
 
     def status(self) -> ServerStatus:
         """What is known of the server, without starting it."""
         known, stdio = self._memory.known, isinstance(self.config.transport, Command)
-        pid = self._keeper.pid
+        pid, phase = self._keeper.pid, self._keeper.phase
         return ServerStatus(
             server=self.server,
             transport="stdio" if stdio else "http",
@@ -168,6 +227,8 @@ class McpSource:
             seen=known.fetched if known else 0.0,
             failure=self._memory.failure,
             memory_bytes=resident_bytes(pid) if pid else None,
+            starting=phase.words() if phase else "",
+            listing=self.listing,
         )
 
     async def _refreshed(self) -> Refreshed:
@@ -178,7 +239,8 @@ class McpSource:
             failed = str(error)
         tools, waiting = len(self._look().tools), len(self.judgement.waiting())
         seconds = time.monotonic() - self._keeper.began
-        return Refreshed(self.server, tools, seconds, failed, waiting)
+        remedy = replace(self.status(), listing=False).remedy if failed else ""
+        return Refreshed(self.server, tools, seconds, failed, waiting, remedy)
 
     async def _logged_in(self, show: Callable[[str], None], patience_s: float) -> None:
         transport = self.config.transport
@@ -201,10 +263,11 @@ class McpSource:
 
     def _look(self) -> Defined:
         """The tools as they are known now, read once for each listing."""
-        judgement, known, (seen, defined) = self.judgement, self._memory.known, self._defined
-        if judgement is not seen and known is not None:
-            defined = define(self.config, known, judgement)
-            self._defined = judgement, defined
+        judgement, known, config = self.judgement, self._memory.known, self.config
+        seen, by, defined = self._defined
+        if (judgement is not seen or config is not by) and known is not None:
+            defined = define(config, known, judgement)
+            self._defined = judgement, config, defined
         return defined
 
     def _wait(self) -> str:

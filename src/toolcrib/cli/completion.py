@@ -1,0 +1,106 @@
+"""What the shell is told when somebody presses Tab: names, read from what is stored.
+
+Starts nothing, runs nobody's code and writes nothing. Whatever goes wrong, there is no name to
+offer: a shell has no place for an error.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
+
+import typer
+from typer.models import ArgumentInfo, OptionInfo
+
+from toolcrib.cli.opening import Opening
+from toolcrib.config import Settings
+from toolcrib.gateway.guest import EVERYTHING
+from toolcrib.gateway.keys import Keys
+from toolcrib.names.origin import Origin
+from toolcrib.sources.mcp.config import read_servers
+from toolcrib.sources.mcp.servers import KNOWN
+from toolcrib.takeover.clients import CLIENTS
+
+PACKAGED = Path(__file__).parent.parent / "tools" / "tools.yaml"
+_KEY = re.compile(r"^(\w+):", re.MULTILINE)
+
+Names = Callable[[Settings], Iterable[str]]
+
+
+def completed(run: Callable[..., None]) -> Callable[..., None]:
+    """The same command, whose parameters complete by what they take: `SERVER`, `--client`."""
+    for name, hint in get_type_hints(run, include_extras=True).items():
+        if get_origin(hint) is Annotated:
+            info = cast("ArgumentInfo | OptionInfo", get_args(hint)[1])
+            names = _COMPLETED.get(_taken(name, info))
+            if names and info.autocompletion is None:
+                info.autocompletion = _completer(names)
+    return run
+
+
+def _taken(name: str, info: ArgumentInfo | OptionInfo) -> str:
+    """What a parameter takes: the metavar, unless it is as little as `NAME`."""
+    metavar = (info.metavar or name.upper()).removesuffix("...")
+    return metavar if metavar != "NAME" else f"--{name}"
+
+
+def _completer(names: Names) -> Callable[[typer.Context, str], list[str]]:
+    def complete(context: typer.Context, incomplete: str) -> list[str]:
+        try:
+            every = names(_opening(context).settings())
+            return sorted({name for name in every if name.startswith(incomplete)})
+        except Exception:  # noqa: BLE001 - see above
+            return []
+
+    return complete
+
+
+def _opening(context: typer.Context) -> Opening:
+    """What stands before the command, as far as it is typed."""
+    given = cast("Mapping[str, Any]", context.find_root().params)
+    return Opening(given.get("config"), tuple(given.get("mcp_config") or ()))
+
+
+def _servers(settings: Settings) -> Iterable[str]:
+    return [server.id for server in read_servers(settings.mcp_config).servers]
+
+
+def _tools(settings: Settings) -> Iterable[str]:
+    servers = read_servers(settings.mcp_config).servers
+    stems = {server.id: server.prefix or server.id for server in servers}
+    if settings.builtin_tools:
+        yield from _KEY.findall(PACKAGED.read_text(encoding="utf-8"))
+    for file in (settings.state_folder / KNOWN).glob("*.json"):
+        known = json.loads(file.read_bytes())["entry"]
+        if known["server"] in stems:
+            stem = stems[known["server"]]
+            for tool in known["listing"]["tools"]:
+                yield Origin("mcp", stem, tool["name"]).wanted()
+
+
+def _servers_and_tools(settings: Settings) -> Iterable[str]:
+    yield from _servers(settings)
+    yield from _tools(settings)
+
+
+def _clients(_settings: Settings) -> Iterable[str]:
+    return [client.name for client in CLIENTS]
+
+
+def _profiles(settings: Settings) -> Iterable[str]:
+    return {EVERYTHING, *settings.gateway.profiles}
+
+
+def _keys(settings: Settings) -> Iterable[str]:
+    return [key.name for key in Keys(settings.state_folder).all()]
+
+
+_COMPLETED: Mapping[str, Names] = {
+    "SERVER": _servers,
+    "TOOL": _tools,
+    "SERVER|TOOL": _servers_and_tools,
+    "KEY": _keys,
+    "--client": _clients,
+    "--profile": _profiles,
+}

@@ -1,0 +1,96 @@
+"""Lists the tools of MCP servers for a command, and shows each as it comes.
+
+A gateway that runs does it itself: it owns the servers, and nobody starts them twice. Where none
+runs, this process starts them once.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.place import place_for
+from toolcrib.cli.screen import Note, console, print_notes, safe, warn
+from toolcrib.errors import ConfigError
+from toolcrib.gateway.asking_operator import ask, is_running
+from toolcrib.model import Json
+from toolcrib.sources.mcp.refresh import refresh
+from toolcrib.sources.mcp.servers import one_server
+from toolcrib.sources.mcp.source import McpSource, Refreshed
+
+
+def list_servers(
+    opening: Opening, names: Sequence[str] = (), told: Callable[[Refreshed], None] = lambda _: None
+) -> list[Refreshed]:
+    """List the tools of these servers, or of all that are not switched off; `told` hears of each.
+
+    In the order of the configuration. One that fails costs no other. A server takes as long as its
+    own `start_timeout_s` lets it. Raises `ConfigError` for a name that none has.
+    """
+    place = place_for(opening)
+    if is_running(place):
+
+        def heard(news: Json) -> None:
+            match news:
+                case {"listed": how}:
+                    told(Refreshed(**cast("dict[str, Any]", how)))
+                case _:
+                    return  # that some are not done yet: the clock on the screen says so too
+
+        done = ask(place, "refresh", heard, servers=list(names))
+        return [Refreshed(**each) for each in cast("list[dict[str, Any]]", done)]
+    with opening.mcp() as servers:
+        return refresh(_meant(names, servers.sources), told)
+
+
+def show_listing(opening: Opening, names: Sequence[str] = ()) -> list[Refreshed]:
+    """The same, with a line for each server on the screen as it comes, and a clock meanwhile.
+
+    Why one failed, and what to do about it, stands below.
+    """
+    screen = console()
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        bar.add_task("listing the tools of MCP servers")
+
+        def told(done: Refreshed) -> None:
+            bar.console.print(safe(listed_line(done)), soft_wrap=True)
+
+        every = list_servers(opening, names, told)
+    print_notes(Note(each.server, each.error, each.remedy) for each in every if each.error)
+    return every
+
+
+def listed_line(done: Refreshed) -> str:
+    """How it went with one server, in a line."""
+    if done.error:
+        return f"  {done.server}: failed, {done.seconds:.1f} s"
+    waiting = f", {done.waiting} wait for `toolcrib review {done.server}`" if done.waiting else ""
+    return f"  {done.server}: {done.tools} tools, {done.seconds:.1f} s{waiting}"
+
+
+def tell_gateway(opening: Opening) -> None:
+    """Let a gateway that runs take what was changed, at once; without one there is nothing to do.
+
+    Should it not answer, it takes the change by itself a moment later.
+    """
+    ask_if_running(opening, "changed")
+
+
+def ask_if_running(opening: Opening, do: str, **more: Json) -> Json:
+    """What the gateway says; None if none runs. That it says no is a warning, and no error."""
+    place = place_for(opening)
+    if not is_running(place):
+        return None
+    try:
+        return ask(place, do, **more)
+    except ConfigError as error:
+        warn(str(error))
+        return None
+
+
+def _meant(names: Sequence[str], sources: Sequence[McpSource]) -> Sequence[McpSource]:
+    if names:
+        return [one_server(name, sources) for name in names]
+    return [each for each in sources if not each.config.disabled]

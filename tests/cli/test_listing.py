@@ -1,0 +1,156 @@
+"""Commands that list tools: a gateway that runs does it, and shows it at once."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Ran, Run
+from tests.gateway.kitchen import Kitchen, entry, pid_of
+from tests.sources.mcp.faking import FAKE, nothing_left
+from tests.waiting import until_async
+from toolcrib.connect.place import FOLDER
+from toolcrib.gateway.daemon import Daemon
+
+Command = Callable[..., Coroutine[Any, Any, Ran]]
+Scenario = Callable[[Daemon, Command], Coroutine[Any, Any, None]]
+FAKE_COMMAND = ("--", sys.executable, "-S", str(FAKE))
+CLAUDE = Path(".config/Claude/claude_desktop_config.json")
+
+
+@pytest.fixture
+def kitchen(tmp_path: Path) -> Kitchen:
+    return Kitchen(tmp_path)
+
+
+@pytest.fixture
+def beside(
+    kitchen: Kitchen, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Scenario], None]:
+    """Runs a scenario beside a gateway of these files, with the command line at hand."""
+    monkeypatch.setenv(FOLDER, str(kitchen.folder / "run"))
+
+    async def command(*words: str) -> Ran:
+        return await asyncio.to_thread(run, *words)
+
+    async def served(scenario: Scenario) -> None:
+        async with kitchen.serving() as daemon:
+            await scenario(daemon, command)
+
+    def begin(scenario: Scenario) -> None:
+        with nothing_left():
+            asyncio.run(served(scenario))
+
+    return begin
+
+
+def test_a_gateway_has_what_is_added_at_once_and_loses_what_is_removed(
+    beside: Callable[[Scenario], None],
+):
+    async def scenario(daemon: Daemon, command: Command) -> None:
+        crib = daemon.house.crib
+        ran = await command("add", "a", *FAKE_COMMAND)
+        assert ran.code == 0
+        assert "a: 12 tools" in ran.out
+        assert crib.servers["a"].status().state == "ready"  # it was not started elsewhere
+        assert "mcp_a_echo" in crib.entries()
+        await command("add", "later", "--no-start", *FAKE_COMMAND)
+        assert "later" in crib.servers
+        await command("remove", "a")
+        assert "a" not in crib.servers
+        assert "mcp_a_echo" not in crib.entries()
+
+    beside(scenario)
+
+
+def test_refresh_is_the_gateways_and_tells_of_each(
+    kitchen: Kitchen, beside: Callable[[Scenario], None]
+):
+    kitchen.write(
+        {
+            "a": entry(),
+            "bad": {"command": "no-such-command"},
+            "off": {"command": "x", "disabled": True},
+        }
+    )
+
+    async def scenario(daemon: Daemon, command: Command) -> None:
+        await until_async(lambda: "mcp_a_echo" in daemon.house.crib.entries())
+        kitchen.servers.write_text(kitchen.servers.read_text())
+        ran = await command("refresh")
+        assert ran.code == 1
+        assert "a: 12 tools" in ran.out
+        assert "\nbad: 'no-such-command' cannot be started" in ran.out
+        assert "→ toolcrib refresh bad" in ran.out
+        assert "off" not in ran.out
+        assert [each["server"] for each in (await command("refresh", "a", "--json")).json] == ["a"]
+        assert "nearest: a" in str((await command("refresh", "aa")).error)
+
+    beside(scenario)
+
+
+def test_servers_asks_the_gateway(kitchen: Kitchen, beside: Callable[[Scenario], None], run: Run):
+    kitchen.write({"a": entry(), "bad": {"command": "no-such-command"}})
+
+    async def scenario(daemon: Daemon, command: Command) -> None:
+        await until_async(lambda: "mcp_a_echo" in daemon.house.crib.entries())
+        await pid_of(daemon, "a")
+        await until_async(lambda: daemon.house.crib.servers["bad"].status().failure)
+        a, bad = (await command("servers", "--json")).json
+        assert (a["state"], a["tools"], a["failure"], a["remedy"]) == ("ready", 12, None, "")
+        assert a["memory_bytes"] > 1_000_000
+        assert bad["failure"]["code"] == "not_started"
+        assert bad["remedy"] == "toolcrib refresh bad"
+        shown = (await command("servers")).out
+        assert "→ toolcrib refresh bad" in shown
+        assert "No gateway" not in shown
+
+    beside(scenario)
+    assert "No gateway runs" in run("servers").out
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_import_lists_the_tools_of_what_it_takes(
+    home: Path, beside: Callable[[Scenario], None], run: Run, *, runs: bool
+):
+    claude = home / CLAUDE
+    claude.parent.mkdir(parents=True)
+    good, bad = entry(), {"command": "no-such-command"}
+    del good["permission"]
+    claude.write_text(json.dumps({"mcpServers": {"good": good, "bad": bad}}))
+
+    async def scenario(daemon: Daemon, command: Command) -> None:
+        ran = await command("import", "--client", "claude-desktop", "--yes")
+        told(ran)
+        assert "mcp_good_echo" in daemon.house.crib.entries()
+
+    def told(ran: Ran) -> None:
+        assert ran.code == 0
+        assert "good: 12 tools" in ran.out
+        assert "\nbad: 'no-such-command'" in ran.out
+        assert "12 tools of 1 servers are ready; 1 to be looked at" in ran.out
+        assert "gateway reload" not in ran.out
+
+    if runs:
+        beside(scenario)
+    else:
+        told(run("import", "--client", "claude-desktop", "--yes"))
+        assert run("search", "select:mcp_good_echo", "--json").json["hits"]
+
+
+def test_import_may_leave_the_listing_out_and_says_it_as_json(home: Path, run: Run):
+    claude = home / CLAUDE
+    claude.parent.mkdir(parents=True)
+    good = entry()
+    del good["permission"]
+    claude.write_text(json.dumps({"mcpServers": {"good": good}}))
+    asked = ("import", "--client", "claude-desktop", "--yes", "--json")
+    (first,) = run(*asked, "--no-list").json
+    assert first["listed"] == []
+    run("import", "--client", "claude-desktop", "--undo", "--yes")
+    (again,) = run(*asked).json
+    assert [(each["server"], each["tools"]) for each in again["listed"]] == [("good", 12)]

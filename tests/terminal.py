@@ -1,0 +1,87 @@
+"""A command at a real terminal: what it shows there, and answers to what it asks."""
+
+import contextlib
+import fcntl
+import os
+import re
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
+PART = re.compile(r"\x1b\[(?P<number>[0-9;?]*)(?P<deed>[A-Za-z])|(?P<move>[\r\n])|[^\x1b\r\n]+")
+
+
+class Shown(NamedTuple):
+    """How a command ended, and all that it wrote; `text` is what stays on the screen of it."""
+
+    code: int
+    raw: str
+
+    @property
+    def text(self) -> str:
+        return _screen(self.raw)
+
+
+def at_terminal(
+    *arguments: str,
+    columns: int = 80,
+    answers: Sequence[tuple[str, str]] = (),
+    env: Mapping[str, str] | None = None,
+) -> Shown:
+    """Run `toolcrib` with a terminal of its own; each answer is typed when its question is there.
+
+    An answer is a question's words and what is typed after them. Fails if one is never asked.
+    """
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "toolcrib.cli", *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm-256color", **(env or {})},
+        start_new_session=True,
+    )
+    os.close(theirs)
+    written, left = b"", list(answers)
+    with contextlib.suppress(OSError):  # Linux says so when the other side is closed
+        while part := os.read(ours, 65536):
+            written += part
+            if left and left[0][0] in _since(written, answers[: -len(left)]):
+                os.write(ours, left.pop(0)[1].encode())
+    os.close(ours)
+    shown = Shown(process.wait(60), written.decode(errors="replace"))
+    assert not left, f"{left[0][0]!r} was never asked: {shown.text}"
+    return shown
+
+
+def _since(written: bytes, answered: Sequence[tuple[str, str]]) -> str:
+    """What was written after the questions that are answered."""
+    text = ANSI.sub("", written.decode(errors="replace"))
+    for question, _ in answered:
+        text = text[text.index(question) + len(question) :]
+    return text
+
+
+def _screen(raw: str) -> str:
+    """What a terminal shows after all this: what was written over or erased is gone."""
+    lines, row, column = [""], 0, 0
+    for part in PART.finditer(raw):
+        if part["deed"] == "A":
+            row = max(0, row - int(part["number"] or 1))
+        elif part["deed"] == "K":
+            lines[row] = ""
+        elif part["move"] == "\r":
+            column = 0
+        elif part["move"]:
+            row, column = row + 1, 0
+            lines += [""] * (row + 1 - len(lines))
+        elif not part["deed"]:
+            kept = lines[row][:column].ljust(column)
+            lines[row] = kept + part[0] + lines[row][column + len(part[0]) :]
+            column += len(part[0])
+    return "\n".join(lines)
