@@ -154,3 +154,14 @@ def test_import_may_leave_the_listing_out_and_says_it_as_json(home: Path, run: R
     run("import", "--client", "claude-desktop", "--undo", "--yes")
     (again,) = run(*asked).json
     assert [(each["server"], each["tools"]) for each in again["listed"]] == [("good", 12)]
+
+
+def test_no_copy_keeps_the_secrets_of_a_server_that_was_removed(home: Path, run: Run):
+    def copies() -> bytes:
+        found = (home / ".local/state/toolcrib/last_good").iterdir()
+        return b"".join(path.read_bytes() for path in found)
+
+    run("add", "a", "--env", "TOKEN=s3cret", *FAKE_COMMAND)
+    assert b"s3cret" in copies()
+    run("remove", "a")
+    assert b"s3cret" not in copies()
