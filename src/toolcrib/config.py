@@ -74,10 +74,11 @@ class Settings(Section):
         description="The engine. `auto`: memory for `toolcrib serve`; for all else the stored index"
         " if it is of just this pool and can be opened, else memory.",
     )
-    builtin_tools: bool = Field(
-        default=True,
-        description="Whether the tools that come with Toolcrib are in the pool. Clients of the"
-        " gateway have them only by a profile with `builtin_tools = true`.",
+    builtin_tools: bool | Literal["auto"] = Field(
+        default="auto",
+        description="Whether the tools that come with Toolcrib are in the pool. `auto`: as long as"
+        " no MCP server, `tools` or `tool_modules` are configured, or where a profile wants them."
+        " Clients of the gateway have them only by a profile with `builtin_tools = true`.",
     )
     file_roots: tuple[Path, ...] = Field(
         default=(),

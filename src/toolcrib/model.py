@@ -8,6 +8,7 @@ and when a session defers tools (`SearchMode`).
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, overload
 
@@ -41,7 +42,8 @@ class Capability:
     hidden in its texts; what is here has been cleaned of it. `often_with` names what its author
     says it is used with. `packaged`: it comes with Toolcrib. `named_by` says who put it in the pool
     by its name: the program a function of its own, the operator an MCP server; nobody did with what
-    came along, such as tools of Toolcrib, of plugins and of apps.
+    came along, such as tools of Toolcrib, of plugins and of apps. `module` is the Python module of
+    a function that a program or the operator has added: a label, and no part of the definition.
     """
 
     kind: ClassVar[Kind]
@@ -65,7 +67,18 @@ class Capability:
     often_with: tuple[str, ...] = ()
     packaged: bool = False
     named_by: NamedBy = ""
+    module: str = ""
     pin: str = ""
+
+    @property
+    def owner(self) -> str:
+        """Whose it is: the id of its source, the module of a function, or else the kind."""
+        return self.source_id or self.module or self.source
+
+    @property
+    def owner_label(self) -> str:
+        """The same with the kind before an id: `mcp:github`."""
+        return f"{self.source}:{self.source_id}" if self.source_id else self.owner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +202,23 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Unavailable:
+    """A configured MCP server whose tools cannot be had now, or not all of them.
+
+    `code` is for programs. `reason` and `remedy` are for models and people, in words of ours, and
+    never the server's: as text they read "slack is configured but wants a login; the user can ...".
+    """
+
+    server: str
+    code: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.server} is configured but {self.reason}; {self.remedy}."
+
+
+@dataclass(frozen=True, slots=True)
 class Answer(Sequence[Hit]):
     """What a search returns: its hits, best first, and the way on where there are none.
 
@@ -198,7 +228,8 @@ class Answer(Sequence[Hit]):
     when browsing; so are `names` (source → names) where there are few. `note` says in a sentence or
     two what happened, empty when the hits speak for themselves. `confidence` says how sure it is
     that one of the hits fits, and `chance` the same as a number from 0 to 1; whoever is named or
-    selected fits.
+    selected fits. `unavailable` are a few servers that the query may be about, and whose tools
+    cannot be had.
     """
 
     query: str
@@ -210,6 +241,7 @@ class Answer(Sequence[Hit]):
     note: str = ""
     confidence: Confidence = "high"
     chance: float = 1.0
+    unavailable: tuple[Unavailable, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...
@@ -290,6 +322,7 @@ Ask: TypeAlias = Callable[[Mapping[str, Asked]], Awaitable[Mapping[str, JsonObje
 """What a tool asks of whoever called it, all at once and by keys of its own, and the replies by the
 same keys. What nobody replies to is missing among them."""
 Log: TypeAlias = Callable[[JsonObject], None]
+Pause: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +367,9 @@ class Running:
     `progress` hears how far it is, `log` what the tool says meanwhile (level, data, logger), and
     `ask` replies to what the tool wants to know before it goes on. `caller` is the id of whoever
     made the call: two with one id may hear what is meant for either. `roots` says where our own
-    file tools work for them, unless the settings name folders.
+    file tools work for them, unless the settings name folders. `pause` is there where somebody
+    hears of the progress and has set no limit: while it is entered, from whichever thread, the
+    clock stands still.
     """
 
     deadline: float
@@ -343,6 +378,7 @@ class Running:
     log: Log = log_nowhere
     caller: str = ""
     roots: RootsOf = "none"
+    pause: Pause | None = None
 
     @classmethod
     def of(

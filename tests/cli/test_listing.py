@@ -84,7 +84,7 @@ def test_refresh_is_the_gateways_and_tells_of_each(
         ran = await command("refresh")
         assert ran.code == 1
         assert "a: 12 tools" in ran.out
-        assert "bad: not listed: 'no-such-command' cannot be started" in ran.out
+        assert "\nbad: 'no-such-command' cannot be started" in ran.out
         assert "→ toolcrib refresh bad" in ran.out
         assert "off" not in ran.out
         assert [each["server"] for each in (await command("refresh", "a", "--json")).json] == ["a"]
@@ -131,7 +131,7 @@ def test_import_lists_the_tools_of_what_it_takes(
     def told(ran: Ran) -> None:
         assert ran.code == 0
         assert "good: 12 tools" in ran.out
-        assert "bad: not listed: 'no-such-command'" in ran.out
+        assert "\nbad: 'no-such-command'" in ran.out
         assert "12 tools of 1 servers are ready; 1 to be looked at" in ran.out
         assert "gateway reload" not in ran.out
 

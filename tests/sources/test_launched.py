@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.sources.mcp.faking import below, left_of, zombies
+from tests.waiting import HANG_S, until
 from toolcrib.sources.launched import Launched
 
 STUBBORN = """
@@ -111,3 +112,60 @@ def test_what_is_not_there_leaves_no_descriptor_behind():
         with pytest.raises(FileNotFoundError, match="no such command"):
             Launched(["no-such-command"], {}, None, stdin=subprocess.PIPE)
     assert descriptors() == before
+
+
+INSTALLS = """
+import pathlib, sys, time
+print(1, flush=True)
+sys.stdin.read()
+for _ in range(200):
+    print("x" * 4096, file=sys.stderr, flush=True)
+    print("x" * 4096, flush=True)
+pathlib.Path(sys.argv[1]).write_text("whole")
+time.sleep(float(sys.argv[2]))
+"""
+
+
+def installing(done: Path, *, finish_s: float = HANG_S, lasts_s: float = 0.0) -> Launched:
+    """A program that finishes something once nobody listens any more, and says much meanwhile."""
+    command = [sys.executable, "-S", "-c", INSTALLS, str(done), str(lasts_s)]
+    pipe = subprocess.PIPE
+    launched = Launched(command, {}, None, stdin=pipe, stderr=pipe, finish_s=finish_s)
+    assert launched.popen.stdout
+    launched.popen.stdout.read(1)
+    return launched
+
+
+def left(launched: Launched) -> None:
+    """As whoever gives up a start leaves it, or whoever dies."""
+    for pipe in (launched.popen.stdin, launched.popen.stdout, launched.popen.stderr):
+        assert pipe
+        pipe.close()
+
+
+def test_an_install_is_finished_though_nobody_waits_for_it(tmp_path: Path):
+    launched = installing(tmp_path / "done")
+    pids = below(os.getpid())
+    asyncio.run(launched.end())
+    left(launched)
+    until((tmp_path / "done").exists)
+    assert left_of(pids) == {}
+    assert zombies() == []
+
+
+def test_an_install_that_does_not_end_is_ended_after_a_while(tmp_path: Path):
+    launched = installing(tmp_path / "done", finish_s=0.5, lasts_s=600)
+    pids = below(os.getpid())
+    asyncio.run(launched.end())
+    left(launched)
+    assert left_of(pids) == {}
+
+
+def test_what_is_installed_is_ended_at_once(tmp_path: Path):
+    launched = installing(tmp_path / "done", lasts_s=600)
+    pids = below(os.getpid())
+    launched.settle()
+    asyncio.run(launched.end())
+    left(launched)
+    assert left_of(pids) == {}
+    assert not (tmp_path / "done").exists()

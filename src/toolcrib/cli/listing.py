@@ -11,7 +11,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
-from toolcrib.cli.screen import console, safe, warn
+from toolcrib.cli.screen import Note, console, print_notes, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.asking_operator import ask, is_running
 from toolcrib.model import Json
@@ -47,7 +47,10 @@ def list_servers(
 
 
 def show_listing(opening: Opening, names: Sequence[str] = ()) -> list[Refreshed]:
-    """The same, with a line for each server on the screen as it comes, and a clock meanwhile."""
+    """The same, with a line for each server on the screen as it comes, and a clock meanwhile.
+
+    Why one failed, and what to do about it, stands below.
+    """
     screen = console()
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
@@ -56,14 +59,15 @@ def show_listing(opening: Opening, names: Sequence[str] = ()) -> list[Refreshed]
         def told(done: Refreshed) -> None:
             bar.console.print(safe(listed_line(done)), soft_wrap=True)
 
-        return list_servers(opening, names, told)
+        every = list_servers(opening, names, told)
+    print_notes(Note(each.server, each.error, each.remedy) for each in every if each.error)
+    return every
 
 
 def listed_line(done: Refreshed) -> str:
-    """How it went with one server, in a line; of a failure the reason and the remedy."""
+    """How it went with one server, in a line."""
     if done.error:
-        remedy = f" → {done.remedy}" if done.remedy else ""
-        return f"  {done.server}: not listed: {done.error}{remedy}"
+        return f"  {done.server}: failed, {done.seconds:.1f} s"
     waiting = f", {done.waiting} wait for `toolcrib review {done.server}`" if done.waiting else ""
     return f"  {done.server}: {done.tools} tools, {done.seconds:.1f} s{waiting}"
 

@@ -29,14 +29,18 @@ GAVE_UP = CallError(
 _log = logging.getLogger(__name__)
 
 
-async def dispatch(call: Call, tool: ToolInfo, source: Source, running: Running) -> Outcome:
+async def dispatch(
+    call: Call, tool: ToolInfo, source: Source, running: Running, *, patient: bool = False
+) -> Outcome:
     """Call it; once more if it is a `read` that failed or was cut off, and there is time left.
+
+    `patient`: whether its clock may be stopped while its source gets ready.
 
     Every other kind is sent at most once. The kind is the one that the approval went by: what a
     server says of a tool makes it a `read` only as far as it is believed.
     """
     waiting = Waiting(running.ask)
-    running = replace(running, ask=waiting.ask)
+    running = replace(running, ask=waiting.ask, pause=waiting.pause if patient else None)
     outcome = await _attempt(call, tool, source, running, waiting)
     in_time = running.deadline + waiting.spent_s > time.monotonic()
     if _may_repeat(tool, outcome.error) and in_time:

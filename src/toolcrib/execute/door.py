@@ -149,7 +149,8 @@ class Door:
             deadline = time.monotonic() + limit_s
             running = Running.of(deadline, progress, ask, log, caller.id)
             running = replace(running, roots=caller.roots)
-            outcome = await self._sent(admitted, caller, running)
+            patient = timeout_s is None and progress is not None
+            outcome = await self._sent(admitted, caller, running, patient=patient)
         if self._audit:
             self._audit.note(seen, outcome)
         return outcome
@@ -205,8 +206,11 @@ class Door:
         entry = self._pool.entries.get(tool.name)
         return entry is not None and entry.capability is tool
 
-    async def _sent(self, admitted: _Admitted, caller: Caller, running: Running) -> Outcome:
-        outcome = await dispatch(admitted.call, admitted.tool, admitted.source, running)
+    async def _sent(
+        self, admitted: _Admitted, caller: Caller, running: Running, *, patient: bool
+    ) -> Outcome:
+        made = admitted.call, admitted.tool, admitted.source
+        outcome = await dispatch(*made, running, patient=patient)
         if outcome.ok and self._has(admitted.tool):
             self._heard(caller, admitted.tool.name)
         given = outcome if is_json(outcome) else Outcome(error=_NO_JSON)

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,16 +17,20 @@ from typing import Any
 
 from toolcrib.sources import process_tree
 from toolcrib.sources.launch_mark import VARIABLE, end_marked, new_mark
+from toolcrib.sources.process_tree import LAUNCHER
 
-LAUNCHER = Path(__file__).with_name("launcher.py")
 END_S = 5.0  # for the launcher to end it, politely and then not
 POLL_S = 0.01
 
 
 class Launched:
-    """A running process, whose end of the pipes is at `popen`. Whoever holds it ends it."""
+    """A running process, whose end of the pipes is at `popen`. Whoever holds it ends it.
 
-    def __init__(
+    With `finish_s` it installs something first, and is not ended in the middle of that: until it is
+    `settled`, `end` leaves it to finish by itself, for as many seconds at most.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a process is started with, the last three by name
         self,
         command: Sequence[str],
         env: Mapping[str, str],
@@ -33,32 +38,46 @@ class Launched:
         *,
         stdin: int = subprocess.DEVNULL,
         stderr: int = subprocess.STDOUT,
+        finish_s: float = 0.0,
     ) -> None:
         """Start it. Raises `OSError`, also where there is no such command."""
         found, self._mark = _found(command, env, cwd), new_mark()
+        self._settled = not (finish_s and _has_launcher())
         watched, self._leash = os.pipe()
+        pipes = _Pipes(stderr, shared=not self._settled)
         try:
-            before, how = _behind_launcher(watched) if _has_launcher() else ((), {})
+            before, how = (
+                _behind_launcher(watched, finish_s, pipes.shared) if _has_launcher() else ((), {})
+            )
             self.popen = _popen()(  # what the operator configured, no shell
                 [*before, *found],
                 stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
+                stdout=pipes.stdout,
+                stderr=pipes.stderr,
                 bufsize=0,
                 env={**env, VARIABLE: self._mark},
                 cwd=cwd,
                 **how,
             )
+            pipes.hand_to(self.popen)
         except BaseException:
             self._drop_leash()
             raise
         finally:
+            pipes.close()
             os.close(watched)
 
     @property
     def status(self) -> int | None:
         """Its exit status; None while it runs."""
         return self.popen.poll()
+
+    def settle(self) -> None:
+        """What it had to install is there: from now on `end` ends it at once."""
+        if not self._settled:
+            self._settled = True
+            with suppress(OSError):
+                os.write(self._leash, b".")
 
     async def exits(self, within_s: float) -> bool:
         """Whether it has exited by itself when the time is up, or before."""
@@ -70,7 +89,15 @@ class Launched:
         return True
 
     async def end(self, *, patience_s: float = 0.0) -> None:
-        """End it and all below it, unless it exits in that time. Leaves no zombie."""
+        """End it and all below it, unless it exits in that time. Leaves no zombie.
+
+        One that is not settled is left to the launcher, and reaped whenever it ends.
+        """
+        if not self._settled and self.status is None:
+            if self._leash >= 0:
+                self._drop_leash()
+                threading.Thread(target=self.popen.wait, daemon=True).start()
+            return
         below = process_tree.below(self.popen.pid)
         if not await self.exits(patience_s):
             below = process_tree.below(self.popen.pid)
@@ -111,10 +138,47 @@ def _has_launcher() -> bool:
     return hasattr(os, "killpg")
 
 
-def _behind_launcher(watched: int) -> tuple[tuple[str, ...], dict[str, Any]]:
+class _Pipes:
+    """The output and the errors of a process that is about to start.
+
+    Shared ones have reading ends that the launcher keeps as well, in `shared`: a process that
+    finishes without us can then go on writing.
+    """
+
+    def __init__(self, stderr: int, *, shared: bool) -> None:
+        self.stdout: int = subprocess.PIPE
+        self.stderr = stderr
+        self.shared: tuple[int, ...] = ()
+        self._written: tuple[int, ...] = ()
+        if shared:
+            out, self.stdout = os.pipe()
+            self.shared, self._written = (out,), (self.stdout,)
+            if stderr == subprocess.PIPE:
+                errors, self.stderr = os.pipe()
+                self.shared, self._written = (out, errors), (self.stdout, self.stderr)
+
+    def hand_to(self, popen: "subprocess.Popen[bytes]") -> None:
+        """Let the process have its reading ends, as if it had made them itself."""
+        ends = [open(each, "rb", buffering=0) for each in self.shared]  # noqa: PTH123, SIM115 - descriptors
+        self.shared = ()
+        if ends:
+            popen.stdout = ends[0]
+        if len(ends) > 1:
+            popen.stderr = ends[1]
+
+    def close(self) -> None:
+        """Close all that nobody has taken."""
+        for each in (*self.shared, *self._written):
+            os.close(each)
+
+
+def _behind_launcher(
+    watched: int, finish_s: float, streams: Sequence[int]
+) -> tuple[tuple[str, ...], dict[str, Any]]:
     """What stands before a command for the launcher to start it, and how the launcher starts."""
-    words = (sys.executable, "-I", "-S", str(LAUNCHER), str(watched), "--")
-    return words, {"pass_fds": (watched,), "start_new_session": True}
+    finishing = (str(finish_s), *map(str, streams)) if streams else ()
+    words = (sys.executable, "-I", "-S", str(LAUNCHER), str(watched), *finishing, "--")
+    return words, {"pass_fds": (watched, *streams), "start_new_session": True}
 
 
 def _found(command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> Sequence[str]:

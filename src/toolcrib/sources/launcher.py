@@ -1,11 +1,16 @@
 """Starts one command and sees to it that nothing of it outlives whoever asked for it.
 
-    python -I -S launcher.py FD -- COMMAND [ARGUMENT...]
+    python -I -S launcher.py FD [FINISH_S OUTPUT ERRORS] -- COMMAND [ARGUMENT...]
 
-FD is the reading end of a pipe whose other end the asker holds and never writes to: when the asker
-closes it, or dies, the command and all that it started are ended, first politely. The same happens
-to what the command leaves behind when it exits by itself. The command has our standard streams;
-we keep none of them, so that they end when it ends. The exit status is the command's.
+FD is the reading end of a pipe whose other end the asker holds: when the asker closes it, or dies,
+the command and all that it started are ended, first politely. The same happens to what the command
+leaves behind when it exits by itself. The command has our standard streams; we keep none of them,
+so that they end when it ends. The exit status is the command's.
+
+A command that installs something first must not be ended in the middle of that: what it leaves half
+unpacked stays broken. With FINISH_S it has that many seconds to end by itself when the asker is
+gone, unless the asker has written to FD by then: that says the install is over. OUTPUT and ERRORS
+are the reading ends of its streams, so that it can go on writing meanwhile.
 
     asker ──> guardian ──> parent ──> command ──> whatever it starts
 
@@ -16,10 +21,13 @@ its own, and so is the command: a signal to the command's group reaches neither.
 A program of its own, with nothing but the standard library: it starts for every server.
 """
 
+import array
+import fcntl
 import os
 import select
 import signal
 import sys
+import termios
 import time
 
 GRACE_S = 1.0
@@ -31,14 +39,19 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 def main(arguments: list[str]) -> int:
     """Run until the command or its asker is gone; the status to exit with."""
-    ours, command = int(arguments[0]), arguments[2:]
-    os.set_inheritable(ours, False)  # noqa: FBT003 - that is its signature
+    at = arguments.index("--")
+    options, command = arguments[:at], arguments[at + 1 :]
+    ours, *finishing = options
+    finish_s, streams = float(*finishing[:1] or [0]), [*map(int, finishing[1:])]
+    pipe = int(ours)
+    for descriptor in (pipe, *streams):
+        os.set_inheritable(descriptor, False)  # noqa: FBT003 - that is its signature
     asker, guardian = os.getppid(), os.getpid()
     woken = _prepared()
     parent = os.fork()
     if parent:
         _let_go_of_streams()
-        return _guard(parent, ours, woken, asker)
+        return _guard(parent, _Asker(pipe, asker, finish_s, streams), woken)
     os.setsid()
     woken = _prepared()
     try:
@@ -47,7 +60,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
         return NOT_STARTED
     _let_go_of_streams()
-    return _guard(child, ours, woken, guardian)
+    return _guard(child, _Asker(pipe, guardian, finish_s, streams), woken)
 
 
 def _prepared() -> int:
@@ -56,17 +69,33 @@ def _prepared() -> int:
     return _wake_on(signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-def _guard(child: int, ours: int, woken: int, asker: int) -> int:
+class _Asker:
+    """Whoever asked: the pipe to them, their process, and what they want finished all the same."""
+
+    def __init__(self, pipe: int, pid: int, finish_s: float, streams: list[int]) -> None:
+        self.pipe = pipe
+        self.pid = pid
+        self.finish_s = finish_s
+        self.streams = streams
+
+    def left_work(self) -> bool:
+        """Whether they went before they said that the install is over; nobody reads the word."""
+        unread = array.array("i", [0])
+        fcntl.ioctl(self.pipe, termios.FIONREAD, unread)
+        return self.finish_s > 0 and not unread[0]
+
+
+def _guard(child: int, asker: _Asker, woken: int) -> int:
     """Wait for the end of the child or of the asker, then end all below us."""
-    status = _wait(child, ours, woken, asker)
+    status = _wait(child, asker, woken)
     _end_all(child)
     return status
 
 
-def _wait(child: int, ours: int, woken: int, asker: int) -> int:
+def _wait(child: int, asker: _Asker, woken: int) -> int:
     """Until the child exits (its status), the asker is gone, or a signal says so (128)."""
     poll = select.poll()
-    poll.register(ours, select.POLLIN)
+    poll.register(asker.pipe, select.POLLHUP)
     poll.register(woken, select.POLLIN)
     while True:
         ready = {descriptor for descriptor, _ in poll.poll(LOOK_S * 1000)}
@@ -74,8 +103,42 @@ def _wait(child: int, ours: int, woken: int, asker: int) -> int:
         status = _reap(child)
         if status is not None:
             return status
-        if ours in ready or set(signals) - {signal.SIGCHLD} or os.getppid() != asker:
+        if set(signals) - {signal.SIGCHLD}:
             return 128
+        if asker.pipe in ready:
+            return _finish(child, asker, woken) if asker.left_work() else 128
+        if os.getppid() != asker.pid:
+            return 128
+
+
+def _finish(child: int, asker: _Asker, woken: int) -> int:
+    """Until the child exits (its status), its time is over, or a signal says so (128)."""
+    until = time.monotonic() + asker.finish_s
+    poll = select.poll()
+    for descriptor in (woken, *asker.streams):
+        os.set_blocking(descriptor, False)
+        poll.register(descriptor, select.POLLIN)
+    while (left := until - time.monotonic()) > 0:
+        for descriptor, _ in poll.poll(min(left, LOOK_S) * 1000):
+            if descriptor == woken:
+                if set(os.read(woken, 4096)) - {signal.SIGCHLD}:
+                    return 128
+            elif not _drained(descriptor):
+                poll.unregister(descriptor)
+        status = _reap(child)
+        if status is not None:
+            return status
+    return 128
+
+
+def _drained(stream: int) -> bool:
+    """Read what there is, for nobody; whether there may be more."""
+    try:
+        return bool(os.read(stream, 65536))
+    except BlockingIOError:
+        return True  # the other one of us has read it
+    except OSError:
+        return False
 
 
 def _reap(child: int) -> int | None:

@@ -1,23 +1,56 @@
-"""The processes below one of ours, on systems where the launcher cannot see them itself.
+"""The processes below one of ours: what they are, and their end where nobody else sees to it.
 
-With /proc the launcher ends all that a command has started, and nothing here is needed. Elsewhere
-the tree is read beforehand, and what is left of it afterwards is ended.
+With /proc the launcher ends all that a command has started. Elsewhere the tree is read beforehand,
+and what is left of it afterwards is ended.
 """
 
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from psutil import Process
 
 PROC = Path("/proc")
+LAUNCHER = Path(__file__).with_name("launcher.py")
+
+
+class Seen(NamedTuple):
+    """A process of a tree, as it was a moment ago. One that has ended has no command."""
+
+    pid: int
+    parent: int
+    command: Sequence[str]
+
+    @property
+    def is_launcher(self) -> bool:
+        """Whether it is one of those that stand between us and what we start."""
+        return str(LAUNCHER) in self.command[:5]
+
+    def variable(self, name: str) -> str:
+        """A variable of its environment; empty if it has none such, or has ended."""
+        import psutil  # noqa: PLC0415 - for starts of some servers alone
+
+        with suppress(psutil.Error):
+            return psutil.Process(self.pid).environ().get(name, "")
+        return ""
 
 
 def below(pid: int) -> "Sequence[Process]":
     """Every process below this one now; none where /proc has them for the launcher to see."""
     return () if PROC.is_dir() else tree(pid)[1:]
+
+
+def look(pid: int) -> Sequence[Seen]:
+    """The process and all below it, those above first; nothing if it has ended."""
+    import psutil  # noqa: PLC0415 - as above
+
+    seen: list[Seen] = []
+    for process in tree(pid):
+        with suppress(psutil.Error):
+            seen.append(Seen(process.pid, process.ppid(), tuple(process.cmdline())))
+    return seen
 
 
 def tree(pid: int) -> "Sequence[Process]":

@@ -1,11 +1,13 @@
-"""Waiting for somebody's reply in the middle of a call: time that its own deadline does not count.
+"""Waiting in the middle of a call: time that its own deadline does not count.
 
 A person takes longer than a program. So the clock of a call stands still while it asks, and each
-question has a limit of its own instead. A call that asks without end is not heard any more.
+question has a limit of its own instead. A call that asks without end is not heard any more. The
+clock may also be stopped for what has a limit elsewhere, such as the install of a server.
 """
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,17 +23,22 @@ _log = logging.getLogger(__name__)
 
 
 class Waiting:
-    """What one call asks, and for how long. `spent_s` goes on while a question is open."""
+    """What one call waits for, and how long. `spent_s` goes on while a question is open.
+
+    Questions are asked on one loop; `pause` may be entered on any thread.
+    """
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._asked = 0
         self._open: set[asyncio.Future[Mapping[str, JsonObject]]] = set()
+        self._lock = threading.Lock()
+        self._pauses = 0
         self._since = self._before_s = 0.0
 
     @property
     def spent_s(self) -> float:
-        return self._before_s + (time.monotonic() - self._since if self._open else 0.0)
+        return self._before_s + (time.monotonic() - self._since if self._pauses else 0.0)
 
     async def ask(self, asked: Mapping[str, Asked]) -> Mapping[str, JsonObject]:
         """The replies. Nothing if nobody replies in time, or after too many questions."""
@@ -39,8 +46,13 @@ class Waiting:
         if self._asked > MOST_QUESTIONS:
             return {}
         task = asyncio.ensure_future(self._ask(asked))
-        with self._paused(task):
-            await asyncio.wait({task}, timeout=REPLY_S)
+        self._open.add(task)
+        try:
+            with self.pause():
+                await asyncio.wait({task}, timeout=REPLY_S)
+        finally:
+            self._open.discard(task)
+            task.cancel()
         return _reply(task)
 
     def close(self) -> None:
@@ -49,18 +61,20 @@ class Waiting:
             task.cancel()
 
     @contextmanager
-    def _paused(self, task: "asyncio.Future[Mapping[str, JsonObject]]") -> Generator[None]:
-        if not self._open:
-            self._since = time.monotonic()
-        self._open.add(task)
+    def pause(self) -> Generator[None]:
+        """Stop the clock meanwhile."""
+        with self._lock:
+            if not self._pauses:
+                self._since = time.monotonic()
+            self._pauses += 1
         try:
             yield
         finally:
-            spent = self.spent_s
-            self._open.discard(task)
-            if not self._open:
-                self._before_s = spent
-            task.cancel()
+            with self._lock:
+                spent = self.spent_s
+                self._pauses -= 1
+                if not self._pauses:
+                    self._before_s = spent
 
 
 def _reply(task: "asyncio.Future[Mapping[str, JsonObject]]") -> Mapping[str, JsonObject]:

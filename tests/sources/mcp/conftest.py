@@ -17,7 +17,7 @@ from toolcrib.sources.mcp.fingerprint import config_hash
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.source import McpSource
-from toolcrib.sources.mcp.trust import Trust
+from toolcrib.sources.mcp.trust import Identity, Trust
 from toolcrib.store.decisions import Decisions
 
 
@@ -33,7 +33,7 @@ class Shop:
     def source(self, config: ServerConfig) -> McpSource:
         cache = MCPToolsCache(self.folder)
         hashed = config_hash(config.transport, bytes(32))
-        memory = Memory(config.id, hashed, cache, Trust(config, self.decisions, hashed))
+        memory = Memory(config.id, hashed, cache, Trust(config, self.decisions, Identity(hashed)))
         return McpSource(config, memory, self.room)
 
     def listed(self, config: ServerConfig) -> McpSource:

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Generator, Iterable
+import time
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,12 @@ FAKE = Path(__file__).with_name("fake_server.py")
 def fake(*modes: str, id: str = "fake", **others: Any) -> ServerConfig:
     """A configured fake server; `others` are fields of `ServerConfig`."""
     return ServerConfig(id, Command(sys.executable, ("-S", str(FAKE), *modes)), **others)
+
+
+def within_s(seconds: float) -> Callable[[], float]:
+    """How much of so many seconds is left."""
+    end = time.monotonic() + seconds
+    return lambda: end - time.monotonic()
 
 
 def text(outcome: Outcome) -> str:

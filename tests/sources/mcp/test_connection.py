@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.plan import amount
-from tests.sources.mcp.faking import below, fake, left_of, nothing_left
+from tests.sources.mcp.faking import below, fake, left_of, nothing_left, within_s
 from tests.waiting import HANG_S
 from toolcrib.model import Call, Running
 from toolcrib.sources.mcp.connection import Connection
@@ -42,7 +42,7 @@ def talking(*server_modes, mode=None, config=None, within=HANG_S, changed=nothin
         async def live():
             connection = Connection(config or fake(*server_modes), changed)
             try:
-                greeting = await connection.start(mode or Mode("auto"), time.monotonic() + within)
+                greeting = await connection.start(mode or Mode("auto"), within_s(within))
                 return await test(Talk(connection, greeting))
             finally:
                 await connection.close()
@@ -185,7 +185,7 @@ def test_a_hang_before_it_is_up_ends_at_the_deadline(hang):
     async def start():
         connection = Connection(fake(*hang.split()), nothing)
         with pytest.raises(StartFailed) as raised:
-            await connection.start(Mode("auto"), time.monotonic() + 0.7)
+            await connection.start(Mode("auto"), within_s(0.7))
         await connection.close()
         return raised.value.code
 

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from tests.sources.mcp.conftest import call
-from tests.sources.mcp.faking import error, text
+from tests.sources.mcp.faking import error, text, within_s
 from tests.waiting import HANG_S, until
 from toolcrib.model import Call, Running
 from toolcrib.sources.mcp.connection import Connection
@@ -58,7 +58,7 @@ def test_the_stream_says_whom_a_question_is_for(base):
 
     async def ask_both():
         connection = Connection(far(base), lambda: None)
-        await connection.start(Mode("legacy"), time.monotonic() + HANG_S)
+        await connection.start(Mode("legacy"), within_s(HANG_S))
         here = asyncio.Barrier(2)
 
         async def one(name):

@@ -307,19 +307,20 @@ def test_no_more_start_at_once_than_allowed(shop):
     sources = [shop.source(fake("hang-list", id=f"s{n}", start_timeout_s=0.5)) for n in range(6)]
     under_way, most = set(), []
 
-    def counting(keeper, reach):
+    def counting(startup, reach):
         async def counted(*given):
-            under_way.add(keeper)
+            under_way.add(startup)
             most.append(len(under_way))
             try:
                 return await reach(*given)
             finally:
-                under_way.remove(keeper)
+                under_way.remove(startup)
 
         return counted
 
     for source in sources:
-        source._keeper._reach = counting(source._keeper, source._keeper._reach)
+        startup = source._keeper._startup
+        startup._reached = counting(startup, startup._reached)
     for refresh in [source.refresh() for source in sources]:
         assert refresh.result(HANG_S).error
     assert len(most) >= len(sources)

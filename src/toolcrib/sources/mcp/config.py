@@ -32,18 +32,17 @@ LAST_PORT = 65_535
 TABLES = ("mcpServers", "servers")  # `servers` is VS Code's word
 KEYS = frozenset(
     {"type", "command", "args", "env", "cwd", "url", "headers", "disabled"}
-    | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "call_timeout_s", "env_from"}
+    | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "install_timeout_s", "call_timeout_s"}
+    | {"env_from"}
     | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
-    | {"enabled_tools", "disabled_tools", "believe_annotations"}
+    | {"enabled_tools", "disabled_tools", "believe_annotations", "description"}
 )
 OVERRIDES = "overrides"
 OVERRIDE_KEYS = frozenset({"disabled", "enabled_tools", "disabled_tools"})
 """What our own file may say of servers that stand in other files."""
 OAUTH_KEYS = frozenset({"grant", "client_id", "client_secret", "issuer", "scope", "redirect_port"})
 # What other clients keep beside these and what means nothing here.
-OTHERS = frozenset(
-    {"alwaysAllow", "autoApprove", "description", "dev", "gallery", "icon", "name", "timeout"}
-)
+OTHERS = frozenset({"alwaysAllow", "autoApprove", "dev", "gallery", "icon", "name", "timeout"})
 HTTP_TYPES = ("http", "streamable-http", "streamableHttp", "streamable_http")
 
 
@@ -168,15 +167,15 @@ def _servers(path: Path, table: JsonObject, problems: list[str]) -> Iterator[Ser
             problems.append(f"{where}: has to be an object under a name of 1 to {LONGEST_ID} signs")
             continue
         fields = Fields(where, values)
-        server = _server(id, fields, path.parent)
+        server = _server(id, fields, path)
         fields.report_unknown(KEYS, OTHERS)
         problems += fields.problems
         if server:
             yield server
 
 
-def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
-    transport = _transport(fields, folder)
+def _server(id: str, fields: Fields, path: Path) -> ServerConfig | None:
+    transport = _transport(fields, path.parent)
     if transport is None:
         return None
     switches = read_switches(fields, Switches())
@@ -187,6 +186,7 @@ def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
         disabled=switches.disabled,
         idle_timeout_s=fields.seconds("idle_timeout_s", 300.0),
         start_timeout_s=fields.seconds("start_timeout_s", 60.0),
+        install_timeout_s=fields.seconds("install_timeout_s", 600.0),
         call_timeout_s=fields.seconds("call_timeout_s", 60.0),
         permission=fields.custom("permission", _permission, (), "an object of permission kinds"),
         defer=fields.choice("defer", Defer, None),
@@ -195,8 +195,10 @@ def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
         believe_annotations=fields.flag("believe_annotations", default=True),
         elicitation=fields.flag("elicitation", default=True),
         sampling=fields.flag("sampling"),
+        description=fields.text("description"),
         enabled_tools=switches.enabled_tools,
         disabled_tools=switches.disabled_tools,
+        is_own=path == own_servers_file(),
     )
 
 

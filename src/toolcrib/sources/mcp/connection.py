@@ -34,6 +34,7 @@ from toolcrib.sources.mcp.words import hand_on
 from toolcrib.sources.waiting import Waiting, done_in_time
 
 LAST_WORDS_S = 0.2
+LOOK_AGAIN_S = 0.5
 LONGEST_INSTRUCTIONS = 16 * 1024
 
 T = TypeVar("T")
@@ -68,24 +69,30 @@ class Connection:
         self._owner: asyncio.Task[None] | None = None
         self._strays: set[asyncio.Task[object]] = set()
 
-    async def start(self, mode: Mode, deadline: float) -> Greeting:
-        """Reach the server and list what it has. Raises `StartFailed`, by the deadline.
+    async def start(self, mode: Mode, left: Callable[[], float]) -> Greeting:
+        """Reach the server and list what it has. Raises `StartFailed` when no seconds are left.
 
+        That may become more or fewer meanwhile.
         After that, what is left of it ends by itself; `close` waits for it.
         """
         ready: asyncio.Future[Greeting] = asyncio.get_running_loop().create_future()
         owner = self._owner = asyncio.create_task(self._live(mode, ready))
         owner.add_done_callback(_hear)
         try:
-            await asyncio.wait(
-                {owner, ready}, timeout=_left(deadline), return_when="FIRST_COMPLETED"
-            )
+            while not (owner.done() or ready.done()) and (seconds := left()) > 0:
+                seconds = min(seconds, LOOK_AGAIN_S)
+                await asyncio.wait({owner, ready}, timeout=seconds, return_when="FIRST_COMPLETED")
         finally:
             if not ready.done():
                 owner.cancel()
         if ready.done():
+            self.settle()
             return ready.result()
         raise self._failed(owner)
+
+    def settle(self) -> None:
+        """The server runs by now: whatever ends it ends no install."""
+        self._reach.settle()
 
     @property
     def pid(self) -> int | None:
@@ -284,7 +291,3 @@ def _hear(task: "asyncio.Task[None]") -> None:
     """Take note of how a task ended, so that nobody complains that none did."""
     if not task.cancelled():
         task.exception()
-
-
-def _left(deadline: float) -> float:
-    return max(0.0, deadline - time.monotonic())

@@ -1,17 +1,38 @@
 """Where all connections to servers live, and what they share."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import asynccontextmanager
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from toolcrib.sources.background_loop import BackgroundLoop
 
 MOST_STARTS = 4
+MOST_INSTALLS = 4
 MOST_LARGE_LISTS = 4
 LAST_WORDS_S = 1.0
 
 T = TypeVar("T")
+
+
+class Turn:
+    """A place among the starts, or among the installs for one that takes long."""
+
+    def __init__(self, starts: asyncio.Semaphore, installs: asyncio.Semaphore) -> None:
+        self._held = starts
+        self._installs = installs
+
+    async def step_aside(self) -> None:
+        """Leave the place to others, if there is one among the installs."""
+        if self._held is not self._installs and not self._installs.locked():
+            await self._installs.acquire()  # at once
+            self.end()
+            self._held = self._installs
+
+    def end(self) -> None:
+        self._held.release()
 
 
 class EngineRoom:
@@ -25,10 +46,41 @@ class EngineRoom:
         self, loop: asyncio.AbstractEventLoop | None = None, *, most_starts: int = MOST_STARTS
     ) -> None:
         self.starts = asyncio.Semaphore(most_starts)
+        self._installs = asyncio.Semaphore(MOST_INSTALLS)
+        self._packages: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.large_lists = asyncio.Semaphore(MOST_LARGE_LISTS)
         self.closing: list[Callable[[], Awaitable[None]]] = []
         self._is_shared = loop is not None
         self._background = BackgroundLoop("toolcrib-mcp", loop)
+
+    @asynccontextmanager
+    async def turn(self) -> "AsyncGenerator[Turn]":
+        """A place among the few that start at once."""
+        await self.starts.acquire()
+        turn = Turn(self.starts, self._installs)
+        try:
+            yield turn
+        finally:
+            turn.end()
+
+    @asynccontextmanager
+    async def installing(self, package: str) -> AsyncGenerator[Callable[[], None]]:
+        """Alone with this package, until what is given is called; "" is none, and waits for nobody.
+
+        Two that fill one folder at once spoil it.
+        """
+        lock = self._packages.setdefault(package, asyncio.Lock()) if package else asyncio.Lock()
+        await lock.acquire()
+        held = [lock]
+
+        def let_go() -> None:
+            while held:
+                held.pop().release()
+
+        try:
+            yield let_go
+        finally:
+            let_go()
 
     def submit(self, work: Coroutine[object, object, T]) -> "Future[T]":
         """Run it there; cancelling the future cancels it. Raises `RuntimeError` once closed."""

@@ -8,7 +8,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,15 +17,15 @@ from toolcrib.model import Call, Outcome, Running
 from toolcrib.sources.mcp.breaker import MOST_FAILURES, Breaker
 from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.engine_room import EngineRoom
-from toolcrib.sources.mcp.era import modes
 from toolcrib.sources.mcp.errand import Errand
 from toolcrib.sources.mcp.freshness import LIST_FAILED, Freshness
-from toolcrib.sources.mcp.known import Greeting
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
+from toolcrib.sources.mcp.start_news import StartNews
+from toolcrib.sources.mcp.startup import Phase, Startup
 from toolcrib.sources.mcp.watchers import Heard, Watchers
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ MOST_AT_ONCE = 8
 MOST_WAITING = 64
 SAY_S = 5.0
 NEEDS_LOGIN = "needs_login"
-# A start that failed in one of these ways fails in the other era just the same.
-_FINAL = frozenset({"not_started", NEEDS_LOGIN, "start_timeout", "not_configured"})
 
 
 class Keeper:
@@ -53,7 +51,7 @@ class Keeper:
         self._logins = logins
         self.memory = memory
         self.up = False
-        self.began = 0.0
+        self._refreshed_at = 0.0
         self.told: Callable[[], None] | None = None
         self._room = room
         self._breaker = Breaker()
@@ -69,6 +67,7 @@ class Keeper:
         self._closed = False
         self._fresh = Freshness(memory, self._tell, self._spawn)
         self._watchers = Watchers()
+        self._startup = Startup(config, room, self._new_connection, self._spawn)
 
     async def call(self, call: Call, running: Running) -> Outcome:
         """Call a tool, starting the server if need be. Whatever goes wrong is an outcome."""
@@ -117,24 +116,49 @@ class Keeper:
 
     async def _served(self, errand: Errand, running: Running, check: Callable[[], None]) -> Outcome:
         """Raises `StartFailed` for what was not sent."""
-        connection = await self._entered(check, running.deadline)
+        connection, running = await self._entered(check, running)
         try:
             deadline = min(running.deadline, time.monotonic() + self.config.call_timeout_s)
             return await connection.perform(errand, deadline, running)
         finally:
             self._exit()
 
-    async def _entered(self, check: Callable[[], None], deadline: float) -> "Connection":
-        """The connection, with a place on it that is ours until `_exit`. Raises `StartFailed`."""
+    async def _entered(
+        self, check: Callable[[], None], running: Running
+    ) -> "tuple[Connection, Running]":
+        """The connection, with a place on it that is ours until `_exit`, and the call from here on.
+
+        Raises `StartFailed`.
+        """
         try:
-            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
-                connection = await self._awake()
+            connection, running = await self._awake_for(running)
+            async with asyncio.timeout(running.deadline - time.monotonic()):
                 await self._enter()
                 await self._allowed(check, connection)
         except TimeoutError as error:
             code = "busy" if self.up else "start_timeout"
-            raise StartFailed(code, "was not ready in time; call again in a moment") from error
-        return connection
+            state = f" ({phase.words()})" if (phase := self.phase) else ""
+            told = f"was not ready in time{state}; call again in a moment"
+            raise StartFailed(code, told) from error
+        return connection, running
+
+    async def _awake_for(self, running: Running) -> "tuple[Connection, Running]":
+        """The connection, and the call once it is up; meanwhile the caller hears how far it is.
+
+        Raises `StartFailed`, and `TimeoutError` at the deadline of a call whose clock goes on.
+        """
+        if self._connection and not self._connection.lost:
+            return self._connection, running
+        news = StartNews(self.config.id, running, lambda: self.phase)
+        telling = asyncio.create_task(news.tell())
+        left_s = None if running.pause else running.deadline - time.monotonic()
+        try:
+            with running.pause() if running.pause else nullcontext():
+                async with asyncio.timeout(left_s):
+                    connection = await self._awake()
+        finally:
+            telling.cancel()
+        return connection, news.after()
 
     async def _allowed(self, check: Callable[[], None], connection: "Connection") -> None:
         """See that it may be done by what the server lists now, not by what it listed before.
@@ -166,6 +190,16 @@ class Keeper:
             raise StartFailed("unreviewed", told, retryable=False)
 
     @property
+    def phase(self) -> Phase | None:
+        """What the start of the server is at; None while it does not start."""
+        return self._startup.phase
+
+    @property
+    def began(self) -> float:
+        """When its last start began, or its last refresh, on the monotonic clock."""
+        return max(self._refreshed_at, self._startup.began)
+
+    @property
     def pid(self) -> int | None:
         """The process of the server while it runs here."""
         connection = self._connection
@@ -180,7 +214,7 @@ class Keeper:
 
     async def refresh(self) -> None:
         """List the tools anew, starting the server if need be. Raises `StartFailed`."""
-        self.began = time.monotonic()
+        self._refreshed_at = time.monotonic()
         if self._connection and not self._connection.lost:
             await self._fresh.relist(self._connection)
         else:
@@ -231,21 +265,21 @@ class Keeper:
     async def _start(self) -> "Connection":
         if self._closed or self.config.disabled:
             raise StartFailed("disabled", "is switched off", retryable=False)
-        async with self._room.starts:
-            if self._tasks:
-                await asyncio.wait(self._tasks)  # what is left of the last one
-            began = self.began = time.monotonic()
-            self.memory.log.note("starting")
-            try:
-                connection, greeting = await self._reach(began + self.config.start_timeout_s)
-            except StartFailed as error:
-                if error.code != NEEDS_LOGIN:  # who says no is in good health
-                    self._breaker.failed(time.monotonic(), was_up=False)
-                self.memory.note(Failure(error.code, str(error), time.time()))
-                self._tell()
-                raise
-            self.memory.note(None)
-            await asyncio.to_thread(self.memory.keep, greeting, time.monotonic() - began)
+        if self._tasks:
+            await asyncio.wait(self._tasks)  # what is left of the last one
+        self._fresh.begin()
+        self.memory.log.note("starting")
+        try:
+            connection, greeting = await self._startup.reach(self.memory.facts)
+        except StartFailed as error:
+            if error.code != NEEDS_LOGIN:  # who says no is in good health
+                self._breaker.failed(time.monotonic(), was_up=False)
+            self.memory.note(Failure(error.code, str(error), time.time()))
+            self._tell()
+            raise
+        self.memory.note(None)
+        took_s = time.monotonic() - self._startup.began
+        await asyncio.to_thread(self.memory.keep, greeting, took_s)
         self._connection = connection
         self._set_up(up=True)
         self._spawn(self._watch(connection))
@@ -255,25 +289,8 @@ class Keeper:
             self._spawn(self._say(connection, Errand("resources/subscribe", {"uri": uri})))
         return connection
 
-    async def _reach(self, deadline: float) -> "tuple[Connection, Greeting]":
-        """Try the eras in turn. Raises `StartFailed`, the first one's."""
-        first: StartFailed | None = None
-        self._fresh.begin()
-        for mode in modes(self.memory.facts):
-            connection = self._new_connection()
-            try:
-                return connection, await connection.start(mode, deadline)
-            except StartFailed as error:
-                first = first or error
-                self._spawn(connection.close())
-                if error.code in _FINAL:
-                    break
-            except asyncio.CancelledError:
-                self._spawn(connection.close())
-                raise
-        raise first or StartFailed("start_failed", "did not start")
-
     def _new_connection(self) -> "Connection":
+        """Raises `StartFailed`."""
         from toolcrib.sources.mcp.connection import Connection  # noqa: PLC0415 - loads the SDK
 
         try:

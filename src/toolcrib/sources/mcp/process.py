@@ -23,13 +23,14 @@ class Process:
         env: Mapping[str, str],
         cwd: str | None,
         heard: Callable[[bytes], None] = hear_nothing,
+        finish_s: float = 0.0,
     ) -> None:
-        """Start it; `heard` gets its stderr, see `HeadTail`.
+        """Start it; `heard` gets its stderr, see `HeadTail`; for `finish_s` see `Launched`.
 
         Raises `OSError`, also where there is no such command.
         """
         pipe = subprocess.PIPE
-        self._launched = Launched(command, env, cwd, stdin=pipe, stderr=pipe)
+        self._launched = Launched(command, env, cwd, stdin=pipe, stderr=pipe, finish_s=finish_s)
         self._popen = self._launched.popen
         self._stderr = HeadTail(STDERR_HEAD, STDERR_TAIL, heard)
         self._input: Input | None = None
@@ -65,8 +66,15 @@ class Process:
         """Its exit status; None while it runs."""
         return self._launched.status
 
+    def settle(self) -> None:
+        """What it had to install is there."""
+        self._launched.settle()
+
     async def stop(self) -> None:
-        """End it and all that it started, within bounds. Leaves no zombie."""
+        """End it and all that it started, within bounds. Leaves no zombie.
+
+        One that still installs something is left to finish that.
+        """
         self._end_input()
         await self._launched.end(patience_s=EXIT_S)
         self._close_pipes()

@@ -9,6 +9,7 @@ from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.environment import environment
 from toolcrib.sources.mcp.http import HttpTransport
 from toolcrib.sources.mcp.logins import LoginFile
+from toolcrib.sources.mcp.package_runner import package_runner
 from toolcrib.sources.mcp.secret_values import given_secrets, sent_secrets
 from toolcrib.sources.mcp.server import Address, Command, ServerConfig
 from toolcrib.sources.mcp.server_log import ServerLog, exit_words
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 LONGEST_TAIL = 1_500
 LONGEST_CAUSE = 600
 LONGEST_REASON = 300
+FINISH_S = 300.0
+"""For an install that nobody waits for any more."""
 _ENDED_BY_US = 128
 
 
@@ -37,8 +40,10 @@ class ByCommand:
         env = environment(command)
         self.redactor = Redactor(given_secrets(command, os.environ))
         self._command = command
+        runner = package_runner(command)
+        finish_s = FINISH_S if runner and runner.unpacks else 0.0
         start = (command.command, *command.args), env, command.cwd
-        self._transport = StdioTransport(*start, log.stderr(self.redactor))
+        self._transport = StdioTransport(*start, log.stderr(self.redactor), finish_s)
 
     def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:
         return self._transport.streams()
@@ -52,6 +57,11 @@ class ByCommand:
     def status(self) -> int | None:
         """The exit status of the process; None while it runs, and where there is none."""
         return self._transport.process.status if self._transport.process else None
+
+    def settle(self) -> None:
+        """The server runs: nothing has to be installed any more."""
+        if self._transport.process:
+            self._transport.process.settle()
 
     def tail(self) -> str:
         process = self._transport.process
@@ -99,6 +109,9 @@ class ByAddress:
     def needs_login(self) -> bool:
         """Whether it does not let us in as we are."""
         return self._transport.needs_login
+
+    def settle(self) -> None:
+        """Nothing is installed here."""
 
     def tail(self) -> str:
         return ""

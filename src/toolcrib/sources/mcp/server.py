@@ -46,11 +46,12 @@ class OAuth:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server that runs elsewhere is reached, by streamable HTTP."""
+    """Where a server that runs elsewhere is reached: by streamable HTTP, or, if it is old, SSE."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     oauth: OAuth | None = None
+    kind: Literal["http", "sse"] = "http"
 
     @property
     def brings_its_own(self) -> bool:
@@ -60,7 +61,7 @@ class Address:
 
 OWN_VIEW = (
     *("permission", "defer", "always_load", "enabled_tools", "disabled_tools"),
-    *("believe_annotations", "idle_timeout_s", "call_timeout_s"),
+    *("believe_annotations", "idle_timeout_s", "call_timeout_s", "description"),
 )
 """What of a server's configuration the server itself does not notice."""
 
@@ -75,7 +76,10 @@ class ServerConfig:
     `always_load` are patterns too. `believe_annotations`: whether its word that a tool only reads
     counts, once the definition that says so is approved. `elicitation` and `sampling`: whether it
     may ask the person, and their model. Of `enabled_tools` None stands for all tools, and no
-    pattern for none; `disabled_tools` come after them.
+    pattern for none; `disabled_tools` come after them. While a package runner such as npx fetches
+    it, `install_timeout_s` counts; the time of its start begins after that.
+    By its `description`, the operator's words, it is found while its tools cannot be had.
+    `is_own`: it stands in our own file, or in the program that uses us.
     """
 
     id: str
@@ -84,6 +88,7 @@ class ServerConfig:
     disabled: bool = False
     idle_timeout_s: float = 300.0
     start_timeout_s: float = 60.0
+    install_timeout_s: float = 600.0
     call_timeout_s: float = 60.0
     permission: tuple[tuple[str, PermissionKind], ...] = ()
     defer: Defer | None = None
@@ -94,6 +99,8 @@ class ServerConfig:
     sampling: bool = False
     enabled_tools: tuple[str, ...] | None = None
     disabled_tools: tuple[str, ...] = ()
+    description: str = ""
+    is_own: bool = False
 
     def enables(self, tool: str) -> bool:
         """Whether the operator lets the tool be found and called at all."""

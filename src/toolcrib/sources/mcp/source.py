@@ -27,6 +27,7 @@ from toolcrib.sources.mcp.trust import Judgement
 class ServerStatus:
     """What there is to say of one server. Times are in seconds, `seen` since the epoch.
 
+    `starting` says what its start is at, "installing by npx (35 s)"; it is empty if it does not.
     `memory_bytes` is what its processes take now; None if none runs here, or nobody can tell.
     `listing`: it is about to be listed for the first time, or just being so.
     """
@@ -43,6 +44,7 @@ class ServerStatus:
     failure: Failure | None
     memory_bytes: int | None = None
     listing: bool = False
+    starting: str = ""
 
     @classmethod
     def of_json(cls, said: Mapping[str, Any]) -> Self:
@@ -105,7 +107,7 @@ class McpSource:
         self.id: str | None = config.prefix or config.id
         self.server = config.id
         self._room = room
-        self.filed_under = memory.trust.source
+        self.trust = memory.trust
         self._memory = memory
         self._logins = logins
         self._keeper = Keeper(config, self._memory, room, logins)
@@ -212,7 +214,7 @@ class McpSource:
     def status(self) -> ServerStatus:
         """What is known of the server, without starting it."""
         known, stdio = self._memory.known, isinstance(self.config.transport, Command)
-        pid = self._keeper.pid
+        pid, phase = self._keeper.pid, self._keeper.phase
         return ServerStatus(
             server=self.server,
             transport="stdio" if stdio else "http",
@@ -225,6 +227,7 @@ class McpSource:
             seen=known.fetched if known else 0.0,
             failure=self._memory.failure,
             memory_bytes=resident_bytes(pid) if pid else None,
+            starting=phase.words() if phase else "",
             listing=self.listing,
         )
 

@@ -28,9 +28,10 @@ class StdioTransport:
         env: Mapping[str, str],
         cwd: str | None,
         heard: Callable[[bytes], None] = hear_nothing,
+        finish_s: float = 0.0,
     ) -> None:
-        """`heard` gets what the process writes to its stderr; see `HeadTail`."""
-        self._start = command, env, cwd, heard
+        """`heard` gets what the process writes to its stderr; see `HeadTail` and `Launched`."""
+        self._start = command, env, cwd, heard, finish_s
         self.process: Process | None = None
 
     @asynccontextmanager
