@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from threading import RLock
 from types import ModuleType, TracebackType
@@ -39,7 +40,7 @@ from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door
 from toolcrib.execute.refusal import Refused
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
-from toolcrib.execute.visible import Visible
+from toolcrib.execute.visible import Visible, unknown_words
 from toolcrib.fleet import Fleet, OffersHeard
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.protocol import Progress, View
@@ -47,6 +48,7 @@ from toolcrib.model import (
     Answer,
     Ask,
     Call,
+    CallError,
     Entry,
     Json,
     JsonObject,
@@ -90,6 +92,7 @@ from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
 from toolcrib.text.tokens import token_counter
 from toolcrib.tools.own import Own
+from toolcrib.unavailable import MOST_TOLD, asked_roots, fitting, may_hear, owner, unreviewed_tools
 from toolcrib.uses.advice import Advice
 from toolcrib.uses.hints import Hints
 from toolcrib.uses.links import astray
@@ -144,6 +147,7 @@ class Crib:
         self._plans = OfEntries[tuple[Scope, Deferral, bool], Plan]()
         self._prices = Prices(token_counter)
         self._alone = OfEntries[None, Mapping[Language, float]]()
+        self._held = OfEntries[None, Mapping[str, Sequence[str]]]()
         self._rules = rules_of(self.settings)
         self._glossary = load_glossary(self.settings.search.glossaries)
 
@@ -284,7 +288,12 @@ class Crib:
         self._gathered()
         with self._shelf.view() as (catalog, view):
             found = answer(query, self._search(catalog, view, query, seen))
-        found = self._mentioning_listing(self._mentioning_reviews(found, seen), seen)
+        for mention in (
+            self._mentioning_reviews,
+            self._mentioning_listing,
+            self._mentioning_servers,
+        ):
+            found = mention(found, seen)
         self._advice.answered(found, caller.id, seen)
         if self.settings.mcp.warm_up:
             warm_up_best(self.pool, found)
@@ -350,6 +359,8 @@ class Crib:
             ask=ask,
             log=log,
         )
+        if outcome.error and outcome.error.code == "unknown_tool":
+            outcome = Outcome(error=self._explained(outcome.error, name, caller))
         return self._door.paged(outcome, caller) if paged else outcome
 
     def session(
@@ -396,7 +407,8 @@ class Crib:
         outcome has the error. Raises `StoreError`.
         """
         whose, _, path = name.partition("/")
-        visible = Visible(self.seen_by(self._known(caller)))
+        why = partial(self.why_unknown, caller=caller)
+        visible = Visible(self.seen_by(self._known(caller)), why)
         try:
             entry = visible.resolve(whose)
             if path:
@@ -435,6 +447,15 @@ class Crib:
             scope,
             lambda: {name: each for name, each in entries.items() if not barred(each, scope)},
         )
+
+    def why_unknown(self, name: str, caller: Caller = HOST) -> str:
+        """Why there is no such tool for this caller, where the server that it names is the reason.
+
+        In a sentence or two with what to do; "" if it names none whose tools cannot be had.
+        """
+        fleet, scope = self._fleet, self._scope(caller.scope)
+        found = owner(name, fleet.by_name, fleet.broken)
+        return str(found[1]) if found and may_hear(scope, found[0]) else ""
 
     def get(self, name: str) -> Entry:
         """One entry, by name or by a bare name that is unique.
@@ -561,6 +582,21 @@ class Crib:
             return found
         said = f"Not searched: {waiting} that wait for the operator's review (`toolcrib review`)."
         return replace(found, note=f"{found.note} {said}".strip())
+
+    def _explained(self, error: CallError, name: str, caller: Caller) -> CallError:
+        """The error of a call of a name that nobody has, with the reason if a server is it."""
+        why = self.why_unknown(name, caller)
+        return replace(error, message=unknown_words(name, why)) if why else error
+
+    def _mentioning_servers(self, found: Answer, scope: Scope) -> Answer:
+        """The answer, with the servers that it may be about and whose tools cannot be had."""
+        fleet = self._fleet
+        entries = self.pool.entries
+        held = self._held.get(entries, None, lambda: unreviewed_tools(entries.values()))
+        asked = asked_roots(found.query, self._glossary)
+        fit = fitting(asked, fleet.by_name, fleet.broken, held)
+        told = (why for origin, why in fit if may_hear(scope, origin))
+        return replace(found, unavailable=tuple(islice(told, MOST_TOLD)))
 
     def _mentioning_listing(self, found: Answer, scope: Scope) -> Answer:
         """The answer, with which servers of this caller have not said yet what they have."""

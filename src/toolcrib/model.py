@@ -202,6 +202,24 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Unavailable:
+    """A configured MCP server whose tools cannot be had now, or not all of them.
+
+    `code` is for programs. `reason` and `remedy` are for models and people, in words of ours, and
+    never the server's. The remedy is what its user can do; where it is nothing but to wait, empty.
+    """
+
+    server: str
+    code: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        todo = f"the user can {self.remedy}" if self.remedy else "search again in a moment"
+        return f"{self.server} is configured but {self.reason}; {todo}."
+
+
+@dataclass(frozen=True, slots=True)
 class Answer(Sequence[Hit]):
     """What a search returns: its hits, best first, and the way on where there are none.
 
@@ -211,7 +229,8 @@ class Answer(Sequence[Hit]):
     when browsing; so are `names` (source → names) where there are few. `note` says in a sentence or
     two what happened, empty when the hits speak for themselves. `confidence` says how sure it is
     that one of the hits fits, and `chance` the same as a number from 0 to 1; whoever is named or
-    selected fits.
+    selected fits. `unavailable` are a few servers that the query may be about, and whose tools
+    cannot be had.
     """
 
     query: str
@@ -223,6 +242,7 @@ class Answer(Sequence[Hit]):
     note: str = ""
     confidence: Confidence = "high"
     chance: float = 1.0
+    unavailable: tuple[Unavailable, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from toolcrib.model import Answer, Confidence, Hit, ToolInfo
+from toolcrib.model import Answer, Confidence, Hit, JsonObject, ToolInfo
 from toolcrib.session.signature import signature
 from toolcrib.session.summary import listing
 from toolcrib.text.tokens import most_tokens
@@ -56,6 +56,11 @@ class Found:
                 return "\n".join([*kept, MORE])
             kept.append(line)
         return "\n".join(kept + self._schemas(kept, budget))
+
+    def unavailable(self) -> list[JsonObject]:
+        """The servers that the queries may be about and whose tools cannot be had, each once."""
+        every = (each for answer in self.answers for each in answer.unavailable)
+        return [asdict(each) for each in dict.fromkeys(every)]
 
     def _lines(self, read: str) -> Iterator[str]:
         by_name = {tool.name: tool for tool in self.tools}
@@ -147,6 +152,7 @@ def _told(
         yield f"There is: {', '.join(sizes)}"
     if answer.note:
         yield answer.note
+    yield from map(str, answer.unavailable)
 
 
 def _often_with(answer: Answer) -> Iterator[str]:

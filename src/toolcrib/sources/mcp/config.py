@@ -35,16 +35,14 @@ KEYS = frozenset(
     | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "install_timeout_s", "call_timeout_s"}
     | {"env_from"}
     | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
-    | {"enabled_tools", "disabled_tools", "believe_annotations"}
+    | {"enabled_tools", "disabled_tools", "believe_annotations", "description"}
 )
 OVERRIDES = "overrides"
 OVERRIDE_KEYS = frozenset({"disabled", "enabled_tools", "disabled_tools"})
 """What our own file may say of servers that stand in other files."""
 OAUTH_KEYS = frozenset({"grant", "client_id", "client_secret", "issuer", "scope", "redirect_port"})
 # What other clients keep beside these and what means nothing here.
-OTHERS = frozenset(
-    {"alwaysAllow", "autoApprove", "description", "dev", "gallery", "icon", "name", "timeout"}
-)
+OTHERS = frozenset({"alwaysAllow", "autoApprove", "dev", "gallery", "icon", "name", "timeout"})
 HTTP_TYPES = ("http", "streamable-http", "streamableHttp", "streamable_http")
 
 
@@ -197,6 +195,7 @@ def _server(id: str, fields: Fields, path: Path) -> ServerConfig | None:
         believe_annotations=fields.flag("believe_annotations", default=True),
         elicitation=fields.flag("elicitation", default=True),
         sampling=fields.flag("sampling"),
+        description=fields.text("description"),
         enabled_tools=switches.enabled_tools,
         disabled_tools=switches.disabled_tools,
         is_own=path == own_servers_file(),

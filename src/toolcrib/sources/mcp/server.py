@@ -61,7 +61,7 @@ class Address:
 
 OWN_VIEW = (
     *("permission", "defer", "always_load", "enabled_tools", "disabled_tools"),
-    *("believe_annotations", "idle_timeout_s", "call_timeout_s"),
+    *("believe_annotations", "idle_timeout_s", "call_timeout_s", "description"),
 )
 """What of a server's configuration the server itself does not notice."""
 
@@ -78,6 +78,7 @@ class ServerConfig:
     may ask the person, and their model. Of `enabled_tools` None stands for all tools, and no
     pattern for none; `disabled_tools` come after them. While a package runner such as npx fetches
     it, `install_timeout_s` counts; the time of its start begins after that.
+    By its `description`, the operator's words, it is found while its tools cannot be had.
     `is_own`: it stands in our own file, or in the program that uses us.
     """
 
@@ -98,6 +99,7 @@ class ServerConfig:
     sampling: bool = False
     enabled_tools: tuple[str, ...] | None = None
     disabled_tools: tuple[str, ...] = ()
+    description: str = ""
     is_own: bool = False
 
     def enables(self, tool: str) -> bool:
