@@ -300,7 +300,7 @@ def _large(ground: Ground) -> list[RealServer]:
         installed.pypi(
             "treesitter",
             "mcp-server-tree-sitter",
-            Ask("check_language_available", {"language": "python"}),
+            Ask("list_projects_tool"),
             place="old",
         ),
     ]

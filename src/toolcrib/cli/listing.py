@@ -15,6 +15,8 @@ from toolcrib.cli.screen import Note, console, print_notes, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.asking_operator import ask, is_running
 from toolcrib.model import Json
+from toolcrib.sources.last_good import LastGood
+from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource, Refreshed
@@ -71,11 +73,16 @@ def listed_line(done: Refreshed) -> str:
 
 
 def tell_gateway(opening: Opening) -> None:
-    """Let a gateway that runs take what was changed, at once; without one there is nothing to do.
+    """Let a gateway that runs take what was changed, at once.
 
-    Should it not answer, it takes the change by itself a moment later.
+    Should it not answer, it takes the change by itself a moment later. Without one, all there is to
+    do is that the copies of the files, which may hold secrets, are those of now.
     """
-    ask_if_running(opening, "changed")
+    if is_running(place_for(opening)):
+        ask_if_running(opening, "changed")
+    else:
+        settings = opening.settings()
+        read_servers(settings.mcp_config, LastGood(settings.state_folder))
 
 
 def ask_if_running(opening: Opening, do: str, **more: Json) -> Json:
