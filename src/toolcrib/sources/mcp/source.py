@@ -22,6 +22,12 @@ from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.trust import Judgement
 
+_FIRST = {
+    "not_configured": "set it where Toolcrib is started",
+    "not_started": "install it, or correct its entry",
+}
+"""What to do about a failure before it is worth another try, by its code."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
@@ -66,11 +72,13 @@ class ServerStatus:
             return ""
         if self.state == "needs_login":
             return f"toolcrib login {self.server}"
+        again = f"toolcrib refresh {self.server}"
         if self.failure:
-            return f"toolcrib refresh {self.server}"
+            first = _FIRST.get(self.failure.code, f"`toolcrib logs {self.server}` says more")
+            return f"{first}; then {again}"
         if self.waiting:
             return f"toolcrib review {self.server}"
-        return "" if self.seen else f"toolcrib refresh {self.server}"
+        return "" if self.seen else again
 
 
 class Refreshed(NamedTuple):
@@ -126,6 +134,12 @@ class McpSource:
     @config.setter
     def config(self, config: ServerConfig) -> None:
         self._keeper.config = config
+
+    @property
+    def starting(self) -> str:
+        """What its start is at, for people; empty while it does not start."""
+        phase = self._keeper.phase
+        return phase.words() if phase else ""
 
     @property
     def is_unknown(self) -> bool:
@@ -214,7 +228,7 @@ class McpSource:
     def status(self) -> ServerStatus:
         """What is known of the server, without starting it."""
         known, stdio = self._memory.known, isinstance(self.config.transport, Command)
-        pid, phase = self._keeper.pid, self._keeper.phase
+        pid = self._keeper.pid
         return ServerStatus(
             server=self.server,
             transport="stdio" if stdio else "http",
@@ -227,7 +241,7 @@ class McpSource:
             seen=known.fetched if known else 0.0,
             failure=self._memory.failure,
             memory_bytes=resident_bytes(pid) if pid else None,
-            starting=phase.words() if phase else "",
+            starting=self.starting,
             listing=self.listing,
         )
 
