@@ -88,7 +88,7 @@ def test_refresh_is_the_gateways_and_tells_of_each(
         assert ran.code == 1
         assert "a: 12 tools" in ran.out
         assert "\nbad: 'no-such-command' cannot be started" in ran.out
-        assert "→ install it, or correct its entry; then toolcrib refresh bad" in ran.out
+        assert "then run toolcrib refresh bad" in ran.out
         assert "off" not in ran.out
         assert [each["server"] for each in (await command("refresh", "a", "--json")).json] == ["a"]
         assert "nearest: a" in str((await command("refresh", "aa")).error)
@@ -107,9 +107,9 @@ def test_servers_asks_the_gateway(kitchen: Kitchen, beside: Callable[[Scenario],
         assert (a["state"], a["tools"], a["failure"], a["remedy"]) == ("ready", 12, None, "")
         assert a["memory_bytes"] > 1_000_000
         assert bad["failure"]["code"] == "not_started"
-        assert bad["remedy"].endswith("then toolcrib refresh bad")
+        assert bad["remedy"].endswith("then run toolcrib refresh bad")
         shown = (await command("servers")).out
-        assert "then toolcrib refresh bad" in shown
+        assert "then run toolcrib refresh bad" in shown
         assert "No gateway" not in shown
 
     beside(scenario)
