@@ -165,7 +165,8 @@ class McpSource:
         """What was wrong with the last listing, and that there is none yet."""
         said = self._memory.problem
         if self.is_unknown and not self.listing and not said:
-            said = f"MCP server {self.server!r} is not known yet; run `toolcrib refresh`"
+            status = self.status()
+            said = f"MCP server {self.server!r}: {status.reason} → {status.remedy}"
         return (*filter(None, [said, self._wait()]), *self._look().problems)
 
     def capabilities(self) -> Sequence[ToolInfo]:
