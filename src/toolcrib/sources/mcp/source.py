@@ -44,7 +44,7 @@ class ServerStatus:
     """
 
     server: str
-    transport: Literal["stdio", "http"]
+    transport: Literal["stdio", "http", "sse"]
     state: State
     tools: int
     waiting: int
@@ -240,11 +240,11 @@ class McpSource:
         return self._status(listing=self.listing)
 
     def _status(self, *, listing: bool) -> ServerStatus:
-        known, stdio = self._memory.known, isinstance(self.config.transport, Command)
+        known, transport = self._memory.known, self.config.transport
         pid, phase = self._keeper.pid, self._keeper.phase
         status = ServerStatus(
             server=self.server,
-            transport="stdio" if stdio else "http",
+            transport="stdio" if isinstance(transport, Command) else transport.kind,
             state="disabled" if self.config.disabled else self._state(),
             tools=len(self._look().tools),
             waiting=len(self.judgement.waiting()),
