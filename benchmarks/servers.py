@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from platform import python_version
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import httpx2
 from mcp import Client, MCPError, StdioServerParameters
@@ -65,6 +65,13 @@ class Turn:
 
     def __str__(self) -> str:
         return f"{self.era}, {'by tool_call' if self.profile == SEARCH else 'by its name'}"
+
+
+class Door(NamedTuple):
+    """The address of a profile, and a key to it."""
+
+    url: str
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +133,10 @@ def compared(names: Sequence[str] = (), *, large: bool = False) -> list[Row]:
 async def _compared(servers: Sequence[RealServer], home: Home, nowhere: TextIO) -> list[Row]:
     home.configure(SETTINGS, {each.name: each.entry for each in servers})
     direct = await _side_by_side([_directly(each, home, nowhere) for each in servers])
-    home.run("refresh")
     async with home.daemon() as daemon:
-        turns = [await _turn(turn, servers, direct, home, daemon) for turn in TURNS]
+        home.run("refresh")  # the daemon lists them already; this waits for it
+        doors = {name: _door(name, home, daemon) for name in (SEARCH, EVERY)}
+        turns = [await _turn(turn, doors[turn.profile], servers, direct) for turn in TURNS]
     seen = zip(*turns, strict=True)
     return [
         Row(server, alone, [*_differences(server, alone, each)])
@@ -173,15 +181,11 @@ async def _elicit(context: object, params: object) -> ElicitResult:  # noqa: ARG
 
 
 async def _turn(
-    turn: Turn,
-    servers: Sequence[RealServer],
-    direct: Sequence[Seen],
-    home: Home,
-    daemon: Mapping[str, Any],
+    turn: Turn, door: Door, servers: Sequence[RealServer], direct: Sequence[Seen]
 ) -> list[Seen]:
     """What a client of the gateway sees of each server."""
     _tell(f"through the gateway, {turn}")
-    async with _at_the_daemon(turn, home, daemon) as client:
+    async with _at(door, turn.era) as client:
         tools = await _listed(client)
 
         async def one(server: RealServer, alone: Seen) -> Seen:
@@ -209,17 +213,17 @@ def _reads(alone: Seen, ask: Ask) -> bool:
     return alone.tools[ask.tool].get("annotations", {}).get("readOnlyHint", False)
 
 
+def _door(profile: str, home: Home, daemon: Mapping[str, Any]) -> Door:
+    key = json.loads(home.run("keys", "add", profile, "--profile", profile, "--json"))["key"]
+    return Door(f"http://127.0.0.1:{daemon['port']}/mcp/{profile}", key)
+
+
 @asynccontextmanager
-async def _at_the_daemon(
-    turn: Turn, home: Home, daemon: Mapping[str, Any]
-) -> AsyncGenerator[Client]:
-    words = ("keys", "add", turn.name, "--profile", turn.profile, "--json")
-    key = json.loads(home.run(*words))["key"]
-    headers = {"Authorization": f"Bearer {key}"}
-    url = f"http://127.0.0.1:{daemon['port']}/mcp/{turn.profile}"
+async def _at(door: Door, era: str) -> AsyncGenerator[Client]:
+    headers = {"Authorization": f"Bearer {door.key}"}
     async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE_S) as http:
-        transport = streamable_http_client(url, http_client=http)
-        async with Client(transport, mode=ERAS[turn.era], cache=None) as client:
+        transport = streamable_http_client(door.url, http_client=http)
+        async with Client(transport, mode=ERAS[era], cache=None) as client:
             yield client
 
 

@@ -44,7 +44,7 @@ class ServerStatus:
     """
 
     server: str
-    transport: Literal["stdio", "http"]
+    transport: Literal["stdio", "http", "sse"]
     state: State
     tools: int
     waiting: int
@@ -171,7 +171,8 @@ class McpSource:
         """What was wrong with the last listing, and that there is none yet."""
         said = self._memory.problem
         if self.is_unknown and not self.listing and not said:
-            said = f"MCP server {self.server!r} is not known yet; run `toolcrib refresh`"
+            status = self.status()
+            said = f"MCP server {self.server!r}: {status.reason} → {status.remedy}"
         return (*filter(None, [said, self._wait()]), *self._look().problems)
 
     def capabilities(self) -> Sequence[ToolInfo]:
@@ -245,11 +246,11 @@ class McpSource:
         return self._status(listing=self.listing)
 
     def _status(self, *, listing: bool) -> ServerStatus:
-        known, stdio = self._memory.known, isinstance(self.config.transport, Command)
+        known, transport = self._memory.known, self.config.transport
         pid = self._keeper.pid
         status = ServerStatus(
             server=self.server,
-            transport="stdio" if stdio else "http",
+            transport="stdio" if isinstance(transport, Command) else transport.kind,
             state="disabled" if self.config.disabled else self._state(),
             tools=len(self._look().tools),
             waiting=len(self.judgement.waiting()),
