@@ -186,6 +186,7 @@ def _more(ground: Ground) -> list[RealServer]:
             Ask("browser_navigate", {"url": ground.page}, r"page-[-\w]+\.yml"),
             Ask("browser_snapshot", varying=r"ref=\w+"),
             args=_browser("--executable-path", "--headless", "--isolated", "--no-sandbox"),
+            cwd=folder,
         ),
         installed.npm(
             "devtools",

@@ -58,7 +58,7 @@ def _by_state(source: McpSource) -> Finding:
     if status.failure:
         return _problem(
             source,
-            f"its last start failed: it {status.failure.message}",
+            f"its last start failed: {status.failure.message}",
             status.remedy,
         )
     if not status.seen:
