@@ -297,12 +297,9 @@ class Crib:
         self._gathered()
         with self._shelf.view() as (catalog, view):
             found = answer(query, self._search(catalog, view, query, seen))
-        for mention in (
-            self._mentioning_reviews,
-            self._mentioning_listing,
-            self._mentioning_servers,
-        ):
-            found = mention(found, seen)
+        found = self._mentioning_reviews(found, seen)
+        if not query.kinds or "tool" in query.kinds:
+            found = self._mentioning_servers(self._mentioning_listing(found, seen), seen)
         self._advice.answered(found, caller.id, seen)
         if self.settings.mcp.warm_up:
             warm_up_best(self.pool, found)
