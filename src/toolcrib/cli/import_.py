@@ -80,7 +80,7 @@ def run(
     if profile:
         profile_of(settings.gateway, profile)  # an unknown one is an error now, not in the client
     found = targets(client, project, settings)
-    told = list(_taken(found, opening, settings, profile, choices))
+    told = list(taken(found, opening, settings, profile, choices))
     added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
     listed = [] if no_list else _listed(opening, added, quiet=as_json)
     if as_json:
@@ -107,10 +107,13 @@ def _listed(opening: Opening, added: list[str], *, quiet: bool) -> list[Refreshe
     return done
 
 
-def _taken(
+def taken(
     found: list[Target], opening: Opening, settings: Settings, profile: str, choices: Choices
 ) -> Iterator[dict[str, object]]:
-    """One file after the other; each sees the servers that those before have brought."""
+    """One file after the other; each sees the servers that those before have brought.
+
+    A file that cannot be used is warned of and left out; if it is the only one: `ConfigError`.
+    """
     ours, backups = list(read_servers(settings.mcp_config).servers), Backups(settings.state_folder)
     own = own_servers_file()
     for target in found:
