@@ -116,6 +116,37 @@ def test_the_command_line_says_it(tmp_path: Path):
     assert "odd is configured but cannot be used as its entry" in run("search", "odd").stdout
 
 
+def test_servers_and_doctor_tell_the_reason_and_the_remedy(tmp_path: Path, monkeypatch):
+    file = tmp_path / "mcp.json"
+    bad = {"command": sys.executable, "args": ["-S", str(FAKE), "exit-at-once"]}
+    file.write_text(json.dumps({"mcpServers": {"slack": SLACK, "bad": bad}}))
+
+    def run(*arguments: str):
+        return CliRunner().invoke(app, ["--mcp-config", str(file), *arguments])
+
+    run("refresh")
+    shown = " ".join(run("servers").stdout.split())
+    assert "does not start: TEST_SLACK_TOKEN is not set" in shown
+    assert "→ set it where Toolcrib is started, then run toolcrib refresh slack" in shown
+    assert "no licence found" in shown
+    assert "→ toolcrib logs bad" in shown
+    slack, other = json.loads(run("servers", "--json").stdout)
+    assert slack["unavailable"]["code"] == "not_configured"
+    assert other["remedy"] == "toolcrib logs bad"
+    told = " ".join(run("doctor").stdout.split())
+    assert "slack: does not start: TEST_SLACK_TOKEN is not set" in told
+    assert "toolcrib logs bad" in told
+    monkeypatch.setenv("TEST_SLACK_TOKEN", "a token of ours")
+    slack, _ = json.loads(run("servers", "--json").stdout)
+    assert slack["remedy"] == "toolcrib refresh slack"
+
+
+def test_what_a_gateway_says_of_a_server_can_be_read_back():
+    failure = Failure("start_failed", "did not start", 1.0)
+    given = status(failure=failure, unavailable=Unavailable("slack", "x", "is off", "do it"))
+    assert ServerStatus.of_json(json.loads(json.dumps(given.as_json()))) == given
+
+
 def test_who_may_not_have_a_server_does_not_hear_of_it(crib: Crib):
     crib.add_mcp({"mcpServers": {"slack": SLACK}})
     for scope in (
@@ -157,8 +188,7 @@ def test_nothing_that_a_server_says_is_told(crib: Crib):
     assert "IGNORE" in done.error
     [told] = crib.search("slack").unavailable
     assert str(told) == (
-        "slack is configured but does not start; the user can run `toolcrib logs slack`,"
-        " which says why."
+        "slack is configured but does not start; the user can run `toolcrib logs slack`."
     )
     assert "IGNORE" not in str(asyncio.run(crib.call("mcp_slack_x")).error)
 
@@ -277,6 +307,6 @@ def test_words_that_every_server_has_find_none():
 
 
 def test_the_words_are_a_sentence():
-    assert str(Unavailable("a", "x", "is off", "the user can do it")) == (
+    assert str(Unavailable("a", "x", "is off", "do it")) == (
         "a is configured but is off; the user can do it."
     )

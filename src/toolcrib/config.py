@@ -121,6 +121,7 @@ class Settings(Section):
     session: SessionSettings = Field(default_factory=SessionSettings, description="")
     gateway: GatewaySettings = Field(default_factory=GatewaySettings, description="")
     _file: Path | None = PrivateAttr(default=None)
+    _rules_file: Path | None = PrivateAttr(default=None)
 
     @field_validator("tool_search")
     @classmethod
@@ -165,10 +166,15 @@ class Settings(Section):
         """The settings file that was named; None if none was."""
         return self._file
 
-    def read_from(self, file: Path) -> "Settings":
-        """The same settings, which know the file that they stand in."""
+    @property
+    def rules_file(self) -> Path | None:
+        """Where the commands write rules about calls; None for settings that no user's are."""
+        return self._rules_file
+
+    def read_from(self, file: Path | None) -> "Settings":
+        """The same settings as the user's, who named this file for them, or none."""
         settings = self.model_copy()
-        settings._file = file  # noqa: SLF001 - our own class
+        settings._file, settings._rules_file = file, rules_file()  # noqa: SLF001 - our own class
         return settings
 
 
@@ -211,7 +217,7 @@ def load_settings(
     except RecursionError:  # keys with many dots are as deep as lists in lists
         raise ConfigError(f"{path}: {TOO_DEEP}") from None
     settings = _with_own_servers(_with_key(settings, environ))
-    return settings.read_from(path) if named else settings
+    return settings.read_from(path if named else None)
 
 
 def _checked(path: Path, values: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
@@ -242,6 +248,11 @@ def config_folder() -> Path:
 def own_servers_file() -> Path:
     """The file of `toolcrib add`; it need not be there."""
     return config_folder() / "servers.json"
+
+
+def rules_file() -> Path:
+    """The file of `toolcrib allow`, `ask` and `deny`; it need not be there."""
+    return config_folder() / "rules.json"
 
 
 class Documented(NamedTuple):

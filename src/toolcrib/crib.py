@@ -39,6 +39,7 @@ from toolcrib.execute.approval import Approver
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door
 from toolcrib.execute.refusal import Refused
+from toolcrib.execute.rule_file import RuleFile
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.execute.visible import Visible, unknown_words
 from toolcrib.fleet import Fleet, OffersHeard
@@ -132,9 +133,10 @@ class Crib:
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
         self._advice = Advice(self._uses, self.pool, boost=learns)
         self._tickets = tickets_of(self.settings)
+        self._rule_file = RuleFile(self.settings.rules_file)
         self._door = Door(
             self.pool,
-            policy_of(self.settings),
+            policy_of(self.settings, self._rule_file.rules),
             audit=self._audit,
             tickets=self._tickets,
             heard=self._heard,
@@ -174,7 +176,9 @@ class Crib:
     @property
     def problems(self) -> tuple[str, ...]:
         """What the settings name and what could not be used, as of now; one message a thing."""
-        return (*self._problems, *self._fleet.problems, *self.pool.problems)
+        rules = self._rule_file.problem
+        found = (*self._problems, *self._fleet.problems, *self.pool.problems)
+        return (rules, *found) if rules else found
 
     @property
     def broken_files(self) -> tuple[str, ...]:
@@ -258,7 +262,8 @@ class Crib:
             return False
         found = read_servers(settings.mcp_config, LastGood(settings.state_folder))
         self._glossary = load_glossary(settings.search.glossaries)
-        self._rules, self._door.policy = rules_of(settings), policy_of(settings)
+        self._rules = rules_of(settings)
+        self._door.policy = policy_of(settings, self._rule_file.rules)
         self.settings = settings
         self._fleet.take(found, always_load=settings.mcp.always_load)
         return True

@@ -206,7 +206,7 @@ class Unavailable:
     """A configured MCP server whose tools cannot be had now, or not all of them.
 
     `code` is for programs. `reason` and `remedy` are for models and people, in words of ours, and
-    never the server's: as text they read "slack is configured but wants a login; the user can ...".
+    never the server's. The remedy is what its user can do; where it is nothing but to wait, empty.
     """
 
     server: str
@@ -215,7 +215,8 @@ class Unavailable:
     remedy: str
 
     def __str__(self) -> str:
-        return f"{self.server} is configured but {self.reason}; {self.remedy}."
+        todo = f"the user can {self.remedy}" if self.remedy else "search again in a moment"
+        return f"{self.server} is configured but {self.reason}; {todo}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from toolcrib.names.origin import Origin
 from toolcrib.search.filters import Scope, barred
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.source import McpSource
-from toolcrib.sources.mcp.unavailable import LISTING, unavailable, unusable
+from toolcrib.sources.mcp.unavailable import LISTING, unusable
 from toolcrib.text.glossary import Glossary
 from toolcrib.text.language import language
 from toolcrib.text.words import roots, telling, words
@@ -60,7 +60,7 @@ def fitting(
     found: list[tuple[int, str, Origin, Unavailable]] = []
     for name, source in servers.items():
         fit = len(asked & purpose(source.config, unreviewed.get(source.id or "", ())))
-        why = unavailable(source.config, source.status()) if fit or not asked else None
+        why = source.status().unavailable if fit or not asked else None
         if why and why.code != LISTING:  # the note of the answer names all of those
             found.append((-fit, name, _origin(source), why))
     for name in broken:
@@ -81,7 +81,7 @@ def owner(
     origin = max(meant, key=lambda each: len(each.stem))
     by_origin = {_origin(source): source for source in servers.values()}
     source = by_origin.get(origin)
-    why = unavailable(source.config, source.status()) if source else unusable(origin.source_id)
+    why = source.status().unavailable if source else unusable(origin.source_id)
     return (origin, why) if why else None
 
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeGuard, cast, get_args
+from typing import Literal, TypeGuard, cast, get_args
 
 from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError, ToolcribError
@@ -205,22 +205,26 @@ def _server(id: str, fields: Fields, path: Path) -> ServerConfig | None:
 def _transport(fields: Fields, folder: Path) -> Transport | None:
     """How to reach it; None, and a problem, where that is not said or not possible."""
     kind, command, url = fields.text("type"), fields.text("command"), fields.text("url")
-    if kind == "sse":
-        fields.problem("speaks SSE, which is not supported; use its streamable HTTP address")
-    elif url and kind in ("", *HTTP_TYPES):
-        return _address(fields, url)
-    elif command and kind in ("", "stdio"):
+    if url and (kind == "sse" or (not kind and says_sse(url))):
+        return _address(fields, url, "sse")
+    if url and kind in ("", *HTTP_TYPES):
+        return _address(fields, url, "http")
+    if command and kind in ("", "stdio"):
         return _command(fields, command, folder)
-    else:
-        fields.problem("needs a `command` to start (type stdio) or a `url` (type http)")
+    fields.problem("needs a `command` to start (type stdio) or a `url` (type http, or sse)")
     return None
 
 
-def _address(fields: Fields, url: str) -> Address | None:
+def says_sse(url: str) -> bool:
+    """Whether the path of an address says that an old server is there, as clients take it."""
+    return url.partition("?")[0].rstrip("/").endswith("/sse")
+
+
+def _address(fields: Fields, url: str, kind: Literal["http", "sse"]) -> Address | None:
     if not url.startswith(("http://", "https://", "${")):
         fields.problem("its `url` has to begin with http:// or https://")
         return None
-    return Address(url, fields.text_map("headers"), _oauth(fields))
+    return Address(url, fields.text_map("headers"), _oauth(fields), kind)
 
 
 def _oauth(fields: Fields) -> OAuth | None:

@@ -24,6 +24,8 @@ _WANTED = re.compile(
     r"|provide|expected)\b",
     re.IGNORECASE,
 )
+OURS = frozenset({"not_started", "not_configured", "needs_login"})
+"""Failures in which the server itself has no say."""
 _FOR_A_PERSON = frozenset({"not_started"})
 """Failures that do not go away by trying again, whatever the server listed before."""
 
@@ -55,9 +57,7 @@ def unavailable(
     if variables:
         return _lacking(config, variables)
     if status.listing:
-        return Unavailable(
-            _name(config), LISTING, "is still being listed", "search again in a moment"
-        )
+        return Unavailable(_name(config), LISTING, "is still being listed", "")
     if status.state == "needs_login":
         return _told(config, "needs_login", "wants a login", "run `toolcrib login {server}`")
     return _of_last_start(config, status) or _of_listing(config, status)
@@ -85,7 +85,7 @@ def _of_listing(config: ServerConfig, status: Standing) -> Unavailable | None:
 
 def unusable(server: str) -> Unavailable:
     """The same of a server whose entry cannot be read."""
-    words = "cannot be used as its entry is written", "the user can run `toolcrib doctor`"
+    words = "cannot be used as its entry is written", "run `toolcrib doctor`"
     return Unavailable(shown(server, LONGEST_NAME), "broken", *words)
 
 
@@ -99,6 +99,11 @@ def missing_variables(config: ServerConfig, environ: Mapping[str, str]) -> tuple
         secret = transport.oauth.client_secret if transport.oauth else ""
         handed_on, texts = [], [transport.url, *transport.headers.values(), secret]
     return tuple(dict.fromkeys([*handed_on, *unset(texts, environ)]))
+
+
+def on_screen(remedy: str) -> str:
+    """A remedy as a terminal shows it: a command by itself where that is all."""
+    return remedy.removeprefix("run ").replace("`", "")
 
 
 def _lacking(config: ServerConfig, variables: tuple[str, ...]) -> Unavailable:
@@ -119,7 +124,7 @@ def _failed(config: ServerConfig, failure: Failure) -> Unavailable:
         reason += " in time"
     if wanted := wanted_variables(failure.message):
         reason += f": it seems to miss {_listed(wanted)}"
-    return _told(config, failure.code, reason, "run `toolcrib logs {server}`, which says why")
+    return _told(config, failure.code, reason, "run `toolcrib logs {server}`")
 
 
 def wanted_variables(text: str) -> tuple[str, ...]:
@@ -136,7 +141,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _told(config: ServerConfig, code: str, reason: str, remedy: str) -> Unavailable:
     server = _name(config)
-    return Unavailable(server, code, reason, f"the user can {remedy.format(server=server)}")
+    return Unavailable(server, code, reason, remedy.format(server=server))
 
 
 def _name(config: ServerConfig) -> str:
