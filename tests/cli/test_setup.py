@@ -91,7 +91,8 @@ def test_a_failing_server_is_a_note_with_what_to_do_and_no_secret(run: Run, two:
     assert ran.code == 1
     assert "  bad: failed" in ran.out
     assert "\nbad: " in ran.out
-    assert "\n  → toolcrib " in ran.out
+    assert "\n  → " in ran.out
+    assert "toolcrib refresh bad" in ran.out
     assert "s3cret" not in ran.out + ran.err
 
 
@@ -99,7 +100,7 @@ def test_each_step_names_its_command_and_the_end_what_to_restart_and_try(
     run: Run, two: tuple[Path, Path]
 ):
     shown = run("setup", "--yes").out
-    for command in ("import", "refresh", "tokens", "doctor"):
+    for command in ("import", "refresh", "rules", "tokens", "doctor"):
         assert f"(toolcrib {command})" in shown
     assert "Claude Desktop: quit the application" in shown
     assert "Cursor: restart Cursor" in shown
@@ -179,13 +180,51 @@ def test_no_secret_of_any_client_is_shown(run: Run, home: Path):
 
 
 def test_at_a_terminal_each_client_is_asked_for_and_enter_is_yes(two: tuple[Path, Path]):
-    answers = [("Change both files? [Y/n]", "\n"), ("Change this file? [Y/n]", "n\n")]
+    answers = [
+        ("Change both files? [Y/n]", "\n"),
+        ("Change this file? [Y/n]", "n\n"),
+        ("Believe what the servers say of their tools? [Y/n]", "\n"),
+        ("For all of them [allow]", "\n"),
+    ]
     shown = at_terminal("setup", answers=answers)
     desktop, cursor = (json.loads(path.read_text())["mcpServers"] for path in two)
     assert [*desktop] == ["toolcrib"]
     assert [*cursor] == ["good"]
     assert "Nothing was changed." in shown.text
     assert [line for line in shown.text.splitlines() if "s3cret" in line] == []
+
+
+def test_the_stricter_choice_is_written_down_as_rules(run: Run, home: Path):
+    write(home, DESKTOP, {"good": WORKS})
+    shown = at_terminal(
+        "setup",
+        answers=[
+            ("Change both files? [Y/n]", "\n"),
+            ("Believe what the servers say of their tools? [Y/n]", "n\n"),
+            ("For all of them [allow]", "sometimes\n"),
+            ("For all of them [allow]", "each\n"),
+            ("good [allow]", "ask\n"),
+        ],
+    )
+    assert shown.code == 0
+    entry = json.loads(own_servers_file().read_text())["mcpServers"]["good"]
+    assert entry["believe_annotations"] is False
+    rules = run("rules", "--json").json["rules"]
+    assert [(each["verdict"], each["pattern"]) for each in rules][-1] == ("ask", "good/*")
+
+
+def test_a_script_says_it_by_an_option(run: Run, home: Path):
+    write(home, DESKTOP, {"good": WORKS})
+    told = run("setup", "--yes", "--approval", "destructive", "--json").json
+    assert told["approval"] == {"good": "destructive"}
+    assert run("rules", "--json").json["rules"][0]["kind"] == "dangerous"
+
+
+def test_by_default_all_is_called_as_before(run: Run, home: Path):
+    write(home, DESKTOP, {"good": WORKS})
+    assert run("setup", "--yes", "--json").json["approval"] == {"good": "allow"}
+    assert run("rules", "--json").json["rules"] == []
+    assert run("call", "mcp_good_echo", '{"text": "hello"}').code == 0
 
 
 def test_ctrl_c_at_a_question_loses_nothing(run: Run, two: tuple[Path, Path]):

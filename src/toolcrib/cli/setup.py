@@ -20,9 +20,12 @@ from toolcrib.cli.screen import (
     safe,
     table,
 )
+from toolcrib.cli.server_approval import ApprovalOption
+from toolcrib.cli.setup_questions import settle_calls
 from toolcrib.cli.takeover import Choices, places, targets
 from toolcrib.config import Settings
 from toolcrib.crib import Crib
+from toolcrib.sections import ServerApproval
 from toolcrib.sources.mcp.source import Refreshed
 from toolcrib.takeover.backups import Backups
 from toolcrib.takeover.clients import Client, client_named
@@ -45,6 +48,7 @@ def run(
     yes: Annotated[
         bool, typer.Option("--yes", help="Agree to all that is shown; ask nothing.")
     ] = False,
+    approval: ApprovalOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Set all up: find your MCP clients, take their servers over, list the tools.
@@ -62,7 +66,7 @@ def run(
     choices = Choices(dry_run, yes, as_json, guided=True)
     choices.refuse_silence()
     try:
-        done = _set_up(opening, client, choices)
+        done = _set_up(opening, client, approval, choices)
     except (KeyboardInterrupt, typer.Abort):
         print_text("Stopped. What is done stays; `toolcrib setup` goes on with the rest.")
         raise typer.Exit(STOPPED) from None
@@ -70,7 +74,9 @@ def run(
         raise typer.Exit(1)
 
 
-def _set_up(opening: Opening, client: str, choices: Choices) -> bool:
+def _set_up(
+    opening: Opening, client: str, approval: ServerApproval | None, choices: Choices
+) -> bool:
     """Step by step; whether nothing is left to be looked at. Raises `ConfigError`."""
     settings = opening.settings()
     found = [each for each in places() if each.path.is_file()]
@@ -80,13 +86,17 @@ def _set_up(opening: Opening, client: str, choices: Choices) -> bool:
     told = _take_over(found, opening, settings, choices)
     listed = [] if choices.dry_run else _list(opening, told, choices)
     with opening.crib() as crib:
+        chosen = _ask(crib, settings, told, approval, choices)
         saved = _counted(crib, settings, told)
         shown = _tools_to_try(crib)
+    if chosen:
+        tell_gateway(opening)
     if choices.as_json:
         print_json(
             {
                 "clients": told,
                 "listed": [each._asdict() for each in listed],
+                "approval": chosen,
                 "tokens": [asdict(each) | {"share": each.share} for each in saved],
             }
         )
@@ -98,7 +108,7 @@ def _set_up(opening: Opening, client: str, choices: Choices) -> bool:
 
 def _tell_nobody(choices: Choices) -> bool:
     if choices.as_json:
-        print_json({"clients": [], "listed": [], "tokens": []})
+        print_json({"clients": [], "listed": [], "approval": {}, "tokens": []})
         return False
     print_text("No MCP client keeps a file here. Looked for:")
     rows = [(each.client.title, str(each.path)) for each in places()]
@@ -138,6 +148,21 @@ def _list(
         print_text(f"All servers are listed: {known} tools.", label="", indent=2)
         return []
     return show_listing(opening, names)
+
+
+def _ask(
+    crib: Crib,
+    settings: Settings,
+    told: Sequence[Mapping[str, object]],
+    approval: ServerApproval | None,
+    choices: Choices,
+) -> Mapping[str, ServerApproval]:
+    added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
+    if not choices.as_json and not choices.dry_run:
+        _head("Calls", "toolcrib rules")
+        if not added:
+            print_text("No server is new, so the rules stay as they are.")
+    return settle_calls(crib, added, settings, approval, choices)
 
 
 def _counted(crib: Crib, settings: Settings, told: Sequence[Mapping[str, object]]) -> list[Saving]:
