@@ -111,7 +111,7 @@ def _tell_done(plan: Plan, kept: Path | None) -> None:
     else:
         tell(
             [
-                ("done; what was before", str(kept)),
+                ("done; the backup", str(kept)),
                 (f"to have {client.title} see it", client.reload),
             ]
         )

@@ -88,7 +88,9 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
     except FileNotFoundError:
         return ()
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}; mend its rights") from error
+        raise ConfigError(
+            f"{path}: cannot be read: {error.strerror}; change its permissions"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not JSON: {error}; correct it, or move it away") from error
     listed = cast("dict[str, Any]", top).get("rules") if isinstance(top, dict) else None
@@ -110,7 +112,7 @@ def written(rules: Sequence[Rule]) -> bytes:
 def _rule(path: Path, number: int, said: object) -> Rule:
     where = f"{path}: rule {number}"
     if not isinstance(said, dict):
-        raise ConfigError(f"{where}: is no object; correct it")
+        raise ConfigError(f"{where}: is not an object; correct it")
     values = cast("Mapping[str, object]", said)
     for key in values.keys() - set(KEYS):
         near = nearest(key, KEYS, limit=1, at_least=0)[0]
