@@ -188,10 +188,12 @@ class Daemon:
 
     def _note_broken(self, problem: str, crib: Crib) -> None:
         """Say once what is wrong with a file, and once that it is mended."""
-        now = tuple(dict.fromkeys((*filter(None, [problem]), *crib.broken_files)))
-        for each in now:
+        found = (*filter(None, [problem]), *crib.broken_files)
+        for each in found:
             if each not in self.broken:
                 _log.error("%s", each)
+        rules = crib.rules_problem  # whoever reads them has logged it
+        now = tuple(dict.fromkeys((*found, *filter(None, [rules]))))
         if self.broken and not now:
             _log.info("all files can be used again")
         self.broken = now

@@ -268,7 +268,7 @@ class Keeper:
         if self._tasks:
             await asyncio.wait(self._tasks)  # what is left of the last one
         self._fresh.begin()
-        self.memory.log.note("starting")
+        self.memory.log.note("starting", aloud=False)
         try:
             connection, greeting = await self._startup.reach(self.memory.facts)
         except StartFailed as error:
