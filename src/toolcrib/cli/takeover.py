@@ -121,7 +121,7 @@ def _tell_done(plan: Plan, kept: Path | None, *, brief: bool) -> None:
         console().print("  Nothing was changed.")
     else:
         reload = (f"to have {client.title} see it", client.reload)
-        tell([("done; what was before", str(kept)), *([] if brief else [reload])])
+        tell([("done; the backup", str(kept)), *([] if brief else [reload])])
 
 
 def show(plan: Plan, *, brief: bool) -> None:
