@@ -93,6 +93,8 @@ def step(plan: Plan, backups: Backups, choices: Choices) -> dict[str, object]:
     if not choices.as_json:
         show(plan, brief=choices.guided)
     question = "Change both files?" if plan.added else "Change this file?"
+    if choices.guided:
+        question = "Let the gateway take their place?" if plan.moved else "Let it use the gateway?"
     done = plan.changes and choices.agreed(question)
     kept = carry_out(plan, own_servers_file(), backups) if done else None
     if not choices.as_json:
@@ -119,7 +121,7 @@ def _tell_done(plan: Plan, kept: Path | None, *, brief: bool) -> None:
         console().print("  Nothing was changed.")
     else:
         reload = (f"to have {client.title} see it", client.reload)
-        tell([("done; what was before", str(kept)), *([] if brief else [reload])])
+        tell([("done; the backup", str(kept)), *([] if brief else [reload])])
 
 
 def show(plan: Plan, *, brief: bool) -> None:

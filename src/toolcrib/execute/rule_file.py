@@ -122,7 +122,8 @@ def _content(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}; mend its rights") from error
+        message = f"{path}: cannot be read: {error.strerror}; change its permissions"
+        raise ConfigError(message) from error
 
 
 def _parsed(path: Path, content: bytes) -> tuple[Rule, ...]:
@@ -150,7 +151,7 @@ def written(rules: Sequence[Rule]) -> bytes:
 def _rule(path: Path, number: int, said: object) -> Rule:
     where = f"{path}: rule {number}"
     if not isinstance(said, dict):
-        raise ConfigError(f"{where}: is no object; correct it")
+        raise ConfigError(f"{where}: is not an object; correct it")
     values = cast("Mapping[str, object]", said)
     for key in values.keys() - set(KEYS):
         near = nearest(key, KEYS, limit=1, at_least=0)[0]
