@@ -182,11 +182,11 @@ def test_a_link_is_followed_and_stays_one(run: Run, home: Path, tmp_path: Path):
     [
         ("cursor", '{"mcpServers": {', "line 1"),
         ("cursor", "[]", "an object at the top"),
-        ("cursor", '{"mcpServers": [1]}', "is no object"),
+        ("cursor", '{"mcpServers": [1]}', "is not an object"),
         ("cursor", '{"mcpServers": {"a": {}, "a": {}}}', "stands there twice"),
         ("cursor", "{" * 5000, "line 1"),
         ("codex", "[mcp_servers", "not TOML"),
-        ("codex", "mcp_servers = 3", "is no object"),
+        ("codex", "mcp_servers = 3", "is not an object"),
         ("codex", 'mcp_servers = { a = { command = "x" } }', "a table of its own"),
         ("gemini-cli", '{"mcp": {"allowed": ["a"]}, "mcpServers": {}}', "keeps the gateway out"),
     ],

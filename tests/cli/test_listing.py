@@ -91,6 +91,8 @@ def test_refresh_is_the_gateways_and_tells_of_each(
         assert "then run toolcrib refresh bad" in ran.out
         assert "off" not in ran.out
         assert [each["server"] for each in (await command("refresh", "a", "--json")).json] == ["a"]
+        both = (await command("refresh", "bad", "a", "--json")).json
+        assert {each["server"] for each in both} == {"a", "bad"}
         assert "nearest: a" in str((await command("refresh", "aa")).error)
 
     beside(scenario)

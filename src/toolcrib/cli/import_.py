@@ -84,7 +84,7 @@ def run(
     if profile:
         profile_of(settings.gateway, profile)  # an unknown one is an error now, not in the client
     found = targets(client, project, settings)
-    told = list(_taken(found, opening, settings, profile, choices))
+    told = list(taken(found, opening, settings, profile, choices))
     added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
     chosen = settle_approval(added, settings, approval, asking=not (yes or as_json))
     if added and not as_json:
@@ -116,10 +116,13 @@ def _listed(opening: Opening, added: list[str], *, quiet: bool) -> list[Refreshe
     return done
 
 
-def _taken(
+def taken(
     found: list[Target], opening: Opening, settings: Settings, profile: str, choices: Choices
 ) -> Iterator[dict[str, object]]:
-    """One file after the other; each sees the servers that those before have brought."""
+    """One file after the other; each sees the servers that those before have brought.
+
+    A file that cannot be used is warned of and left out; if it is the only one: `ConfigError`.
+    """
     ours, backups = list(read_servers(settings.mcp_config).servers), Backups(settings.state_folder)
     own = own_servers_file()
     for target in found:

@@ -53,7 +53,7 @@ def _in_doubt(source: McpSource) -> Finding | None:
     """That what was decided about its tools does not count."""
     if not source.judgement.problem:
         return None
-    words = f"nothing of it is approved: {source.judgement.problem}"
+    words = f"none of its tools is approved: {source.judgement.problem}"
     return _problem(source, words, f"toolcrib review {source.server}")
 
 

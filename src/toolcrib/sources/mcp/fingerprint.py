@@ -30,7 +30,7 @@ def install_key(path: Path) -> bytes:
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror or error}; make it readable for you") from error
     if len(key) != KEY_BYTES:
-        raise SourceError(f"{path}: is no key of {KEY_BYTES} bytes; remove it to get a new one")
+        raise SourceError(f"{path}: is not a key of {KEY_BYTES} bytes; remove it to get a new one")
     return key
 
 

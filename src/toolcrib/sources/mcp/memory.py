@@ -92,7 +92,9 @@ class Memory:
         offers = {**before.offers, **listing.offers}
         if listing.complete or self.known is None or not before.complete:
             return replace(listing, offers=offers)
-        self.problem = f"MCP server {self._server!r} lists without end; the last whole list stays"
+        self.problem = (
+            f"MCP server {self._server!r} lists tools without end; its last whole list stays"
+        )
         return replace(before, offers=offers)
 
     def _write(self, known: KnownServer) -> None:
