@@ -10,7 +10,7 @@ from toolcrib.errors import ToolcribError
 from toolcrib.sources.agents import AgentSource
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
-from toolcrib.sources.mcp.servers import McpServers, mcp_servers
+from toolcrib.sources.mcp.servers import McpServers, Rules, mcp_servers
 from toolcrib.sources.modules import add_module
 from toolcrib.sources.packaged import builtin_tools
 from toolcrib.sources.plugins import Plugins, load_plugins
@@ -48,10 +48,13 @@ def configured(
         except ToolcribError as error:
             problems.append(str(error))
     problems += _declare_all(settings, functions)
-    mcp = mcp_servers(
-        settings.mcp_config, settings.state_folder, loop, always_load=settings.mcp.always_load
-    )
+    mcp = mcp_servers(settings.mcp_config, settings.state_folder, loop, mcp_rules(settings))
     return Configured((*sources, *plugins.sources), tuple(problems), mcp)
+
+
+def mcp_rules(settings: Settings) -> Rules:
+    """What the settings say of all MCP servers."""
+    return Rules(settings.mcp.always_load, settings.mcp.env_from)
 
 
 def _makers(settings: Settings, functions: BuiltinSource) -> Iterator[Callable[[], Source]]:

@@ -76,7 +76,8 @@ class ServerConfig:
     counts, once the definition that says so is approved. `elicitation` and `sampling`: whether it
     may ask the person, and their model. Of `enabled_tools` None stands for all tools, and no
     pattern for none; `disabled_tools` come after them. While a package runner such as npx fetches
-    it, `install_timeout_s` counts; the time of its start begins after that.
+    it, `install_timeout_s` counts; the time of its start begins after that. `inherits` are the
+    variables of ours that all servers are given, where they are set.
     """
 
     id: str
@@ -94,6 +95,7 @@ class ServerConfig:
     believe_annotations: bool = True
     elicitation: bool = True
     sampling: bool = False
+    inherits: tuple[str, ...] = ()
     enabled_tools: tuple[str, ...] | None = None
     disabled_tools: tuple[str, ...] = ()
 
