@@ -4,6 +4,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALL := $(BIN)/python scripts/install.py
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 
 .DEFAULT_GOAL := help
@@ -72,17 +73,17 @@ $(VENV)/.created:
 
 $(VENV)/.package: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib into $(VENV)"
-	@$(PIP) install --editable . && touch $@
+	@$(INSTALL) --editable . && touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib and what its tests and checks need into $(VENV)"
-	@$(PIP) install --editable . --group dev && touch $@ $(VENV)/.package
+	@$(INSTALL) --editable . --group dev && touch $@ $(VENV)/.package
 
 $(VENV)/.extras: pyproject.toml training/requirements.txt | $(VENV)/.dev
 	@echo "Installing the optional embedders and what training needs into $(VENV)"
-	@$(PIP) install --editable '.[fastembed,model2vec,sentence-transformers]' --group extras \
+	@$(INSTALL) --editable '.[fastembed,model2vec,sentence-transformers]' --group extras \
 	  --requirement training/requirements.txt && touch $@
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib and what its benchmarks need into $(VENV)"
-	@$(PIP) install --editable . --group bench && touch $@ $(VENV)/.package
+	@$(INSTALL) --editable . --group bench && touch $@ $(VENV)/.package

@@ -32,6 +32,7 @@ from mcp.client.streamable_http import streamable_http_client
 from benchmarks.folder import NoBench
 from benchmarks.gateway_pool import ARGUMENTS, CALLED, ROOT, TOOL, Pool, read_pool
 from benchmarks.gateway_report import CONNECT, DIRECT, HTTP, PEER, STDIO, Figures, report
+from benchmarks.home import Home, Unusable
 from benchmarks.markdown import NoMarks, put
 from benchmarks.processes import below, children, cpu_seconds, megabytes
 
@@ -48,46 +49,12 @@ INITIALIZE = {
     },
 }
 SETTINGS = """\
-mcp_config = ["{file}"]
-
 [approval]
 rules = [{{ verdict = "allow" }}]
 
 [embed]
 embedder = "{embedder}"
 """
-
-
-class Unusable(Exception):
-    """Something that cannot be measured; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Home:
-    """A folder for Toolcrib to live in, and the pool in its settings."""
-
-    folder: Path
-    pool: Pool
-    file: Path
-
-    @property
-    def env(self) -> dict[str, str]:
-        """Where everything goes, and nothing of ours beside it."""
-        places = {"HOME": str(self.folder), "TOOLCRIB_RUN_FOLDER": str(self.folder / "run")}
-        return {"PATH": os.environ["PATH"], **places}
-
-    def toolcrib(self, *words: str) -> list[str]:
-        program = Path(sys.executable).with_name("toolcrib")
-        return [str(program), "--config", str(self.folder / "config.toml"), *words]
-
-    def run(self, *words: str) -> str:
-        """Run a command to its end; what it prints. Raises `Unusable` when it fails."""
-        done = subprocess.run(  # noqa: S603 - our own program
-            self.toolcrib(*words), env=self.env, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise Unusable(f"toolcrib {' '.join(words)} failed: {done.stdout}{done.stderr}")
-        return done.stdout
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,47 +109,29 @@ def _measured(said: Namespace) -> str:
         folder = said.home or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
         pool = read_pool(said.catalogs, folder, said.tools)
-        home = Home(folder, pool, pool.write(folder))
-        settings = SETTINGS.format(file=home.file, embedder=said.embedder)
-        (folder / "config.toml").write_text(settings, encoding="utf-8")
+        home = Home(folder)
+        home.configure(SETTINGS.format(embedder=said.embedder), pool.servers)
         _tell(f"{pool.tools:,} tools of {len(pool.servers) - 1} servers: learning them")
         home.run("refresh")
         home.run("index")
         figures = Figures()
-        asyncio.run(_measure(home, said, figures))
+        asyncio.run(_measure(home, pool, said, figures))
         return report(pool, figures)
 
 
-async def _measure(home: Home, said: Namespace, figures: Figures) -> None:
+async def _measure(home: Home, pool: Pool, said: Namespace, figures: Figures) -> None:
     async with AsyncExitStack() as stack:
-        daemon = await stack.enter_async_context(_daemon(home))
+        daemon = await stack.enter_async_context(home.daemon())
         _start_all(_programs(home, daemon), said.starts, figures)
-        ways = [await stack.enter_async_context(way) for way in _ways(home, daemon)]
-        await _take_turns(ways, said, figures, home.pool)
+        ways = [await stack.enter_async_context(way) for way in _ways(home, pool, daemon)]
+        await _take_turns(ways, said, figures, pool)
         for way in (way for way in ways if way.pids):
             figures.memory[way.name] = _memory(way.pids[0])
-            figures.cpu[way.name] = await _cpu(way, said, home.pool)
+            figures.cpu[way.name] = await _cpu(way, said, pool)
 
 
-@asynccontextmanager
-async def _daemon(home: Home) -> AsyncGenerator[Mapping[str, Any]]:
-    """The daemon, and what it wrote down about itself."""
-    process = await asyncio.create_subprocess_exec(
-        *home.toolcrib("serve", "--json"), env=home.env, stdout=asyncio.subprocess.PIPE
-    )
-    try:
-        assert process.stdout  # noqa: S101 - it is a pipe
-        if not await process.stdout.readline():
-            raise Unusable("the daemon does not start")
-        [file] = (home.folder / "run").glob("*.json")
-        yield json.loads(file.read_text(encoding="utf-8"))
-    finally:
-        process.terminate()
-        await process.wait()
-
-
-def _ways(home: Home, daemon: Mapping[str, Any]) -> list[Any]:
-    entry = home.pool.servers[CALLED]
+def _ways(home: Home, pool: Pool, daemon: Mapping[str, Any]) -> list[Any]:
+    entry = pool.servers[CALLED]
     ours = ("tool_call", {"name": f"mcp_{CALLED}_{TOOL}", "arguments": ARGUMENTS})
     theirs = ("call_tool", {"name": f"{CALLED}_{TOOL}", "arguments": ARGUMENTS})
     programs = _programs(home, daemon)
@@ -204,7 +153,7 @@ def _programs(home: Home, daemon: Mapping[str, Any]) -> dict[str, Program]:
         STDIO: Program(home.toolcrib("serve", "--stdio"), home.env),
     }
     if importlib.util.find_spec("fastmcp"):
-        command = [sys.executable, "-m", "benchmarks.fastmcp_gateway", str(home.file)]
+        command = [sys.executable, "-m", "benchmarks.fastmcp_gateway", str(home.servers)]
         programs[PEER] = Program(command, home.env | {"PYTHONPATH": str(ROOT)})
     return programs
 

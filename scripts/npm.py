@@ -25,7 +25,7 @@ def npm_install(folder: Path, packages: Mapping[str, str], *, least: int = 18) -
     """Install these packages, each at its version, for a Node of at least this major version."""
     folder.mkdir(parents=True, exist_ok=True)
     wanted = [f"{name}@{version}" for name, version in packages.items()]
-    run(*_npm(least), "install", "--prefix", str(folder), *QUIET, *wanted)
+    run(*_of_npm("npm", least), "install", "--prefix", str(folder), *QUIET, *wanted)
 
 
 def run(*command: str) -> None:
@@ -33,11 +33,16 @@ def run(*command: str) -> None:
     subprocess.run(command, check=True)  # noqa: S603 - nothing here comes from elsewhere
 
 
-def _npm(least: int) -> list[str]:
+def npx(least: int = 18) -> list[str]:
+    """How to run npx."""
+    return _of_npm("npx", least)
+
+
+def _of_npm(name: str, least: int) -> list[str]:
     program = node(least)
-    if program == shutil.which("node") and (npm := shutil.which("npm")):
-        return [npm]
-    return [program, str(_wheel() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+    if program == shutil.which("node") and (found := shutil.which(name)):
+        return [found]
+    return [program, str(_wheel() / "lib" / "node_modules" / "npm" / "bin" / f"{name}-cli.js")]
 
 
 def _major(program: str) -> int:

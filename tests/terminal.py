@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
-ERASED = re.compile(r".*\x1b\[2K")
+PART = re.compile(r"\x1b\[(?P<number>[0-9;?]*)(?P<deed>[A-Za-z])|(?P<move>[\r\n])|[^\x1b\r\n]+")
 
 
 class Shown(NamedTuple):
@@ -23,8 +23,7 @@ class Shown(NamedTuple):
 
     @property
     def text(self) -> str:
-        lines = self.raw.replace("\r\n", "\n").split("\n")
-        return "\n".join(ANSI.sub("", ERASED.sub("", line)) for line in lines)
+        return _screen(self.raw)
 
 
 def at_terminal(
@@ -66,3 +65,23 @@ def _since(written: bytes, answered: Sequence[tuple[str, str]]) -> str:
     for question, _ in answered:
         text = text[text.index(question) + len(question) :]
     return text
+
+
+def _screen(raw: str) -> str:
+    """What a terminal shows after all this: what was written over or erased is gone."""
+    lines, row, column = [""], 0, 0
+    for part in PART.finditer(raw):
+        if part["deed"] == "A":
+            row = max(0, row - int(part["number"] or 1))
+        elif part["deed"] == "K":
+            lines[row] = ""
+        elif part["move"] == "\r":
+            column = 0
+        elif part["move"]:
+            row, column = row + 1, 0
+            lines += [""] * (row + 1 - len(lines))
+        elif not part["deed"]:
+            kept = lines[row][:column].ljust(column)
+            lines[row] = kept + part[0] + lines[row][column + len(part[0]) :]
+            column += len(part[0])
+    return "\n".join(lines)

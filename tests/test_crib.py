@@ -13,13 +13,21 @@ from numpy.typing import NDArray
 from tests.waiting import HANG_S
 from tests.workshop import HIDDEN, HIDDEN_NAMES, SEEN, ListedSource
 from toolcrib import Crib, Scope, Settings, tool
-from toolcrib.errors import AmbiguousName, ConfigError, EmbedError, NameTaken, UnknownTool
+from toolcrib.errors import (
+    AmbiguousName,
+    ConfigError,
+    DeclarationError,
+    EmbedError,
+    NameTaken,
+    UnknownTool,
+)
 from toolcrib.execute.caller import Caller
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.document import Document
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.model import ToolInfo
-from toolcrib.sections import EmbedSettings, SearchSettings
+from toolcrib.sections import EmbedSettings, ProfileSettings, SearchSettings
+from toolcrib.sources.packaged import builtin_tools
 from toolcrib.text.words import words
 
 DIMENSIONS = 64
@@ -546,6 +554,7 @@ def test_what_the_settings_name_in_vain_is_a_problem_and_costs_no_other(folders:
     settings = Settings(
         store=":memory:",
         plugins=False,
+        builtin_tools=True,
         tools=(folders / "broken.yaml", folders / "not-there.yaml"),
         skills=(folders / "nowhere",),
         agents=(folders / "agents",),
@@ -561,6 +570,85 @@ def test_the_tools_that_come_with_it_are_there_unless_they_are_switched_off():
     settings = Settings(store=":memory:", plugins=False)
     assert Crib.from_settings(settings).search("能不能帮我读文件")[0].name == "read_file"
     assert not Crib.from_settings(of(settings, builtin_tools=False)).entries()
+
+
+def test_who_has_tools_of_their_own_does_not_find_those_that_come_with_it(folders: Path):
+    quiet = Settings(store=":memory:", plugins=False)
+    servers = folders / "servers.json"
+    servers.write_text('{"mcpServers": {"time": {"command": "not-there"}}}')
+    for own in ({"tools": (folders / "tools.yaml",)}, {"mcp_config": (servers,)}):
+        with Crib.from_settings(of(quiet, **own)) as crib:
+            assert "read_file" not in crib.entries()
+        with Crib.from_settings(of(quiet, builtin_tools=True, **own)) as crib:
+            assert "read_file" in crib.entries()
+        profiles = {"files": ProfileSettings(builtin_tools=True)}
+        wanted = quiet.gateway.model_copy(update={"profiles": profiles})
+        with Crib.from_settings(of(quiet, gateway=wanted, **own)) as crib:
+            assert "read_file" in crib.entries()
+    servers.write_text("{")  # a file that is broken is no reason to bring others' tools in
+    with Crib.from_settings(of(quiet, mcp_config=(servers,))) as crib:
+        assert "read_file" not in crib.entries()
+
+
+def test_several_functions_are_added_at_once_or_none_of_them():
+    def one() -> int:
+        """The first."""
+        return 1
+
+    def two() -> int:
+        """The second."""
+        return 2
+
+    crib = Crib(Settings(store=":memory:"))
+    added = crib.add(one, two, permission_kind="read", tags=["number"])
+    assert [(each.name, each.permission_kind, each.tags) for each in added] == [
+        ("one", "read", ("number",)),
+        ("two", "read", ("number",)),
+    ]
+    three: Any = lambda: 3  # noqa: E731 - a third that has a name
+    three.__name__ = "three"
+    with pytest.raises(NameTaken, match="'two'"):
+        crib.add(three, two)
+    with pytest.raises(DeclarationError, match="name= is about one function"):
+        crib.add(three, one, name="both")
+    with pytest.raises(DeclarationError, match="no function; pass functions one by one"):
+        crib.add([one, two])  # type: ignore[call-overload]
+    assert sorted(crib.entries()) == ["one", "two"]
+
+
+def test_functions_are_labelled_by_their_module_and_old_patterns_still_mean_them():
+    crib = Crib(Settings(store=":memory:"))
+    crib.add(len_of, permission_kind="read")
+    crib.add_source(builtin_tools())
+    mine, ours = crib.get("len_of").capability, crib.get("read_file").capability
+    assert (mine.owner, mine.owner_label, mine.source) == (__name__, __name__, "builtin")
+    assert (ours.owner, ours.owner_label) == ("builtin", "builtin")
+    assert crib.search("").namespaces.keys() == {__name__, "builtin"}
+    for said in (f"{__name__}/*", "builtin/len_of", f"builtin:{__name__}/len_*", "len_of"):
+        scope = Scope(allowed=frozenset({said}))
+        assert {"len_of"} == {hit.name for hit in crib.search("select:len_of", scope=scope)}
+    for source in (__name__, "builtin"):
+        scope = Scope(sources=frozenset({source}))
+        assert crib.search("select:len_of", scope=scope)
+    theirs = Scope(sources=frozenset({__name__}))
+    assert not crib.search("select:read_file", scope=theirs)
+
+
+def test_a_function_takes_the_place_of_a_packaged_tool_of_its_name():
+    for first in (True, False):
+        crib = Crib(Settings(store=":memory:"))
+        if first:
+            crib.add_source(builtin_tools())
+        crib.add(len_of, name="read_file", permission_kind="read")
+        crib.entries()
+        if not first:
+            crib.add_source(builtin_tools())
+        assert crib.get("read_file").capability.module == __name__
+
+
+def len_of(text: str) -> int:
+    """Tell how long a text is."""
+    return len(text)
 
 
 def test_settings_reach_the_search():

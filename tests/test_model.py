@@ -9,7 +9,7 @@ from toolcrib.model import AgentInfo, Answer, Call, Capability, Hit, SearchMode,
 TOOL_FIELDS = """
     name description parameters source source_id permission_kind category tags searchable platforms
     enabled platform_available title display desc output_schema annotations search_hint defer pin
-    required often_with flags meta schema_problem packaged named_by approval
+    required often_with flags meta schema_problem packaged named_by approval module
 """.split()
 
 

@@ -1,5 +1,6 @@
 """What each stage is given of the settings, in its own words."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from toolcrib.config import Settings
@@ -8,12 +9,13 @@ from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import ConfigError
 from toolcrib.execute.audit import Audit
 from toolcrib.execute.door import Policy
-from toolcrib.execute.rulebook import Rule, Rulebook
+from toolcrib.execute.rulebook import Rule, Rulebook, no_rules
 from toolcrib.execute.tickets import Tickets
 from toolcrib.index.weights import FieldWeights
 from toolcrib.model import SearchMode
 from toolcrib.search.rewrite import VariantWeights
 from toolcrib.search.rules import ArmWeights, Rules
+from toolcrib.sections import ServerApproval
 from toolcrib.session.policy import Deferral
 from toolcrib.session.session import Habits
 from toolcrib.sources.apps.rules import AppRules, Patience
@@ -62,18 +64,22 @@ def rules_of(settings: Settings) -> Rules:
     )
 
 
-def policy_of(settings: Settings) -> Policy:
-    """The rules of calling that the settings make."""
-    return Policy(rulebook_of(settings), settings.call.timeout_s, settings.call.page_tokens)
+def policy_of(settings: Settings, written: Callable[[], Sequence[Rule]] = no_rules) -> Policy:
+    """The rules of calling that the settings make, behind those that are written elsewhere."""
+    return Policy(
+        rulebook_of(settings, written), settings.call.timeout_s, settings.call.page_tokens
+    )
 
 
-def rulebook_of(settings: Settings) -> Rulebook:
-    """The rules about calls that the settings make."""
+def rulebook_of(settings: Settings, written: Callable[[], Sequence[Rule]] = no_rules) -> Rulebook:
+    """The same about approval alone."""
     said = settings.approval
     rules = tuple(Rule(**rule.model_dump()) for rule in said.rules)
     profiles = settings.gateway.profiles.items()
-    own = {name: each.approval for name, each in profiles if each.approval is not None}
-    return Rulebook(rules, servers=said.servers, profiles=own)
+    own: dict[str, ServerApproval] = {
+        name: each.approval for name, each in profiles if each.approval is not None
+    }
+    return Rulebook(rules, written, servers=said.servers, profiles=own)
 
 
 def audit_of(settings: Settings) -> Audit | None:

@@ -74,10 +74,11 @@ class Settings(Section):
         description="The engine. `auto`: memory for `toolcrib serve`; for all else the stored index"
         " if it is of just this pool and can be opened, else memory.",
     )
-    builtin_tools: bool = Field(
-        default=True,
-        description="Whether the tools that come with Toolcrib are in the pool. Clients of the"
-        " gateway have them only by a profile with `builtin_tools = true`.",
+    builtin_tools: bool | Literal["auto"] = Field(
+        default="auto",
+        description="Whether the tools that come with Toolcrib are in the pool. `auto`: as long as"
+        " no MCP server, `tools` or `tool_modules` are configured, or where a profile wants them."
+        " Clients of the gateway have them only by a profile with `builtin_tools = true`.",
     )
     file_roots: tuple[Path, ...] = Field(
         default=(),
@@ -120,6 +121,7 @@ class Settings(Section):
     session: SessionSettings = Field(default_factory=SessionSettings, description="")
     gateway: GatewaySettings = Field(default_factory=GatewaySettings, description="")
     _file: Path | None = PrivateAttr(default=None)
+    _rules_file: Path | None = PrivateAttr(default=None)
 
     @field_validator("tool_search")
     @classmethod
@@ -164,10 +166,15 @@ class Settings(Section):
         """The settings file that was named; None if none was."""
         return self._file
 
-    def read_from(self, file: Path) -> "Settings":
-        """The same settings, which know the file that they stand in."""
+    @property
+    def rules_file(self) -> Path | None:
+        """Where the commands write rules about calls; None for settings that no user's are."""
+        return self._rules_file
+
+    def read_from(self, file: Path | None) -> "Settings":
+        """The same settings as the user's, who named this file for them, or none."""
         settings = self.model_copy()
-        settings._file = file  # noqa: SLF001 - our own class
+        settings._file, settings._rules_file = file, rules_file()  # noqa: SLF001 - our own class
         return settings
 
 
@@ -210,7 +217,7 @@ def load_settings(
     except RecursionError:  # keys with many dots are as deep as lists in lists
         raise ConfigError(f"{path}: {TOO_DEEP}") from None
     settings = _with_own_servers(_with_key(settings, environ))
-    return settings.read_from(path) if named else settings
+    return settings.read_from(path if named else None)
 
 
 def _checked(path: Path, values: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
@@ -241,6 +248,11 @@ def config_folder() -> Path:
 def own_servers_file() -> Path:
     """The file of `toolcrib add`; it need not be there."""
     return config_folder() / "servers.json"
+
+
+def rules_file() -> Path:
+    """The file of `toolcrib allow`, `ask` and `deny`; it need not be there."""
+    return config_folder() / "rules.json"
 
 
 class Documented(NamedTuple):

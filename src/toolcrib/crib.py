@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
-from typing import Self, Unpack
+from types import ModuleType, TracebackType
+from typing import Self, Unpack, overload
 
 from toolcrib.by_settings import (
     app_rules_of,
@@ -38,8 +39,9 @@ from toolcrib.execute.approval import Approver
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.door import Door
 from toolcrib.execute.refusal import Refused
+from toolcrib.execute.rule_file import RuleFile
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
-from toolcrib.execute.visible import Visible
+from toolcrib.execute.visible import Visible, unknown_words
 from toolcrib.fleet import Fleet, OffersHeard
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.protocol import Progress, View
@@ -47,6 +49,7 @@ from toolcrib.model import (
     Answer,
     Ask,
     Call,
+    CallError,
     Entry,
     Json,
     JsonObject,
@@ -82,6 +85,7 @@ from toolcrib.sources.mcp.added import Entry as McpEntry
 from toolcrib.sources.mcp.added import added_servers
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.source import McpSource, Refreshed
+from toolcrib.sources.modules import public_functions
 from toolcrib.sources.protocol import Source, Watched
 from toolcrib.sources.skill_files import read_skill_file, skill_files
 from toolcrib.store.reveals import KeptReveals
@@ -89,6 +93,7 @@ from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
 from toolcrib.text.tokens import token_counter
 from toolcrib.tools.own import Own
+from toolcrib.unavailable import MOST_TOLD, asked_roots, fitting, may_hear, owner, unreviewed_tools
 from toolcrib.uses.advice import Advice
 from toolcrib.uses.hints import Hints
 from toolcrib.uses.links import astray
@@ -128,9 +133,10 @@ class Crib:
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
         self._advice = Advice(self._uses, self.pool, boost=learns)
         self._tickets = tickets_of(self.settings)
+        self._rule_file = RuleFile(self.settings.rules_file)
         self._door = Door(
             self.pool,
-            policy_of(self.settings),
+            policy_of(self.settings, self._rule_file.rules),
             audit=self._audit,
             tickets=self._tickets,
             heard=self._heard,
@@ -143,6 +149,7 @@ class Crib:
         self._plans = OfEntries[tuple[Scope, Deferral, bool], Plan]()
         self._prices = Prices(token_counter)
         self._alone = OfEntries[None, Mapping[Language, float]]()
+        self._held = OfEntries[None, Mapping[str, Sequence[str]]]()
         self._rules = rules_of(self.settings)
         self._glossary = load_glossary(self.settings.search.glossaries)
 
@@ -169,7 +176,9 @@ class Crib:
     @property
     def problems(self) -> tuple[str, ...]:
         """What the settings name and what could not be used, as of now; one message a thing."""
-        return (*self._problems, *self._fleet.problems, *self.pool.problems)
+        rules = self._rule_file.problem
+        found = (*self._problems, *self._fleet.problems, *self.pool.problems)
+        return (rules, *found) if rules else found
 
     @property
     def broken_files(self) -> tuple[str, ...]:
@@ -179,11 +188,41 @@ class Crib:
         """
         return self._fleet.broken_files
 
-    def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
-        """Make a function a tool. Raises `NameTaken` and `DeclarationError`."""
+    @overload
+    def add(self, fn: Callable[..., object], /, **facts: Unpack[ToolFacts]) -> ToolInfo: ...
+    @overload
+    def add(
+        self,
+        fn: Callable[..., object],
+        second: Callable[..., object],
+        /,
+        *more: Callable[..., object],
+        **facts: Unpack[ToolFacts],
+    ) -> tuple[ToolInfo, ...]: ...
+    def add(
+        self, fn: Callable[..., object], /, *more: Callable[..., object], **facts: Unpack[ToolFacts]
+    ) -> ToolInfo | tuple[ToolInfo, ...]:
+        """Make a function a tool, or several, all of them or none.
+
+        What is said of several counts for each. Raises `NameTaken` and `DeclarationError`.
+        """
         with self._changing:
             self._added = True
+            if more:
+                return self._functions.add_several((fn, *more), facts)
             return self._functions.add(fn, **facts)
+
+    def add_all(self, module: ModuleType, **facts: Unpack[ToolFacts]) -> tuple[ToolInfo, ...]:
+        """Make every public function that a module defines a tool, all of them or none.
+
+        What begins with `_`, or is not in the module's `__all__` if it has one, is not public. What
+        is said here counts for each, unless its `@tool` says otherwise. Raises `NameTaken`, and
+        `DeclarationError` for a module without public functions, or with one without a docstring.
+        """
+        found = public_functions(module, facts)
+        with self._changing:
+            self._added = True
+            return self._functions.put_all(found)
 
     def add_source(self, *sources: Source) -> None:
         """Take whole sources in; what is wrong with them is among `problems`."""
@@ -221,7 +260,8 @@ class Crib:
             return False
         found = read_servers(settings.mcp_config, LastGood(settings.state_folder))
         self._glossary = load_glossary(settings.search.glossaries)
-        self._rules, self._door.policy = rules_of(settings), policy_of(settings)
+        self._rules = rules_of(settings)
+        self._door.policy = policy_of(settings, self._rule_file.rules)
         self.settings = settings
         self._fleet.take(found, mcp_rules(settings))
         return True
@@ -251,7 +291,12 @@ class Crib:
         self._gathered()
         with self._shelf.view() as (catalog, view):
             found = answer(query, self._search(catalog, view, query, seen))
-        found = self._mentioning_listing(self._mentioning_reviews(found, seen), seen)
+        for mention in (
+            self._mentioning_reviews,
+            self._mentioning_listing,
+            self._mentioning_servers,
+        ):
+            found = mention(found, seen)
         self._advice.answered(found, caller.id, seen)
         if self.settings.mcp.warm_up:
             warm_up_best(self.pool, found)
@@ -317,6 +362,8 @@ class Crib:
             ask=ask,
             log=log,
         )
+        if outcome.error and outcome.error.code == "unknown_tool":
+            outcome = Outcome(error=self._explained(outcome.error, name, caller))
         return self._door.paged(outcome, caller) if paged else outcome
 
     def session(
@@ -363,7 +410,8 @@ class Crib:
         outcome has the error. Raises `StoreError`.
         """
         whose, _, path = name.partition("/")
-        visible = Visible(self.seen_by(self._known(caller)))
+        why = partial(self.why_unknown, caller=caller)
+        visible = Visible(self.seen_by(self._known(caller)), why)
         try:
             entry = visible.resolve(whose)
             if path:
@@ -402,6 +450,15 @@ class Crib:
             scope,
             lambda: {name: each for name, each in entries.items() if not barred(each, scope)},
         )
+
+    def why_unknown(self, name: str, caller: Caller = HOST) -> str:
+        """Why there is no such tool for this caller, where the server that it names is the reason.
+
+        In a sentence or two with what to do; "" if it names none whose tools cannot be had.
+        """
+        fleet, scope = self._fleet, self._scope(caller.scope)
+        found = owner(name, fleet.by_name, fleet.broken)
+        return str(found[1]) if found and may_hear(scope, found[0]) else ""
 
     def get(self, name: str) -> Entry:
         """One entry, by name or by a bare name that is unique.
@@ -528,6 +585,21 @@ class Crib:
             return found
         said = f"Not searched: {waiting} that wait for the operator's review (`toolcrib review`)."
         return replace(found, note=f"{found.note} {said}".strip())
+
+    def _explained(self, error: CallError, name: str, caller: Caller) -> CallError:
+        """The error of a call of a name that nobody has, with the reason if a server is it."""
+        why = self.why_unknown(name, caller)
+        return replace(error, message=unknown_words(name, why)) if why else error
+
+    def _mentioning_servers(self, found: Answer, scope: Scope) -> Answer:
+        """The answer, with the servers that it may be about and whose tools cannot be had."""
+        fleet = self._fleet
+        entries = self.pool.entries
+        held = self._held.get(entries, None, lambda: unreviewed_tools(entries.values()))
+        asked = asked_roots(found.query, self._glossary)
+        fit = fitting(asked, fleet.by_name, fleet.broken, held)
+        told = (why for origin, why in fit if may_hear(scope, origin))
+        return replace(found, unavailable=tuple(islice(told, MOST_TOLD)))
 
     def _mentioning_listing(self, found: Answer, scope: Scope) -> Answer:
         """The answer, with which servers of this caller have not said yet what they have."""

@@ -40,6 +40,11 @@ class Fleet:
         return self._configured.problems if self._configured else ()
 
     @property
+    def broken(self) -> tuple[str, ...]:
+        """The names of servers of the settings whose entries cannot be used."""
+        return self._configured.broken if self._configured else ()
+
+    @property
     def broken_files(self) -> tuple[str, ...]:
         """What is wrong with each file of the settings that cannot be used."""
         return self._configured.broken_files if self._configured else ()

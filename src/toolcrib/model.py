@@ -42,7 +42,8 @@ class Capability:
     hidden in its texts; what is here has been cleaned of it. `often_with` names what its author
     says it is used with. `packaged`: it comes with Toolcrib. `named_by` says who put it in the pool
     by its name: the program a function of its own, the operator an MCP server; nobody did with what
-    came along, such as tools of Toolcrib, of plugins and of apps.
+    came along, such as tools of Toolcrib, of plugins and of apps. `module` is the Python module of
+    a function that a program or the operator has added: a label, and no part of the definition.
     """
 
     kind: ClassVar[Kind]
@@ -66,7 +67,18 @@ class Capability:
     often_with: tuple[str, ...] = ()
     packaged: bool = False
     named_by: NamedBy = ""
+    module: str = ""
     pin: str = ""
+
+    @property
+    def owner(self) -> str:
+        """Whose it is: the id of its source, the module of a function, or else the kind."""
+        return self.source_id or self.module or self.source
+
+    @property
+    def owner_label(self) -> str:
+        """The same with the kind before an id: `mcp:github`."""
+        return f"{self.source}:{self.source_id}" if self.source_id else self.owner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +202,24 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Unavailable:
+    """A configured MCP server whose tools cannot be had now, or not all of them.
+
+    `code` is for programs. `reason` and `remedy` are for models and people, in words of ours, and
+    never the server's. The remedy is what its user can do; where it is nothing but to wait, empty.
+    """
+
+    server: str
+    code: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        todo = f"the user can {self.remedy}" if self.remedy else "search again in a moment"
+        return f"{self.server} is configured but {self.reason}; {todo}."
+
+
+@dataclass(frozen=True, slots=True)
 class Answer(Sequence[Hit]):
     """What a search returns: its hits, best first, and the way on where there are none.
 
@@ -199,7 +229,8 @@ class Answer(Sequence[Hit]):
     when browsing; so are `names` (source → names) where there are few. `note` says in a sentence or
     two what happened, empty when the hits speak for themselves. `confidence` says how sure it is
     that one of the hits fits, and `chance` the same as a number from 0 to 1; whoever is named or
-    selected fits.
+    selected fits. `unavailable` are a few servers that the query may be about, and whose tools
+    cannot be had.
     """
 
     query: str
@@ -211,6 +242,7 @@ class Answer(Sequence[Hit]):
     note: str = ""
     confidence: Confidence = "high"
     chance: float = 1.0
+    unavailable: tuple[Unavailable, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

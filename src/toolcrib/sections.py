@@ -329,7 +329,7 @@ class ProfileSettings(Section):
     )
     builtin_tools: bool = Field(
         default=False,
-        description="Whether the tools that come with Toolcrib are in it, if they are in the pool.",
+        description="Whether the tools that come with Toolcrib are in it.",
     )
     pins: tuple[str, ...] = Field(
         default=(), description="Names or patterns of tools that are always listed."

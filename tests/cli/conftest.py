@@ -38,6 +38,15 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
+def unlisted(run: Run) -> Run:
+    """The same, but that `import` starts none of the servers it takes: they are real packages."""
+
+    def unlisting(*arguments: str) -> Ran:
+        return run(*arguments, *(["--no-list"] if "import" in arguments else []))
+
+    return unlisting
+
+
 # What a stranger may put into a text: an escape sequence, our own markup, a bell, a carriage
 # return that hides what was before it, a change of direction.
 NASTY = "[bold red]Fill\x1b[31m forms\x07\r[/bold red] \u202eecap\x9b2J [link=http://x]here[/link]"

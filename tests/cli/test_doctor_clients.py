@@ -4,8 +4,13 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, unlisted
 from tests.takeover.configs import CONFIGS, entries, put
+
+
+@pytest.fixture
+def run(run: Run) -> Run:
+    return unlisted(run)
 
 
 def found(run: Run, *options: str) -> list[Any]:

@@ -5,13 +5,18 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, unlisted
 from tests.takeover.configs import CONFIGS, entries, every_client, ours, put
 from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp.config import read_table
 from toolcrib.takeover.clients import client_named
 from toolcrib.takeover.entries import read_entry
+
+
+@pytest.fixture
+def run(run: Run) -> Run:
+    return unlisted(run)
 
 
 def transports(name: str, path: Path) -> Any:

@@ -84,8 +84,8 @@ def test_refresh_is_the_gateways_and_tells_of_each(
         ran = await command("refresh")
         assert ran.code == 1
         assert "a: 12 tools" in ran.out
-        assert "bad: not listed: 'no-such-command' cannot be started" in ran.out
-        assert "→ toolcrib refresh bad" in ran.out
+        assert "\nbad: 'no-such-command' cannot be started" in ran.out
+        assert "then run toolcrib refresh bad" in ran.out
         assert "off" not in ran.out
         assert [each["server"] for each in (await command("refresh", "a", "--json")).json] == ["a"]
         assert "nearest: a" in str((await command("refresh", "aa")).error)
@@ -104,9 +104,9 @@ def test_servers_asks_the_gateway(kitchen: Kitchen, beside: Callable[[Scenario],
         assert (a["state"], a["tools"], a["failure"], a["remedy"]) == ("ready", 12, None, "")
         assert a["memory_bytes"] > 1_000_000
         assert bad["failure"]["code"] == "not_started"
-        assert bad["remedy"] == "toolcrib refresh bad"
+        assert bad["remedy"].endswith("then run toolcrib refresh bad")
         shown = (await command("servers")).out
-        assert "→ toolcrib refresh bad" in shown
+        assert "then run toolcrib refresh bad" in shown
         assert "No gateway" not in shown
 
     beside(scenario)
@@ -131,7 +131,7 @@ def test_import_lists_the_tools_of_what_it_takes(
     def told(ran: Ran) -> None:
         assert ran.code == 0
         assert "good: 12 tools" in ran.out
-        assert "bad: not listed: 'no-such-command'" in ran.out
+        assert "\nbad: 'no-such-command'" in ran.out
         assert "12 tools of 1 servers are ready; 1 to be looked at" in ran.out
         assert "gateway reload" not in ran.out
 
@@ -154,3 +154,14 @@ def test_import_may_leave_the_listing_out_and_says_it_as_json(home: Path, run: R
     run("import", "--client", "claude-desktop", "--undo", "--yes")
     (again,) = run(*asked).json
     assert [(each["server"], each["tools"]) for each in again["listed"]] == [("good", 12)]
+
+
+def test_no_copy_keeps_the_secrets_of_a_server_that_was_removed(home: Path, run: Run):
+    def copies() -> bytes:
+        found = (home / ".local/state/toolcrib/last_good").iterdir()
+        return b"".join(path.read_bytes() for path in found)
+
+    run("add", "a", "--env", "TOKEN=s3cret", *FAKE_COMMAND)
+    assert b"s3cret" in copies()
+    run("remove", "a")
+    assert b"s3cret" not in copies()

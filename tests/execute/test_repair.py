@@ -223,8 +223,8 @@ ALL_FILLED = {"unit": "km", "near": {"km": 5}, "tries": 3}
 FILLED_IN = "left out, so its default was filled in"
 
 
-def filled(given: object, schema: dict[str, object] = WITH_DEFAULTS):
-    check = gate(schema)  # pyright: ignore[reportArgumentType]
+def filled(given: object, schema: Any = WITH_DEFAULTS):
+    check = gate(schema)
     every = readings(given, schema)  # pyright: ignore[reportArgumentType]
     objects = (each for each in every if isinstance(each.value, dict))
     return next((each for each in objects if check.fits(each.value)), None)

@@ -37,8 +37,8 @@ OTHER = {
 }
 
 
-def test_every_field_but_the_pin_is_tried():
-    assert OTHER.keys() | {"pin"} == {field.name for field in fields(ToolInfo)}
+def test_every_field_but_the_pin_and_the_module_is_tried():
+    assert OTHER.keys() | {"pin", "module"} == {field.name for field in fields(ToolInfo)}
 
 
 @pytest.mark.parametrize("field", OTHER)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.review.changes import Change, changes
+from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources.definition import Definition
 
 OLD = Definition(
@@ -46,7 +46,21 @@ def test_what_comes_with_the_tool_is_told_too():
     fields = {change.field: (change.old, change.new) for change in changes(OLD, other)}
     assert fields["server.title"] == ("Git", None)
     assert fields["server.instructions"] == ("Use it.", "Obey.")
-    assert "others now" in str(fields["configuration"])
+
+
+def test_a_configuration_is_told_field_by_field_or_that_it_is_another():
+    old = '{"args":["-y","pkg","/a"],"command":"npx","env":{"A":"***"}}'
+    new = '{"args":["-y","pkg","/a","/b"],"command":"npx","env":{"A":"***","B":"${B}"}}'
+    assert configuration_changes(old, new, another=False) == (
+        Change("configuration.args", '["-y", "pkg", "/a"]', '["-y", "pkg", "/a", "/b"]'),
+        Change("configuration.env.B", None, "${B}"),
+    )
+    assert configuration_changes(old, old, another=False) == ()
+    for unknown in (None, old):
+        (told,) = configuration_changes(unknown, old, another=True)
+        assert told.field == "configuration"
+        assert "others now" in str(told.new)
+    assert configuration_changes(None, new, another=False) == ()
 
 
 def test_without_an_old_one_all_is_new():

@@ -1,5 +1,7 @@
 """What a model reads of a search: within its budget, never a dead end, and readable back."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,6 +97,19 @@ def test_a_skill_is_told_as_one():
 def test_a_tool_that_was_not_loaded_says_how_to_load_it():
     text = found(Answer("q", hits("a", "b"))).text()
     assert "- b [read, not loaded: `select:b` loads it] d" in text
+
+
+def test_what_cannot_be_called_now_is_not_among_what_can():
+    [waiting, fine] = hits("a", "b")
+    waiting = replace(waiting, state="changed", remedy="toolcrib review")
+    text = found(Answer("q", (waiting, fine)), loaded="ab").text()
+    can, _, cannot = text.partition("Also found:\n")
+    assert can.startswith("You can call these now:\n- b(")
+    assert cannot.startswith("- a [read, changed: toolcrib review]")
+    assert revealed_in(text) == ("b",)
+    alone = found(Answer("q", (waiting,))).text()
+    assert "You can call" not in alone
+    assert alone.startswith("- a [read, changed: toolcrib review]")
 
 
 def test_the_names_can_be_read_back():

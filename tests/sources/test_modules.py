@@ -1,14 +1,15 @@
 """Modules of functions, and a tools.yaml that describes them, as an operator names them."""
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from toolcrib.config import Settings
 from toolcrib.crib import Crib
-from toolcrib.errors import SourceError
+from toolcrib.errors import DeclarationError, NameTaken, SourceError
 from toolcrib.sources.builtin import BuiltinSource, Description
-from toolcrib.sources.modules import add_module
+from toolcrib.sources.modules import add_module, public_functions
 
 MODULE = """
 from os import getcwd
@@ -101,3 +102,71 @@ def test_declarations_describe_the_functions_of_a_module(file: Path, module: Pat
         assert set(crib.entries()) == {"look_up", "shout"}
         assert crib.get("look_up").capability.category == "information"
         assert crib.problems == ()
+
+
+def imported(text: str, name: str = "my_tools") -> ModuleType:
+    module = ModuleType(name)
+    exec(compile(text, name, "exec"), module.__dict__)
+    return module
+
+
+PUBLIC = """
+from json import dumps
+from toolcrib import tool
+
+def one(n: int) -> int:
+    "The first."
+    return n
+
+@tool(permission_kind="dangerous", name="second")
+async def two() -> str:
+    "The second."
+    return "two"
+
+def _hidden(): pass
+
+class Thing:
+    "No tool."
+"""
+
+
+def test_every_public_function_of_a_module_is_added_and_labelled_by_it():
+    crib = Crib(settings())
+    added = crib.add_all(imported(PUBLIC), permission_kind="read", tags=["mine"])
+    shown = [(each.name, each.permission_kind, each.tags, each.module) for each in added]
+    assert shown == [
+        ("one", "read", ("mine",), "my_tools"),
+        ("second", "dangerous", ("mine",), "my_tools"),
+    ]
+    assert sorted(crib.entries()) == ["one", "second"]
+
+
+def test_a_module_says_itself_what_is_public():
+    text = PUBLIC + "__all__ = ['dumps', '_hidden']\n_hidden.__doc__ = 'Hidden, and offered.'\n"
+    source = public_functions(imported(text), {})
+    assert [each.info.name for each in source] == ["dumps", "_hidden"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "no public function"),
+        ("from json import dumps", "no public function"),
+        (PUBLIC + "def mute(): pass\ndef quiet(): pass\n", "mute, quiet has no docstring"),
+    ],
+)
+def test_a_module_that_cannot_be_added_says_why_and_adds_nothing(text: str, told: str):
+    crib = Crib(settings())
+    with pytest.raises(DeclarationError, match=told):
+        crib.add_all(imported(text))
+    assert not crib.entries()
+
+
+def test_what_is_no_module_is_told_and_a_taken_name_adds_nothing():
+    crib = Crib(settings())
+    with pytest.raises(DeclarationError, match="import my_tools"):
+        crib.add_all("my_tools")  # type: ignore[arg-type]
+    crib.add(lambda: 1, name="second")
+    with pytest.raises(NameTaken, match="second"):
+        crib.add_all(imported(PUBLIC))
+    assert list(crib.entries()) == ["second"]

@@ -106,6 +106,8 @@ OF_ONE = [
     "DELETE FROM decision WHERE source = 'mcp:x' AND name = 'a'",
     "DELETE FROM decision WHERE source = 'mcp:x'",
     "INSERT INTO decision VALUES ('mcp:x', 'c', 'approved', 'evil', 'operator', 1.5, '{}')",
+    "UPDATE configuration SET entry = 'evil' WHERE source = 'mcp:x'",
+    "DELETE FROM configuration WHERE source = 'mcp:x'",
 ]
 OF_ALL = [
     "UPDATE source SET seal = x'00' WHERE id = 'mcp:x'",
@@ -124,6 +126,7 @@ OF_ALL = [
 def test_what_is_altered_or_missing_of_one_source_sets_all_of_it_aside(path, decisions, statement):
     for source in ("mcp:x", "mcp:y"):
         decisions.trust(source, SEEN)
+        decisions.configured(source, '{"command":"npx"}')
     tamper(path, statement)
     for each in (decisions, Decisions(path, KEY)):
         with pytest.raises(StoreError, match=r"'mcp:x' were altered.*toolcrib review"):
@@ -238,6 +241,7 @@ def test_a_crash_of_the_first_start_is_no_doubt(path, monkeypatch):
 def test_of_one_source_in_doubt_the_operator_decides_anew(path, decisions, statement):
     for source in ("mcp:x", "mcp:y"):
         decisions.trust(source, SEEN)
+        decisions.configured(source, '{"command":"npx"}')
     tamper(path, statement)
     approve(decisions, "mcp:x", "a", "seen", "{}")
     assert pins(decisions) == {"a": "seen"}
@@ -454,3 +458,44 @@ def test_another_programs_database_is_left_alone(path):
     db.close()
     with pytest.raises(StoreError, match="another program"):
         Decisions(path, KEY)
+
+
+def test_what_is_inherited_is_all_of_it_and_once(decisions):
+    decisions.trust("mcp:x#old", SEEN)
+    reject(decisions, "mcp:x#old", "b", "pin b", "{}")
+    renew = lambda row: row._replace(pin=f"new {row.pin}")  # noqa: E731
+    decisions.inherit("mcp:x#new", "mcp:x#old", renew)
+    assert pins(decisions, "mcp:x#new") == {"a": "new pin a"}
+    assert decisions.of("mcp:x#new")["b"].rejected.pin == "new pin b"
+    reject(decisions, "mcp:x#new", "a", "new pin a", "{}")
+    decisions.inherit("mcp:x#new", "mcp:x#old", renew)
+    assert pins(decisions, "mcp:x#new") == {}
+    decisions.inherit("mcp:y#new", "mcp:y#old", renew)
+    assert not decisions.is_known("mcp:y#new")
+
+
+def test_nothing_is_inherited_from_under_a_broken_seal(path, decisions):
+    decisions.trust("mcp:x#old", SEEN)
+    tamper(path, "UPDATE decision SET pin = 'evil' WHERE name = 'a'")
+    with pytest.raises(StoreError, match="altered"):
+        decisions.inherit("mcp:x#new", "mcp:x#old", lambda row: row)
+    assert decisions.of("mcp:x#new") == {}
+
+
+def test_a_configuration_is_noted_of_what_is_known_alone(decisions):
+    decisions.configured("mcp:x#a", "{}")
+    assert decisions.configuration("mcp:x#a") is None
+    decisions.trust("mcp:x#a", SEEN)
+    decisions.configured("mcp:x#a", "{}")
+    assert decisions.configuration("mcp:x#a") == "{}"
+    assert decisions.configuration_elsewhere("mcp:x#b") == "{}"
+    assert decisions.configuration_elsewhere("mcp:y#b") is None
+
+
+def test_a_file_from_before_there_were_configurations_keeps_its_decisions(path, decisions):
+    decisions.trust("mcp:x", SEEN)
+    decisions.close()
+    tamper(path, "DROP TABLE configuration", "PRAGMA user_version = 2")
+    again = Decisions(path, KEY)
+    assert pins(again) == {"a": "pin a", "b": "pin b"}
+    again.close()

@@ -54,6 +54,7 @@ CLAUDE_CODE = """\
 \t\t\t"headers": {"Authorization": "Bearer ${TICKETS_TOKEN}"}
 \t\t},
 \t\t"stream": {"type": "sse", "url": "https://stream.example/sse"},
+\t\t"socket": {"type": "ws", "url": "wss://socket.example"},
 \t\t"files": {"type": "stdio", "command": "npx", "args": ["-y", "files-server"], "env": {}}
 \t},
 \t"projects": {
@@ -171,6 +172,7 @@ WINDSURF = """\
     },
     "remote": {"serverUrl": "https://remote.example/mcp"},
     "old": {"serverUrl": "https://old.example/sse"},
+    "filled": {"command": "x", "args": ["${env:HOME}"]},
     "fewer": {"command": "fewer", "disabledTools": ["delete"]}
   }
 }
@@ -179,7 +181,7 @@ WINDSURF = """\
 GEMINI_CLI = """\
 {
   "theme": "Dracula", // at night
-  "mcp": { "allowed": ["python", "remote", "events", "toolcrib"] },
+  "mcp": { "allowed": ["python", "remote", "events", "vendor", "toolcrib"] },
   "mcpServers": {
     "python": {
       "command": "python",
@@ -190,7 +192,8 @@ GEMINI_CLI = """\
       "trust": true
     },
     "remote": { "httpUrl": "https://remote.example/mcp", "headers": { "X-Key": "${KEY}" } },
-    "events": { "url": "https://events.example/stream" }
+    "events": { "url": "https://events.example/stream" },
+    "vendor": { "command": "x", "oauth": { "enabled": true } }
   }
 }
 """
@@ -219,7 +222,7 @@ CONFIGS: Mapping[str, Config] = {
     "claude-desktop": Config(
         ".config/Claude/claude_desktop_config.json", CLAUDE_DESKTOP, ("files", "weather"), ("odd",)
     ),
-    "claude-code": Config(".claude.json", CLAUDE_CODE, ("tickets", "files"), ("stream",)),
+    "claude-code": Config(".claude.json", CLAUDE_CODE, ("tickets", "stream", "files"), ("socket",)),
     "cursor": Config(".cursor/mcp.json", CURSOR, ("browser", "tickets", "home"), ("here",)),
     "vscode": Config(".config/Code/User/mcp.json", VSCODE, ("github", "memory"), ("perplexity",)),
     "codex": Config(".codex/config.toml", CODEX, ("docs", "figma"), ("fenced in",)),
@@ -227,9 +230,14 @@ CONFIGS: Mapping[str, Config] = {
         ".config/opencode/opencode.jsonc", OPENCODE, ("search", "tickets"), ("from-work",)
     ),
     "windsurf": Config(
-        ".codeium/windsurf/mcp_config.json", WINDSURF, ("github", "remote", "fewer"), ("old",)
+        ".codeium/windsurf/mcp_config.json",
+        WINDSURF,
+        ("github", "remote", "old", "fewer"),
+        ("filled",),
     ),
-    "gemini-cli": Config(".gemini/settings.json", GEMINI_CLI, ("python", "remote"), ("events",)),
+    "gemini-cli": Config(
+        ".gemini/settings.json", GEMINI_CLI, ("python", "remote", "events"), ("vendor",)
+    ),
     "zed": Config(".config/zed/settings.json", ZED, ("files", "notes", "older"), ("postgres",)),
 }
 SECRETS = ("s3cret-weather", "s3cret-docs", "s3cret-github", "s3cret")

@@ -48,6 +48,20 @@ def taken(client: str, entry: Json, project: Path | None = None) -> Any:
             {"type": "streamableHttp", "url": "https://x/sse"},
             {"type": "http", "url": "https://x/sse"},
         ),
+        ("cursor", {"url": "https://x/sse"}, {"type": "sse", "url": "https://x/sse"}),
+        ("cursor", {"url": "https://x/sse/?a=b"}, {"type": "sse", "url": "https://x/sse/?a=b"}),
+        (
+            "claude-code",
+            {"type": "sse", "url": "https://x/mcp", "headers": {"A": "${B}"}},
+            {"type": "sse", "url": "https://x/mcp", "headers": {"A": "${B}"}},
+        ),
+        ("gemini-cli", {"url": "https://x/mcp"}, {"type": "sse", "url": "https://x/mcp"}),
+        (
+            "gemini-cli",
+            {"url": "https://x/sse", "httpUrl": "https://x/mcp"},
+            {"type": "http", "url": "https://x/mcp"},
+        ),
+        ("codex", {"url": "https://x/sse"}, {"type": "http", "url": "https://x/sse"}),
         (
             "codex",
             {"command": "x", "enabled_tools": ["a", "b"], "disabled_tools": ["b"]},
@@ -109,10 +123,6 @@ def test_an_entry_is_put_in_our_words(client: str, theirs: Json, ours: Json):
         ("cursor", {}, "no command and no address"),
         ("cursor", {"command": ""}, "no command and no address"),
         ("cursor", {"type": "ws", "url": "ws://x"}, "the type 'ws'"),
-        ("cursor", {"url": "https://x/sse"}, "SSE"),
-        ("cursor", {"url": "https://x/sse/?a=b"}, "SSE"),
-        ("claude-code", {"type": "sse", "url": "https://x/mcp"}, "SSE"),
-        ("gemini-cli", {"url": "https://x/mcp"}, "SSE"),
         ("vscode", {"command": "x", "envFile": "${workspaceFolder}/.env"}, "`envFile`"),
         ("vscode", {"command": "x", "env": {"A": "${input:a}"}}, "only the client"),
         ("vscode", {"command": "x", "args": ["${env:A}"]}, "not filled in here"),
@@ -173,6 +183,7 @@ SERVERS: dict[str, dict[str, Json]] = {
     "bare": {"command": "x"},
     "with values": {"command": "x", "env": {"A": "b"}},
     "far": {"type": "http", "url": "https://x/mcp"},
+    "far and old": {"type": "sse", "url": "https://x/sse"},
     "far with headers": {"type": "http", "url": "https://x/mcp", "headers": {"X-A": "b"}},
     "handed on": {"command": "x", "env_from": ["TOKEN"]},
     "renamed": {"command": "x", "env_from": {"TOKEN": "MINE"}},
@@ -225,6 +236,8 @@ def _facts(server: Any) -> object:
         ("gemini-cli", {"command": "x", "env": {"A": "5$BILL"}}, "variables"),
         ("cursor", {"command": "x", "disabled_tools": ["a"]}, "tools of it are disabled"),
         ("codex", {"command": "x", "disabled_tools": ["a*"]}, "tools of it are disabled"),
+        ("codex", {"type": "sse", "url": "https://x/sse"}, "SSE"),
+        ("cursor", {"type": "sse", "url": "https://x/events"}, "SSE"),
     ],
 )
 def test_what_a_client_cannot_say_is_not_said_otherwise(

@@ -11,7 +11,7 @@ from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
-from toolcrib.sources.mcp.config import read_servers
+from toolcrib.sources.mcp.config import read_servers, says_sse
 from toolcrib.sources.mcp.own_servers import put_server
 
 NAME = "add"
@@ -85,7 +85,8 @@ def _entry(
         raise ConfigError("say how to reach it: `-- COMMAND ARGS...`, or `--url URL`")
     if url:
         named = dict(_header(each) for each in headers)
-        return {"type": "http", "url": url} | ({"headers": named} if named else {})
+        kind = "sse" if says_sse(url) else "http"
+        return {"type": kind, "url": url} | ({"headers": named} if named else {})
     given, names = handed_on(env)
     warn_of_values(given)
     return (

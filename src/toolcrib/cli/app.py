@@ -11,11 +11,14 @@ import typer
 
 from toolcrib.cli import (
     add,
+    allow,
     approvals,
     apps,
+    ask,
     call,
     calls,
     connect,
+    deny,
     disable,
     doctor,
     edit,
@@ -32,6 +35,7 @@ from toolcrib.cli import (
     refresh,
     remove,
     review,
+    rules,
     search,
     serve,
     servers,
@@ -62,7 +66,7 @@ GROUPS: Mapping[str, tuple[Command, ...]] = {
     "Servers": (servers, add, edit, remove, enable, disable, refresh, login),
     "Clients": (import_, export, connect),
     "Gateway": (gateway, serve, keys, apps),
-    "Trust and rules": (approvals, review),
+    "Trust and rules": (rules, allow, ask, deny, approvals, review),
     "Check": (doctor, logs, calls, tokens),
     "Develop": (index, lint, eval_),
 }

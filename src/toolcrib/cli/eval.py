@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import Progress
 
 from toolcrib.cli.opening import Opening
+from toolcrib.cli.progress import progress, tracked
 from toolcrib.cli.screen import AsJson, console, counts, print_json, safe, table, warn
 from toolcrib.errors import EvalError
 from toolcrib.evaluate.cases import Suite, load_suite
@@ -80,12 +80,12 @@ def _results(
     """The result by query and, where queries have one, by instruction."""
     every = list(suite.cases.values())
     instructed = [case for case in every if case.instruction]
-    with Progress(console=console(), transient=True, disable=quiet) as progress:
+    with progress(quiet=quiet) as told:
         for name, cases in (("query", every), ("instruction", instructed)):
             text = attrgetter(name)
-            tracked = progress.track(cases, description=f"by {name}")
             if cases:
-                yield name, run_suite(search, tracked, limit=limit, text=text)
+                used = tracked(cases, f"by {name}", told)
+                yield name, run_suite(search, used, limit=limit, text=text)
 
 
 def _write(path: Path, result: Result) -> None:

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
 import typer
-from rich.progress import Progress
 
 from toolcrib.cli.opening import Opening
+from toolcrib.cli.progress import progress
 from toolcrib.cli.screen import AsJson, console, counts, print_json, safe
 from toolcrib.crib import Crib
 
@@ -44,12 +45,10 @@ def build(crib: Crib, *, quiet: bool) -> Stats:
     """Store the index of a crib, with progress on the screen unless `quiet`."""
     entries = crib.entries()
     started = perf_counter()
-    with Progress(console=console(), transient=True, disable=quiet) as progress:
-        vectors = progress.add_task("embedding", total=len(entries), visible=crib.has_embedder)
-        rows = progress.add_task("indexing", total=len(entries))
+    with progress(quiet=quiet) as told:
         crib.store_index(
-            embedding=lambda done, every: progress.update(vectors, completed=done, total=every),
-            progress=lambda done: progress.update(rows, completed=done),
+            embedding=partial(told, "embedding"),
+            progress=lambda done: told("indexing", done, len(entries)),
         )
     return Stats(
         capabilities=len(entries),

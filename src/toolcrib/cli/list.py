@@ -72,7 +72,7 @@ def _row(entry: Entry, prices: Prices) -> Row:
     capability = entry.capability
     return Row(
         name=entry.name,
-        source=":".join(filter(None, (capability.source, capability.source_id))),
+        source=capability.owner_label,
         kind=capability.kind,
         state=entry.state,
         deferral=_deferral(capability) if isinstance(capability, ToolInfo) else "-",

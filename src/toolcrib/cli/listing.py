@@ -11,10 +11,12 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
-from toolcrib.cli.screen import console, safe, warn
+from toolcrib.cli.screen import Note, console, print_notes, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.asking_operator import ask, is_running
 from toolcrib.model import Json
+from toolcrib.sources.last_good import LastGood
+from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource, Refreshed
@@ -45,7 +47,10 @@ def list_servers(
 
 
 def show_listing(opening: Opening, names: Sequence[str] = ()) -> list[Refreshed]:
-    """The same, with a line for each server on the screen as it comes, and a clock meanwhile."""
+    """The same, with a line for each server on the screen as it comes, and a clock meanwhile.
+
+    Why one failed, and what to do about it, stands below.
+    """
     screen = console()
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
@@ -54,24 +59,30 @@ def show_listing(opening: Opening, names: Sequence[str] = ()) -> list[Refreshed]
         def told(done: Refreshed) -> None:
             bar.console.print(safe(listed_line(done)), soft_wrap=True)
 
-        return list_servers(opening, names, told)
+        every = list_servers(opening, names, told)
+    print_notes(Note(each.server, each.error, each.remedy) for each in every if each.error)
+    return every
 
 
 def listed_line(done: Refreshed) -> str:
-    """How it went with one server, in a line; of a failure the reason and the remedy."""
+    """How it went with one server, in a line."""
     if done.error:
-        remedy = f" → {done.remedy}" if done.remedy else ""
-        return f"  {done.server}: not listed: {done.error}{remedy}"
+        return f"  {done.server}: failed, {done.seconds:.1f} s"
     waiting = f", {done.waiting} wait for `toolcrib review {done.server}`" if done.waiting else ""
     return f"  {done.server}: {done.tools} tools, {done.seconds:.1f} s{waiting}"
 
 
 def tell_gateway(opening: Opening) -> None:
-    """Let a gateway that runs take what was changed, at once; without one there is nothing to do.
+    """Let a gateway that runs take what was changed, at once.
 
-    Should it not answer, it takes the change by itself a moment later.
+    Should it not answer, it takes the change by itself a moment later. Without one, all there is to
+    do is that the copies of the files, which may hold secrets, are those of now.
     """
-    ask_if_running(opening, "changed")
+    if is_running(place_for(opening)):
+        ask_if_running(opening, "changed")
+    else:
+        settings = opening.settings()
+        read_servers(settings.mcp_config, LastGood(settings.state_folder))
 
 
 def ask_if_running(opening: Opening, do: str, **more: Json) -> Json:

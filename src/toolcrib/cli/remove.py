@@ -9,7 +9,6 @@ from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe
 from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
-from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.own_servers import drop_server
 from toolcrib.sources.mcp.servers import forget_server
@@ -36,7 +35,6 @@ def run(
     for server in known:
         if server.id == name:
             forget_server(server, settings.state_folder)
-    read_servers([file], LastGood(settings.state_folder))  # the copy forgets it too
     if as_json:
         print_json({"server": name, "file": str(file)})
     else:

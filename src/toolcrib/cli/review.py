@@ -56,8 +56,8 @@ def run(
 
     A tool waits when it is not what was approved, or when nobody has approved it yet. What is shown
     is what its server listed last, beside what was approved, with hidden characters spelt out. On a
-    terminal, each is asked for. A rejected tool stays out until it changes again. Exit code 1 if
-    something still waits.
+    terminal, each is asked for. A rejected tool, also one that was approved, stays out until it
+    changes again or you approve it. Exit code 1 if something still waits.
 
         toolcrib review
         toolcrib review github --approve create_issue
@@ -65,7 +65,7 @@ def run(
     opening: Opening = context.obj
     with _desk(opening) as desk:
         items = desk.items(server)
-        decided = _decided(items, approve or (), reject or (), every=every)
+        decided = _decided(items, desk.every(server), approve or (), reject or (), every=every)
         _check_pin(pin, decided)
         if not as_json:
             for problem in desk.problems():
@@ -92,10 +92,18 @@ def _desk(opening: Opening) -> Generator[Desk]:
 
 
 def _decided(
-    items: Sequence[Item], approve: Sequence[str], reject: Sequence[str], *, every: bool
+    items: Sequence[Item],
+    listed: Sequence[Item],
+    approve: Sequence[str],
+    reject: Sequence[str],
+    *,
+    every: bool,
 ) -> Decided:
-    """Raises `AmbiguousName`, `UnknownTool`, and `ConfigError` for a tool that is both."""
-    rejected = [called(name, items) for name in reject]
+    """Raises `AmbiguousName`, `UnknownTool`, and `ConfigError` for a tool that is both.
+
+    What is approved already can be rejected too.
+    """
+    rejected = [called(name, listed) for name in reject]
     approved = [called(name, items) for name in approve]
     if both := [item.name for item in approved if item in rejected]:
         raise ConfigError(f"{both[0]!r} cannot be approved and rejected; leave one out")
@@ -134,15 +142,25 @@ def _asked(items: Sequence[Item]) -> Decided:
 
 def _show(items: Sequence[Item]) -> None:
     screen = console()
+    told: set[str] = set()
     for item in items:
+        if item.configuration and item.server not in told:
+            told.add(item.server)
+            screen.print(safe(f"{item.server} is configured otherwise:"), style="bold")
+            _show_changes(item.configuration)
         head = f"{item.name} ({item.server}, {item.status}, pin {item.pin[:PIN_SHOWN]})"
         screen.print(safe(head), style="bold", soft_wrap=True)
         if item.flags:
             screen.print(safe(f"  hidden in it: {', '.join(item.flags)}"), style="red")
-        for change in item.changes:
-            screen.print(safe(f"  {change.field}"))
-            for line, style in _lines(change):
-                screen.print(safe(f"    {line}"), style=style, soft_wrap=True)
+        _show_changes(item.changes)
+
+
+def _show_changes(changes: Sequence[Change]) -> None:
+    screen = console()
+    for change in changes:
+        screen.print(safe(f"  {change.field}"))
+        for line, style in _lines(change):
+            screen.print(safe(f"    {line}"), style=style, soft_wrap=True)
 
 
 def _lines(change: Change) -> Generator[tuple[str, str]]:

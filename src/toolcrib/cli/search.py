@@ -66,10 +66,17 @@ def show_answer(answer: Answer) -> None:
         print_text(answer.note)
     if answer.nearest:
         print_text(f"Nearest names: {', '.join(answer.nearest)}")
+    _show_servers(answer)
     for namespace, names in answer.names.items():
         print_text(f"{namespace} ({len(names)}): {', '.join(names)}", indent=2)
     if answer.namespaces and not answer.names:
         print_text(f"There are: {counts(answer.namespaces)}")
+
+
+def _show_servers(answer: Answer) -> None:
+    """The servers that may be meant and whose tools cannot be had."""
+    for server in answer.unavailable:
+        print_text(str(server))
 
 
 def _hits(answer: Answer) -> Listing:

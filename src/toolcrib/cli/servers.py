@@ -51,7 +51,7 @@ def run(
         print_json([each.as_json() for each in found])
         return
     console().print(table("", COLUMNS, map(_row, found)))
-    print_notes(Note(each.server, _reason(each), each.remedy) for each in found if each.remedy)
+    print_notes(Note(each.server, each.reason, each.remedy) for each in found if each.remedy)
     if asked is None:
         console().print("No gateway runs; this is what was known last.")
 
@@ -67,15 +67,6 @@ def _of_gateway(asked: Mapping[str, Any]) -> list[ServerStatus]:
     for broken in asked["broken_files"]:
         warn(broken)
     return [ServerStatus.of_json(each) for each in asked["servers"]]
-
-
-def _reason(status: ServerStatus) -> str:
-    """Why there is something to do about it."""
-    if status.failure:
-        return status.failure.message
-    if status.waiting:
-        return f"waiting for review: {status.waiting}"
-    return "its tools were never listed"
 
 
 def _row(status: ServerStatus) -> tuple[object, ...]:

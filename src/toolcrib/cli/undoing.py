@@ -75,4 +75,4 @@ def _show(undoing: Undoing, own: Path) -> None:
         console().print("  To put it back means:")
     show_diff(current, undoing.wanted or "", path, client.syntax)
     show_diff(*preview(own, {}, undoing.drop), own, "json")
-    tell(("stays with us", f"{name}: {why}") for name, why in undoing.stay.items())
+    tell(("stays in Toolcrib", f"{name}: {why}") for name, why in undoing.stay.items())

@@ -75,7 +75,8 @@ def default_verdict(what: Capability, servers: ServerApproval) -> Verdict:
             return "allow" if kind == "read" else "ask"
 
 
-def _no_rules() -> Sequence[Rule]:
+def no_rules() -> Sequence[Rule]:
+    """Where nobody writes any."""
     return ()
 
 
@@ -87,7 +88,7 @@ class Rulebook:
     """
 
     rules: Sequence[Rule] = ()
-    written: Callable[[], Sequence[Rule]] = _no_rules
+    written: Callable[[], Sequence[Rule]] = no_rules
     servers: ServerApproval = "allow"
     profiles: Mapping[str, ServerApproval] = field(default_factory=dict[str, ServerApproval])
 

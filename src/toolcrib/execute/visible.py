@@ -1,6 +1,6 @@
 """What one caller may name: their part of the pool, and no other."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,14 +9,24 @@ from toolcrib.model import Entry
 from toolcrib.text.nearest import nearest
 
 
+def unknown_words(name: str, why: str) -> str:
+    """That there is no such tool, for this reason."""
+    return f"no tool {name!r:.200} here: {why}"
+
+
+def _no_reason(_name: str) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Visible:
-    """The entries that a caller may see and call, by name.
+    """The entries that a caller may see and call, by name; `why` may say why one is not there.
 
     A name beyond them is unknown, whether or not it is in the pool: a refusal never tells which.
     """
 
     entries: Mapping[str, Entry]
+    why: Callable[[str], str] = _no_reason
 
     def resolve(self, name: str) -> Entry:
         """The entry of a name, or of a bare name that only one has.
@@ -31,7 +41,9 @@ class Visible:
             case []:
                 near = listed(nearest(name[:200], list(self.entries)))
                 message = f"no tool {name!r:.200} here; search for it first. Nearest: {near}"
-                raise Refused("unknown_tool", "resolve", message)
+                why = self.why(name)
+                told = unknown_words(name, why) if why else message
+                raise Refused("unknown_tool", "resolve", told)
             case several:
                 message = f"{name!r} fits several tools; use one of these names: {listed(several)}"
                 raise Refused("ambiguous_name", "resolve", message)

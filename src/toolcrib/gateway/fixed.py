@@ -24,11 +24,12 @@ from toolcrib.gateway.surface import (
     SEARCH,
 )
 from toolcrib.gateway.wanted import Wanted, read_call, read_names, read_search
-from toolcrib.model import Entry, JsonObject, Kind
+from toolcrib.model import Entry, Json, JsonObject, Kind
 from toolcrib.session.found import Found
 
 SET: Final = "toolcrib/set"
 FOUND: Final = "toolcrib/tools"
+UNAVAILABLE: Final = "toolcrib/unavailable"
 
 MOST_VALUES = 1_000
 MOST_CHARACTERS = 64 * 1024
@@ -83,7 +84,10 @@ class FixedTools:
         handle = self._remembered(handle, found)
         asking.found(found)
         text = search_text(found, handle, self._side.settings.session.answer_tokens, notes)
-        return text_result(text, {SET: handle, FOUND: [tool.name for tool in found.tools]})
+        meta: dict[str, Json] = {SET: handle, FOUND: [tool.name for tool in found.tools]}
+        if missing := found.unavailable():
+            meta[UNAVAILABLE] = missing
+        return text_result(text, meta)
 
     def _remembered(self, handle: str, found: Found) -> str:
         """The handle of the set that has all this; a search that found no tool makes none."""

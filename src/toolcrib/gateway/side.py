@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from toolcrib.crib import Crib
 from toolcrib.execute.caller import Caller
@@ -31,7 +32,8 @@ class Side:
         """What the guest may name now."""
         entries = self._crib.seen_by(self.guest.caller)
         if self._visible.entries is not entries:
-            self._visible = Visible(entries)
+            why = partial(self._crib.why_unknown, caller=self.guest.caller)
+            self._visible = Visible(entries, why)
         return self._visible
 
     def tools(self) -> tuple[ToolInfo, ...]:

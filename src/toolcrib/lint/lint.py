@@ -45,5 +45,6 @@ def by_source(findings: Iterable[Finding]) -> Mapping[str, Sequence[Finding]]:
 
 def _source(entry: Entry) -> str:
     capability = entry.capability
-    own = f"{capability.source}:{capability.source_id}" if capability.source_id else ""
-    return own or (capability.source if capability.kind == "tool" else f"{capability.kind}s")
+    if capability.kind == "tool" or capability.source_id:
+        return capability.owner_label
+    return f"{capability.kind}s"

@@ -2,6 +2,7 @@
 
     google_drive/delete_file        one tool of one source; with wildcards, `google_drive/*`
     mcp:google_drive/delete_file    the same, where an MCP server and an app share an id
+    my_tools/delete_file            a function of a program, by its module; or `builtin/delete_file`
     mcp_google_drive_delete_file    as models see it, which could be `drive_delete_file` of `google`
 
 So the last form has two meanings. What takes away (`bars`) fits on any reading. What gives
@@ -10,12 +11,12 @@ a pattern that spells out none has to begin with a wildcard before the id (`*`, 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import get_args
 
-from toolcrib.model import Entry, SourceKind
+from toolcrib.model import Capability, Entry, SourceKind
 from toolcrib.names.origin import Origin, Spellings
 
 _WILD = re.compile(r"[*?\[]")
@@ -58,6 +59,14 @@ def grants(pattern: str, entry: Entry) -> bool:
     return written or pattern in spellings.given
 
 
+def source_names(what: Capability) -> Sequence[str]:
+    """The names by which a pattern may mean the source: its id, else its kind.
+
+    A function that a program has added is also meant by its module.
+    """
+    return [each for each in (what.source_id or what.source, what.module) if each]
+
+
 def _fits(source: str, bare: str, entry: Entry) -> bool:
     """By source and own name. A `/` in the id of a source is written as `_`."""
     what = entry.capability
@@ -66,8 +75,8 @@ def _fits(source: str, bare: str, entry: Entry) -> bool:
         if kind != what.source:
             return False
         source = id
-    own = (what.source_id or what.source).replace("/", "_")
-    return fnmatchcase(entry.bare, bare) and fnmatchcase(own, source)
+    own = (each.replace("/", "_") for each in source_names(what))
+    return fnmatchcase(entry.bare, bare) and any(fnmatchcase(each, source) for each in own)
 
 
 def _origin(entry: Entry) -> Origin:

@@ -10,6 +10,7 @@ from toolcrib.text.canonical import digest
 
 
 def pin(capability: Capability) -> str:
-    """A hash of every field but the pin itself, and of the kind."""
-    definition = {field.name: getattr(capability, field.name) for field in fields(capability)}
+    """A hash of the kind and of every field but the pin itself and the module."""
+    named = (field.name for field in fields(capability) if field.name != "module")
+    definition = {name: getattr(capability, name) for name in named}
     return digest(definition | {"pin": "", "kind": capability.kind})

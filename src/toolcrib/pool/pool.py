@@ -157,9 +157,13 @@ class Pool:
         self._listed[id(source)] = source, _listing(source, known)
 
     def _named(self) -> dict[str, Placed]:
-        """Every listed capability under its name; of two with one origin the first listed."""
+        """Every listed capability under its name; of two with one origin the first listed.
+
+        What comes with Toolcrib gives way to a function of the same name.
+        """
         by_origin: dict[Origin, tuple[Listed, Source]] = {}
-        for source, listing in reversed(self._listed.values()):
+        first_counts = sorted(self._listed.values(), key=_is_packaged)
+        for source, listing in reversed(first_counts):
             by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
         taken = [origin for origin in by_origin if origin.wanted() in RESERVED]
         self._left_out = tuple(_refused(*by_origin.pop(origin)) for origin in taken)
@@ -180,6 +184,12 @@ class Pool:
         capability = replace(listed.pinned, name=name)
         todo = remedy(listed.state, capability.source_id)
         return Entry(name, listed.given.name, capability, listed.state, todo, placed.overlaps)
+
+
+def _is_packaged(listed: tuple[Source, Listing]) -> bool:
+    """Whether it is the source of what comes with Toolcrib."""
+    first = next(iter(listed[1].values()), None)
+    return first is not None and first.given.packaged
 
 
 def _refused(listed: Listed, source: Source) -> str:

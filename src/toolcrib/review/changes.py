@@ -1,4 +1,4 @@
-"""What is different between two definitions, field by field, for a person to read."""
+"""What is different between two definitions, or configurations, for a person to read."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -26,15 +26,29 @@ class Change:
 
 def changes(old: Definition | None, new: Definition) -> tuple[Change, ...]:
     """All fields that differ, in the order of the new definition; all there are without an old."""
-    before, after = (dict(_leaves(_root(one))) if one else {} for one in (old, new))
-    found = [
+    return _differences(_root(old) if old else None, _root(new))
+
+
+def configuration_changes(old: str | None, new: str, *, another: bool) -> tuple[Change, ...]:
+    """What is different between two configurations, as JSON without secrets; see `masked_entry`.
+
+    `another`: it is another server now. Where what is shown does not tell why, that alone is said.
+    """
+    said = () if old is None else _differences(_configuration(old), _configuration(new))
+    return said or ((Change("configuration", None, OTHER_CONFIGURATION),) if another else ())
+
+
+def _configuration(entry: str) -> JsonObject:
+    return {"configuration": json.loads(entry)}
+
+
+def _differences(old: JsonObject | None, new: JsonObject) -> tuple[Change, ...]:
+    before, after = (dict(_leaves(each)) if each else {} for each in (old, new))
+    return tuple(
         _change(path, before.get(path), after.get(path))
         for path in dict.fromkeys((*after, *before))
         if before.get(path) != after.get(path)
-    ]
-    if old and old.config_hash != new.config_hash:
-        found.append(Change("configuration", "as it was approved", OTHER_CONFIGURATION))
-    return tuple(found)
+    )
 
 
 def _root(definition: Definition) -> JsonObject:

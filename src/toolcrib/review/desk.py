@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
 from toolcrib.names.origin import Origin, overlaps
-from toolcrib.review.changes import Change, changes
+from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.trust import Status
@@ -16,11 +16,12 @@ from toolcrib.text.nearest import nearest
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A tool that is not approved as its server lists it now.
+    """A tool of a server, as it is listed now.
 
     `name` is the name models would see, `tool` the server's own. `changes` are against what was
-    approved before, or all there is. `overlaps` are the beginnings of other servers' names that
-    `name` has too: by it alone, nobody can tell whose it is.
+    approved before, or all there is; `configuration` is what is different of its server's entry
+    since then, the same for all of its tools. `overlaps` are the beginnings of other servers' names
+    that `name` has too: by it alone, nobody can tell whose it is.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Item:
     flags: tuple[str, ...]
     changes: tuple[Change, ...]
     overlaps: tuple[str, ...] = ()
+    configuration: tuple[Change, ...] = ()
 
     @property
     def spelt_out(self) -> str:
@@ -55,6 +57,10 @@ class Desk:
 
         Raises `ConfigError` for a server that is not configured.
         """
+        return tuple(item for item in self.every(server) if item.status != "approved")
+
+    def every(self, server: str = "") -> tuple[Item, ...]:
+        """The same, with what is approved."""
         sources = [source for source in self._sources if server in ("", source.server)]
         if server and not sources:
             near = ", ".join(nearest(server, [each.server for each in self._sources])) or "none"
@@ -68,7 +74,13 @@ class Desk:
         approve(self._decisions, source, item.tool, item.pin, definition.written())
 
     def reject(self, item: Item) -> None:
-        """Leave the tool out until it changes again. Raises `ConfigError` and `StoreError`."""
+        """Leave the tool out until it changes again, or is approved, whatever it was before.
+
+        Raises `ConfigError`, also for a server of which nothing is reviewed, and `StoreError`.
+        """
+        if any(each.trust.is_open for each in self._sources if each.server == item.server):
+            todo = f"`toolcrib disable {item.spelt_out}` keeps the tool out"
+            raise ConfigError(f"server {item.server!r} is `open`, so nothing is reviewed; {todo}")
         source, definition = self._seen(item)
         reject(self._decisions, source, item.tool, item.pin, definition.written())
 
@@ -84,7 +96,7 @@ class Desk:
         judged = source.judgement.tools.get(item.tool)
         if judged is None or judged.pin != item.pin:
             raise ConfigError(f"{item.name!r} has changed meanwhile; run `toolcrib review` again")
-        return source.filed_under, judged.now
+        return source.trust.source, judged.now
 
 
 def waiting(items: Sequence[Item]) -> list[Item]:
@@ -111,16 +123,24 @@ def called(name: str, items: Sequence[Item]) -> Item:
 
 
 def _items(source: McpSource, servers: Sequence[Origin]) -> Iterator[Item]:
+    configuration = _configuration(source)
     for tool, judged in source.judgement.tools.items():
-        if judged.status != "approved":
-            origin = Origin("mcp", source.id or "", tool)
-            yield Item(
-                name=origin.wanted(),
-                server=source.server,
-                tool=tool,
-                status=judged.status,
-                pin=judged.pin,
-                flags=judged.flags,
-                changes=changes(judged.shown, judged.now),
-                overlaps=overlaps([origin], servers).get(origin, ()),
-            )
+        origin = Origin("mcp", source.id or "", tool)
+        yield Item(
+            name=origin.wanted(),
+            server=source.server,
+            tool=tool,
+            status=judged.status,
+            pin=judged.pin,
+            flags=judged.flags,
+            changes=changes(judged.shown, judged.now),
+            overlaps=overlaps([origin], servers).get(origin, ()),
+            configuration=configuration,
+        )
+
+
+def _configuration(source: McpSource) -> tuple[Change, ...]:
+    """What is different of its entry since it was approved."""
+    judged = source.judgement.tools.values()
+    another = any(one.shown and one.shown.config_hash != one.now.config_hash for one in judged)
+    return configuration_changes(source.trust.approved_entry(), source.trust.entry, another=another)

@@ -232,6 +232,4 @@ def _namespace(entry: Entry) -> str:
     capability = entry.capability
     if capability.kind != "tool":
         return f"{capability.kind}s"
-    return (
-        f"{capability.source}:{capability.source_id}" if capability.source_id else capability.source
-    )
+    return capability.owner_label

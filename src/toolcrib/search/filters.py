@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from toolcrib.model import Entry, Kind, PermissionKind, State
-from toolcrib.names.patterns import any_bars, any_grants
+from toolcrib.names.patterns import any_bars, any_grants, source_names
 
 Verdict = Literal[
     "",
@@ -92,7 +92,7 @@ def _is_allowed(entry: Entry, scope: Scope) -> bool:
     what = entry.capability
     return (
         (scope.allowed is None or any_grants(scope.allowed, entry))
-        and lets_through(what.source_id or what.source, scope)
+        and any(lets_through(each, scope) for each in source_names(what))
         and (scope.permissions is None or what.permission_kind in scope.permissions)
         and (scope.packaged or not what.packaged)
     )

@@ -139,6 +139,5 @@ class Prices:
 def _by_source(tools: Iterable[ToolInfo]) -> dict[str, list[ToolInfo]]:
     grouped: dict[str, list[ToolInfo]] = {}
     for tool in tools:
-        source = ":".join(filter(None, (tool.source, tool.source_id)))
-        grouped.setdefault(source, []).append(tool)
+        grouped.setdefault(tool.owner_label, []).append(tool)
     return grouped

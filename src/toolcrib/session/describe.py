@@ -12,7 +12,7 @@ LONGEST_DESCRIPTION = 4_000
 def description(entry: Entry, often_with: Sequence[str], files: Sequence[str] = ()) -> str:
     """All about one entry: of a tool the parameters, of a skill the text and its files."""
     what = entry.capability
-    facts = [what.kind, what.permission_kind, what.source_id or what.source, entry.state]
+    facts = [what.kind, what.permission_kind, what.owner, entry.state]
     lines = [f"# {entry.name} [{', '.join(facts)}]"]
     if entry.remedy:
         lines.append(f"To do: {entry.remedy}")

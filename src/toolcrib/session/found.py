@@ -3,14 +3,17 @@
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from toolcrib.model import Answer, Confidence, Hit, ToolInfo
+from toolcrib.model import Answer, Confidence, Hit, JsonObject, ToolInfo
 from toolcrib.session.signature import signature
 from toolcrib.session.summary import listing
 from toolcrib.text.tokens import most_tokens
 
 LOADED = "You can call these now:"
+ALSO = "Also found:"
+CALLABLE = frozenset({"ready", "asleep"})
+"""The states in which a tool can be called: one that is asleep wakes by itself."""
 SCHEMAS = "Parameters in full:"
 SURE = "Sure that one of these fits."
 LIKELY = "One of these probably fits."
@@ -57,9 +60,16 @@ class Found:
             kept.append(line)
         return "\n".join(kept + self._schemas(kept, budget))
 
+    def unavailable(self) -> list[JsonObject]:
+        """The servers that the queries may be about and whose tools cannot be had, each once."""
+        every = (each for answer in self.answers for each in answer.unavailable)
+        return [asdict(each) for each in dict.fromkeys(every)]
+
     def _lines(self, read: str) -> Iterator[str]:
-        by_name = {tool.name: tool for tool in self.tools}
-        loaded = [LOADED] if self.tools else []
+        states = {hit.name: hit.state for answer in self.answers for hit in answer}
+        usable = (tool for tool in self.tools if states.get(tool.name, "ready") in CALLABLE)
+        by_name = {tool.name: tool for tool in usable}
+        loaded = [LOADED] if by_name else []
         if len(self.answers) == 1:
             [only] = self.answers
             yield from [*_how_sure(only), *loaded, *_told(only, by_name, read)]
@@ -103,7 +113,7 @@ def beside_loaded(text: str, *, hints: bool = True) -> str:
     before, _, _ = text.partition(f"\n{SCHEMAS}\n")
     kept: list[str] = []
     for line in before.splitlines():
-        if line in {LOADED, SURE} or _SIGNATURE.match(line):
+        if line in {LOADED, ALSO, SURE} or _SIGNATURE.match(line):
             continue
         if not hints and (line == LIKELY or line.startswith(OFTEN_WITH)):
             continue
@@ -130,11 +140,14 @@ def _how_sure(answer: Answer) -> list[str]:
 def _told(
     answer: Answer, tools: Mapping[str, ToolInfo], read: str, said: Collection[str] = ()
 ) -> Iterator[str]:
-    for hit in answer:
-        if hit.name not in said:
-            yield _hit(hit, tools.get(hit.name), read)
-        elif len(answer.hits) == 1:
-            yield f"- {hit.name}, as above"
+    new = [hit for hit in answer if hit.name not in said]
+    callable_now = [hit for hit in new if hit.name in tools]
+    others = [hit for hit in new if hit.name not in tools]
+    yield from (_hit(hit, tools[hit.name], read) for hit in callable_now)
+    yield from [ALSO] if tools and others else []
+    yield from (_hit(hit, None, read) for hit in others)
+    if not new and len(answer.hits) == 1:
+        yield f"- {answer[0].name}, as above"
     yield from _often_with(answer)
     for name, near in answer.missing.items():
         yield f"- no {_one_line(name)!r}; nearest: {', '.join(near) or 'none'}"
@@ -147,6 +160,7 @@ def _told(
         yield f"There is: {', '.join(sizes)}"
     if answer.note:
         yield answer.note
+    yield from map(str, answer.unavailable)
 
 
 def _often_with(answer: Answer) -> Iterator[str]:
@@ -166,8 +180,8 @@ def _hit(hit: Hit, tool: ToolInfo | None, read: str) -> str:
 
 
 def _standing(hit: Hit, tool: ToolInfo | None, read: str) -> str:
-    """What stands between a hit and a use of it. One that is asleep wakes by itself."""
-    if hit.state not in {"ready", "asleep"}:
+    """What stands between a hit and a use of it."""
+    if hit.state not in CALLABLE:
         return f"{hit.state}: {hit.remedy}"
     if hit.kind != "tool":
         return read.format(name=hit.name)

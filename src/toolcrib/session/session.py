@@ -334,9 +334,14 @@ class Session:
             return self._host.read(ask.read)
         found = self.search(queries=ask.queries, limit=ask.limit, kinds=ask.kinds)
         names = [tool.name for tool in found.tools]
+        missing = found.unavailable()
         return Outcome(
             content=found.text(self._habits.answer_tokens),
-            structured={"tools": names, "revealed": list(found.revealed)},
+            structured={
+                "tools": names,
+                "revealed": list(found.revealed),
+                **({"unavailable": missing} if missing else {}),
+            },
         )
 
     def _admit(self, name: str, arguments: JsonObject | str) -> None:

@@ -53,7 +53,7 @@ def listing(groups: Mapping[str, Sequence[str]], budget: int, header: str) -> st
 def _grouped(entries: Sequence[Entry]) -> Mapping[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for entry in entries:
-        group = entry.capability.source_id or entry.capability.source
+        group = entry.capability.owner
         groups.setdefault(group, []).append(_plain(entry.bare))
     return dict(sorted(groups.items()))
 

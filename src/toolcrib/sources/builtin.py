@@ -3,14 +3,14 @@
 import asyncio
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Unpack
 
 from pydantic import TypeAdapter
 
-from toolcrib.errors import BadArguments, NameTaken, UnknownTool
+from toolcrib.errors import BadArguments, DeclarationError, NameTaken, UnknownTool
 from toolcrib.model import (
     Call,
     CallError,
@@ -24,7 +24,7 @@ from toolcrib.model import (
 )
 from toolcrib.names.reserved import RESERVED, told_reserved
 from toolcrib.sources.deadline import LATE, left_s
-from toolcrib.sources.function import Function, ToolFacts, function_from, with_facts
+from toolcrib.sources.function import Function, ToolFacts, function_from, module_of, with_facts
 from toolcrib.sources.threads import in_thread
 from toolcrib.text.nearest import nearest
 
@@ -33,6 +33,10 @@ NOT_ADDED = (
     "no function of this name was added; add it (`crib.add`, or `--tools MODULE`), "
     "or name it with 'function'"
 )
+
+
+_OF_ONE = frozenset({"name", "title", "description", "display", "desc"})
+"""What several functions cannot have in common."""
 
 
 class Description(NamedTuple):
@@ -74,6 +78,24 @@ class BuiltinSource:
         """Add one function. Raises `NameTaken`, and `DeclarationError` as `tool_from` does."""
         return self.put(function_from(fn, **facts))
 
+    def add_several(
+        self, fns: Iterable[Callable[..., object]], facts: ToolFacts
+    ) -> tuple[ToolInfo, ...]:
+        """Add all of these functions with the same facts, or none of them; raises as `add`."""
+        if own := sorted(_OF_ONE & facts.keys()):
+            message = f"{own[0]}= is about one function; add that one by itself"
+            raise DeclarationError(message)
+        return self.put_all([function_from(fn, **facts) for fn in fns])
+
+    def put_all(self, functions: Sequence[Function]) -> tuple[ToolInfo, ...]:
+        """Add all of these, or none of them; raises as `put`."""
+        before = dict(self._functions)
+        try:
+            return tuple([self.put(function) for function in functions])
+        except NameTaken:
+            self._functions = before
+            raise
+
     def put(self, function: Function) -> ToolInfo:
         """Add one function that was read before. Raises `NameTaken`, for a name of ours too."""
         name = function.info.name
@@ -81,7 +103,12 @@ class BuiltinSource:
             raise NameTaken(told_reserved(name))
         if name in self._functions:
             raise NameTaken(f"there is a tool {name!r} here; add this one with another name=")
-        info = replace(function.info, source_id=self.id, named_by=self._named_by)
+        info = replace(
+            function.info,
+            source_id=self.id,
+            named_by=self._named_by,
+            module=self._module(function),
+        )
         self._functions[name] = replace(function, info=info)
         return self._amended(name)
 
@@ -121,6 +148,10 @@ class BuiltinSource:
         except BadArguments as error:
             raise BadArguments(f"{call.name}: {error}") from None
         return await _outcome(partial(function.run, *bound.by_position, **bound.by_name), running)
+
+    def _module(self, function: Function) -> str:
+        """What a tool is labelled by; that of a source with an id is labelled by it."""
+        return "" if self.id else module_of(function.run)
 
     def _amended(self, name: str) -> ToolInfo:
         """The tool with what was said of it."""

@@ -40,15 +40,16 @@ def configured(
     `functions`. MCP servers live on the loop, if one is given; see `BackgroundLoop`.
     """
     plugins = load_plugins() if settings.plugins else Plugins()
+    mcp = mcp_servers(settings.mcp_config, settings.state_folder, loop, mcp_rules(settings))
     sources: list[Source] = []
     problems = list(map(str, plugins.problems))
-    for make in _makers(settings, functions):
+    packaged = _wants_packaged(settings, mcp)
+    for make in _makers(settings, functions, packaged=packaged):
         try:
             sources.append(make())
         except ToolcribError as error:
             problems.append(str(error))
     problems += _declare_all(settings, functions)
-    mcp = mcp_servers(settings.mcp_config, settings.state_folder, loop, mcp_rules(settings))
     return Configured((*sources, *plugins.sources), tuple(problems), mcp)
 
 
@@ -57,8 +58,21 @@ def mcp_rules(settings: Settings) -> Rules:
     return Rules(settings.mcp.always_load, settings.mcp.env_from)
 
 
-def _makers(settings: Settings, functions: BuiltinSource) -> Iterator[Callable[[], Source]]:
-    if settings.builtin_tools:
+def _wants_packaged(settings: Settings, mcp: McpServers) -> bool:
+    """Whether the tools that come with Toolcrib are in the pool.
+
+    Who has tools of their own is not to find ours before them.
+    """
+    if settings.builtin_tools != "auto":
+        return settings.builtin_tools
+    own = settings.tools or settings.tool_modules or mcp.sources or mcp.broken or mcp.broken_files
+    return not own or any(each.builtin_tools for each in settings.gateway.profiles.values())
+
+
+def _makers(
+    settings: Settings, functions: BuiltinSource, *, packaged: bool
+) -> Iterator[Callable[[], Source]]:
+    if packaged:
         yield partial(builtin_tools, settings)
     if settings.tools or settings.tool_modules:
         yield lambda: functions

@@ -1,8 +1,10 @@
 """A typed Python function becomes a tool: the schema is its signature, the text its docstring."""
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, TypedDict, TypeVar, Unpack, cast, get_args, overload
 
@@ -69,6 +71,11 @@ def tool(fn: F | None = None, /, **facts: Unpack[ToolFacts]) -> F | Callable[[F]
     return attach if fn is None else attach(fn)
 
 
+def facts_of(fn: object) -> ToolFacts:
+    """What `@tool` says of a function; nothing where it is not on it."""
+    return cast("ToolFacts", getattr(fn, _FACTS, {}))
+
+
 def is_declared(fn: object) -> bool:
     """Whether `@tool` was put on this function."""
     return hasattr(fn, _FACTS)
@@ -85,15 +92,28 @@ def tool_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo
 
 def function_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> Function:
     """As `tool_from`, with all that is needed to call it."""
+    if not callable(fn):
+        raise DeclarationError(f"{fn!r:.80} is no function; pass functions one by one")
     said = parse_docstring(inspect.getdoc(fn))
     signature = signature_of(fn, said.parameters)
     name = getattr(fn, "__name__", "")
     plain = ToolInfo(name=name, description=said.summary, parameters=signature.schema)
-    declared = cast("ToolFacts", getattr(fn, _FACTS, {}))
-    info = with_facts(with_facts(plain, **declared), **facts)
+    info = with_facts(with_facts(plain, **facts_of(fn)), **facts)
     if info.name in {"", "<lambda>"}:
         raise DeclarationError(f"{fn!r} has no name of its own; give it one with name=")
     return Function(fn, info, signature)
+
+
+def module_of(fn: Callable[..., object]) -> str:
+    """The module that a function is from; of a program that is run, the name of its file.
+
+    "" where nobody can say.
+    """
+    name = getattr(fn, "__module__", None) or ""
+    if name != "__main__":
+        return name
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return Path(file).stem if file else "main"
 
 
 def with_facts(info: ToolInfo, **facts: Unpack[ToolFacts]) -> ToolInfo:

@@ -1,7 +1,8 @@
 """Python modules whose functions are tools, named by the operator: `my_package.tools`, `tools.py`.
 
-Of a module, those functions are tools that are marked with `@tool`, and those that a tools.yaml
-describes by their name.
+Of a module that the settings name, those functions are tools that are marked with `@tool`, and
+those that a tools.yaml describes by their name: the operator may not have written it. A program
+that adds a module of its own adds every public function in it (`public_functions`).
 """
 
 import importlib
@@ -10,10 +11,18 @@ from collections.abc import Callable, Iterator
 from inspect import isroutine
 from pathlib import Path
 from types import ModuleType
+from typing import cast
 
-from toolcrib.errors import SourceError, ToolcribError
+from toolcrib.errors import DeclarationError, SourceError, ToolcribError
 from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.sources.function import is_declared
+from toolcrib.sources.function import (
+    Function,
+    ToolFacts,
+    facts_of,
+    function_from,
+    is_declared,
+    module_of,
+)
 
 
 def add_module(source: BuiltinSource, reference: str) -> None:
@@ -31,6 +40,44 @@ def add_module(source: BuiltinSource, reference: str) -> None:
             source.add(function)
         except ToolcribError as error:
             source.mistakes.append(f"{reference}: {error}")
+
+
+def public_functions(module: object, facts: ToolFacts) -> list[Function]:
+    """The functions that a module defines and does not hide, as tools, in the order of the file.
+
+    Hidden is what begins with `_` or, where there is an `__all__`, is not in it. The facts are for
+    all of them, and what `@tool` says of one counts for more. Raises `DeclarationError` for what is
+    no module, for one without such functions, and for a function that nothing describes.
+    """
+    if not isinstance(module, ModuleType):
+        message = f"{module!r:.80} is no module; `import my_tools`, then add_all(my_tools)"
+        raise DeclarationError(message)
+    found = [_function(fn, facts) for fn in _public(module)]
+    label = module_of(found[0].run) if found else module.__name__
+    if not found:
+        message = f"{label}: no public function is defined in it; add functions with add(...)"
+        raise DeclarationError(message)
+    if mute := [each.info.name for each in found if not each.info.description]:
+        message = (
+            f"{label}: {', '.join(mute)} has no docstring, so no search would find it; write one,"
+            " or hide a function that is no tool: begin its name with `_`, or leave it out of"
+            " `__all__`"
+        )
+        raise DeclarationError(message)
+    return found
+
+
+def _public(module: ModuleType) -> Iterator[Callable[..., object]]:
+    listed = getattr(module, "__all__", None)
+    for name, found in vars(module).items():
+        is_own = getattr(found, "__module__", None) == module.__name__ or name in (listed or ())
+        is_shown = not name.startswith("_") if listed is None else name in listed
+        if isroutine(found) and is_own and is_shown:
+            yield found
+
+
+def _function(fn: Callable[..., object], facts: ToolFacts) -> Function:
+    return function_from(fn, **cast("ToolFacts", {**facts, **facts_of(fn)}))
 
 
 def _functions(module: ModuleType, source: BuiltinSource) -> Iterator[Callable[..., object]]:

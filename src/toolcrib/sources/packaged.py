@@ -59,6 +59,10 @@ class PackagedSource(BuiltinSource):
             case "none":
                 return Roots((), own)
 
+    def _module(self, function: Function) -> str:  # noqa: ARG002 - wherever it is, it is ours
+        """They are `builtin`, wherever in Toolcrib they are written."""
+        return ""
+
     def put(self, function: Function) -> ToolInfo:
         """As every source of functions, but what is put here comes with Toolcrib."""
         return super().put(replace(function, info=replace(function.info, packaged=True)))

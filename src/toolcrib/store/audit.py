@@ -31,8 +31,8 @@ _WITHOUT_SEEN = """
 """
 _WITHOUT_SOURCE = "ALTER TABLE call ADD COLUMN source TEXT NOT NULL DEFAULT ''"
 _WHICH = """
-    (:source = '' OR source = :source OR source = '' AND substr(tool, 1, :length) = :stem)
-    AND (code != '' OR NOT :failed)
+    (?1 = '' OR source = ?1 OR source = '' AND substr(tool, 1, length(?2)) = ?2)
+    AND (code != '' OR NOT ?3)
 """
 
 
@@ -128,9 +128,9 @@ class AuditFile:
 
     def _select(self, after: int, limit: int, which: Which) -> list[tuple[int, AuditRow]]:
         fields = ", ".join(AuditRow._fields)
-        where = f"id > :after AND {_WHICH}"
-        sql = f"SELECT id, {fields} FROM call WHERE {where} ORDER BY id DESC LIMIT :limit"  # noqa: S608 - our own names
-        wanted = which._asdict() | {"length": len(which.stem), "after": after, "limit": limit}
+        where = f"id > ?4 AND {_WHICH}"
+        sql = f"SELECT id, {fields} FROM call WHERE {where} ORDER BY id DESC LIMIT ?5"  # noqa: S608 - our own names
+        wanted = (*which, after, limit)
         with self._turn, explained(self._path):
             return [(id, AuditRow(*row)) for id, *row in self._db.execute(sql, wanted).fetchall()]
 

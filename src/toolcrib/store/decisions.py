@@ -3,19 +3,30 @@
 Not part of the catalog, which can be made again: this cannot. It has a file of its own, written
 through to the disk and sealed (`seals`). What a broken seal covers approves nothing, and is not
 trusted at first sight either, until the operator decides anew: that is written in `verdicts`. A
-source is a server as it is configured: `mcp:name#fingerprint`.
+source is a server as it is configured, or the program that it is: `mcp:name#fingerprint`. With the
+decisions stands how it was configured, for the operator to compare.
 """
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import apsw
 
 from toolcrib.errors import StoreError
+from toolcrib.store.decision_rows import (
+    APPLICATION,
+    COLUMNS,
+    MIGRATIONS,
+    Decision,
+    entry_of,
+    is_filed,
+    rows_of,
+    sealed,
+)
 from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
 from toolcrib.store.former_decisions import adopt
 from toolcrib.store.migrations import migrate
@@ -23,53 +34,11 @@ from toolcrib.store.private import open_private
 from toolcrib.store.seals import Seals
 from toolcrib.store.transaction import transaction
 
-APPLICATION = 0x746F6F64  # "tood"
-MIGRATIONS = (
-    """
-    PRAGMA application_id = 0x746F6F64;
-    CREATE TABLE decision (
-        source TEXT, name TEXT, verdict TEXT, pin TEXT, by TEXT, at REAL, definition TEXT, mac BLOB,
-        PRIMARY KEY (source, name, verdict)
-    ) WITHOUT ROWID;
-    CREATE TABLE first_sight (trusted INTEGER, mac BLOB);
-    """,
-    """
-    ALTER TABLE decision RENAME TO former_decision;
-    ALTER TABLE first_sight RENAME TO former_first_sight;
-    CREATE TABLE decision (
-        source TEXT, name TEXT, verdict TEXT, pin TEXT, by TEXT, at REAL, definition TEXT,
-        PRIMARY KEY (source, name, verdict)
-    ) WITHOUT ROWID;
-    CREATE TABLE source (id TEXT PRIMARY KEY, used REAL, seal BLOB) WITHOUT ROWID;
-    CREATE TABLE whole (count INTEGER, first_sight INTEGER, seal BLOB);
-    """,
-)
-
-_COLUMNS = {
-    "decision": "source, name, verdict, pin, by, at, definition",
-    "source": "id, used, seal",
-    "whole": "count, first_sight, seal",
-}
 DAY_S = 24 * 60 * 60.0
 KEPT_S = 180 * DAY_S
 """How long the decisions about a server that nobody uses are kept."""
 SPARE_PAGES = 256
 """So many free pages are given back to the disk."""
-
-Verdict = Literal["approved", "rejected"]
-By = Literal["first sight", "operator"]
-
-
-class Decision(NamedTuple):
-    """One row. `definition` is what was decided on, as JSON; `at` is in seconds since the epoch."""
-
-    source: str
-    name: str
-    verdict: Verdict
-    pin: str
-    by: By
-    at: float
-    definition: str
 
 
 class Decided(NamedTuple):
@@ -120,9 +89,8 @@ class Decisions:
         """What was decided about the tools of a source, by their own names."""
         found: dict[str, Decided] = {}
         with self._reading() as db:
-            rows = _rows(db, source)
-            if told := self._seals.broken(db) or self._seals.broken_at(db, source, rows):
-                raise StoreError(told)
+            self._check(db, source)
+            rows = rows_of(db, source)
         for row in rows:
             known = found.get(row.name, Decided())
             found[row.name] = known._replace(**{row.verdict: row})
@@ -136,10 +104,50 @@ class Decisions:
         found: dict[str, Decision] = {}
         with self._reading() as db:
             for other in self._others(db, source):
-                rows = _rows(db, other)
-                if not self._seals.broken_at(db, other, rows):
-                    found |= {row.name: row for row in rows if _is_newer(row, found)}
+                if not self._seals.broken_at(db, other, sealed(db, other)):
+                    found |= {row.name: row for row in rows_of(db, other) if _is_newer(row, found)}
         return found
+
+    def configuration(self, source: str) -> str | None:
+        """How a source was configured when all of it was approved; None if nobody knows."""
+        with self._reading() as db:
+            self._check(db, source)
+            return entry_of(db, source)
+
+    def configuration_elsewhere(self, source: str) -> str | None:
+        """The same of what the server was before, when something of that was approved last."""
+        found: tuple[float, str | None] = 0.0, None
+        with self._reading() as db:
+            for other in self._others(db, source):
+                if not self._seals.broken_at(db, other, sealed(db, other)):
+                    at = [row.at for row in rows_of(db, other) if row.verdict == "approved"]
+                    found = max(found, (max(at, default=-1.0), entry_of(db, other)), key=_when)
+        return found[1]
+
+    def configured(self, source: str, entry: str) -> None:
+        """Note how a source is configured now, if it is known."""
+        with self._reading() as db:
+            if not is_filed(db, source) or entry_of(db, source) == entry:
+                return
+        with self._writing() as db:
+            self._check(db, source)
+            db.execute("INSERT OR REPLACE INTO configuration VALUES (?, ?)", (source, entry))
+            self._seal(db, source)
+
+    def inherit(self, source: str, former: str, renew: Callable[[Decision], Decision]) -> None:
+        """File all that was decided about `former` under this source, if that is new.
+
+        Each row goes through `renew`. Nothing is left out: what was rejected stays so.
+        """
+        with self._reading() as db:
+            if is_filed(db, source) or not is_filed(db, former):
+                return
+        with self._writing() as db:
+            self._check(db, former)
+            if not is_filed(db, source):
+                for row in rows_of(db, former):
+                    self.put(db, renew(row)._replace(source=source))
+                self._seal(db, source)
 
     def is_known(self, source: str) -> bool:
         """Whether the server was listed before, as it is configured now or otherwise."""
@@ -192,8 +200,9 @@ class Decisions:
         and if the whole is broken those of all, and with them the trust at first sight.
         """
         with self._writing(mends=True) as db:
-            if source and self._seals.broken_at(db, source, _rows(db, source)):
+            if source and self._seals.broken_at(db, source, sealed(db, source)):
                 db.execute("DELETE FROM decision WHERE source = ?", (source,))
+                db.execute("DELETE FROM configuration WHERE source = ?", (source,))
             yield db
             if source:
                 self._seal(db, source)
@@ -241,16 +250,22 @@ class Decisions:
         if not self._seals.broken(db):
             return
         db.execute("DELETE FROM decision")
+        db.execute("DELETE FROM configuration")
         self._seals.begin(db, first_sight=False)
         for (source,) in db.execute("SELECT id FROM source").fetchall():
             self._seal(db, source)
 
+    def _check(self, db: apsw.Connection, source: str) -> None:
+        """Raises `StoreError` if the source, or the whole, is under a broken seal."""
+        told = self._seals.broken(db) or self._seals.broken_at(db, source, sealed(db, source))
+        if told:
+            raise StoreError(told)
+
     def _seal(self, db: apsw.Connection, source: str) -> None:
-        self._seals.seal(db, source, _rows(db, source))
+        self._seals.seal(db, source, sealed(db, source))
 
     def _is_known(self, db: apsw.Connection, source: str) -> bool:
-        known = "SELECT EXISTS (SELECT 1 FROM source WHERE id = ?)"
-        return bool(db.execute(known, (source,)).get) or bool(self._others(db, source))
+        return is_filed(db, source) or bool(self._others(db, source))
 
     def _others(self, db: apsw.Connection, source: str) -> list[str]:
         """The same server as it is, or was, configured otherwise."""
@@ -263,6 +278,7 @@ class Decisions:
         old = db.execute("SELECT id FROM source WHERE used < ?", (now - KEPT_S,)).fetchall()
         for (source,) in old:
             db.execute("DELETE FROM decision WHERE source = ?", (source,))
+            db.execute("DELETE FROM configuration WHERE source = ?", (source,))
             self._seal(db, source)
 
     def _shrink(self) -> None:
@@ -312,7 +328,7 @@ def _check(db: apsw.Connection) -> None:
     if db.pragma("quick_check") != "ok":
         raise apsw.CorruptError(f"{db.filename} fails its check")
     try:
-        for table, columns in _COLUMNS.items():
+        for table, columns in COLUMNS.items():
             db.execute(f"SELECT {columns} FROM {table} LIMIT 0")  # noqa: S608 - our own names
     except apsw.SQLError as error:
         raise apsw.CorruptError(f"{db.filename} has lost a table or a column") from error
@@ -323,9 +339,8 @@ def _name(source: str) -> str:
     return source.rpartition("#")[0]
 
 
-def _rows(db: apsw.Connection, source: str) -> list[Decision]:
-    sql = "SELECT * FROM decision WHERE source = ? ORDER BY name, verdict"
-    return [Decision(*row) for row in db.execute(sql, (source,)).fetchall()]
+def _when(found: tuple[float, str | None]) -> float:
+    return found[0]
 
 
 def _today(db: apsw.Connection) -> float:

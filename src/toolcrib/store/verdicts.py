@@ -2,7 +2,8 @@
 
 import time
 
-from toolcrib.store.decisions import Decision, Decisions
+from toolcrib.store.decision_rows import Decision
+from toolcrib.store.decisions import Decisions
 
 
 def approve(decisions: Decisions, source: str, name: str, pin: str, definition: str) -> None:
@@ -14,9 +15,11 @@ def approve(decisions: Decisions, source: str, name: str, pin: str, definition: 
 
 
 def reject(decisions: Decisions, source: str, name: str, pin: str, definition: str) -> None:
-    """Leave this definition out. What was approved before is approved still."""
+    """Leave this definition out, if it was approved too. Another that was approved is still so."""
     row = Decision(source, name, "rejected", pin, "operator", time.time(), definition)
+    where = "source = ? AND name = ? AND verdict = 'approved' AND pin = ?"
     with decisions.deciding(source) as db:
+        db.execute(f"DELETE FROM decision WHERE {where}", (source, name, pin))  # noqa: S608 - ours
         decisions.put(db, row)
 
 

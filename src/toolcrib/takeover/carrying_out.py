@@ -92,7 +92,7 @@ def _entries(backup: Backup, text: str) -> tuple[Layout, Mapping[str, JsonObject
 
 
 def _servers(backup: Backup, own: Path, backups: Backups) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The servers of ours that go, and why others stay."""
+    """The servers of ours that go, and why others stay; one that is gone already does neither."""
     needed = still_needed(backup, backups.all())
     servers = read_servers([own]).servers if own.exists() else ()
     now_there = {server.id: server for server in servers}
@@ -100,9 +100,9 @@ def _servers(backup: Backup, own: Path, backups: Backups) -> tuple[tuple[str, ..
     for name, entry in backup.added.items():
         if name in needed:
             stay[name] = "another client uses it too"
-        elif [now_there.get(name)] != [*read_table(own, {name: entry}).servers]:
-            stay[name] = "it is not as it was imported" if name in now_there else "it is gone"
-    return tuple(name for name in backup.added if name not in stay), stay
+        elif name in now_there and [now_there[name]] != [*read_table(own, {name: entry}).servers]:
+            stay[name] = "it was changed after the import"
+    return tuple(name for name in backup.added if name in now_there and name not in stay), stay
 
 
 def undo(undoing: Undoing, own: Path, backups: Backups, *, force: bool = False) -> Path | None:

@@ -169,6 +169,7 @@ CLIENTS: tuple[Client, ...] = (
                 ("mcp_servers",),
                 Shape(
                     NONE,
+                    speaks_sse=False,
                     env_names="env_vars",
                     headers="http_headers",
                     bearer="bearer_token_env_var",

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.mcp.config import HTTP_TYPES
+from toolcrib.sources.mcp.config import HTTP_TYPES, says_sse
+from toolcrib.sources.mcp.server import Address
 from toolcrib.sources.mcp.switches import exactly
 from toolcrib.takeover.references import CannotBeTaken, replaced
 from toolcrib.takeover.shape import Shape
 
 LOCAL_TYPES = frozenset({"", "stdio", "local"})
-REMOTE_TYPES = frozenset({"", "remote", *HTTP_TYPES})
+REMOTE_TYPES = frozenset({"", "remote", "sse", *HTTP_TYPES})
 URLS = ("url", "serverUrl", "httpUrl")
 # Keys that are read, or that mean nothing once the server is here.
 SILENT = frozenset(
@@ -61,7 +62,7 @@ class _Entry:
     def ours(self) -> Iterator[tuple[str, Json]]:
         kind, address = self._text("type"), self._address()
         if address and kind in REMOTE_TYPES:
-            yield from self._remote(address)
+            yield from self._remote(address.url, address.kind)
         elif self.entry.get("command") and kind in LOCAL_TYPES:
             yield from self._local()
         else:
@@ -83,23 +84,26 @@ class _Entry:
                 yield ours, [exactly(name.partition("(")[0].strip()) for name in names]
 
     def _why_not(self, kind: str) -> str:
-        if kind == "sse" or (kind in REMOTE_TYPES and any(map(self._text, URLS))):
-            return "it speaks SSE, which is not supported here"
         if kind in LOCAL_TYPES | REMOTE_TYPES:
             return "it has no command and no address; the client knows it otherwise"
         return f"it is of the type {kind!r}, which is not known here"
 
-    def _address(self) -> str:
-        """The address by streamable HTTP; none where the key, or the path, says SSE."""
-        kind = self._text("type")
+    def _address(self) -> Address | None:
+        """The address; by streamable HTTP unless the type, the key or the path says SSE."""
+        kind, old = self._text("type"), None
         for key in URLS:
             url = self._text(key)
-            if url and (kind in HTTP_TYPES or not (key == self.shape.sse or _says_sse(url))):
-                return url
-        return ""
+            if url and kind not in HTTP_TYPES and (kind == "sse" or self._says_sse(key, url)):
+                old = old or Address(url, kind="sse")
+            elif url:
+                return Address(url)
+        return old
 
-    def _remote(self, address: str) -> Iterator[tuple[str, Json]]:
-        yield "type", "http"
+    def _says_sse(self, key: str, url: str) -> bool:
+        return self.shape.speaks_sse and (key == self.shape.sse or says_sse(url))
+
+    def _remote(self, address: str, kind: str) -> Iterator[tuple[str, Json]]:
+        yield "type", kind
         yield "url", self._filled(address, "address")
         headers = self._texts(self.shape.headers, "headers")
         by_variable = self._map(self.shape.env_headers)
@@ -200,7 +204,3 @@ def _as_text(where: str, value: Json) -> str:
     if isinstance(value, str | int | float):
         return str(value)
     raise CannotBeTaken(f"its `{where}` has something in it that is no text")
-
-
-def _says_sse(url: str) -> bool:
-    return url.partition("?")[0].rstrip("/").endswith("/sse")

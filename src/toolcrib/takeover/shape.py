@@ -19,6 +19,7 @@ class Shape:
     | `env_names` | a list of variables that are handed on |
     | `bearer`, `env_headers` | the variable of a token; headers by the variables that fill them |
     | `sse` | a key for an address that speaks SSE unless `type` says otherwise |
+    | `speaks_sse` | whether the client knows old servers that speak SSE |
     | `cwd` | whether a folder to start in can be said |
     | `remote` | whether an address can be said at all |
     | `types` | `type` of a command and of an address; None: there is no such key |
@@ -35,6 +36,7 @@ class Shape:
     env_names: str = ""
     url: str = "url"
     sse: str = ""
+    speaks_sse: bool = True
     headers: str = "headers"
     bearer: str = ""
     env_headers: str = ""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from toolcrib.model import Json, JsonObject
+from toolcrib.sources.mcp.config import says_sse
 from toolcrib.sources.mcp.server import Address, Command, ServerConfig
 from toolcrib.sources.mcp.switches import exact_names
 from toolcrib.takeover.references import CannotBeTaken
@@ -85,9 +86,10 @@ def _remote(shape: Shape, address: Address) -> Iterator[tuple[str, Json]]:
         raise CannotBeTaken("the client's file knows no servers that run elsewhere")
     if address.oauth:
         raise CannotBeTaken("it logs in by an `oauth` of its own, which is not written for clients")
+    kind, key = _old(shape, address) if address.kind == "sse" else (None, shape.url)
     if shape.types:
-        yield "type", shape.types[1]
-    yield shape.url, _theirs(shape, address.url, "address")
+        yield "type", kind or shape.types[1]
+    yield key, _theirs(shape, address.url, "address")
     by_variable: dict[str, Json] = {}
     headers: dict[str, Json] = {}
     for name, value in address.headers.items():
@@ -98,6 +100,15 @@ def _remote(shape: Shape, address: Address) -> Iterator[tuple[str, Json]]:
         else:
             headers[name] = _theirs(shape, value, f"header {name}")
     yield from _if_any({shape.headers: headers, shape.env_headers: by_variable})
+
+
+def _old(shape: Shape, address: Address) -> tuple[str | None, str]:
+    """How the client says that a server speaks SSE: by a type, by a key, or by the path."""
+    if shape.speaks_sse and shape.types and shape.types[1] == "http":
+        return "sse", shape.url
+    if shape.speaks_sse and (shape.sse or says_sse(address.url)):
+        return None, shape.sse or shape.url
+    raise CannotBeTaken("it speaks SSE, which the client cannot say")
 
 
 def _if_any(maps: Mapping[str, dict[str, Json]]) -> Iterator[tuple[str, Json]]:

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import pytest
 
+from benchmarks.playground import playground
 from scripts.install_test_servers import install, servers
-from tests.e2e.gateway.errands import Errand, errands, playground
+from tests.e2e.gateway.errands import Errand, errands
 from tests.e2e.gateway.running import Gateway, gateway_over
 from tests.sources.mcp.faking import nothing_left
 

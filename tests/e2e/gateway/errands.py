@@ -1,6 +1,5 @@
 """What is asked of the real servers: a search in a user's words, the tool, and what it says."""
 
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,17 +14,6 @@ class Errand:
     tool: str
     words: str
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-
-def playground(folder: Path) -> Path:
-    """A folder for the servers to play in."""
-    made = folder / "playground"
-    made.mkdir()
-    (made / "note.txt").write_text("a note for the test")
-    (made / "tidy.js").write_text("const a = 1;\n")
-    (made / "eslint.config.js").write_text("module.exports = [];\n")
-    subprocess.run(["git", "init", "-q", str(made)], check=True)
-    return made
 
 
 def errands(playground: Path) -> list[Errand]:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.hosts import OVER, results_of_codex
 from scripts.install_test_servers import install, servers
 from tests.e2e.gateway.conftest import PROFILE, SEARCH
 from tests.e2e.gateway.running import Gateway, gateway_over
-from tests.e2e.gateway.test_hosts import of_codex, run_codex
+from tests.e2e.gateway.test_hosts import run_codex
 from tests.e2e.gateway.visits import Door
 from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib.testing import CallTool, Say
@@ -25,7 +26,7 @@ WAITING = "required = true\n"
 
 def said(door: Door, folder: Path, *calls: CallTool) -> list[str]:
     """What each of these calls came to."""
-    return of_codex(run_codex(door, [*calls, Say("That was it.")], folder, WAITING))
+    return results_of_codex(run_codex(door, [*calls, Say(OVER)], folder, WAITING))
 
 
 @pytest.fixture(scope="module")

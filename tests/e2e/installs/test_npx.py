@@ -48,11 +48,11 @@ def toy(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def refreshed(entry: Entry) -> str:
-    """What is wrong with the server, in a program of its own; nothing if it lists its tools."""
+    """What is wrong with the server and what to do; nothing if it lists its tools."""
     with Crib() as crib:
         crib.add_mcp("toy", **entry)
         (done,) = asyncio.run(crib.refresh("toy"))
-        return done.error
+        return done.error and f"{done.error} {done.remedy}"
 
 
 def test_a_damaged_install_is_recognised_and_its_folder_named(toy, registry, tmp_path):
@@ -62,7 +62,7 @@ def test_a_damaged_install_is_recognised_and_its_folder_named(toy, registry, tmp
     (folder / "node_modules" / NEEDED / "index.js").unlink()  # as one that was cut leaves it
     said = refreshed(toy)
     assert "what npx has installed of it seems damaged" in said
-    assert f"`rm -rf {folder}`" in said
+    assert f"rm -rf {folder}, then run toolcrib refresh toy" in said
     shutil.rmtree(folder)
     assert refreshed(toy) == ""
 

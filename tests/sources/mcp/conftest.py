@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.sources.mcp.faking import below, left_of, zombies
-from tests.waiting import HANG_S
+from tests.waiting import HANG_S, until
 from toolcrib.model import Call, Json, Outcome, Running
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.engine_room import EngineRoom
@@ -17,8 +19,11 @@ from toolcrib.sources.mcp.fingerprint import config_hash
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.source import McpSource
-from toolcrib.sources.mcp.trust import Trust
+from toolcrib.sources.mcp.trust import Identity, Trust
 from toolcrib.store.decisions import Decisions
+
+HTTP_SERVER = Path(__file__).with_name("http_server.py")
+TOKEN = "s3cret-token"
 
 
 class Shop:
@@ -33,7 +38,7 @@ class Shop:
     def source(self, config: ServerConfig) -> McpSource:
         cache = MCPToolsCache(self.folder)
         hashed = config_hash(config.transport, bytes(32))
-        memory = Memory(config.id, hashed, cache, Trust(config, self.decisions, hashed))
+        memory = Memory(config.id, hashed, cache, Trust(config, self.decisions, Identity(hashed)))
         return McpSource(config, memory, self.room)
 
     def listed(self, config: ServerConfig) -> McpSource:
@@ -70,3 +75,14 @@ async def acall(source: McpSource, name: str, within: float = HANG_S, **argument
 
 def call(source: McpSource, name: str, within: float = HANG_S, **arguments: Json) -> Outcome:
     return asyncio.run(acall(source, name, within, **arguments))
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """The address of a server that wants a token."""
+    file = tmp_path_factory.mktemp("http") / "port"
+    process = subprocess.Popen([sys.executable, str(HTTP_SERVER), str(file), TOKEN])
+    until(file.exists)
+    yield f"http://127.0.0.1:{file.read_text()}"
+    process.terminate()
+    process.wait(HANG_S)

@@ -1,11 +1,13 @@
-"""A streamable HTTP server of the SDK on the loopback, and ones that misbehave.
+"""A streamable HTTP server of the SDK on the loopback, its old SSE one, and ones that misbehave.
 
 python http_server.py PORT-FILE [token]
 """
 
+import asyncio
 import gzip
 import json
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,10 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from pydantic import BaseModel
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+STREAM = "text/event-stream"
 server = MCPServer("far", instructions="Far away.")
 
 
@@ -75,9 +78,35 @@ async def flood(request: Request) -> Response:
     return Response(json.dumps(body), media_type="application/json")
 
 
+async def elsewhere(request: Request) -> Response:
+    """A stream that wants the messages sent to another machine."""
+    return Response("event: endpoint\ndata: http://127.0.0.2:9/x\n\n", media_type=STREAM)
+
+
+async def forgets(request: Request) -> Response:
+    """A stream that goes on, of a server that takes nothing."""
+
+    async def events() -> AsyncIterator[str]:
+        yield "event: endpoint\ndata: /gone\n\n"
+        await asyncio.sleep(3600)
+
+    return StreamingResponse(events(), media_type=STREAM)
+
+
+async def moved(request: Request) -> Response:
+    """What is at /sse, within the origin; from /moved-away, beyond it."""
+    host = "127.0.0.2" if "away" in request.url.path else request.url.hostname
+    return RedirectResponse(str(request.url.replace(path="/sse", hostname=host)))
+
+
 def main(port_file: Path, token: str) -> None:
     app = server.streamable_http_app()
+    app.router.routes += server.sse_app().routes
     app.router.routes += [
+        Route("/elsewhere/sse", elsewhere),
+        Route("/forgets/sse", forgets),
+        Route("/moved", moved),
+        Route("/moved-away", moved),
         Route("/bomb", bomb, methods=["POST"]),
         Route("/flood", flood, methods=["POST"]),
     ]

@@ -98,7 +98,8 @@ def test_an_unknown_key_is_reported_with_the_nearest_and_costs_nothing(read):
         ({}, "needs a `command`"),
         ({"command": "x", "type": "http"}, "needs a `command`"),
         ({"url": "ftp://x"}, "http://"),
-        ({"url": "https://x", "type": "sse"}, "SSE"),
+        ({"url": "https://x", "type": "ws"}, "type http, or sse"),
+        ({"command": "x", "type": "sse"}, "type http, or sse"),
         ("text", "has to be an object"),
     ],
 )
@@ -195,3 +196,18 @@ def test_what_is_wrong_with_it_is_a_problem(read, said, words):
     found = read({"far": {"url": "https://x", "oauth": said}})
     assert len(found.servers) == 1
     assert words in found.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("entry", "kind"),
+    [
+        ({"url": "https://x/mcp"}, "http"),
+        ({"url": "https://x/mcp", "type": "sse"}, "sse"),
+        ({"url": "https://x/sse/?a=b"}, "sse"),
+        ({"url": "https://x/sse", "type": "http"}, "http"),
+        ({"url": "https://x/essence"}, "http"),
+    ],
+)
+def test_an_old_address_is_known_by_its_type_or_its_path(read, entry, kind):
+    (server,) = read({"a": entry}).servers
+    assert server.transport.kind == kind

@@ -9,14 +9,14 @@ from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp.definitions import MOST_LOADED, define
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.server import Command, ServerConfig
-from toolcrib.sources.mcp.trust import Judged, Judgement, Trust
+from toolcrib.sources.mcp.trust import Identity, Judged, Judgement, Trust
 
 CONFIG = ServerConfig("git", Command("x"))
 
 
 def defined(*tools, config=CONFIG, facts=None, complete=True):
     known = KnownServer("git", "h", facts or ServerFacts("2025-11-25"), Listing(tools, complete), 0)
-    judge = Trust(replace(config, trust="open"), None, "h")  # type: ignore[arg-type] - nobody asks
+    judge = Trust(replace(config, trust="open"), None, Identity("h"))  # type: ignore[arg-type] - nobody asks
     return define(config, known, judge.judge(known))
 
 

@@ -131,7 +131,6 @@ def test_a_usual_cause_is_named_with_its_remedy(stderr, command, reason, remedy)
     "stderr",
     [
         "Error: SLACK_TOKEN environment variable is required",
-        "Please set the SLACK_TOKEN and SLACK_TEAM_ID environment variables",
         "KeyError: 'SLACK_TOKEN'",
         "ValueError: missing SLACK_TOKEN",
         "SLACK_TOKEN is not set",
@@ -144,9 +143,21 @@ def test_a_missing_variable_is_named_and_how_to_hand_it_on(stderr):
     assert "`toolcrib edit it --env SLACK_TOKEN`" in means.remedy
 
 
+def test_all_that_are_missing_are_named():
+    means = found("Please set the SLACK_TOKEN and SLACK_TEAM_ID environment variables", A_B="")
+    assert means.reason == "SLACK_TOKEN and SLACK_TEAM_ID are not set"
+    assert "`toolcrib edit it --env SLACK_TOKEN --env SLACK_TEAM_ID`" in means.remedy
+
+
 def test_a_variable_that_it_was_given_is_not_missing():
     start = Start("it", NODE, {"SLACK_TOKEN": "x"})
     assert diagnose("Error: SLACK_TOKEN is required to be valid", start) is None
+
+
+def test_a_name_of_a_variable_cannot_be_a_sentence():
+    start = Start("it", NODE, {})
+    assert diagnose("CALL_THIS_TOOL_NOW_AND_SEND_ALL is required", start) is None
+    assert diagnose("SLACK_TOKEN is fine", start) is None
 
 
 @pytest.mark.parametrize("stderr", ["", "it broke", "TypeError: x is not a function", "\x00\xff"])

@@ -1,36 +1,19 @@
 import asyncio
 import resource
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import httpx2
 import pytest
 
-from tests.sources.mcp.conftest import call
+from tests.sources.mcp.conftest import TOKEN, call
 from tests.sources.mcp.faking import error, text, within_s
-from tests.waiting import HANG_S, until
+from tests.waiting import HANG_S
 from toolcrib.model import Call, Running
 from toolcrib.sources.mcp.connection import Connection
 from toolcrib.sources.mcp.era import Mode
 from toolcrib.sources.mcp.errand import Errand
 from toolcrib.sources.mcp.http import HttpTransport
 from toolcrib.sources.mcp.server import Address, ServerConfig
-
-SERVER = Path(__file__).with_name("http_server.py")
-TOKEN = "s3cret-token"
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    """The address of a server that wants a token."""
-    file = tmp_path_factory.mktemp("http") / "port"
-    process = subprocess.Popen([sys.executable, str(SERVER), str(file), TOKEN])
-    until(file.exists)
-    yield f"http://127.0.0.1:{file.read_text()}"
-    process.terminate()
-    process.wait(HANG_S)
 
 
 def far(base, path="/mcp", **headers):

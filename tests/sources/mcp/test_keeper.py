@@ -11,7 +11,7 @@ from toolcrib.sources.mcp.keeper import Keeper
 from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.start import StartFailed
-from toolcrib.sources.mcp.trust import Trust
+from toolcrib.sources.mcp.trust import Identity, Trust
 from toolcrib.store.decisions import Decisions
 
 
@@ -26,7 +26,9 @@ def keeper_of(tmp_path):
 
     def make(**config):
         server = fake(**config)
-        memory = Memory("fake", "h", MCPToolsCache(tmp_path / "mcp"), Trust(server, decisions, "h"))
+        memory = Memory(
+            "fake", "h", MCPToolsCache(tmp_path / "mcp"), Trust(server, decisions, Identity("h"))
+        )
         memory.keep(Greeting(ServerFacts("2025-11-25"), listing("first")), 0.1)
         return Keeper(server, memory, room)
 

@@ -6,7 +6,7 @@ from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
 from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
 from toolcrib.sources.mcp.memory import Memory as RealMemory
 from toolcrib.sources.mcp.server import Command, ServerConfig
-from toolcrib.sources.mcp.trust import Trust
+from toolcrib.sources.mcp.trust import Identity, Trust
 
 WHOLE = Listing(({"name": "a"}, {"name": "b"}, {"x": 1}))
 CUT = Listing(({"name": "c"},), complete=False)
@@ -14,7 +14,7 @@ HELLO = Greeting(ServerFacts("2025-11-25"), WHOLE)
 
 
 def Memory(server, config_hash, cache):  # noqa: N802 - as the one that is tested
-    trust = Trust(ServerConfig(server, Command("x"), trust="open"), None, config_hash)  # type: ignore[arg-type] - nobody asks
+    trust = Trust(ServerConfig(server, Command("x"), trust="open"), None, Identity(config_hash))  # type: ignore[arg-type] - nobody asks
     return RealMemory(server, config_hash, cache, trust)
 
 

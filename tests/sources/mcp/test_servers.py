@@ -48,7 +48,7 @@ def mcp_source(crib) -> McpSource:
 
 def test_a_server_that_is_not_known_yet_is_a_problem(write):
     with Crib.from_settings(settings_for(write())) as crib:
-        assert "not known yet" in crib.problems[0]
+        assert "was never listed → toolcrib refresh" in crib.problems[0]
         assert not crib.entries()
 
 

@@ -71,12 +71,15 @@ ZOD = """Error: Invalid environment:
         (LOGGED, "2026-01-02 10:00:01 ERROR main: the database refused us"),
         ("E1116 06:00:00.1 7 main.go:3] no cluster\n", "E1116 06:00:00.1 7 main.go:3] no cluster"),
         ("hello\ncould not open /x\n", "could not open /x"),
+        ("Please set SLACK_TOKEN\nnpm notice\nnpm notice New version!\n", "Please set SLACK_TOKEN"),
+        ("npm warn deprecated x\n(node:7) Warning: y\nFailed to go\n", "Failed to go"),
         (ZOD, "Error: Invalid environment:\nSLACK_TOKEN: Required"),
     ],
 )
 def test_the_line_that_tells_why_is_found(text, why):
     found = cause(text)
     assert found.startswith(why)
+    assert "npm" not in found
     assert "usage" not in found.lower()
     assert " at " not in found
 

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.plan import amount
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.server import Command, ServerConfig
-from toolcrib.sources.mcp.trust import Trust
+from toolcrib.sources.mcp.trust import Identity, Trust
 from toolcrib.store.decisions import Decisions
 from toolcrib.store.verdicts import approve, reject
 
@@ -62,7 +62,7 @@ def decisions(tmp_path):
 @pytest.fixture
 def judge(decisions):
     def judge(*tools, trust="pinned", config_hash="h", **others):
-        trusting = Trust(config(trust), decisions, config_hash)
+        trusting = Trust(config(trust), decisions, Identity(config_hash))
         return trusting.judge(known(*tools, config_hash=config_hash, **others))
 
     return judge
@@ -104,13 +104,13 @@ def test_a_tool_that_comes_after_the_first_list_waits_and_nothing_of_it_is_shown
 
 
 def test_a_list_without_tools_is_no_first_one(judge, decisions):
-    Trust(config(), decisions, "h").judge(replace(known(), listing=Listing()))
+    Trust(config(), decisions, Identity("h")).judge(replace(known(), listing=Listing()))
     assert status(judge()) == "approved"
 
 
 def test_a_first_list_that_was_cut_is_one_all_the_same(judge, decisions):
     cut = replace(known(), listing=Listing((RAW,), complete=False))
-    assert status(Trust(config(), decisions, "h").judge(cut)) == "approved"
+    assert status(Trust(config(), decisions, Identity("h")).judge(cut)) == "approved"
     assert status(judge(RAW, RAW | {"name": "new"}), "new") == "unreviewed"
 
 
@@ -212,7 +212,7 @@ class RugPull(RuleBasedStateMachine):
         self.look()
 
     def look(self):
-        judge = Trust(config(self.trust), self.decisions, self.config_hash)
+        judge = Trust(config(self.trust), self.decisions, Identity(self.config_hash))
         listed = Listing(tuple(self.tools.values()))
         about = {"about": self.about, "config_hash": self.config_hash}
         self.judged = judge.judge(replace(known(**about), listing=listed)).tools
@@ -250,7 +250,10 @@ class RugPull(RuleBasedStateMachine):
             decide = approve if yes else reject
             source = f"mcp:git#{self.config_hash}"
             decide(self.decisions, source, name, one.pin, one.now.written())
-            self.allowed |= {(self.config_hash, name): one.pin} if yes else {}
+            if yes:
+                self.allowed[self.config_hash, name] = one.pin
+            elif self.allowed.get((self.config_hash, name)) == one.pin:
+                del self.allowed[self.config_hash, name]
             self.is_known = True
             self.look()
 
@@ -285,3 +288,68 @@ TestRugPull.settings = settings(
 def test_another_policy_is_read_from_the_same_decisions(judge):
     judge()
     assert status(judge(trust="strict")) == "approved"
+
+
+def own(decisions: Decisions, program: str, whole: str, entry: str = "{}") -> Trust:
+    """The judge of a server in our own file."""
+    return Trust(config(), decisions, Identity(program, whole, entry))
+
+
+def test_the_same_program_told_something_else_keeps_its_approvals(decisions):
+    assert status(own(decisions, "p", "h").judge(known())) == "approved"
+    assert status(own(decisions, "p", "i").judge(known(config_hash="i"))) == "approved"
+    changed = known(RAW | {"description": "Obey"}, config_hash="i")
+    assert status(own(decisions, "p", "i").judge(changed)) == "changed"
+    new = known(RAW, RAW | {"name": "new"}, config_hash="i")
+    assert status(own(decisions, "p", "i").judge(new), "new") == "unreviewed"
+
+
+def test_another_program_waits_whatever_it_lists(decisions):
+    own(decisions, "p", "h").judge(known())
+    assert status(own(decisions, "q", "h2").judge(known())) == "changed"
+    assert status(own(decisions, "p", "h").judge(known())) == "approved"
+
+
+def test_what_was_decided_of_the_very_same_configuration_counts_on(decisions):
+    """Of decisions that were filed by the whole of it, and of a server that was imported."""
+    theirs = Trust(config(), decisions, Identity("h"))
+    two = known(RAW, RAW | {"name": "bad"})
+    judged = theirs.judge(two).tools["bad"]
+    reject(decisions, theirs.source, "bad", judged.pin, judged.now.written())
+    ours = own(decisions, "p", "h")
+    assert status(ours.judge(two)) == "approved"
+    assert status(ours.judge(two), "bad") == "rejected"
+    assert status(own(decisions, "p", "i").judge(two), "bad") == "rejected"
+    changed = known(RAW | {"description": "Obey"})
+    assert status(own(decisions, "p", "h").judge(changed)) == "changed"
+
+
+def test_a_file_that_is_not_ours_inherits_nothing_from_ours(decisions):
+    own(decisions, "p", "h").judge(known())
+    assert status(Trust(config(), decisions, Identity("h")).judge(known())) == "changed"
+    other = Trust(config(), decisions, Identity("i"))
+    assert status(other.judge(known(config_hash="i"))) == "changed"
+
+
+def test_an_approved_tool_that_is_rejected_stays_out_until_it_is_approved(decisions):
+    ours = own(decisions, "p", "h")
+    judged = ours.judge(known()).tools["log"]
+    reject(decisions, ours.source, "log", judged.pin, judged.now.written())
+    assert status(ours.judge(known())) == "rejected"
+    assert status(own(decisions, "p", "i").judge(known(config_hash="i"))) == "rejected"
+    changed = ours.judge(known(RAW | {"description": "Better"})).tools["log"]
+    assert (changed.status, changed.shown) == ("unreviewed", None)
+    approve(decisions, ours.source, "log", judged.pin, judged.now.written())
+    assert status(ours.judge(known())) == "approved"
+
+
+def test_the_configuration_that_was_approved_is_kept_until_nothing_waits(decisions):
+    first = own(decisions, "p", "h", '{"args":["a"]}')
+    first.judge(known())
+    assert first.approved_entry() == '{"args":["a"]}'
+    second = own(decisions, "p", "i", '{"args":["b"]}')
+    second.judge(known(RAW | {"description": "Other"}, config_hash="i"))
+    assert second.approved_entry() == '{"args":["a"]}'
+    second.judge(known(config_hash="i"))
+    assert second.approved_entry() == '{"args":["b"]}'
+    assert own(decisions, "q", "j").approved_entry() == '{"args":["b"]}'

@@ -44,7 +44,7 @@ def namespaces_of(tools: Iterable[ToolInfo]) -> list[Namespace]:
 
 def namespace_of(tool: ToolInfo) -> str:
     """A name for where a tool comes from that the API takes."""
-    return _UNFIT.sub("_", tool.source_id or tool.source)[:48] or "tools"
+    return _UNFIT.sub("_", tool.owner)[:48] or "tools"
 
 
 def _parts(tools: Sequence[ToolInfo]) -> Iterator[Sequence[ToolInfo]]:

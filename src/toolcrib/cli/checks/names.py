@@ -64,7 +64,7 @@ def _giving(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def _source(entry: Entry) -> str:
-    return entry.capability.source_id or entry.capability.source
+    return entry.capability.owner
 
 
 def _some(entries: Sequence[Entry]) -> str:

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from toolcrib.cli.checks.finding import Finding, Patient
 from toolcrib.gateway.guest import LOCAL, Guest, profile_of
 from toolcrib.model import Entry
-from toolcrib.names.patterns import bars, grants
+from toolcrib.names.patterns import bars, grants, source_names
 from toolcrib.sections import ProfileSettings
 from toolcrib.text.nearest import nearest
 
@@ -59,7 +59,7 @@ def _fits_nothing(setting: str, said: str, known: Sequence[str]) -> Finding:
 
 def _sources(patient: Patient, entries: Iterable[Entry]) -> Sequence[str]:
     """The ids that a profile may name: of what is in the pool, and of servers never listed."""
-    listed = {entry.capability.source_id or entry.capability.source for entry in entries}
+    listed = {name for entry in entries for name in source_names(entry.capability)}
     return sorted(listed | {source.id or source.server for source in patient.servers.sources})
 
 

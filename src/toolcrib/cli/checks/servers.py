@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from toolcrib.cli.checks.finding import Finding, Patient
-from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp.environment import environment
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.server import Command
@@ -31,10 +30,10 @@ def _of(source: McpSource) -> Finding | None:
     command = source.config.transport
     if source.config.disabled or not isinstance(command, Command):
         return None
-    try:
-        path = environment(command).get("PATH", os.defpath)
-    except ConfigError as error:
-        return _problem(source, str(error), "set it, or take it out of the server's entry")
+    status = source.status()
+    if (why := status.unavailable) and why.code == "not_configured":
+        return _problem(source, why.reason, status.remedy)
+    path = environment(command).get("PATH", os.defpath)
     place = str(Path(command.cwd or ".", command.command))
     if not shutil.which(place if os.sep in command.command else command.command, path=path):
         found = f"its command {command.command!r} is not there"
@@ -59,8 +58,8 @@ def _by_state(source: McpSource) -> Finding:
     if status.failure:
         return _problem(
             source,
-            f"its last start failed: it {status.failure.message}",
-            f"toolcrib refresh {server}",
+            f"its last start failed: {status.failure.message}",
+            status.remedy,
         )
     if not status.seen:
         return _warning(source, "its tools were never listed", f"toolcrib refresh {server}")

@@ -1,6 +1,7 @@
 """MCP servers that a program adds to its crib, in the words of the file."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
@@ -58,15 +59,20 @@ def added_servers(
 
 
 def _read(server: str | Path | Mapping[str, Json], entry: Entry) -> Servers:
-    here = Path.cwd() / "add_mcp"
     if isinstance(server, str):
-        return read_table(here, {server: _as_in_a_file(entry)})
+        return _in_program({server: _as_in_a_file(entry)})
     if entry:
         raise ConfigError("the keys of a server come with its name, not with a file or a mapping")
     if isinstance(server, Path):
         return read_servers([server])
     table = next((server[name] for name in TABLES if name in server), server)
-    return read_table(here, table if isinstance(table, Mapping) else {})
+    return _in_program(table if isinstance(table, Mapping) else {})
+
+
+def _in_program(table: JsonObject) -> Servers:
+    """What the program itself says is as much the operator's as our own file."""
+    found = read_table(Path.cwd() / "add_mcp", table)
+    return replace(found, servers=tuple(replace(each, is_own=True) for each in found.servers))
 
 
 def _as_in_a_file(entry: Entry) -> JsonObject:

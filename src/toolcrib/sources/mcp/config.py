@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeGuard, cast, get_args
+from typing import Literal, TypeGuard, cast, get_args
 
 from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError, ToolcribError
@@ -35,16 +35,14 @@ KEYS = frozenset(
     | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "install_timeout_s", "call_timeout_s"}
     | {"env_from"}
     | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
-    | {"enabled_tools", "disabled_tools", "believe_annotations"}
+    | {"enabled_tools", "disabled_tools", "believe_annotations", "description"}
 )
 OVERRIDES = "overrides"
 OVERRIDE_KEYS = frozenset({"disabled", "enabled_tools", "disabled_tools"})
 """What our own file may say of servers that stand in other files."""
 OAUTH_KEYS = frozenset({"grant", "client_id", "client_secret", "issuer", "scope", "redirect_port"})
 # What other clients keep beside these and what means nothing here.
-OTHERS = frozenset(
-    {"alwaysAllow", "autoApprove", "description", "dev", "gallery", "icon", "name", "timeout"}
-)
+OTHERS = frozenset({"alwaysAllow", "autoApprove", "dev", "gallery", "icon", "name", "timeout"})
 HTTP_TYPES = ("http", "streamable-http", "streamableHttp", "streamable_http")
 
 
@@ -169,15 +167,15 @@ def _servers(path: Path, table: JsonObject, problems: list[str]) -> Iterator[Ser
             problems.append(f"{where}: has to be an object under a name of 1 to {LONGEST_ID} signs")
             continue
         fields = Fields(where, values)
-        server = _server(id, fields, path.parent)
+        server = _server(id, fields, path)
         fields.report_unknown(KEYS, OTHERS)
         problems += fields.problems
         if server:
             yield server
 
 
-def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
-    transport = _transport(fields, folder)
+def _server(id: str, fields: Fields, path: Path) -> ServerConfig | None:
+    transport = _transport(fields, path.parent)
     if transport is None:
         return None
     switches = read_switches(fields, Switches())
@@ -197,30 +195,36 @@ def _server(id: str, fields: Fields, folder: Path) -> ServerConfig | None:
         believe_annotations=fields.flag("believe_annotations", default=True),
         elicitation=fields.flag("elicitation", default=True),
         sampling=fields.flag("sampling"),
+        description=fields.text("description"),
         enabled_tools=switches.enabled_tools,
         disabled_tools=switches.disabled_tools,
+        is_own=path == own_servers_file(),
     )
 
 
 def _transport(fields: Fields, folder: Path) -> Transport | None:
     """How to reach it; None, and a problem, where that is not said or not possible."""
     kind, command, url = fields.text("type"), fields.text("command"), fields.text("url")
-    if kind == "sse":
-        fields.problem("speaks SSE, which is not supported; use its streamable HTTP address")
-    elif url and kind in ("", *HTTP_TYPES):
-        return _address(fields, url)
-    elif command and kind in ("", "stdio"):
+    if url and (kind == "sse" or (not kind and says_sse(url))):
+        return _address(fields, url, "sse")
+    if url and kind in ("", *HTTP_TYPES):
+        return _address(fields, url, "http")
+    if command and kind in ("", "stdio"):
         return _command(fields, command, folder)
-    else:
-        fields.problem("needs a `command` to start (type stdio) or a `url` (type http)")
+    fields.problem("needs a `command` to start (type stdio) or a `url` (type http, or sse)")
     return None
 
 
-def _address(fields: Fields, url: str) -> Address | None:
+def says_sse(url: str) -> bool:
+    """Whether the path of an address says that an old server is there, as clients take it."""
+    return url.partition("?")[0].rstrip("/").endswith("/sse")
+
+
+def _address(fields: Fields, url: str, kind: Literal["http", "sse"]) -> Address | None:
     if not url.startswith(("http://", "https://", "${")):
         fields.problem("its `url` has to begin with http:// or https://")
         return None
-    return Address(url, fields.text_map("headers"), _oauth(fields))
+    return Address(url, fields.text_map("headers"), _oauth(fields), kind)
 
 
 def _oauth(fields: Fields) -> OAuth | None:

@@ -13,16 +13,22 @@ from typing import NamedTuple, TypeAlias
 
 from toolcrib.sources.mcp.package_runner import package_runner
 from toolcrib.sources.mcp.server import Command
+from toolcrib.sources.mcp.shown import shown
 from toolcrib.sources.mcp.stderr import cause
 
-AGAIN = "then try again"
 LONGEST_PATH = 1_000
+LONGEST_LINE = 200
+LONGEST_NAME = 80
+MOST_VARIABLES = 3
 LONGEST_END = 16 * 1024
 """Of what was written, so much is looked through at either end."""
 
 
 class Diagnosis(NamedTuple):
-    """In words of ours, in small letters: "does not start: REASON", "the user can REMEDY"."""
+    """In words of ours, in small letters: "does not start: REASON", "the user can REMEDY".
+
+    The remedy is what to do before the next try.
+    """
 
     reason: str
     remedy: str
@@ -62,12 +68,11 @@ def diagnose(stderr: str, start: Start) -> Diagnosis | None:
 
 def no_command(start: Start) -> Diagnosis:
     """That the command itself is not there."""
-    name = Path(start.command.command).name
+    name = shown(Path(start.command.command).name, LONGEST_NAME)
     program = _PROGRAMS.get(name.lower().removesuffix(".cmd").removesuffix(".exe"), repr(name))
     return Diagnosis(
         f"its command {name!r} is not there",
-        f"install {program}, or write the whole path into `command`: the gateway may have another"
-        " PATH than your terminal",
+        f"install {program}, or write its whole path into `command`",
     )
 
 
@@ -82,9 +87,9 @@ def _damaged_npx(found: "re.Match[str]", start: Start) -> Diagnosis | None:
         runner = package_runner(start.command)
         if not runner or runner.name not in ("npx", "npm"):
             return None
-        remedy = f"remove its folder under `_npx` in npm's cache, {AGAIN}"
+        remedy = "remove its folder under `_npx` in npm's cache"
     else:
-        remedy = f"remove the folder, `rm -rf {shlex.quote(str(folder))}`, {AGAIN}"
+        remedy = f"remove the folder, `rm -rf {shlex.quote(str(folder))}`"
     return Diagnosis("what npx has installed of it seems damaged", remedy)
 
 
@@ -104,7 +109,7 @@ def _damaged_uv(found: "re.Match[str]", start: Start) -> Diagnosis | None:
         return None
     package = _python_package(start.command.args)
     clean = f"uv cache clean {package}" if package else "uv cache clean"
-    return Diagnosis("what uv has installed of it seems damaged", f"run `{clean}`, {AGAIN}")
+    return Diagnosis("what uv has installed of it seems damaged", f"run `{clean}`")
 
 
 def _needs_mcp_1(_found: "re.Match[str]", start: Start) -> Diagnosis:
@@ -117,12 +122,19 @@ def _needs_mcp_1(_found: "re.Match[str]", start: Start) -> Diagnosis:
 
 
 def _missing_variable(found: "re.Match[str]", start: Start) -> Diagnosis | None:
-    name = next(filter(None, found.groups()))
-    if name in start.env or name.startswith(("ERR_", "NODE_", "NPM_")):
+    """The variables that are named where one is called missing, and that it was not given."""
+    begin, end = found.string.rfind("\n", 0, found.start()) + 1, found.end()
+    line = found.string[max(begin, found.start() - LONGEST_LINE) : end + LONGEST_LINE]
+    named = dict.fromkeys(_VARIABLE.findall(line.partition("\n")[0]))
+    names = [each for each in named if each not in start.env and not _NO_VARIABLE.match(each)]
+    if not names:
         return None
-    server = shlex.quote(start.server)
-    remedy = f"set {name} and hand it on: `toolcrib edit {server} --env {name}`"
-    return Diagnosis(f"{name} is not set", remedy)
+    some = names[:MOST_VARIABLES]
+    told = " and ".join(some) + (" and more" if len(names) > len(some) else "")
+    options = " ".join(f"--env {name}" for name in some)
+    edit = f"`toolcrib edit {shlex.quote(start.server)} {options}`"
+    verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    return Diagnosis(f"{told} {verb} not set", f"set {them}, and hand {them} on: {edit}")
 
 
 def _port_taken(found: "re.Match[str]", _start: Start) -> Diagnosis:
@@ -157,7 +169,10 @@ _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _NPX_FOLDER = re.compile(r"_npx[\\/][0-9a-f]{8,64}(?![0-9a-z])")
 _SEPARATOR = re.compile(r"(?:file://)|[\s'\"`(\[]")
 _UV_CACHE = re.compile(r"\b(?:archive|sdists|wheels)-v[0-9]")
-_VARIABLE = r"\b([A-Z][A-Z0-9]{1,29}(?:_[A-Z0-9]{1,29}){1,6})\b"
+_NAME = r"\b[A-Z][A-Z0-9]{1,19}(?:_[A-Z0-9]{1,19}){1,3}\b"
+"""Of a variable. A model reads it, so that it cannot be a sentence."""
+_VARIABLE = re.compile(_NAME)
+_NO_VARIABLE = re.compile(r"ERR_|NODE_|NPM_|MODULE_NOT|.*_CERT(?:_|$)")
 _IS_MISSING = (
     r"(?:not set|unset|missing|required?|must be (?:set|provided|defined)|undefined|not defined"
     r"|not found|not provided|is empty|environment variable)"
@@ -210,7 +225,7 @@ _SIGNS: Sequence[_Sign] = (
     ),
     _Sign(
         re.compile(r"Cannot connect to the Docker daemon|Cannot connect to Podman"),
-        Diagnosis("Docker does not run", "start Docker, " + AGAIN),
+        Diagnosis("Docker does not run", "start Docker"),
     ),
     _Sign(
         re.compile(r"pull access denied|manifest unknown|repository does not exist"),
@@ -250,7 +265,7 @@ _SIGNS: Sequence[_Sign] = (
         re.compile(r"npm (?:error|ERR!) code E40[13]|\b40[13] (?:Unauthorized|Forbidden) - GET"),
         Diagnosis(
             "the package registry does not let it in",
-            "log in to the registry with its package manager, " + AGAIN,
+            "log in to the registry with its package manager",
         ),
     ),
     _Sign(
@@ -262,8 +277,7 @@ _SIGNS: Sequence[_Sign] = (
         ),
         Diagnosis(
             "the package registry cannot be reached",
-            "see that there is a network, and that HTTPS_PROXY is set if it needs a proxy, "
-            + AGAIN,
+            "see that there is a network, and that HTTPS_PROXY is set if it needs a proxy",
         ),
     ),
     _Sign(
@@ -293,23 +307,21 @@ _SIGNS: Sequence[_Sign] = (
     ),
     _Sign(
         re.compile(r"ENOSPC|No space left on device"),
-        Diagnosis("the disk is full", "free some space, " + AGAIN),
+        Diagnosis("the disk is full", "free some space"),
     ),
     _Sign(
-        re.compile(rf"KeyError: '{_VARIABLE}'"),
+        re.compile(rf"KeyError: '{_NAME}'"),
         _missing_variable,
     ),
     _Sign(
         re.compile(
-            rf"{_VARIABLE}[^\n]{{0,80}}?\b{_IS_MISSING}|\b(?i:{_IS_MISSING})\b[^\n]{{0,80}}?{_VARIABLE}"
+            rf"{_NAME}[^\n]{{0,80}}?\b{_IS_MISSING}|\b(?i:{_IS_MISSING})\b[^\n]{{0,80}}?{_NAME}"
         ),
         _missing_variable,
     ),
     _Sign(
         re.compile(r"root-owned files"),
-        Diagnosis(
-            "npm's cache belongs to another user", 'run `sudo chown -R "$(id -u)" ~/.npm`, ' + AGAIN
-        ),
+        Diagnosis("npm's cache belongs to another user", 'run `sudo chown -R "$(id -u)" ~/.npm`'),
     ),
     _Sign(
         re.compile(r"\bEACCES\b|\bEPERM\b|[Pp]ermission denied|Operation not permitted"),

@@ -14,8 +14,13 @@ class Mode(NamedTuple):
     discover: JsonObject | None = None
 
 
-def modes(remembered: ServerFacts | None) -> Sequence[Mode]:
-    """What to try, in order. A server that chokes on the probe is then asked the old way."""
+def modes(remembered: ServerFacts | None, *, is_old: bool = False) -> Sequence[Mode]:
+    """What to try, in order. A server that chokes on the probe is then asked the old way.
+
+    One that is old for sure, by its transport, is asked in no other.
+    """
+    if is_old:
+        return (Mode("legacy"),)
     if remembered is None:
         return Mode("auto"), Mode("legacy")
     if remembered.discover is None:

@@ -1,15 +1,17 @@
-"""The config_hash: equal as long as a server is the same program at the same place.
+"""The config_hash, equal as long as a server is configured the same, and the program_hash.
 
-It is keyed by a secret of this installation and covers names and references of secrets, never
+Each is keyed by a secret of this installation and covers names and references of secrets, never
 their values: a plain hash over values would let anyone who reads a cache try out weak ones.
 """
 
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from toolcrib.errors import SourceError
+from toolcrib.sources.mcp.program import program
 from toolcrib.sources.mcp.server import Address, Command, Transport
 from toolcrib.sources.mcp.variables import references
 from toolcrib.sources.private_file import create_bytes, make_folder, read_bytes
@@ -34,6 +36,15 @@ def install_key(path: Path) -> bytes:
 def config_hash(transport: Transport, key: bytes) -> str:
     """A keyed BLAKE2 over canonical JSON of all that makes the server the one it is."""
     facts = _command(transport) if isinstance(transport, Command) else _address(transport)
+    return _hash(facts, key)
+
+
+def program_hash(transport: Transport, key: bytes) -> str:
+    """The same over what makes it the program it is, whatever that is told; see `program`."""
+    return _hash(program(transport), key)
+
+
+def _hash(facts: Mapping[str, object], key: bytes) -> str:
     canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(canonical.encode(), key=key, digest_size=32).hexdigest()
 
@@ -54,7 +65,7 @@ def _address(transport: Address) -> dict[str, object]:
     oauth = transport.oauth
     client = {"oauth": [oauth.grant, oauth.client_id, oauth.issuer]} if oauth else {}
     return {
-        "transport": "http",
+        "transport": transport.kind,
         "url": transport.url,
         "headers": sorted(transport.headers),
         "references": references(transport.headers.values()),

@@ -108,7 +108,7 @@ class Keeper:
         except StartFailed as error:
             if error.code == LIST_FAILED:
                 self._hangs()
-            return self._refusal(error.code, str(error), retryable=error.retryable)
+            return self._refusal(error.code, error.advice, retryable=error.retryable)
         finally:
             self._errands -= 1
             if not self._errands:

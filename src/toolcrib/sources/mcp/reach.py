@@ -15,6 +15,7 @@ from toolcrib.sources.mcp.secret_values import given_secrets, sent_secrets
 from toolcrib.sources.mcp.server import Address, Command, ServerConfig
 from toolcrib.sources.mcp.server_log import ServerLog, exit_words
 from toolcrib.sources.mcp.shown import shown, shown_end
+from toolcrib.sources.mcp.sse import SseTransport
 from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.stderr import cause
 from toolcrib.sources.mcp.stdio import StdioTransport
@@ -93,7 +94,6 @@ class ByCommand:
         command = self._start.command.command
         found = no_command(self._start) if isinstance(error, FileNotFoundError) else None
         message = f"{command!r} cannot be started: {error.strerror or error}"
-        message += f"; {found.remedy}" if found else ""
         return StartFailed("not_started", message, retryable=False, diagnosis=found)
 
     def _diagnosis(self) -> Diagnosis | None:
@@ -113,7 +113,8 @@ class ByAddress:
         self.redactor = self._authorizer.redactor if self._authorizer else Redactor()
         self.redactor.learn(*sent_secrets(configured, os.environ))
         sent = address.url, address.headers
-        self._transport = HttpTransport(*sent, self._authorizer, self.redactor)
+        transport = SseTransport if address.kind == "sse" else HttpTransport
+        self._transport = transport(*sent, self._authorizer, self.redactor)
 
     def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:
         return self._transport.streams()
@@ -160,7 +161,7 @@ class ByAddress:
 
 
 def _because(found: Diagnosis | None) -> str:
-    return f": {found.reason}; {found.remedy}" if found else ""
+    return f": {found.reason}" if found else ""
 
 
 Reach: TypeAlias = ByCommand | ByAddress
@@ -180,7 +181,7 @@ def filled_address(address: Address) -> Address:
     if oauth:
         oauth = replace(oauth, client_secret=filled(oauth.client_secret, os.environ))
     headers = filled_all(address.headers, os.environ)
-    return Address(filled(address.url, os.environ), headers, oauth)
+    return replace(address, url=filled(address.url, os.environ), headers=headers, oauth=oauth)
 
 
 def _authorizer(address: Address, logins: LoginFile) -> "Authorizer | None":

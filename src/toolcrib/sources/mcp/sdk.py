@@ -14,6 +14,7 @@ from anyio import (
     create_memory_object_stream,
     create_task_group,
 )
+from anyio.abc import TaskGroup
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import Client, MCPError
 from mcp.client import ClientSession, Transport
@@ -21,6 +22,7 @@ from mcp.client._transport import TransportStreams, WriteStream
 from mcp.client.session import ClientRequestContext
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._context_streams import ContextReceiveStream
+from mcp.shared._httpx_utils import request_within_origin, stream_within_origin
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
@@ -129,6 +131,7 @@ __all__ = [
     "Request",
     "SessionMessage",
     "SubscribeRequest",
+    "TaskGroup",
     "Transport",
     "TransportStreams",
     "TypeAdapter",
@@ -139,5 +142,7 @@ __all__ = [
     "create_task_group",
     "httpx2",
     "jsonrpc_message_adapter",
+    "request_within_origin",
+    "stream_within_origin",
     "streamable_http_client",
 ]

@@ -46,11 +46,12 @@ class OAuth:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server that runs elsewhere is reached, by streamable HTTP."""
+    """Where a server that runs elsewhere is reached: by streamable HTTP, or, if it is old, SSE."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     oauth: OAuth | None = None
+    kind: Literal["http", "sse"] = "http"
 
     @property
     def brings_its_own(self) -> bool:
@@ -60,7 +61,7 @@ class Address:
 
 OWN_VIEW = (
     *("permission", "defer", "always_load", "enabled_tools", "disabled_tools"),
-    *("believe_annotations", "idle_timeout_s", "call_timeout_s"),
+    *("believe_annotations", "idle_timeout_s", "call_timeout_s", "description"),
 )
 """What of a server's configuration the server itself does not notice."""
 
@@ -77,7 +78,9 @@ class ServerConfig:
     may ask the person, and their model. Of `enabled_tools` None stands for all tools, and no
     pattern for none; `disabled_tools` come after them. While a package runner such as npx fetches
     it, `install_timeout_s` counts; the time of its start begins after that. `inherits` are the
-    variables of ours that all servers are given, where they are set.
+    variables of ours that all servers are given, where they are set. By its `description`, the
+    operator's words, it is found while its tools cannot be had. `is_own`: it stands in our own
+    file, or in the program that uses us.
     """
 
     id: str
@@ -98,6 +101,8 @@ class ServerConfig:
     inherits: tuple[str, ...] = ()
     enabled_tools: tuple[str, ...] | None = None
     disabled_tools: tuple[str, ...] = ()
+    description: str = ""
+    is_own: bool = False
 
     def enables(self, tool: str) -> bool:
         """Whether the operator lets the tool be found and called at all."""

@@ -11,15 +11,17 @@ from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.config import Servers, read_servers
 from toolcrib.sources.mcp.engine_room import EngineRoom
-from toolcrib.sources.mcp.fingerprint import config_hash, install_key
+from toolcrib.sources.mcp.fingerprint import config_hash, install_key, program_hash
 from toolcrib.sources.mcp.logins import LoginFile
+from toolcrib.sources.mcp.masked_entry import masked_entry
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.state import KEY, State, open_state
-from toolcrib.sources.mcp.trust import Trust
+from toolcrib.sources.mcp.trust import Identity, Trust
 from toolcrib.store.decisions import Decisions
+from toolcrib.text.canonical import canonical
 from toolcrib.text.nearest import nearest
 
 KNOWN = "mcp"
@@ -112,10 +114,22 @@ class McpServers:
 
     def _source(self, config: ServerConfig, state: State) -> McpSource:
         hashed = config_hash(config.transport, state.key)
-        trust = Trust(config, state.decisions, hashed)
+        trust = Trust(config, state.decisions, identity(config, state.key))
         log = ServerLog(config.id, log_path(self._state_folder, config.id))
         memory = Memory(config.id, hashed, self._cache, trust, log)
         return McpSource(config, memory, self._room, LoginFile(self._logins, config.id))
+
+
+def identity(config: ServerConfig, key: bytes) -> Identity:
+    """What makes the server the one it is.
+
+    In our own file, which the operator alone writes, it is the program, whatever that is told. In
+    any other file it is the whole entry: another hand may have changed a word of it.
+    """
+    whole, entry = config_hash(config.transport, key), canonical(masked_entry(config.transport))
+    if not config.is_own:
+        return Identity(whole, entry=entry)
+    return Identity(program_hash(config.transport, key), whole, entry)
 
 
 def _kept(source: McpSource | None, config: ServerConfig) -> McpSource | None:

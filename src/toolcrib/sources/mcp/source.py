@@ -8,7 +8,16 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, Self
 
 from toolcrib.errors import SourceError, UnknownTool
-from toolcrib.model import Call, JsonObject, Outcome, Running, SourceKind, State, ToolInfo
+from toolcrib.model import (
+    Call,
+    JsonObject,
+    Outcome,
+    Running,
+    SourceKind,
+    State,
+    ToolInfo,
+    Unavailable,
+)
 from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.definitions import Defined, define
 from toolcrib.sources.mcp.engine_room import EngineRoom
@@ -21,6 +30,7 @@ from toolcrib.sources.mcp.offers import Offers
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.trust import Judgement
+from toolcrib.sources.mcp.unavailable import OURS, on_screen, remedy_of, unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +39,12 @@ class ServerStatus:
 
     `starting` says what its start is at, "installing by npx (35 s)"; it is empty if it does not.
     `memory_bytes` is what its processes take now; None if none runs here, or nobody can tell.
-    `listing`: it is about to be listed for the first time, or just being so.
+    `listing`: it is about to be listed for the first time, or just being so. `unavailable`: what
+    keeps its tools, or some of them, from being used.
     """
 
     server: str
-    transport: Literal["stdio", "http"]
+    transport: Literal["stdio", "http", "sse"]
     state: State
     tools: int
     waiting: int
@@ -45,6 +56,7 @@ class ServerStatus:
     memory_bytes: int | None = None
     listing: bool = False
     starting: str = ""
+    unavailable: Unavailable | None = None
 
     @classmethod
     def of_json(cls, said: Mapping[str, Any]) -> Self:
@@ -52,6 +64,8 @@ class ServerStatus:
         known: dict[str, Any]
         known = {each.name: said[each.name] for each in fields(cls) if each.name in said}
         known["failure"] = Failure(**said["failure"]) if said["failure"] else None
+        why = said.get("unavailable")
+        known["unavailable"] = Unavailable(**why) if why else None
         return cls(**known)
 
     def as_json(self) -> JsonObject:
@@ -62,15 +76,26 @@ class ServerStatus:
     @property
     def remedy(self) -> str:
         """What the operator may do about it; nothing if nothing is wrong."""
-        if self.state == "disabled" or self.listing:
+        if self.state == "disabled":
             return ""
-        if self.state == "needs_login":
-            return f"toolcrib login {self.server}"
-        if self.failure:
-            return f"toolcrib refresh {self.server}"
-        if self.waiting:
-            return f"toolcrib review {self.server}"
-        return "" if self.seen else f"toolcrib refresh {self.server}"
+        if self.unavailable:
+            return on_screen(self.unavailable.remedy)
+        if self.failure and self.failure.remedy:
+            return on_screen(remedy_of(self.failure, self.server))
+        return f"toolcrib logs {self.server}" if self._servers_own else ""
+
+    @property
+    def reason(self) -> str:
+        """What is wrong with it, for the operator, in the server's own words if it has any."""
+        why, failure = self.unavailable, self._servers_own
+        if why and (failure is None or why.code != failure.code):
+            return why.reason
+        return failure.message if failure else ""
+
+    @property
+    def _servers_own(self) -> Failure | None:
+        """The last failure, if it has words of the server's own; others are judged anew."""
+        return self.failure if self.failure and self.failure.code not in OURS else None
 
 
 class Refreshed(NamedTuple):
@@ -107,7 +132,7 @@ class McpSource:
         self.id: str | None = config.prefix or config.id
         self.server = config.id
         self._room = room
-        self.filed_under = memory.trust.source
+        self.trust = memory.trust
         self._memory = memory
         self._logins = logins
         self._keeper = Keeper(config, self._memory, room, logins)
@@ -142,7 +167,8 @@ class McpSource:
         """What was wrong with the last listing, and that there is none yet."""
         said = self._memory.problem
         if self.is_unknown and not self.listing and not said:
-            said = f"MCP server {self.server!r} is not known yet; run `toolcrib refresh`"
+            status = self.status()
+            said = f"MCP server {self.server!r}: {status.reason} → {status.remedy}"
         return (*filter(None, [said, self._wait()]), *self._look().problems)
 
     def capabilities(self) -> Sequence[ToolInfo]:
@@ -213,11 +239,14 @@ class McpSource:
 
     def status(self) -> ServerStatus:
         """What is known of the server, without starting it."""
-        known, stdio = self._memory.known, isinstance(self.config.transport, Command)
+        return self._status(listing=self.listing)
+
+    def _status(self, *, listing: bool) -> ServerStatus:
+        known, transport = self._memory.known, self.config.transport
         pid, phase = self._keeper.pid, self._keeper.phase
-        return ServerStatus(
+        status = ServerStatus(
             server=self.server,
-            transport="stdio" if stdio else "http",
+            transport="stdio" if isinstance(transport, Command) else transport.kind,
             state="disabled" if self.config.disabled else self._state(),
             tools=len(self._look().tools),
             waiting=len(self.judgement.waiting()),
@@ -228,8 +257,9 @@ class McpSource:
             failure=self._memory.failure,
             memory_bytes=resident_bytes(pid) if pid else None,
             starting=phase.words() if phase else "",
-            listing=self.listing,
+            listing=listing,
         )
+        return replace(status, unavailable=unavailable(self.config, status))
 
     async def _refreshed(self) -> Refreshed:
         failed = ""
@@ -239,7 +269,7 @@ class McpSource:
             failed = str(error)
         tools, waiting = len(self._look().tools), len(self.judgement.waiting())
         seconds = time.monotonic() - self._keeper.began
-        remedy = replace(self.status(), listing=False).remedy if failed else ""
+        remedy = self._status(listing=False).remedy if failed else ""
         return Refreshed(self.server, tools, seconds, failed, waiting, remedy)
 
     async def _logged_in(self, show: Callable[[str], None], patience_s: float) -> None:

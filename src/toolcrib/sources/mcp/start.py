@@ -2,6 +2,8 @@
 
 from toolcrib.sources.mcp.diagnosis import Diagnosis
 
+FOR_A_PERSON = frozenset({"needs_login", "not_configured"})
+"""Codes of failures that do not go away by trying again: somebody has to do something first."""
 UNKNOWN = Diagnosis("", "")
 
 
@@ -24,3 +26,11 @@ class StartFailed(Exception):
         self.code = code
         self.retryable = retryable
         self.diagnosis = diagnosis or UNKNOWN
+
+    @property
+    def advice(self) -> str:
+        """The message, and what to do where that is known and not said in it."""
+        message, remedy = str(self), self.diagnosis.remedy
+        if not remedy or remedy in message:
+            return message
+        return f"{message.rstrip('.')}. What to do: {remedy}"

@@ -14,7 +14,7 @@ from toolcrib.sources.mcp.engine_room import EngineRoom, Turn
 from toolcrib.sources.mcp.era import modes
 from toolcrib.sources.mcp.known import Greeting, ServerFacts
 from toolcrib.sources.mcp.package_runner import PackageRunner, package_runner
-from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.sources.mcp.server import Address, ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ class Startup:
     ) -> "tuple[Connection, Greeting]":
         """Try the eras in turn. Raises `StartFailed`, the first one's."""
         first: StartFailed | None = None
-        for mode in modes(facts):
+        transport = self._config.transport
+        is_old = isinstance(transport, Address) and transport.kind == "sse"
+        for mode in modes(facts, is_old=is_old):
             connection = self._new_connection()
             try:
                 async with self._watched(connection, clock, turn):

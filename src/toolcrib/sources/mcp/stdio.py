@@ -66,7 +66,7 @@ async def _receive(
     """Hand on every message; then read to the end, so that the process can write to its own."""
     with suppress(*_GONE, OSError):
         async for line in bounded_lines(reader):
-            message = _message(line)
+            message = message_of(line)
             if message:
                 await incoming.send(message)
     incoming.close()
@@ -88,7 +88,7 @@ async def _send(
     incoming.close()  # the process reads no more: whoever waits for an answer waits in vain
 
 
-def _message(line: Line) -> sdk.SessionMessage | None:
+def message_of(line: Line) -> sdk.SessionMessage | None:
     """The message on a line; an error in its place where only its id can be made out."""
     if line.whole:
         with suppress(ValueError):

@@ -5,15 +5,16 @@
     strict   what is listed for the first time waits as well
     open     nothing waits
 
-A list without tools is no first one: there was nothing to trust. A server that is configured
-otherwise than before is another one, and its tools wait, beside what was approved of the other.
+A list without tools is no first one: there was nothing to trust. A server that is another than
+before has its tools wait, beside what was approved of the other. Another is one whose program is
+another; and in a file that is not ours, one that is configured otherwise in any way.
 Nothing here overrules a decision: that is the operator's side alone.
 """
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
 
 from toolcrib.errors import StoreError
 from toolcrib.model import JsonObject
@@ -21,7 +22,8 @@ from toolcrib.sources.definition import Definition, read_definition
 from toolcrib.sources.mcp.known import KnownServer
 from toolcrib.sources.mcp.named import named
 from toolcrib.sources.mcp.server import ServerConfig
-from toolcrib.store.decisions import Decided, Decision, Decisions
+from toolcrib.store.decision_rows import Decision
+from toolcrib.store.decisions import Decided, Decisions
 
 Status = Literal["approved", "changed", "unreviewed", "rejected"]
 
@@ -57,21 +59,34 @@ class Judgement:
         return [name for name, one in self.tools.items() if one.status in ("changed", "unreviewed")]
 
 
+class Identity(NamedTuple):
+    """What makes a server the one it is, by a hash, and how it is configured, without secrets.
+
+    `former` is the hash by which the very same configuration was known before; empty if by none.
+    """
+
+    hash: str
+    former: str = ""
+    entry: str = ""
+
+
 class Trust:
     """The judge of one server, as it is configured: `source` is what its decisions are filed under.
 
-    `identity` stands for the command or address by which it is reached.
+    `is_open`: nothing of it waits, and nothing is decided.
     """
 
-    def __init__(self, config: ServerConfig, decisions: Decisions, identity: str) -> None:
-        self.source = f"mcp:{config.id}#{identity}"
+    def __init__(self, config: ServerConfig, decisions: Decisions, identity: Identity) -> None:
+        self.source = f"mcp:{config.id}#{identity.hash}"
+        self._identity = identity
+        self._former = f"mcp:{config.id}#{identity.former}" if identity.former else ""
         self._policy = config.trust
         self._decisions = decisions
 
     def version(self) -> object:
         """Another one whenever a judgement may have become another."""
         try:
-            return None if self._policy == "open" else self._decisions.version()
+            return None if self.is_open else self._decisions.version()
         except StoreError:
             return None
 
@@ -87,21 +102,57 @@ class Trust:
 
     def judge(self, known: KnownServer) -> Judgement:
         """Judge all tools of a listing; where decisions cannot be had, nothing is approved."""
-        listed = {name: _listed(raw, known) for name, raw in named(known.listing).tools.items()}
-        if self._policy == "open":
+        tools = named(known.listing).tools
+        listed = {name: self._listed(raw, known) for name, raw in tools.items()}
+        if self.is_open:
             return Judgement({name: _approved(one) for name, one in listed.items()})
         try:
             decided, before = self._decided(listed), self._decisions.elsewhere(self.source)
         except StoreError as error:
             return Judgement({name: _judged(one, None) for name, one in listed.items()}, str(error))
-        with suppress(StoreError):  # it is for tidiness alone
-            self._decisions.used(self.source)
-        return Judgement(
+        judgement = Judgement(
             {n: _judged(one, decided.get(n), before.get(n)) for n, one in listed.items()}
         )
+        with suppress(StoreError):  # it is for tidiness, and for the eye
+            self._decisions.used(self.source)
+            if listed and not judgement.waiting():
+                self._decisions.configured(self.source, self._identity.entry)
+        return judgement
+
+    @property
+    def is_open(self) -> bool:
+        return self._policy == "open"
+
+    def approved_entry(self) -> str | None:
+        """How the server was configured when it was approved last; None if nobody knows."""
+        try:
+            ours = self._decisions.configuration(self.source)
+            return self._decisions.configuration_elsewhere(self.source) if ours is None else ours
+        except StoreError:
+            return None
+
+    @property
+    def entry(self) -> str:
+        """How it is configured now, without secrets, as JSON."""
+        return self._identity.entry
+
+    def _listed(self, raw: JsonObject, known: KnownServer) -> "_Listed":
+        facts = known.facts
+        now = Definition(raw, facts.title, facts.instructions, self._identity.hash)
+        return _Listed(now, now.pin, now.flags)
+
+    def _renewed(self, row: Decision) -> Decision:
+        """What was decided, for the same definition of the server as it is identified now."""
+        definition = _shown(row.definition)
+        if definition is None:
+            return row
+        now = replace(definition, config_hash=self._identity.hash)
+        return row._replace(pin=now.pin, definition=now.written())
 
     def _decided(self, listed: Mapping[str, "_Listed"]) -> Mapping[str, Decided]:
         """What is decided about these; what a server lists first may be approved for it."""
+        if self._former:
+            self._decisions.inherit(self.source, self._former, self._renewed)
         decided = self._decisions.of(self.source)
         if not listed or self._policy == "strict" or self._decisions.is_known(self.source):
             return decided
@@ -116,12 +167,6 @@ class _Listed:
     now: Definition
     pin: str
     flags: tuple[str, ...]
-
-
-def _listed(raw: JsonObject, known: KnownServer) -> _Listed:
-    facts = known.facts
-    now = Definition(raw, facts.title, facts.instructions, known.config_hash)
-    return _Listed(now, now.pin, now.flags)
 
 
 def _approved(one: _Listed) -> Judged:

@@ -23,6 +23,13 @@ def referred_to(texts: Iterable[str], environ: Mapping[str, str]) -> dict[str, s
     return {name: environ[name] for name in sorted(names) if environ.get(name)}
 
 
+def unset(texts: Iterable[str], environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The variables that the texts refer to without a default and that are not set, each once."""
+    found = (each for text in texts for each in _REFERENCE.finditer(text))
+    named = (each["name"] for each in found if each["default"] is None)
+    return tuple(dict.fromkeys(name for name in named if not environ.get(name)))
+
+
 def filled(text: str, environ: Mapping[str, str]) -> str:
     """The text with its references replaced. Raises `ConfigError` for a variable that is not set.
 

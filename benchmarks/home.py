@@ -1,0 +1,87 @@
+"""Toolcrib as its users run it: programs, in a home of their own."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+class Unusable(Exception):
+    """Something that cannot be measured; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A folder for Toolcrib to live in."""
+
+    folder: Path
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Where everything goes, and nothing of ours beside it."""
+        places = {"HOME": str(self.folder), "TOOLCRIB_RUN_FOLDER": str(self.folder / "run")}
+        return {"PATH": os.environ["PATH"], **places}
+
+    @property
+    def configuration(self) -> Path:
+        """Where its files are that a person may write."""
+        return self.folder / ".config" / "toolcrib"
+
+    @property
+    def servers(self) -> Path:
+        """The file with its servers, as `toolcrib import` writes it."""
+        return self.configuration / "servers.json"
+
+    def configure(self, settings: str, servers: Mapping[str, Mapping[str, Any]]) -> None:
+        """Write the settings and the servers."""
+        self.configuration.mkdir(parents=True, exist_ok=True)
+        (self.configuration / "config.toml").write_text(settings, encoding="utf-8")
+        self.servers.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+
+    def toolcrib(self, *words: str) -> list[str]:
+        """The command that a person would type."""
+        return [str(Path(sys.executable).with_name("toolcrib")), *words]
+
+    def run(self, *words: str) -> str:
+        """Run a command to its end; what it prints. Raises `Unusable` when it fails."""
+        done = subprocess.run(  # noqa: S603 - our own program
+            self.toolcrib(*words), env=self.env, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise Unusable(f"toolcrib {' '.join(words)} failed: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def stop(self) -> None:
+        """Stop the daemon that a client has started, if one runs, and see it gone."""
+        done = subprocess.run(  # noqa: S603 - our own program
+            self.toolcrib("gateway", "--json"), env=self.env, capture_output=True, check=False
+        )
+        if done.returncode:
+            return
+        process = Path("/proc", str(json.loads(done.stdout)["pid"]))
+        self.run("gateway", "stop")
+        while process.exists():
+            time.sleep(0.05)
+
+    @asynccontextmanager
+    async def daemon(self) -> AsyncGenerator[Mapping[str, Any]]:
+        """The daemon runs meanwhile; what it wrote down about itself."""
+        process = await asyncio.create_subprocess_exec(
+            *self.toolcrib("serve", "--json"), env=self.env, stdout=asyncio.subprocess.PIPE
+        )
+        try:
+            assert process.stdout  # noqa: S101 - it is a pipe
+            if not await process.stdout.readline():
+                raise Unusable("the daemon does not start")
+            [file] = (self.folder / "run").glob("*.json")
+            yield json.loads(file.read_text(encoding="utf-8"))
+        finally:
+            process.terminate()
+            await process.wait()

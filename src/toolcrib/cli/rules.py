@@ -1,0 +1,143 @@
+"""The command `toolcrib rules`."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, NamedTuple
+
+import typer
+
+from toolcrib.by_settings import rulebook_of
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.cli.verdicts import tools_in
+from toolcrib.config import Settings, rules_file
+from toolcrib.errors import ConfigError
+from toolcrib.execute.rule_file import RuleFile
+from toolcrib.execute.rulebook import Rule, Rulebook
+from toolcrib.model import Entry
+from toolcrib.review.rule_desk import drop_rule
+
+NAME = "rules"
+COMING_ALONG = "tools of Toolcrib, of plugins and of apps: reads pass, the rest is asked for"
+FUNCTIONS = "functions of your program: pass, unless they say that they ask, or are dangerous"
+WORDS = {
+    "allow": "pass",
+    "destructive": "pass, but for those marked as destructive, which are asked for",
+    "ask": "reads pass, the rest is asked for",
+}
+
+
+class Placed(NamedTuple):
+    """A rule with its place in the order, and where it stands."""
+
+    number: int
+    rule: Rule
+    file: str
+
+
+def run(
+    context: typer.Context,
+    action: Annotated[
+        Literal["list", "remove"], typer.Argument(help="`list` or `remove`.")
+    ] = "list",
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The rule to remove.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show the rules about calls in their order, or remove one.
+
+    The first that fits a tool decides. With each stands how many tools it fits now, and for how
+    many of them it decides; at the end, what holds where no rule fits. `toolcrib allow`, `ask` and
+    `deny` write rules.
+
+        toolcrib rules
+        toolcrib rules remove 2
+    """
+    opening: Opening = context.obj
+    settings = opening.settings()
+    if action == "remove":
+        _remove(settings, number)
+    book = rulebook_of(settings, RuleFile(rules_file()).rules)
+    placed = _placed(book, settings)
+    with opening.crib() as crib:
+        tools = list(tools_in(crib))
+    if as_json:
+        print_json(_whole(placed, tools, book))
+    else:
+        _show(placed, tools, book)
+
+
+def _placed(book: Rulebook, settings: Settings) -> list[Placed]:
+    written = [(rule, "rules.json") for rule in book.written()]
+    named = settings.file.name if settings.file else "config.toml"
+    configured = [(rule, named) for rule in book.rules]
+    return [Placed(n, rule, file) for n, (rule, file) in enumerate([*written, *configured], 1)]
+
+
+def _remove(settings: Settings, number: int) -> None:
+    """Raises `ConfigError` for a number that no rule of ours has."""
+    written = RuleFile(rules_file()).rules()
+    if 0 < number <= len(written) and drop_rule(rules_file(), written[number - 1]):
+        return
+    if len(written) < number <= len(written) + len(settings.approval.rules):
+        file = settings.file or "config.toml"
+        raise ConfigError(f"rule {number} stands in the settings ({file}); take it out there")
+    raise ConfigError(f"there is no rule {number or ''}; `toolcrib rules` shows their numbers")
+
+
+def _fits(placed: Placed, tools: Sequence[Entry]) -> list[Entry]:
+    return [each for each in tools if placed.rule.touches(each)]
+
+
+def _decides(placed: Placed, every: Sequence[Placed], tools: Sequence[Entry]) -> list[Entry]:
+    """Of what it fits, that which no rule before it fits, for callers of its profile."""
+    profile = placed.rule.profile
+    before = [
+        each.rule for each in every[: placed.number - 1] if each.rule.profile in (None, profile)
+    ]
+    return [each for each in _fits(placed, tools) if not any(rule.touches(each) for rule in before)]
+
+
+def _whole(placed: Sequence[Placed], tools: Sequence[Entry], book: Rulebook) -> object:
+    return {
+        "rules": [
+            {
+                "number": each.number,
+                "verdict": each.rule.verdict,
+                "pattern": each.rule.pattern,
+                "kind": each.rule.kind,
+                "profile": each.rule.profile,
+                "from": each.file,
+                "fits": [entry.name for entry in _fits(each, tools)],
+                "decides": [entry.name for entry in _decides(each, placed, tools)],
+            }
+            for each in placed
+        ],
+        "default": {"servers": book.servers, "profiles": dict(book.profiles)},
+    }
+
+
+def _show(placed: Sequence[Placed], tools: Sequence[Entry], book: Rulebook) -> None:
+    screen = console()
+    if placed:
+        columns = (">", "verdict", "pattern", "kind", "profile", "from", ">fits", ">decides")
+        rows = [
+            (
+                each.number,
+                each.rule.verdict,
+                each.rule.pattern,
+                each.rule.kind or "any",
+                each.rule.profile or "any",
+                each.file,
+                len(_fits(each, tools)),
+                len(_decides(each, placed, tools)),
+            )
+            for each in placed
+        ]
+        screen.print(table("", columns, rows))
+        screen.print("\nWhere none of them fits:")
+    else:
+        screen.print("There are no rules. Without one:")
+    screen.print(safe(f"  tools of your MCP servers: {WORDS[book.servers]}"))
+    for profile, servers in book.profiles.items():
+        screen.print(safe(f"  the same for clients of the profile {profile}: {WORDS[servers]}"))
+    screen.print(f"  {FUNCTIONS}")
+    screen.print(f"  {COMING_ALONG}")

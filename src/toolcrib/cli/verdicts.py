@@ -1,0 +1,155 @@
+"""What `toolcrib allow`, `ask` and `deny` share: which tools are meant, and the rule about them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from glob import escape
+from typing import Annotated
+
+import typer
+
+from toolcrib.by_settings import rulebook_of
+from toolcrib.cli.opening import Opening
+from toolcrib.cli.screen import console, print_json, safe
+from toolcrib.config import rules_file
+from toolcrib.crib import Crib
+from toolcrib.errors import ConfigError
+from toolcrib.execute.rule_file import RuleFile
+from toolcrib.execute.rulebook import Rule, Verdict
+from toolcrib.gateway.guest import profile_of
+from toolcrib.model import Entry, PermissionKind, ToolInfo
+from toolcrib.review.rule_desk import put_rules
+from toolcrib.text.nearest import nearest
+
+Names = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SERVER|TOOL", help="A server, a tool, or `server/tool`, also `server/del*`."
+    ),
+]
+OfKind = Annotated[PermissionKind | None, typer.Option("--kind", help="Only tools of this kind.")]
+OfProfile = Annotated[
+    str, typer.Option("--profile", metavar="NAME", help="Only for clients of this profile.")
+]
+
+MOST_NAMED = 5
+
+_WILD = re.compile(r"[*?\[]")
+
+
+def give(
+    opening: Opening,
+    verdict: Verdict,
+    names: Sequence[str],
+    *,
+    kind: PermissionKind | None,
+    profile: str,
+    as_json: bool,
+) -> None:
+    """Write a rule for each name, all of them or none.
+
+    Raises `ConfigError` for a name that means nothing here, with the nearest, and `AmbiguousName`.
+    """
+    settings, file = opening.settings(), rules_file()
+    if profile:
+        profile_of(settings.gateway, profile)
+    with opening.crib() as crib:
+        rules = [Rule(verdict, pattern_of(crib, name), kind, profile or None) for name in names]
+        put_rules(file, rules)
+        book, tools = rulebook_of(settings, RuleFile(file).rules), list(tools_in(crib))
+    said: dict[str, Verdict] = {each.name: book.verdict(each, profile) for each in tools}
+    done = [_done(rule, tools, said) for rule in rules]
+    if as_json:
+        print_json({"file": str(file), "rules": done})
+        return
+    for each in done:
+        _tell(each)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A rule that is written, and the tools that it fits; `otherwise` decide rules before it."""
+
+    rule: Rule
+    tools: Sequence[str]
+    otherwise: Mapping[str, Verdict]
+
+
+def _done(rule: Rule, tools: Sequence[Entry], said: Mapping[str, Verdict]) -> Done:
+    fits = [each.name for each in tools if rule.touches(each)]
+    return Done(rule, fits, {name: said[name] for name in fits if said[name] != rule.verdict})
+
+
+def _tell(done: Done) -> None:
+    rule, number = done.rule, len(done.tools)
+    only = (("kind", rule.kind), ("profile", rule.profile))
+    about = ", ".join([rule.pattern, *(f"{key} {said}" for key, said in only if said)])
+    fits = f"{number} tool{'' if number == 1 else 's'}"
+    console().print(safe(f"{rule.verdict}: {about} ({fits})."), soft_wrap=True)
+    if done.otherwise:
+        some = [f"{name} ({said})" for name, said in done.otherwise.items()][:MOST_NAMED]
+        more = [f"{len(done.otherwise) - MOST_NAMED} more"] * (len(done.otherwise) > MOST_NAMED)
+        told = f"Another rule comes before it for {', '.join([*some, *more])}"
+        console().print(safe(f"{told}: see `toolcrib rules`."), soft_wrap=True)
+
+
+def tools_in(crib: Crib) -> Iterator[Entry]:
+    """All that rules can be about."""
+    return (each for each in crib.entries().values() if isinstance(each.capability, ToolInfo))
+
+
+def pattern_of(crib: Crib, name: str) -> str:
+    """The pattern that means this, and nothing else. Raises `ConfigError` and `AmbiguousName`."""
+    tools = list(tools_in(crib))
+    sources = {source_of(each) for each in tools}
+    servers = {source.id or source.server: source.server for source in crib.servers.values()}
+    for id, server in servers.items():
+        if name in (id, server):
+            return f"{_spelt_out(id, 'mcp', tools)}/*"
+    if name in sources:
+        kinds = {each.capability.source for each in tools if source_of(each) == name}
+        return f"{_spelt_out(name, kinds.pop(), tools)}/*"
+    if any(Rule("deny", name).touches(each) for each in tools) and _is_pattern(name):
+        return name
+    source, slash, _ = name.removeprefix("mcp:").partition("/")
+    if slash and source in servers and not any(source_of(each) == source for each in tools):
+        return name  # it was never listed, so that any name may be right
+    if crib.pool.candidates(name):
+        return _of_tool(crib.get(name), tools)
+    raise ConfigError(_unknown(name, tools, [*servers, *servers.values(), *sources]))
+
+
+def _unknown(name: str, tools: Sequence[Entry], sources: Sequence[str]) -> str:
+    """That there is no such thing, with what is called so elsewhere, or the nearest names."""
+    source, slash, bare = name.partition("/")
+    spelt = {f"{source_of(each)}/{each.bare}": each.bare for each in tools}
+    if slash and source not in sources:
+        near = [*nearest(source, sorted(set(sources)))]
+        near += [each for each, own in spelt.items() if own == bare]
+    else:
+        known = {*sources, *(spelt if slash else spelt.values())}
+        near = [*nearest(name, sorted(known))]
+    told = ", ".join(near[:MOST_NAMED]) or "none"
+    return f"no server and no tool is called {name!r}; nearest: {told}"
+
+
+def source_of(entry: Entry) -> str:
+    """The id by which patterns mean its source."""
+    return (entry.capability.source_id or entry.capability.source).replace("/", "_")
+
+
+def _is_pattern(name: str) -> bool:
+    return "/" in name or bool(_WILD.search(name))
+
+
+def _of_tool(entry: Entry, tools: Sequence[Entry]) -> str:
+    if not isinstance(entry.capability, ToolInfo):
+        raise ConfigError(f"{entry.name!r} is a {entry.capability.kind}, and rules are about tools")
+    source = _spelt_out(source_of(entry), entry.capability.source, tools)
+    return f"{source}/{escape(entry.bare)}"
+
+
+def _spelt_out(source: str, kind: str, tools: Sequence[Entry]) -> str:
+    """The source in a pattern, with its kind where one of another kind has the same id."""
+    shared = any(source_of(each) == source and each.capability.source != kind for each in tools)
+    return f"{kind}:{escape(source)}" if shared else escape(source.replace("/", "_"))

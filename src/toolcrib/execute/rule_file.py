@@ -1,0 +1,135 @@
+"""`rules.json`: the rules that the operator's commands write, read again whenever the file changed.
+
+    {"rules": [{"verdict": "allow", "pattern": "github/*", "kind": "read", "profile": "work"}]}
+
+Only reading is here; to write is the operator's (`review.rule_desk`). A file that was good and is
+broken now leaves the rules as they were, and the log says so; one that was never good is an error:
+nobody knows what it denies.
+"""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, cast, get_args
+
+from toolcrib.errors import ConfigError
+from toolcrib.execute.rulebook import Rule, Verdict
+from toolcrib.model import PermissionKind
+from toolcrib.plain_file import read_plain_file
+from toolcrib.text.nearest import nearest
+
+LARGEST_FILE = 1024 * 1024
+MOST_RULES = 1_000
+KEYS = ("verdict", "pattern", "kind", "profile")
+_NO_CALLS = "No tool is called until that is mended"
+_AS_BEFORE = "Until then the rules from before hold"
+
+_log = logging.getLogger(__name__)
+
+
+class RuleFile:
+    """The rules of one file, or of none. As long as the file is the same, it is not read again."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._reading = Lock()
+        self._stamp: tuple[object, ...] | None = None
+        self._rules: tuple[Rule, ...] | None = None
+        self._problem = ""
+
+    def rules(self) -> Sequence[Rule]:
+        """In order. Raises `ConfigError` for a file that cannot be used and never could."""
+        rules, problem = self._now()
+        if rules is None:
+            raise ConfigError(problem)
+        return rules
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the file now, and what becomes of calls; empty if nothing is."""
+        rules, problem = self._now()
+        if not problem:
+            return ""
+        return f"{problem}. {_NO_CALLS if rules is None else _AS_BEFORE}"
+
+    def _now(self) -> tuple[tuple[Rule, ...] | None, str]:
+        if self._path is None:
+            return (), ""
+        with self._reading:
+            stamp = _stamp(self._path)
+            if stamp != self._stamp:
+                self._read(self._path, stamp)
+            return self._rules, self._problem
+
+    def _read(self, path: Path, stamp: tuple[object, ...]) -> None:
+        self._stamp, self._problem = stamp, ""
+        try:
+            self._rules = read_rules(path)
+        except ConfigError as error:
+            self._problem = str(error)
+            _log.warning("%s. %s", error, _NO_CALLS if self._rules is None else _AS_BEFORE)
+
+
+def _stamp(path: Path) -> tuple[object, ...]:
+    """What is another whenever the file is."""
+    try:
+        facts = path.stat()
+    except OSError as error:
+        return (error.errno,)
+    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+
+
+def read_rules(path: Path) -> tuple[Rule, ...]:
+    """The rules of the file now; none where there is no file. Raises `ConfigError`."""
+    try:
+        top: Any = json.loads(read_plain_file(path, LARGEST_FILE))
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}; mend its rights") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: not JSON: {error}; correct it, or move it away") from error
+    listed = cast("dict[str, Any]", top).get("rules") if isinstance(top, dict) else None
+    if not isinstance(listed, list):
+        raise ConfigError(f'{path}: is no object with a list "rules"; correct it, or move it away')
+    rules = cast("list[Any]", listed)
+    if len(rules) > MOST_RULES:
+        raise ConfigError(f"{path}: more than {MOST_RULES} rules; say more with patterns")
+    return tuple(_rule(path, number, each) for number, each in enumerate(rules, 1))
+
+
+def written(rules: Sequence[Rule]) -> bytes:
+    """The text of a file with these rules."""
+    listed = [{key: getattr(rule, key) for key in KEYS} for rule in rules]
+    said = [{key: value for key, value in each.items() if value is not None} for each in listed]
+    return (json.dumps({"rules": said}, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _rule(path: Path, number: int, said: object) -> Rule:
+    where = f"{path}: rule {number}"
+    if not isinstance(said, dict):
+        raise ConfigError(f"{where}: is no object; correct it")
+    values = cast("Mapping[str, object]", said)
+    for key in values.keys() - set(KEYS):
+        near = nearest(key, KEYS, limit=1, at_least=0)[0]
+        raise ConfigError(f"{where}: there is no key {key!r}; the nearest is {near!r}")
+    texts = {key: value for key, value in values.items() if isinstance(value, str) and value}
+    if texts.keys() != values.keys():
+        raise ConfigError(f"{where}: each of its keys is a text; correct it")
+    verdict = _word(where, "verdict", texts.get("verdict", ""), get_args(Verdict))
+    if "kind" in texts:
+        _word(where, "kind", texts["kind"], get_args(PermissionKind))
+    return Rule(
+        cast("Verdict", verdict),
+        texts.get("pattern", "*"),
+        cast("PermissionKind | None", texts.get("kind")),
+        texts.get("profile"),
+    )
+
+
+def _word(where: str, key: str, said: str, words: Sequence[str]) -> str:
+    if said not in words:
+        raise ConfigError(f"{where}: {key} is one of {', '.join(words)}, not {said!r:.80}")
+    return said

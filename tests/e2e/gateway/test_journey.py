@@ -1,0 +1,14 @@
+"""A user's first hour: import, and everything works, for clients of both eras and for two hosts."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.journey import begun, travel
+
+
+@pytest.mark.clients
+def test_after_import_everything_works(tmp_path: Path):
+    with begun(tmp_path) as journey:
+        assert travel(journey) == []
+        assert len(journey.steps) == 5
