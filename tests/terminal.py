@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import NamedTuple
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 PART = re.compile(r"\x1b\[(?P<number>[0-9;?]*)(?P<deed>[A-Za-z])|(?P<move>[\r\n])|[^\x1b\r\n]+")
+SILENT_S = 60.0
+"""A command that writes nothing for so long waits for something that nobody will type."""
 
 
 class Shown(NamedTuple):
@@ -45,18 +48,30 @@ def at_terminal(
         stderr=theirs,
         env={**os.environ, "TERM": "xterm-256color", **(env or {})},
         start_new_session=True,
+        preexec_fn=_take_terminal,  # noqa: PLW1509 - one system call, and no lock
     )
     os.close(theirs)
     written, left = b"", list(answers)
     with contextlib.suppress(OSError):  # Linux says so when the other side is closed
-        while part := os.read(ours, 65536):
+        while part := _read(ours):
             written += part
             if left and left[0][0] in _since(written, answers[: -len(left)]):
                 os.write(ours, left.pop(0)[1].encode())
-    os.close(ours)
+    os.close(ours)  # what still waits for an answer ends then
     shown = Shown(process.wait(60), written.decode(errors="replace"))
     assert not left, f"{left[0][0]!r} was never asked: {shown.text}"
     return shown
+
+
+def _take_terminal() -> None:
+    """Make standard input the terminal of this session, so that Ctrl-C is a signal."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _read(terminal: int) -> bytes:
+    """What is written next; nothing, if nothing comes for a long time."""
+    ready, _, _ = select.select([terminal], [], [], SILENT_S)
+    return os.read(terminal, 65536) if ready else b""
 
 
 def _since(written: bytes, answered: Sequence[tuple[str, str]]) -> str:

@@ -611,7 +611,7 @@ def test_several_functions_are_added_at_once_or_none_of_them():
         crib.add(three, two)
     with pytest.raises(DeclarationError, match="name= is about one function"):
         crib.add(three, one, name="both")
-    with pytest.raises(DeclarationError, match="no function; pass functions one by one"):
+    with pytest.raises(DeclarationError, match="not a function; pass functions one by one"):
         crib.add([one, two])  # type: ignore[call-overload]
     assert sorted(crib.entries()) == ["one", "two"]
 

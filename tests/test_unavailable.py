@@ -55,6 +55,7 @@ def test_a_missing_variable_is_told_where_its_tools_are_asked_for(crib: Crib, mo
         assert str(told).startswith(TOLD)
         assert "`toolcrib refresh slack`" in told.remedy
     assert not crib.search("list the files of a folder").unavailable
+    assert not crib.search("slack", kinds=["skill"]).unavailable
     error = asyncio.run(crib.call("mcp_slack_post_message")).error
     assert error
     assert error.code == "unknown_tool"

@@ -133,7 +133,7 @@ class Crib:
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
         self._advice = Advice(self._uses, self.pool, boost=learns)
         self._tickets = tickets_of(self.settings)
-        self._rule_file = RuleFile(self.settings.rules_file)
+        self._rule_file = RuleFile(self.settings.rules_file, LastGood(self.settings.state_folder))
         self._door = Door(
             self.pool,
             policy_of(self.settings, self._rule_file.rules),
@@ -176,9 +176,13 @@ class Crib:
     @property
     def problems(self) -> tuple[str, ...]:
         """What the settings name and what could not be used, as of now; one message a thing."""
-        rules = self._rule_file.problem
         found = (*self._problems, *self._fleet.problems, *self.pool.problems)
-        return (rules, *found) if rules else found
+        return (*filter(None, [self.rules_problem]), *found)
+
+    @property
+    def rules_problem(self) -> str:
+        """What is wrong with the file of rules, and what becomes of calls; empty if nothing is."""
+        return self._rule_file.problem
 
     @property
     def broken_files(self) -> tuple[str, ...]:
@@ -291,12 +295,9 @@ class Crib:
         self._gathered()
         with self._shelf.view() as (catalog, view):
             found = answer(query, self._search(catalog, view, query, seen))
-        for mention in (
-            self._mentioning_reviews,
-            self._mentioning_listing,
-            self._mentioning_servers,
-        ):
-            found = mention(found, seen)
+        found = self._mentioning_reviews(found, seen)
+        if not query.kinds or "tool" in query.kinds:
+            found = self._mentioning_servers(self._mentioning_listing(found, seen), seen)
         self._advice.answered(found, caller.id, seen)
         if self.settings.mcp.warm_up:
             warm_up_best(self.pool, found)

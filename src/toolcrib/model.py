@@ -302,7 +302,7 @@ class SearchMode:
         percent = int(match[2] or 10) if match else 101
         if not match or percent > 100:  # noqa: PLR2004 - per cent
             words = "on, auto, auto:N, conversation:N or off, with N from 0 to 100"
-            raise ValueError(f"{text!r} is no mode of tool search; say {words}")
+            raise ValueError(f"{text!r} is not a mode of tool search; say {words}")
         return cls("auto" if match[1] == "auto" else "conversation", percent)
 
 

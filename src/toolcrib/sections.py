@@ -60,7 +60,7 @@ class SearchSettings(Section):
     )
     abstain: bool = Field(
         default=True,
-        description="Whether an answer that is most likely beside the point names no tool.",
+        description="Whether an answer names no tool where most likely none fits.",
     )
     k: PositiveInt = Field(
         default=60, description="rrf: the constant of both levels of reciprocal rank fusion."
@@ -88,7 +88,8 @@ class SearchSettings(Section):
         " it falls with their share.",
     )
     glossaries: tuple[Path, ...] = Field(
-        default=(), description="Glossary files of your own, over the one that comes along."
+        default=(),
+        description="Glossary files of your own; they win over the one that comes along.",
     )
     cut: Literal["autocut", "top_band", "none"] = Field(
         default="autocut",
@@ -106,7 +107,7 @@ class SearchSettings(Section):
         description="top_band: keep what has at least this share of the best score.",
     )
     internal: tuple[str, ...] = Field(
-        default=(), description="Names or patterns of plumbing that no search returns."
+        default=(), description="Names or patterns of internal tools that no search returns."
     )
     learn: bool = Field(
         default=False,
@@ -244,7 +245,7 @@ class AppSettings(Section):
         description="The command of each app, as a list. Else what it said when first seen.",
     )
     trusted: tuple[str, ...] = Field(
-        default=(), description="Apps whose word that a tool only reads is taken."
+        default=(), description="Apps that are believed when they say that a tool only reads."
     )
     start_timeout_s: PositiveFloat = Field(
         default=20.0, description="Longest that a launched app may take to register its tools."
@@ -278,7 +279,9 @@ class SessionSettings(Section):
     """What one conversation sees. When tools wait for a search at all says `tool_search`."""
 
     threshold: int = Field(
-        default=15, ge=0, description="Below so many tools none waits, but those that always do."
+        default=15,
+        ge=0,
+        description="With fewer tools than this none waits, except those that always do.",
     )
     never_defer: tuple[str, ...] = Field(
         default=(), description="Names or patterns of tools that are always shown whole."

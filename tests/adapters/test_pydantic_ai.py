@@ -357,5 +357,5 @@ def test_leave_is_for_the_definition_that_was_shown(asked_for: tuple[Crib, Weath
         crib.pool.refresh(source)
         approved = requests.build_results(approve_all=True, metadata=requests.metadata)
         assert talk.ask(None, deferred_tool_results=approved) == "Hm."
-        assert b"was approved as another tool" in talk.model.requests[-1].body
+        assert b"has changed since it was approved" in talk.model.requests[-1].body
     assert source.reached == []

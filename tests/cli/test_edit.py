@@ -57,7 +57,7 @@ def test_options_change_what_they_name_and_nothing_else(
         (["--set", "call_timeout_s=soon"], "a number of seconds"),
         (["--set", "cal_timeout_s=3"], "'call_timeout_s'"),
         (["--set", "nothing"], "KEY=VALUE"),
-        (["--set", "args.x=3"], "no object"),
+        (["--set", "args.x=3"], "not an object"),
         (["--drop-arg", "pgk"], "nearest: pkg"),
         (["--url", "ftp://x", "--set", "command="], "http://"),
     ],

@@ -11,7 +11,7 @@ from tests.cli.conftest import NASTY, Run, unlisted
 from tests.sources.mcp.faking import FAKE
 from tests.takeover.configs import CONFIGS, SECRETS, entries, every_client, ours, put
 from toolcrib.cli.app import app
-from toolcrib.config import Settings, own_servers_file
+from toolcrib.config import Settings, config_folder, own_servers_file, rules_file
 from toolcrib.errors import ConfigError
 from toolcrib.takeover.clients import CLIENTS, client_named
 from toolcrib.takeover.document import read
@@ -182,11 +182,11 @@ def test_a_link_is_followed_and_stays_one(run: Run, home: Path, tmp_path: Path):
     [
         ("cursor", '{"mcpServers": {', "line 1"),
         ("cursor", "[]", "an object at the top"),
-        ("cursor", '{"mcpServers": [1]}', "is no object"),
+        ("cursor", '{"mcpServers": [1]}', "is not an object"),
         ("cursor", '{"mcpServers": {"a": {}, "a": {}}}', "stands there twice"),
         ("cursor", "{" * 5000, "line 1"),
         ("codex", "[mcp_servers", "not TOML"),
-        ("codex", "mcp_servers = 3", "is no object"),
+        ("codex", "mcp_servers = 3", "is not an object"),
         ("codex", 'mcp_servers = { a = { command = "x" } }', "a table of its own"),
         ("gemini-cli", '{"mcp": {"allowed": ["a"]}, "mcpServers": {}}', "keeps the gateway out"),
     ],
@@ -262,7 +262,7 @@ def test_nobody_to_ask_is_an_error_with_the_remedy(run: Run, home: Path):
         assert "--yes" in str(ran.error)
 
 
-@pytest.mark.parametrize(("answer", "done"), [("y\n", True), ("n\n", False), ("\n", False)])
+@pytest.mark.parametrize(("answer", "done"), [("y\n\n\n\n", True), ("n\n", False), ("\n", False)])
 def test_at_a_terminal_the_person_is_asked(
     home: Path, monkeypatch: pytest.MonkeyPatch, answer: str, done: bool
 ):
@@ -272,6 +272,72 @@ def test_at_a_terminal_the_person_is_asked(
     assert result.exit_code == 0
     assert "Change both files?" in result.output
     assert ('"toolcrib"' in path.read_text()) is done
+
+
+def rules() -> list[dict[str, str]]:
+    return json.loads(rules_file().read_text())["rules"] if rules_file().exists() else []
+
+
+ASKS = [
+    {"verdict": "allow", "pattern": "tickets/*", "kind": "read"},
+    {"verdict": "ask", "pattern": "tickets/*"},
+]
+ASKS_DESTRUCTIVE = [
+    {"verdict": "ask", "pattern": "tickets/*", "kind": "dangerous"},
+    {"verdict": "allow", "pattern": "tickets/*"},
+]
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [
+        ("\n", []),
+        ("allow\n", []),
+        ("ask\n", ASKS),
+        ("destructive\n", ASKS_DESTRUCTIVE),
+        ("everything\nask\n", ASKS),
+    ],
+)
+def test_at_a_terminal_each_new_server_is_asked_about_once(
+    home: Path, monkeypatch: pytest.MonkeyPatch, typed: str, written: list[dict[str, str]]
+):
+    put(home, "cursor")
+    names = CONFIGS["cursor"].taken
+    monkeypatch.setattr("toolcrib.cli.takeover.at_terminal", lambda: True)
+    answers = "".join(typed if name == "tickets" else "\n" for name in names)
+    done = CliRunner().invoke(app, ["import", "--no-list"], input=f"y\n{answers}")
+    assert done.exit_code == 0, done.output
+    assert rules() == written
+    assert "`tool_call`" in done.output
+    again = CliRunner().invoke(app, ["import", "--no-list"], input="")
+    assert "without your approval" not in again.output
+
+
+@pytest.mark.parametrize("approval", ["allow", "destructive", "ask"])
+def test_without_a_terminal_an_option_says_what_new_servers_may_do(
+    run: Run, home: Path, approval: str
+):
+    put(home, "cursor")
+    (told,) = run("import", "--yes", "--approval", approval, "--json").json
+    assert told["approval"] == dict.fromkeys(told["added"], approval)
+    kept = [each for each in rules() if each["pattern"] == "tickets/*"]
+    assert kept == {"allow": [], "destructive": ASKS_DESTRUCTIVE, "ask": ASKS}[approval]
+    assert run("import", "--yes", "--approval", "everything").code == 2
+
+
+def test_without_a_word_new_servers_may_do_what_is_set(run: Run, home: Path):
+    put(home, "cursor")
+    config_folder().mkdir(parents=True)
+    (config_folder() / "config.toml").write_text('[approval]\nservers = "ask"\n')
+    (told,) = run("import", "--yes", "--json").json
+    assert {*told["approval"].values()} == {"ask"}
+    assert rules() == []
+
+
+def test_what_changes_is_said_where_it_happens(run: Run, home: Path):
+    put(home, "cursor")
+    assert "now it asks about `tool_call`" in run("import", "--yes").out
+    assert "tool_call" not in run("import", "--yes").out
 
 
 def test_no_client_and_an_unknown_one_are_told(run: Run):

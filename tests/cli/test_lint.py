@@ -14,7 +14,7 @@ def bad(tmp_path: Path) -> str:
 
 def test_our_own_catalog_has_nothing_to_put_right(run: Run):
     ran = run("lint", "--strict")
-    assert (ran.code, ran.out) == (0, "Nothing to say.\n")
+    assert (ran.code, ran.out) == (0, "No findings.\n")
 
 
 def test_a_file_is_looked_at_by_itself(run: Run, bad: str):

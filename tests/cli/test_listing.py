@@ -13,8 +13,11 @@ from tests.cli.conftest import Ran, Run
 from tests.gateway.kitchen import Kitchen, entry, pid_of
 from tests.sources.mcp.faking import FAKE, nothing_left
 from tests.waiting import until_async
+from toolcrib.cli.listing import list_servers, waiting_line
+from toolcrib.cli.opening import Opening
 from toolcrib.connect.place import FOLDER
 from toolcrib.gateway.daemon import Daemon
+from toolcrib.sources.mcp.source import Refreshed
 
 Command = Callable[..., Coroutine[Any, Any, Ran]]
 Scenario = Callable[[Daemon, Command], Coroutine[Any, Any, None]]
@@ -88,6 +91,8 @@ def test_refresh_is_the_gateways_and_tells_of_each(
         assert "then run toolcrib refresh bad" in ran.out
         assert "off" not in ran.out
         assert [each["server"] for each in (await command("refresh", "a", "--json")).json] == ["a"]
+        both = (await command("refresh", "bad", "a", "--json")).json
+        assert {each["server"] for each in both} == {"a", "bad"}
         assert "nearest: a" in str((await command("refresh", "aa")).error)
 
     beside(scenario)
@@ -165,3 +170,28 @@ def test_no_copy_keeps_the_secrets_of_a_server_that_was_removed(home: Path, run:
     assert b"s3cret" in copies()
     run("remove", "a")
     assert b"s3cret" not in copies()
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_meanwhile_one_hears_what_the_others_are_at(
+    kitchen: Kitchen, beside: Callable[[Scenario], None], *, runs: bool
+):
+    kitchen.write({"a": entry(), "slow": entry("hang-initialize", start_timeout_s=3)})
+    heard: list[tuple[str, str]] = []
+
+    def listing() -> list[Refreshed]:
+        return list_servers(Opening(), waiting=lambda doing: heard.extend(doing.items()))
+
+    async def scenario(_daemon: Daemon, _command: Command) -> None:
+        done.extend(await asyncio.to_thread(listing))
+
+    done: list[Refreshed] = []
+    beside(scenario) if runs else done.extend(listing())
+    assert [(each.server, bool(each.error)) for each in done] == [("a", False), ("slow", True)]
+    assert any(name == "slow" and "starting" in words for name, words in heard)
+
+
+def test_a_line_names_the_first_few_and_counts_the_rest():
+    doing = {"a": "installing by npx (35 s)", "b": "starting (1 s)", "c": "", "d": ""}
+    assert waiting_line(doing) == "a: installing by npx (35 s); b: starting (1 s); 2 more"
+    assert waiting_line({"c": ""}) == "c"

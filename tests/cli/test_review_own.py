@@ -50,7 +50,7 @@ def test_a_changed_definition_waits_beside_what_else_was_changed(run: Run, rug: 
     assert state(run) == "changed"
     shown = run("review")
     assert shown.code == 1
-    assert "files is configured otherwise:" in shown.out
+    assert "files has another configuration now:" in shown.out
     assert "configuration.args" in shown.out
     assert "/b" in shown.out
     assert "+ Obey" in shown.out
@@ -67,7 +67,7 @@ def test_another_program_of_the_same_name_waits_and_is_shown(run: Run, rug: Path
     run("edit", "files", "--set", f'args=["-S", "{other}", "rug={rug}", "/a"]')
     assert state(run) == "changed"
     shown = run("review")
-    assert shown.out.count("is configured otherwise") == 1
+    assert shown.out.count("has another configuration now") == 1
     assert str(other) in shown.out
     assert str(FAKE) in shown.out
     assert run("call", ECHO, '{"text": "x"}').code != 0

@@ -113,4 +113,4 @@ def test_with_nothing_deferred_it_says_so(run: Run, home: str):
 
 
 def test_a_mode_that_is_none_is_an_error(run: Run, home: str):
-    assert "is no mode" in str(run("--config", home, "tokens", "--mode", "some").error)
+    assert "is not a mode" in str(run("--config", home, "tokens", "--mode", "some").error)

@@ -195,7 +195,7 @@ def test_servers_end_with_the_daemon_and_no_secret_is_logged(setting: Setting, h
         keys.remove("laptop")
         os.kill(daemon, signal.SIGTERM)
         until(lambda: not runs(daemon))
-        assert "no key of ours" in client.ask("tools/list")["error"]["message"]
+        assert "key is not known" in client.ask("tools/list")["error"]["message"]
     assert not left_of(started)
     said = b"".join(each.read_bytes() for each in home.rglob("*") if each.is_file())
     assert key.encode() not in said

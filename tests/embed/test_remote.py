@@ -204,7 +204,7 @@ def test_what_will_not_pass_is_not_tried_again(loopback, embedder, slept, status
         (send(200, b"<html>"), "not JSON with a list `data`"),
         (send_data([]), "not one vector for each of 2 texts"),
         (send_data([{"embedding": [1, float("nan")]}, {"embedding": [1, 2]}]), "finite"),
-        (send_data([{"embedding": [1]}, {"embedding": [1, 2]}]), "as many for each text"),
+        (send_data([{"embedding": [1]}, {"embedding": [1, 2]}]), "lists of numbers of one length"),
         (send(200, b"no gzip", Content_Encoding="gzip"), "DecodingError"),
     ],
 )

@@ -136,12 +136,12 @@ def nested(depth: int) -> dict[str, Any]:
         (nested(5_000), ""),
         ({"anyOf": [{} for _ in range(MOST_NODES + 1)]}, "parts"),
         ({"anyOf": [{"pattern": f"a{n}"} for n in range(MOST_PATTERNS + 1)]}, "patterns"),
-        ({"type": "nonsense"}, "no valid JSON Schema"),
+        ({"type": "nonsense"}, "not valid JSON Schema"),
         ({"$ref": "#/nowhere"}, "where no schema is"),
         ({"$ref": "#/allOf/00", "allOf": [{}]}, "where no schema is"),
         ({"$ref": "#/$defs/%C3", "$defs": {"\xc3": {}}}, "where no schema is"),
-        ({"minimum": float("nan")}, "no JSON"),
-        ({"enum": {1, 2}}, "no JSON"),
+        ({"minimum": float("nan")}, "not JSON"),
+        ({"enum": {1, 2}}, "not JSON"),
     ],
 )
 def test_a_schema_out_of_bounds_is_refused_with_the_reason(schema, why: str):

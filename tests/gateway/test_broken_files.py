@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.kitchen import Kitchen, entry
+from tests.gateway.kitchen import Kitchen, entry, listed
+from tests.waiting import until_async
 from toolcrib.cli.opening import Opening
+from toolcrib.config import rules_file
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.sources.last_good import LastGood
@@ -129,3 +131,25 @@ def test_the_copies_are_for_our_eyes_only(kitchen: Kitchen, home: Path):
     copies = list((home / ".local/state/toolcrib/last_good").iterdir())
     assert copies
     assert [path.stat().st_mode & 0o077 for path in copies] == [0] * len(copies)
+
+
+def test_rules_that_are_broken_are_as_before_at_the_next_start_too(
+    kitchen: Kitchen, caplog: pytest.LogCaptureFixture
+):
+    kitchen.write({"a": entry()})
+    rules = rules_file()
+    rules.write_text('{"rules": [{"verdict": "deny", "pattern": "a/sleep"}]}')
+
+    async def scenario() -> list[str]:
+        async with kitchen.serving() as daemon:
+            await listed(daemon, "a")
+            rules.write_text('{"rules": [')
+            await until_async(lambda: any("rules.json" in each for each in daemon.broken))
+            crib = daemon.house.crib
+            called = [await crib.call(f"mcp_a_{name}", {}) for name in ("echo", "sleep")]
+            return [each.error.code if each.error else "" for each in called]
+
+    assert asyncio.run(scenario()) == ["", "approval_denied"]
+    caplog.clear()
+    assert asyncio.run(scenario()) == ["", "approval_denied"]
+    assert caplog.text.count("rules.json: not JSON") == 1

@@ -271,5 +271,5 @@ def test_a_result_that_the_protocol_does_not_know_stays_out_of_the_log(
                     await client.call_tool("look", {})
                 return str(caught.value)
 
-    assert "nothing that MCP can say" in asked(scenario)
+    assert "MCP cannot carry its result" in asked(scenario)
     assert "secret-7" not in caplog.text

@@ -121,7 +121,7 @@ def test_a_shim_may_ask_for_a_profile_that_there_is(tmp_path: Path):
             with pytest.raises(Refused, match="no profile 'smal'; nearest: small"):
                 await asyncio.to_thread(said_hello, place, "smal", env)
             wrong = env | {"TOOLCRIB_KEY": "tc_wrong"}
-            with pytest.raises(Refused, match="no key of ours"):
+            with pytest.raises(Refused, match="key is not known"):
                 await asyncio.to_thread(said_hello, place, "small", wrong)
 
     asyncio.run(scenario())

@@ -83,7 +83,7 @@ def test_strangers_who_hold_connections_open_keep_nobody_honest_out(tmp_path: Pa
         asyncio.run(scenario(told["port"], told["socket"]))
         said = log.read_text()
     assert said.count("connections without a credential") == 2, said
-    assert "no descriptors are left" not in said
+    assert "no file descriptors are left" not in said
     assert len(said) < 10_000
 
 

@@ -43,7 +43,7 @@ def test_two_keys_are_never_alike(tmp_path: Path):
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "-x", "x" * 65, "ключ", "a\n"])
 def test_a_name_is_plain(tmp_path: Path, name: str):
-    with pytest.raises(ConfigError, match="no name for a key"):
+    with pytest.raises(ConfigError, match="not a name for a key"):
         Keys(tmp_path).add(name)
 
 
@@ -121,7 +121,7 @@ GOOD = {"name": "a", "profiles": ["p"], "salt": "s", "hashed": "h", "made_at": 1
 def test_a_damaged_file_is_an_error_and_never_no_keys(tmp_path: Path, content: str):
     keys = Keys(tmp_path)
     keys.file.write_text(content, encoding="utf-8")
-    with pytest.raises(ConfigError, match="no key is good"):
+    with pytest.raises(ConfigError, match="no key works"):
         keys.good("tc_x")
 
 

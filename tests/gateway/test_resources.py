@@ -143,7 +143,7 @@ def test_a_long_list_comes_in_pages(crib, monkeypatch):
     async def test(client):
         first = await client.list_resources()
         second = await client.list_resources(cursor=first.next_cursor)
-        with pytest.raises(MCPError, match="no cursor"):
+        with pytest.raises(MCPError, match="not a cursor"):
             await client.list_resources(cursor="x")
         return len(first.resources), len(second.resources), second.next_cursor
 

@@ -138,7 +138,7 @@ def test_a_key_that_is_taken_back_ends_what_is_open(tmp_path: Path):
             await local.greet()
             keys.remove("laptop")
             await one.ask(1, "tools/list")
-            assert "taken back" in (await one.hear())["error"]["message"]
+            assert "was removed" in (await one.hear())["error"]["message"]
             assert await one.hear() is None
             await local.ask(1, "tools/list")
             assert "result" in await local.hear()

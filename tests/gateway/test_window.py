@@ -468,7 +468,7 @@ def test_what_fails_on_our_side_is_said_and_the_rest_is_served(era: Era):
     window = shop.window()
 
     def broken(*_given: object) -> Any:
-        raise StoreError("the catalog file cannot be read; mend its rights")
+        raise StoreError("the catalog file cannot be read; change its permissions")
 
     window._side.search = broken  # type: ignore[method-assign]
 
@@ -476,7 +476,7 @@ def test_what_fails_on_our_side_is_said_and_the_rest_is_served(era: Era):
         async with connected(window, era) as client:
             failed = await client.call_tool("tool_search", {"queries": ["order"]})
             assert error_of(failed)["code"] == "crib_failed"
-            assert "mend its rights" in words(failed)
+            assert "change its permissions" in words(failed)
             given = {"name": ORDER, "arguments": {"number": 1}}
             assert words(await client.call_tool("tool_call_read", given)) == "done"
 

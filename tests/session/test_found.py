@@ -50,7 +50,7 @@ def test_nothing_found_names_the_nearest_and_what_there_is():
     found = crib_of().session().search("qqqq zzzz")
     assert not found.tools
     assert "Nothing fits" in found.text()
-    assert "There is:\n" in found.text()
+    assert "What there is:\n" in found.text()
     assert "- mcp:slack (2): mcp_slack_list_channels, mcp_slack_send_message" in found.text()
     missing = crib_of().session().search("select:raed_file").text()
     assert "- no 'raed_file'; nearest: read_file" in missing
@@ -67,7 +67,7 @@ def test_where_there_are_few_all_are_named(query: str):
 @pytest.mark.parametrize("query", ["", "qqqq zzzz"])
 def test_where_there_are_many_only_their_number_is_told(query: str):
     text = crib_of(plenty(400)).session().search(query).text()
-    assert "There is: mcp:server0 (10)" in text
+    assert "What there is: mcp:server0 (10)" in text
     assert "_turn_gear_399" not in text
 
 

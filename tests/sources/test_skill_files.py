@@ -64,7 +64,7 @@ def test_what_is_too_large_or_no_text_is_refused(skill: SkillInfo):
     (folder / "image.png").write_bytes(b"\x89PNG\xff")
     with pytest.raises(SourceError, match="larger than"):
         read_skill_file(skill, "large.md", Own())
-    with pytest.raises(SourceError, match="no UTF-8 text"):
+    with pytest.raises(SourceError, match="not UTF-8 text"):
         read_skill_file(skill, "image.png", Own())
     with pytest.raises(SourceError, match="has no file"):
         read_skill_file(skill, "scripts", Own())

@@ -94,7 +94,7 @@ def test_a_folder_that_may_not_be_read_is_broken_and_not_empty(tmp_path):
 
 def test_a_skill_is_read_and_not_called(tmp_path):
     write_skill(tmp_path, "x")
-    with pytest.raises(UnknownTool, match="'x' is no tool to call: read it"):
+    with pytest.raises(UnknownTool, match="'x' is not a tool to call: read it"):
         asyncio.run(SkillSource(tmp_path).call(Call("x"), soon()))
 
 

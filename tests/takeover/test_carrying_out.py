@@ -82,7 +82,7 @@ def test_a_backup_that_is_none_is_named(tmp_path: Path, text: str):
     folder = tmp_path / "takeover"
     folder.mkdir()
     (folder / "cursor-1.json").write_text(text)
-    with pytest.raises(ConfigError, match="is no backup of ours"):
+    with pytest.raises(ConfigError, match="is not a backup of ours"):
         Backups(tmp_path).all()
 
 

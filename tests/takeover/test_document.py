@@ -168,8 +168,8 @@ def test_lines_end_and_are_indented_as_they_are_in_the_file():
     ("text", "said"),
     [
         ("[1]", "an object at the top"),
-        ('{"servers": []}', "'servers' is no object"),
-        ('{"servers": 3}', "'servers' is no object"),
+        ('{"servers": []}', "'servers' is not an object"),
+        ('{"servers": 3}', "'servers' is not an object"),
         ("nonsense", "line 1"),
     ],
 )

@@ -119,16 +119,16 @@ def test_an_entry_is_put_in_our_words(client: str, theirs: Json, ours: Json):
 @pytest.mark.parametrize(
     ("client", "entry", "why"),
     [
-        ("cursor", "npx x", "no object"),
+        ("cursor", "npx x", "not an object"),
         ("cursor", {}, "no command and no address"),
         ("cursor", {"command": ""}, "no command and no address"),
-        ("cursor", {"type": "ws", "url": "ws://x"}, "the type 'ws'"),
+        ("cursor", {"type": "ws", "url": "ws://x"}, "its type 'ws'"),
         ("vscode", {"command": "x", "envFile": "${workspaceFolder}/.env"}, "`envFile`"),
         ("vscode", {"command": "x", "env": {"A": "${input:a}"}}, "only the client"),
         ("vscode", {"command": "x", "args": ["${env:A}"]}, "not filled in here"),
         ("vscode", {"command": "${workspaceFolder}/x"}, "not filled in here"),
         ("windsurf", {"command": "x", "env": {"A": "${file:/a}"}}, "only the client"),
-        ("windsurf", {"command": "x", "disabledTools": "a"}, "`disabledTools` is no list"),
+        ("windsurf", {"command": "x", "disabledTools": "a"}, "`disabledTools` is not a list"),
         ("codex", {"command": "x", "scopes": ["a"]}, "`scopes`"),
         ("gemini-cli", {"command": "x", "args": ["$HOME"]}, "not filled in here"),
         (
@@ -149,10 +149,10 @@ def test_an_entry_is_put_in_our_words(client: str, theirs: Json, ours: Json):
             "another machine",
         ),
         ("codex", {"command": "x", "cwd": "here"}, "wherever the client was started"),
-        ("cursor", {"command": "x", "args": "a b"}, "no list"),
-        ("cursor", {"command": "x", "args": [["a"]]}, "no text"),
-        ("cursor", {"command": "x", "env": ["A=b"]}, "no object"),
-        ("cursor", {"command": ["x", {}]}, "no text"),
+        ("cursor", {"command": "x", "args": "a b"}, "not a list"),
+        ("cursor", {"command": "x", "args": [["a"]]}, "not text"),
+        ("cursor", {"command": "x", "env": ["A=b"]}, "not an object"),
+        ("cursor", {"command": ["x", {}]}, "not text"),
     ],
 )
 def test_what_cannot_be_taken_says_why(client: str, entry: Json, why: str):

@@ -60,5 +60,5 @@ def test_an_unknown_zone_is_refused_with_the_nearest(name):
 
 
 def test_a_text_that_is_no_time_is_refused():
-    with pytest.raises(ValueError, match="'tomorrow' is no ISO 8601 time"):
+    with pytest.raises(ValueError, match="'tomorrow' is not an ISO 8601 time"):
         shift_time("tomorrow")

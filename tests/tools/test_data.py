@@ -36,11 +36,11 @@ def test_a_path_through_nested_lists():
     ("path", "message"),
     [
         ("usres", "no key 'usres' here; there is: users"),
-        ("users[2]", "2 is no position in this list; it has 2"),
-        ("users.name", "'name' is no position"),
+        ("users[2]", "2 is not a position in this list; it has 2"),
+        ("users.name", "'name' is not a position"),
         ("users[0].name.x", "'x' leads nowhere: the value here is \"Ann\""),
-        ("users[", "is no step of a path"),
-        ("users..name", "is no step of a path"),
+        ("users[", "is not a step of a path"),
+        ("users..name", "is not a step of a path"),
     ],
 )
 def test_a_path_that_leads_nowhere_says_where_it_ends(path, message):

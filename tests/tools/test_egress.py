@@ -61,13 +61,13 @@ def test_redirects_without_end_are_refused(server):
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://example.com/", "gopher://x/"])
 def test_a_redirect_leads_only_to_the_web(server, target):
     server.pages["/"] = (302, {"Location": target}, b"")
-    with pytest.raises(ValueError, match="no http or https address"):
+    with pytest.raises(ValueError, match="not an http or https address"):
         get(server.url)
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "/etc/passwd", "", "http://", "data:,x"])
 def test_only_web_addresses_are_fetched(url):
-    with pytest.raises(ValueError, match="no http or https address"):
+    with pytest.raises(ValueError, match="not an http or https address"):
         get(url)
 
 

@@ -21,7 +21,7 @@ def test_decoding_undoes_encoding(text, url_safe, padded):
     assert decode_base64(data if padded else data.rstrip("=")) == text
 
 
-@pytest.mark.parametrize(("data", "message"), [("a!b", "not Base64"), ("/w==", "no UTF-8 text")])
+@pytest.mark.parametrize(("data", "message"), [("a!b", "not Base64"), ("/w==", "not UTF-8 text")])
 def test_what_holds_no_text_is_refused(data, message):
     with pytest.raises(ValueError, match=message):
         decode_base64(data)

@@ -112,7 +112,7 @@ def approver_of(id: str | None, arguments: Json, replies: Replies) -> Approver:
         asked = question_of(id, request)
         said = [leave for question, leave in replies if question == asked]
         if not said:
-            raise LookupError("this call was not asked about, or its approval is spent")
+            raise LookupError("nobody was asked about this call, or its approval was used already")
         return all(said)
 
     return reply_to

@@ -7,7 +7,9 @@ import typer
 
 from toolcrib.cli.listing import list_servers, show_listing, tell_gateway
 from toolcrib.cli.opening import Opening
+from toolcrib.cli.registry import chosen
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
+from toolcrib.cli.takeover import Choices
 from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
@@ -19,7 +21,9 @@ NAME = "add"
 
 def run(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="What to call the server.")],
+    name: Annotated[
+        str, typer.Argument(help="What to call the server; with `--from`, its own name will do.")
+    ] = "",
     command: Annotated[
         list[str] | None,
         typer.Argument(metavar="-- COMMAND", help="The command and its arguments, after `--`."),
@@ -38,6 +42,28 @@ def run(
             help="`KEY` hands on your variable, `KEY=VALUE` sets one; may be repeated.",
         ),
     ] = None,
+    from_: Annotated[
+        str,
+        typer.Option(
+            "--from", metavar="FILE", help="A `server.json` of the MCP registry; `-` reads it here."
+        ),
+    ] = "",
+    use: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND", help="With --from: which of its ways, npm, pypi, oci, nuget or remote."
+        ),
+    ] = "",
+    value: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=TEXT", help="With --from: what to fill in for an input; may be repeated."
+        ),
+    ] = None,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", help="With --from: agree to what is shown, and fill in defaults."),
+    ] = False,
     no_start: Annotated[
         bool, typer.Option("--no-start", help="Only write it down; list its tools later.")
     ] = False,
@@ -52,11 +78,21 @@ def run(
         toolcrib add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
         toolcrib add github --env GITHUB_TOKEN -- docker run -i ghcr.io/github/github-mcp-server
         toolcrib add wiki --url https://wiki.example/mcp --header 'X-Key: ${WIKI_KEY}'
+        toolcrib add --from server.json
     """
     opening: Opening = context.obj
     settings, file = opening.settings(), own_servers_file()
+    if from_:
+        if url or command or header or env:
+            raise ConfigError("`--from` says how to reach it; leave the other options out")
+        choices = Choices(dry_run=False, yes=yes, as_json=as_json)
+        name, entry = chosen(from_, name, use, value or (), choices)
+    elif not name or use or value:
+        raise ConfigError("say what to call it, and how to reach it: see `toolcrib add --help`")
+    else:
+        entry = _entry(url, command or [], header or [], env or [])
     _refuse_second(name, settings)
-    put_server(file, name, _entry(url, command or [], header or [], env or []))
+    put_server(file, name, entry)
     if not as_json:
         console().print(safe(f"{name} is added to {file}."), soft_wrap=True)
     if no_start:

@@ -39,6 +39,7 @@ from toolcrib.cli import (
     search,
     serve,
     servers,
+    setup,
     show,
     tokens,
     tour,
@@ -61,7 +62,7 @@ class Command(Protocol):
 
 
 GROUPS: Mapping[str, tuple[Command, ...]] = {
-    "Start here": (tour,),
+    "Start here": (setup, tour),
     "Find and call": (search, call, show, list_, why, hints),
     "Servers": (servers, add, edit, remove, enable, disable, refresh, login),
     "Clients": (import_, export, connect),
@@ -77,7 +78,7 @@ COMMANDS = tuple(chain.from_iterable(GROUPS.values()))
 app = typer.Typer(
     name="toolcrib",
     help="Find the right tool among thousands: tools, skills and agents in one searchable pool.",
-    epilog="Begin with `toolcrib tour`, or with `toolcrib search 'read a file'`.",
+    epilog="Begin with `toolcrib setup`, or look around with `toolcrib tour`.",
     cls=HelpGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -74,7 +74,7 @@ def _change(
     cache: SDKToolsCache, folder: Path, app: KnownApp, command: Sequence[str], *, forget: bool
 ) -> None:
     if forget and command:
-        raise ConfigError("an app is forgotten, or launched by another command: not both")
+        raise ConfigError("give --forget or a command, not both")
     _refuse_while_served(folder)
     if forget:
         cache.forget(app.name)

@@ -68,7 +68,7 @@ def _examined(opening: Opening, *, start: bool) -> Iterator[Finding]:
     try:
         settings = opening.settings()
     except ConfigError as error:
-        yield Finding("config", "problem", str(error), "correct it; the rest is looked at then")
+        yield Finding("config", "problem", str(error), "correct it; the other checks need it")
         yield from check_machine()
         return
     servers = mcp_servers(settings.mcp_config, settings.state_folder)

@@ -10,6 +10,7 @@ import typer
 from toolcrib.cli.listing import list_servers, show_listing, tell_gateway
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, warn
+from toolcrib.cli.server_approval import ApprovalOption, settle_approval, tell_what_changes
 from toolcrib.cli.takeover import Choices, step, targets
 from toolcrib.cli.undoing import undo_all
 from toolcrib.config import CONFIG, Settings, own_servers_file
@@ -55,6 +56,7 @@ def run(
     no_list: Annotated[
         bool, typer.Option("--no-list", help="Do not start the servers to list their tools.")
     ] = False,
+    approval: ApprovalOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Take over the servers of MCP clients, and serve them as one.
@@ -62,8 +64,10 @@ def run(
     They become yours, and the gateway takes their place in the client. Shows the difference of both
     files, without secrets, and asks before it writes. Comments and all other settings stay as they
     are. What cannot be taken stays in the client. A backup is kept, and `--undo` puts it back.
-    Without `--client`, every client that is found is offered. Then the new servers are started once
-    to list their tools, by the gateway if it runs; one that does not start is told with the remedy.
+    Without `--client`, every client that is found is offered. You are asked once for each new
+    server what it may do without your approval; `--approval` says it beforehand. Then the new
+    servers are started once to list their tools, by the gateway if it runs; one that does not start
+    is told with the remedy.
     Exit code 1: one of several clients has a file that cannot be used.
 
         toolcrib import --dry-run
@@ -80,13 +84,18 @@ def run(
     if profile:
         profile_of(settings.gateway, profile)  # an unknown one is an error now, not in the client
     found = targets(client, project, settings)
-    told = list(_taken(found, opening, settings, profile, choices))
+    told = list(taken(found, opening, settings, profile, choices))
     added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
+    chosen = settle_approval(added, settings, approval, asking=not (yes or as_json))
+    if added and not as_json:
+        tell_what_changes()
     listed = [] if no_list else _listed(opening, added, quiet=as_json)
     if as_json:
         by_name = {each.server: each._asdict() for each in listed}
         for each in told:
-            each["listed"] = [by_name[name] for name in cast("list[str]", each["added"]) if by_name]
+            names = cast("list[str]", each["added"])
+            each["approval"] = {name: chosen[name] for name in names if name in chosen}
+            each["listed"] = [by_name[name] for name in names if by_name]
         print_json(told)
     if len(told) < len(found):
         raise typer.Exit(1)
@@ -107,10 +116,13 @@ def _listed(opening: Opening, added: list[str], *, quiet: bool) -> list[Refreshe
     return done
 
 
-def _taken(
+def taken(
     found: list[Target], opening: Opening, settings: Settings, profile: str, choices: Choices
 ) -> Iterator[dict[str, object]]:
-    """One file after the other; each sees the servers that those before have brought."""
+    """One file after the other; each sees the servers that those before have brought.
+
+    A file that cannot be used is warned of and left out; if it is the only one: `ConfigError`.
+    """
     ours, backups = list(read_servers(settings.mcp_config).servers), Backups(settings.state_folder)
     own = own_servers_file()
     for target in found:

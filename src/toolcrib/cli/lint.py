@@ -73,4 +73,4 @@ def _show(findings: Sequence[Finding]) -> None:
         screen.print(safe(f"\n{source}"), style="bold")
         screen.print(table("", ["name", "severity", "rule", "//what to put right"], rows))
     found = counts(Counter(each.severity for each in findings))
-    screen.print(safe(f"{len(findings)} findings: {found}." if findings else "Nothing to say."))
+    screen.print(safe(f"{len(findings)} findings: {found}." if findings else "No findings."))

@@ -4,13 +4,15 @@ A gateway that runs does it itself: it owns the servers, and nobody starts them 
 runs, this process starts them once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
 from typing import Any, cast
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
+from toolcrib.cli.progress import EVERY_S
 from toolcrib.cli.screen import Note, console, print_notes, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.asking_operator import ask, is_running
@@ -21,14 +23,20 @@ from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource, Refreshed
 
+MOST_SHOWN = 2
+
 
 def list_servers(
-    opening: Opening, names: Sequence[str] = (), told: Callable[[Refreshed], None] = lambda _: None
+    opening: Opening,
+    names: Sequence[str] = (),
+    told: Callable[[Refreshed], None] = lambda _: None,
+    waiting: Callable[[Mapping[str, str]], None] = lambda _: None,
 ) -> list[Refreshed]:
     """List the tools of these servers, or of all that are not switched off; `told` hears of each.
 
-    In the order of the configuration. One that fails costs no other. A server takes as long as its
-    own `start_timeout_s` lets it. Raises `ConfigError` for a name that none has.
+    `waiting` hears about once a second what those are at that are not done, by name. In the order
+    of the configuration. One that fails costs no other. A server takes as long as its own times
+    let it, installs included. Raises `ConfigError` for a name that none has.
     """
     place = place_for(opening)
     if is_running(place):
@@ -37,31 +45,48 @@ def list_servers(
             match news:
                 case {"listed": how}:
                     told(Refreshed(**cast("dict[str, Any]", how)))
+                case {"listing": doing}:
+                    waiting(cast("dict[str, str]", doing))
                 case _:
-                    return  # that some are not done yet: the clock on the screen says so too
+                    return  # of another version
 
         done = ask(place, "refresh", heard, servers=list(names))
         return [Refreshed(**each) for each in cast("list[dict[str, Any]]", done)]
     with opening.mcp() as servers:
-        return refresh(_meant(names, servers.sources), told)
+        return refresh(_meant(names, servers.sources), told, waiting)
 
 
 def show_listing(opening: Opening, names: Sequence[str] = ()) -> list[Refreshed]:
-    """The same, with a line for each server on the screen as it comes, and a clock meanwhile.
+    """The same, with a line for each server on the screen as it comes, and what the others are at.
 
-    Why one failed, and what to do about it, stands below.
+    Where it is no terminal, that is a line on standard error now and then. Why one failed, and what
+    to do about it, stands below.
     """
     screen = console()
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        bar.add_task("listing the tools of MCP servers")
+        task, last = bar.add_task("listing the tools of MCP servers"), monotonic()
 
         def told(done: Refreshed) -> None:
             bar.console.print(safe(listed_line(done)), soft_wrap=True)
 
-        every = list_servers(opening, names, told)
+        def waiting(doing: Mapping[str, str]) -> None:
+            nonlocal last
+            bar.update(task, description=waiting_line(doing))
+            if not screen.is_terminal and monotonic() - last >= EVERY_S:
+                last = monotonic()
+                console(to_stderr=True).print(safe(waiting_line(doing)), soft_wrap=True)
+
+        every = list_servers(opening, names, told, waiting)
     print_notes(Note(each.server, each.error, each.remedy) for each in every if each.error)
     return every
+
+
+def waiting_line(doing: Mapping[str, str]) -> str:
+    """What the first of those are at that are not listed yet, and how many more there are."""
+    told = [f"{name}: {words}" if words else name for name, words in doing.items()]
+    more = f"; {len(told) - MOST_SHOWN} more" if len(told) > MOST_SHOWN else ""
+    return safe("; ".join(told[:MOST_SHOWN]) + more).plain
 
 
 def listed_line(done: Refreshed) -> str:

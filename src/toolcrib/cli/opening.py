@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.cli.warnings import warn_once
-from toolcrib.config import Settings, load_settings, own_servers_file, settings_file
+from toolcrib.config import Settings, load_settings, own_servers_file, rules_file, settings_file
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.sources.last_good import LastGood
@@ -64,7 +64,7 @@ class Opening:
     def files(self, settings: Settings) -> tuple[Path, ...]:
         """What those settings were read from: their file, and the files with servers and rules."""
         file = settings_file(os.environ, self.config).path
-        own = own_servers_file(), own_servers_file().with_name("rules.json")
+        own = own_servers_file(), rules_file()
         return tuple(dict.fromkeys((file, *own, *settings.mcp_config)))
 
     @contextmanager

@@ -13,7 +13,9 @@ NAME = "refresh"
 
 def run(
     context: typer.Context,
-    server: Annotated[str, typer.Argument(help="Only this server, by its name.")] = "",
+    servers: Annotated[
+        list[str] | None, typer.Argument(metavar="SERVER...", help="Only these, by their names.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Start the configured MCP servers once and remember what they list.
@@ -24,10 +26,10 @@ def run(
     others than they were, wait for `toolcrib review`.
 
         toolcrib refresh
-        toolcrib refresh github
+        toolcrib refresh github time
     """
     opening: Opening = context.obj
-    names = [server] if server else []
+    names = servers or []
     done = list_servers(opening, names) if as_json else show_listing(opening, names)
     if as_json:
         print_json([each._asdict() for each in done])

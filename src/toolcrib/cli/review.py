@@ -146,7 +146,7 @@ def _show(items: Sequence[Item]) -> None:
     for item in items:
         if item.configuration and item.server not in told:
             told.add(item.server)
-            screen.print(safe(f"{item.server} is configured otherwise:"), style="bold")
+            screen.print(safe(f"{item.server} has another configuration now:"), style="bold")
             _show_changes(item.configuration)
         head = f"{item.name} ({item.server}, {item.status}, pin {item.pin[:PIN_SHOWN]})"
         screen.print(safe(head), style="bold", soft_wrap=True)

@@ -51,7 +51,8 @@ def run(
         print_json([each.as_json() for each in found])
         return
     console().print(table("", COLUMNS, map(_row, found)))
-    print_notes(Note(each.server, each.reason, each.remedy) for each in found if each.remedy)
+    noted = [each for each in found if each.remedy or each.starting]
+    print_notes(Note(each.server, each.starting or each.reason, each.remedy) for each in noted)
     if asked is None:
         console().print("No gateway runs; this is what was known last.")
 

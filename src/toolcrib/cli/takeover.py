@@ -23,12 +23,17 @@ from toolcrib.takeover.shown import diff
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
+def places(project: Path | None = None) -> list[Target]:
+    """Every file in which a client may keep servers, whether it is there or not."""
+    return [target for each in CLIENTS for target in _of(each, project)]
+
+
 def targets(client: str, project: Path | None, settings: Settings) -> list[Target]:
     """The files that are meant: of one client, or of all that are found. Raises `ConfigError`."""
-    named = client_named(client) if client else None
-    found = [target for each in ([named] if named else CLIENTS) for target in _of(each, project)]
-    if not named:
-        found = [target for target in found if target.path.is_file()]
+    if client:
+        found = _of(client_named(client), project)
+    else:
+        found = [target for target in places(project) if target.path.is_file()]
     if not found:
         where = f"in {project}" if project else "on this machine"
         known = ", ".join(each.name for each in CLIENTS)
@@ -57,11 +62,15 @@ def _refuse_named_twice(path: Path, settings: Settings) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How far to go without asking, and for whom to tell it."""
+    """How far to go without asking, and for whom to tell it.
+
+    `guided`: Enter alone is a yes, and of our own file only the names of new servers are shown.
+    """
 
     dry_run: bool
     yes: bool
     as_json: bool
+    guided: bool = False
 
     def refuse_silence(self) -> None:
         """Raises `ConfigError` where nobody could be asked and nobody has agreed."""
@@ -72,7 +81,7 @@ class Choices:
 
     def agreed(self, question: str) -> bool:
         """Whether to do it: not if only a look was wanted, else by --yes or by asking."""
-        return not self.dry_run and (self.yes or typer.confirm(question, default=False))
+        return not self.dry_run and (self.yes or typer.confirm(question, default=self.guided))
 
 
 def at_terminal() -> bool:
@@ -82,12 +91,14 @@ def at_terminal() -> bool:
 def step(plan: Plan, backups: Backups, choices: Choices) -> dict[str, object]:
     """Show a plan, carry it out if that is agreed to, and say what became of it."""
     if not choices.as_json:
-        show(plan)
+        show(plan, brief=choices.guided)
     question = "Change both files?" if plan.added else "Change this file?"
+    if choices.guided:
+        question = "Let the gateway take their place?" if plan.moved else "Let it use the gateway?"
     done = plan.changes and choices.agreed(question)
     kept = carry_out(plan, own_servers_file(), backups) if done else None
     if not choices.as_json:
-        _tell_done(plan, kept)
+        _tell_done(plan, kept, brief=choices.guided)
     return {
         "client": plan.target.client.name,
         "file": str(plan.target.path),
@@ -102,28 +113,25 @@ def step(plan: Plan, backups: Backups, choices: Choices) -> dict[str, object]:
     }
 
 
-def _tell_done(plan: Plan, kept: Path | None) -> None:
+def _tell_done(plan: Plan, kept: Path | None, *, brief: bool) -> None:
     client = plan.target.client
     if not plan.changes:
         console().print("  Nothing to change.")
     elif kept is None:
         console().print("  Nothing was changed.")
     else:
-        tell(
-            [
-                ("done; what was before", str(kept)),
-                (f"to have {client.title} see it", client.reload),
-            ]
-        )
+        reload = (f"to have {client.title} see it", client.reload)
+        tell([("done; the backup", str(kept)), *([] if brief else [reload])])
 
 
-def show(plan: Plan) -> None:
-    """What would change in both files, and what becomes of each server."""
+def show(plan: Plan, *, brief: bool) -> None:
+    """What would change in both files, or in the client's, and what becomes of each server."""
     target = plan.target
     console().print(safe(f"{target.client.title}: {target.path}"), style="bold", soft_wrap=True)
     show_diff(plan.before or "", plan.after, target.path, target.client.syntax)
     own = own_servers_file()
-    show_diff(*preview(own, plan.added), own, "json")
+    if not brief:
+        show_diff(*preview(own, plan.added), own, "json")
     renamed = [f"{old} as {new}" for old, new in plan.moved.items() if old != new]
     said = [
         ("servers", ", ".join(plan.moved)),

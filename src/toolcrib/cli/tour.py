@@ -16,6 +16,7 @@ QUERIES = (
 )
 NEXT = """
 What to do next:
+  toolcrib setup                      put it between your MCP clients and servers
   toolcrib search "what you need"     search in English or Chinese
   toolcrib why "what you need" NAME   why something was found, or was not
   toolcrib list                       all that is here, and what it costs a model

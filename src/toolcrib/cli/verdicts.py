@@ -133,6 +133,11 @@ def _unknown(name: str, tools: Sequence[Entry], sources: Sequence[str]) -> str:
     return f"no server and no tool is called {name!r}; nearest: {told}"
 
 
+def server_pattern(server: str) -> str:
+    """The pattern of all tools of an MCP server, whether or not one is known."""
+    return f"{escape(server.replace('/', '_'))}/*"
+
+
 def source_of(entry: Entry) -> str:
     """The id by which patterns mean its source."""
     return (entry.capability.source_id or entry.capability.source).replace("/", "_")

@@ -114,9 +114,9 @@ def _url(base_url: str) -> httpx.URL:
     try:
         url = httpx.URL(base_url)
     except httpx.InvalidURL:  # its message may quote a password
-        raise ConfigError("the embedder's url is no address; give one") from None
+        raise ConfigError("the embedder's url is not an address; give one") from None
     if url.scheme not in {"http", "https"} or not url.host:
-        raise ConfigError("the embedder's url is no http or https address; give one")
+        raise ConfigError("the embedder's url is not an http or https address; give one")
     return url.copy_with(path=url.path.rstrip("/") + "/embeddings")
 
 

@@ -12,7 +12,7 @@ def unit_rows(rows: object, *, count: int, dimensions: int | None = None) -> NDA
     """
     matrix = _matrix(rows)
     if matrix.ndim != 2 or not matrix.shape[1]:  # noqa: PLR2004 - rows and columns
-        raise ValueError("what came is not one list of numbers a text")
+        raise ValueError("what came is not one list of numbers for each text")
     if len(matrix) != count:
         raise ValueError(f"{len(matrix)} vectors came for {count} texts")
     if dimensions and matrix.shape[1] != dimensions:
@@ -26,7 +26,7 @@ def _matrix(rows: object) -> NDArray[np.float64]:
     try:
         return np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError("what came is not numbers, as many for each text") from error
+        raise ValueError("what came is not lists of numbers of one length") from error
 
 
 def _scaled(matrix: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -42,13 +42,13 @@ from toolcrib.pool.pool import Pool
 from toolcrib.sources.protocol import Source
 
 _GATE_FAILED = CallError(
-    "door_failed", "approval", "a gate of ours failed, so nothing was sent; see the log"
+    "door_failed", "approval", "a check in Toolcrib itself failed, so nothing was sent; see the log"
 )
 
 _NO_JSON = CallError(
     "bad_result",
     "result",
-    "the tool ran, but its result is no JSON; look before you call again",
+    "the tool ran, but its result is not JSON; look before you call again",
     effect="failed",
 )
 
@@ -143,7 +143,7 @@ class Door:
         except Refused as refused:
             outcome = Outcome(error=refused.error)
         except Exception:  # noqa: BLE001 - closed, whatever failed
-            _log.exception("a gate failed, so %r is not called", call.name)
+            _log.exception("a check in Toolcrib itself failed, so %r is not called", call.name)
             outcome = Outcome(error=_GATE_FAILED)
         else:
             deadline = time.monotonic() + limit_s

@@ -19,7 +19,9 @@ def check_state(entry: Entry, shown: str) -> ToolInfo:
     tool = entry.capability
     if not isinstance(tool, ToolInfo):
         todo = "read it" if tool.kind == "skill" else "hand it the work instead"
-        raise Refused("not_a_tool", "state", f"{entry.name!r} is no tool but a {tool.kind}: {todo}")
+        raise Refused(
+            "not_a_tool", "state", f"{entry.name!r} is not a tool but a {tool.kind}: {todo}"
+        )
     if entry.state not in _CALLABLE:
         code = cast("Code", entry.state)
         raise Refused(code, "state", f"{entry.name!r} cannot be called now: {entry.remedy}")
@@ -30,7 +32,7 @@ def check_state(entry: Entry, shown: str) -> ToolInfo:
 
 def changed(entry: Entry) -> Refused:
     """The refusal of a tool that is not the one it was."""
-    message = f"{entry.name!r} is defined otherwise than when it was shown; search for it again"
+    message = f"{entry.name!r} has another definition than when it was shown; search for it again"
     return Refused("definition_changed", "state", message)
 
 

@@ -3,8 +3,8 @@
     {"rules": [{"verdict": "allow", "pattern": "github/*", "kind": "read", "profile": "work"}]}
 
 Only reading is here; to write is the operator's (`review.rule_desk`). A file that was good and is
-broken now leaves the rules as they were, and the log says so; one that was never good is an error:
-nobody knows what it denies.
+broken now leaves the rules as they were, also after a restart, and the log says so; one that was
+never good is an error: nobody knows what it denies.
 """
 
 import json
@@ -18,6 +18,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.execute.rulebook import Rule, Verdict
 from toolcrib.model import PermissionKind
 from toolcrib.plain_file import read_plain_file
+from toolcrib.sources.last_good import LastGood
 from toolcrib.text.nearest import nearest
 
 LARGEST_FILE = 1024 * 1024
@@ -30,10 +31,14 @@ _log = logging.getLogger(__name__)
 
 
 class RuleFile:
-    """The rules of one file, or of none. As long as the file is the same, it is not read again."""
+    """The rules of one file, or of none. As long as the file is the same, it is not read again.
 
-    def __init__(self, path: Path | None) -> None:
+    `last_good` knows what it said when it could last be used, whoever read it then.
+    """
+
+    def __init__(self, path: Path | None, last_good: LastGood | None = None) -> None:
         self._path = path
+        self._last_good = last_good
         self._reading = Lock()
         self._stamp: tuple[object, ...] | None = None
         self._rules: tuple[Rule, ...] | None = None
@@ -64,12 +69,35 @@ class RuleFile:
             return self._rules, self._problem
 
     def _read(self, path: Path, stamp: tuple[object, ...]) -> None:
-        self._stamp, self._problem = stamp, ""
+        self._stamp, said, self._problem = stamp, self._problem, ""
         try:
-            self._rules = read_rules(path)
+            self._rules = self._kept(path)
         except ConfigError as error:
             self._problem = str(error)
-            _log.warning("%s. %s", error, _NO_CALLS if self._rules is None else _AS_BEFORE)
+            if self._rules is None:
+                self._rules = self._before(path)
+            if said != self._problem:
+                _log.warning("%s. %s", error, _NO_CALLS if self._rules is None else _AS_BEFORE)
+
+    def _kept(self, path: Path) -> tuple[Rule, ...]:
+        """What the file says, and a copy of that for the next one. Raises `ConfigError`."""
+        content = _content(path)
+        rules = () if content is None else _parsed(path, content)
+        if self._last_good and content is None:
+            self._last_good.forget(path)
+        elif self._last_good and content is not None:
+            self._last_good.keep(path, content)
+        return rules
+
+    def _before(self, path: Path) -> tuple[Rule, ...] | None:
+        """What the file said before this process; None if nobody knows."""
+        copy = self._last_good.read(path) if self._last_good else None
+        if copy is None:
+            return None
+        try:
+            return _parsed(path, copy)
+        except ConfigError:  # damaged, or of another version
+            return None
 
 
 def _stamp(path: Path) -> tuple[object, ...]:
@@ -83,12 +111,25 @@ def _stamp(path: Path) -> tuple[object, ...]:
 
 def read_rules(path: Path) -> tuple[Rule, ...]:
     """The rules of the file now; none where there is no file. Raises `ConfigError`."""
+    content = _content(path)
+    return () if content is None else _parsed(path, content)
+
+
+def _content(path: Path) -> bytes | None:
+    """What the file holds; None where there is none. Raises `ConfigError`."""
     try:
-        top: Any = json.loads(read_plain_file(path, LARGEST_FILE))
+        return read_plain_file(path, LARGEST_FILE)
     except FileNotFoundError:
-        return ()
+        return None
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}; mend its rights") from error
+        message = f"{path}: cannot be read: {error.strerror}; change its permissions"
+        raise ConfigError(message) from error
+
+
+def _parsed(path: Path, content: bytes) -> tuple[Rule, ...]:
+    """The rules in the content of a file. Raises `ConfigError`."""
+    try:
+        top: Any = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not JSON: {error}; correct it, or move it away") from error
     listed = cast("dict[str, Any]", top).get("rules") if isinstance(top, dict) else None
@@ -110,7 +151,7 @@ def written(rules: Sequence[Rule]) -> bytes:
 def _rule(path: Path, number: int, said: object) -> Rule:
     where = f"{path}: rule {number}"
     if not isinstance(said, dict):
-        raise ConfigError(f"{where}: is no object; correct it")
+        raise ConfigError(f"{where}: is not an object; correct it")
     values = cast("Mapping[str, object]", said)
     for key in values.keys() - set(KEYS):
         near = nearest(key, KEYS, limit=1, at_least=0)[0]

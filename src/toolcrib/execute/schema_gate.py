@@ -92,7 +92,7 @@ def gate(schema: JsonObject) -> Check:
     try:
         return Check(lean, _validator(lean), patterns)
     except ValueError as error:
-        raise SchemaRefused(f"it is no valid JSON Schema: {_first_line(error)}") from None
+        raise SchemaRefused(f"it is not valid JSON Schema: {_first_line(error)}") from None
 
 
 def _bounded(schema: JsonObject) -> JsonObject:
@@ -100,7 +100,7 @@ def _bounded(schema: JsonObject) -> JsonObject:
     try:
         text = json.dumps(schema, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise SchemaRefused(f"it is no JSON: {_first_line(error)}") from None
+        raise SchemaRefused(f"it is not JSON: {_first_line(error)}") from None
     if len(text) > MOST_BYTES:
         raise SchemaRefused(f"it has {len(text):,} bytes; {MOST_BYTES:,} is the most")
     copy: dict[str, Json] = json.loads(text)

@@ -71,7 +71,7 @@ def canonical(value: object) -> str:
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise NotJson(f"this is no JSON value: {error}") from None
+        raise NotJson(f"this is not a JSON value: {error}") from None
 
 
 def digest(value: Json) -> str:

@@ -55,7 +55,7 @@ def page(key: str, items: Sequence[sdk.Result], params: sdk.PaginatedRequestPara
     """One page of a list. Raises `MCPError` for a cursor that is none of ours."""
     begin = params.cursor or "0"
     if not begin.isdecimal() or len(begin) > LONGEST_CURSOR:
-        told = f"{begin!r:.80} is no cursor of this list; list it anew"
+        told = f"{begin!r:.80} is not a cursor of this list; list it from the beginning"
         raise sdk.MCPError(sdk.INVALID_PARAMS, told)
     end = int(begin) + PAGE
     more = {"nextCursor": str(end)} if end < len(items) else {}

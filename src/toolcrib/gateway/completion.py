@@ -46,5 +46,5 @@ def _meant(crib: Crib, guest: Guest, ref: JsonObject) -> tuple[McpSource, JsonOb
         return found[0], ref
     names = ", ".join(prefix(each) + uri for each in found) or "none; list the templates first"
     raise sdk.MCPError(
-        sdk.INVALID_PARAMS, f"{uri!r:.200} is no one template here; there is: {names}"
+        sdk.INVALID_PARAMS, f"{uri!r:.200} is not one template here; there is: {names}"
     )

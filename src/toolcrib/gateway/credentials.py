@@ -69,7 +69,7 @@ class Credentials:
         except ConfigError as error:
             raise NoGuest(str(error)) from error
         if key is None:
-            raise NoGuest("this is no key of ours; make one: `toolcrib keys add NAME`")
+            raise NoGuest("this key is not known here; make one: `toolcrib keys add NAME`")
         return key
 
     def _guest(self, id: str, profile: str) -> Guest:

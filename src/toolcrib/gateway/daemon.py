@@ -174,7 +174,7 @@ class Daemon:
             old, self.house = self.house, self._housed(crib)
             await self.shims.drop()
             await old.leave()
-            _log.info("the settings of the gateway are others; connections were ended")
+            _log.info("the gateway settings have changed; open connections were closed")
 
     async def _begin_anew(self, settings: Settings) -> None:
         crib = await asyncio.to_thread(self._opening.crib, settings)
@@ -188,10 +188,12 @@ class Daemon:
 
     def _note_broken(self, problem: str, crib: Crib) -> None:
         """Say once what is wrong with a file, and once that it is mended."""
-        now = tuple(dict.fromkeys((*filter(None, [problem]), *crib.broken_files)))
-        for each in now:
+        found = (*filter(None, [problem]), *crib.broken_files)
+        for each in found:
             if each not in self.broken:
                 _log.error("%s", each)
+        rules = crib.rules_problem  # whoever reads them has logged it
+        now = tuple(dict.fromkeys((*found, *filter(None, [rules]))))
         if self.broken and not now:
             _log.info("all files can be used again")
         self.broken = now
@@ -203,9 +205,9 @@ class Daemon:
             try:
                 await self.catch_up()
             except ToolcribError:
-                _log.debug("not all files can be used")  # that was said already
+                _log.debug("some files cannot be used")  # that was said already
             except Exception:  # noqa: BLE001 - whatever it is, the daemon goes on as it was
-                _log.exception("what has changed could not be taken")
+                _log.exception("a change of the files could not be applied")
 
     def _housed(self, crib: Crib) -> House:
         return House(crib, self._opening.windows, self.port)
@@ -247,7 +249,7 @@ class Daemon:
         try:
             await self.reload()
         except ToolcribError:
-            _log.warning("not everything was reloaded; what is wrong was said")
+            _log.warning("not everything was reloaded; the messages above say why")
 
     async def _until_stopped(self) -> None:
         while not self._stopping.is_set():
@@ -258,7 +260,7 @@ class Daemon:
                 return
             idle = time.monotonic() - self._used
             if self.ends_when_idle and idle > self.house.crib.settings.gateway.idle_exit_s:
-                _log.info("nobody has come for %.0f s", idle)
+                _log.info("no client has come for %.0f s; ending", idle)
                 return
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_S):
@@ -268,7 +270,7 @@ class Daemon:
         """Put back what was removed of our files; False if another daemon has the place by now."""
         place = self._holding.place
         if not self._holding.still_ours():
-            _log.error("%s was removed, and another gateway has the place; ending", place.held)
+            _log.error("%s was removed, and another gateway runs in its place; ending", place.held)
             return False
         listeners = (self.shims.listener, self._operator.listener)
         try:
@@ -277,10 +279,12 @@ class Daemon:
                 self._holding.tell(self._runtime())
                 put_back.append(True)
         except OSError as error:
-            _log.error("our files in %s cannot be put back (%s); ending", place.folder, error)
+            _log.error(
+                "the gateway's files in %s cannot be put back (%s); ending", place.folder, error
+            )
             return False
         if any(put_back):
-            _log.warning("files of ours in %s were removed, and are put back", place.folder)
+            _log.warning("the gateway's files in %s were removed, and are put back", place.folder)
         return True
 
     async def _drop_taken_back(self) -> None:

@@ -15,11 +15,9 @@ from toolcrib.gateway.house import House
 from toolcrib.gateway.operator import Do, Tell
 from toolcrib.gateway.shims import Shims
 from toolcrib.model import Json
+from toolcrib.sources.mcp.refresh import STILL_S, under_way
 from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource, Refreshed
-
-STILL_S = 5.0
-"""How often somebody who waits for servers hears which are not listed yet."""
 
 
 class Served(Protocol):
@@ -89,18 +87,19 @@ def _meant(daemon: Served, names: object) -> list[McpSource]:
 
 
 async def _refreshed(sources: Sequence[McpSource], tell: Tell) -> Json:
-    """List them anew; each is told as it is done, and who is not, so that nobody thinks we hang."""
-    running = {asyncio.wrap_future(each.refresh()): each.server for each in sources}
+    """List them anew; each is told as it is done, and what the others are at meanwhile."""
+    running = {asyncio.wrap_future(each.refresh()): each for each in sources}
     done: dict[str, Json] = {}
     left = set(running)
     while left:
         ended, left = await asyncio.wait(left, timeout=STILL_S, return_when=asyncio.FIRST_COMPLETED)
         for each in ended:
-            gone = Refreshed(running[each], 0, 0.0, "was taken out, or stopped, meanwhile")
-            done[running[each]] = how = (gone if each.cancelled() else each.result())._asdict()
+            server = running[each].server
+            gone = Refreshed(server, 0, 0.0, "was taken out, or stopped, meanwhile")
+            done[server] = how = (gone if each.cancelled() else each.result())._asdict()
             tell({"listed": how})
-        if not ended:
-            tell({"listing": sorted(running[each] for each in left)})
+        if left:
+            tell({"listing": under_way(running[each] for each in left)})
     return [done[each.server] for each in sources]
 
 

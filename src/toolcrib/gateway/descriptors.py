@@ -71,5 +71,7 @@ class SpentLog:
             loop.default_exception_handler(context)
         elif time.monotonic() >= self._quiet_until:
             self._quiet_until = time.monotonic() + LOG_S
-            told = "no descriptors are left (%d); connections wait. Raise the limit: `ulimit -n`"
+            told = (
+                "no file descriptors are left (%d); connections wait. Raise the limit: `ulimit -n`"
+            )
             _log.error(told, allowed())

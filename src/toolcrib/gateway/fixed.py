@@ -99,7 +99,9 @@ class FixedTools:
         names = cast("Sequence[str]", given["names"])
         texts = await asyncio.to_thread(lambda: [self._told(name) for name in names[:MOST_NAMES]])
         left = len(names) - MOST_NAMES
-        more = [f"({left} more were asked for than {MOST_NAMES}; ask again)"] if left > 0 else []
+        more = (
+            [f"({left} names more than the {MOST_NAMES} that fit; ask again)"] if left > 0 else []
+        )
         return text_result("\n\n".join([*texts, *more]))
 
     def _told(self, name: str) -> str:

@@ -27,10 +27,13 @@ class Greeting:
         return f"{self.told}\n{listed}"
 
 
-def greeting(crib: Crib, guest: Guest, mode: Mode | None = None) -> Greeting:
-    """What a client that nobody knows is given; in this mode rather than in its own, if said."""
+def greeting(crib: Crib, guest: Guest, mode: Mode | None = None, client: str = "") -> Greeting:
+    """What a client is given; in this mode rather than in its own, if said.
+
+    Without a name it is one that nobody knows; with one, as it is today, of the era before.
+    """
     side = Side(crib, guest)
     shown = Shown(side)
-    spoken = mode or shown.mode("", modern=True)
+    spoken = mode or shown.mode(client, modern=not client)
     told = instructions(spoken, tuple(side.visible.entries.values()))
     return Greeting(spoken, told, shown.tools(spoken))

@@ -70,7 +70,7 @@ class Keys:
         """Make a key, and say it: nobody can later. Raises `ConfigError`."""
         if not NAME.fullmatch(name):
             told = "take up to 64 letters, digits, dots, dashes and underscores"
-            raise ConfigError(f"{name!r} is no name for a key; {told}")
+            raise ConfigError(f"{name!r} is not a name for a key; {told}")
         secret, salt = f"tc_{secrets.token_urlsafe(32)}", secrets.token_hex(16)
         key = Key(name, tuple(profiles), salt, _hashed(secret, salt), time.time())
         with self._changing() as keys:
@@ -101,7 +101,7 @@ class Keys:
                 content = json.dumps([asdict(key) for key in keys], indent=1).encode()
                 write_bytes(self.file, content)
         except OSError as error:
-            told = f"{self.file} cannot be written ({error.strerror}); free space, or rights"
+            told = f"{self.file} cannot be written ({error.strerror}); check space and permissions"
             raise ConfigError(told) from error
 
     def _facts(self) -> "_Facts | None":
@@ -139,7 +139,7 @@ def _read(path: Path) -> tuple[Key, ...]:
 
 
 def _unreadable(path: Path) -> ConfigError:
-    return ConfigError(f"{path} cannot be read, so no key is good; mend it, or remove it")
+    return ConfigError(f"{path} cannot be read, so no key works; repair it, or remove it")
 
 
 def _key(said: object) -> Key:

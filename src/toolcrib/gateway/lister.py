@@ -1,7 +1,6 @@
 """Lists, in the background, the servers whose tools nobody knows yet."""
 
 import asyncio
-import logging
 
 from toolcrib.crib import Crib
 from toolcrib.sources.mcp.source import McpSource
@@ -9,8 +8,6 @@ from toolcrib.sources.mcp.start import FOR_A_PERSON
 
 FIRST_PAUSE_S = 10.0
 LONGEST_PAUSE_S = 600.0
-
-_log = logging.getLogger(__name__)
 
 
 class Lister:
@@ -39,21 +36,14 @@ class Lister:
             task.cancel()
 
     async def _list(self, source: McpSource) -> None:
-        pause, said = FIRST_PAUSE_S, ""
+        pause = FIRST_PAUSE_S
         while source.is_unknown:
             try:
                 done = await asyncio.wrap_future(source.refresh())
             except RuntimeError:  # the servers are closed
                 return
-            if not done.error:
-                told = "%s: %d tools listed in %.1f s"
-                _log.info(told, source.server, done.tools, done.seconds)
-                return
             failure = source.status().failure
-            if done.error != said:
-                said = done.error
-                _log.warning("%s: its tools cannot be listed: %s", source.server, said)
-            if failure and failure.code in FOR_A_PERSON:
-                return
+            if not done.error or (failure and failure.code in FOR_A_PERSON):
+                return  # how it went, the server's log and ours tell
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_S)

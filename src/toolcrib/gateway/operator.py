@@ -61,7 +61,7 @@ class Operator:
             deed = self._deeds[asked["do"]]
         except (ValueError, KeyError, TypeError):
             return {
-                "error": f"not one of: {', '.join(self._deeds)}; is the daemon another version?"
+                "error": f"not one of: {', '.join(self._deeds)}; is the daemon of another version?"
             }
         try:
             return {"done": await deed(asked, tell)}

@@ -27,7 +27,7 @@ MOST_KEPT = 6
 DONE_KEPT_S = 60.0
 KEY_BYTES = 32
 INPUT_REQUIRED = "input_required"
-NOT_SENDABLE = "it was done, but what came back is nothing that MCP can say; see `toolcrib call`"
+NOT_SENDABLE = "the tool ran, but MCP cannot carry its result; `toolcrib call` shows it"
 NOT_VALID = "this requestState is not valid, or not any more; make the request again without it"
 
 

@@ -71,7 +71,7 @@ class Shims:
         except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError) as error:
             _log.debug("a shim has left: %r", error)
         except asyncio.LimitOverrunError:
-            await _answer(writer, "that is no hello of a shim")
+            await _answer(writer, "that is not a greeting of `toolcrib connect`")
         finally:
             self._strangers.leave(writer)
             if task:

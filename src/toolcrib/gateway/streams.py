@@ -161,7 +161,7 @@ def _unreadable(line: Line, longest: int) -> sdk.ErrorData | None:
     if has_more_values(line.content, MOST_VALUES):
         told = f"a message has at most {MOST_VALUES:,} values; send fewer"
         return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=told)
-    told = "this line is no JSON-RPC message"
+    told = "this line is not a JSON-RPC message"
     return sdk.ErrorData(code=sdk.PARSE_ERROR, message=told) if line.content.strip() else None
 
 

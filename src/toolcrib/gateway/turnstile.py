@@ -13,7 +13,7 @@ MOST_STREAMS = 64
 LISTEN = "subscriptions/listen"
 CANCELLED = "notifications/cancelled"
 _TAKEN_BACK = sdk.ErrorData(
-    code=sdk.INVALID_REQUEST, message="this key was taken back; ask the operator for another"
+    code=sdk.INVALID_REQUEST, message="this key was removed; ask the operator for another"
 )
 
 
@@ -59,7 +59,9 @@ class Turnstile:
 
     def _count(self, request: sdk.JSONRPCRequest) -> sdk.ErrorData | None:
         if request.id in self._open | self._streams:
-            told = f"the id {request.id!r} is under way already; give each request its own"
+            told = (
+                f"a request with the id {request.id!r} is under way already; give each its own id"
+            )
             return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=told)
         # A stream of news lasts, and does nothing meanwhile.
         if request.method == LISTEN:

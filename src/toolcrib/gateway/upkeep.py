@@ -47,8 +47,9 @@ class Upkeep:
 
     async def _run(self) -> None:
         """Whoever searches before the index is there waits, or gets less."""
+        said = (*self._crib.broken_files, self._crib.rules_problem)  # elsewhere, once each
         for problem in self._crib.problems:
-            if problem not in self._crib.broken_files:  # the daemon says those
+            if problem not in said:
                 _log.warning("%s", problem)
         try:
             if self._crib.settings.apps.enabled:

@@ -16,4 +16,7 @@ def unknown_link(shelf: Shelf) -> Iterator[Told]:
                 if link not in shelf.entries and bare[link] != 1:
                     near = nearest(link, list(shelf.entries), limit=1)
                     maybe = f"; did you mean {near[0]}?" if near else ""
-                    yield Told(name, f"is often_with {link!r}, which is no one tool here{maybe}")
+                    yield Told(
+                        name,
+                        f"names {link!r} in often_with, and no one tool is called so{maybe}",
+                    )

@@ -12,7 +12,7 @@ from toolcrib.text.hidden import show_hidden
 
 _Path: TypeAlias = tuple[str | int, ...]
 
-OTHER_CONFIGURATION = "the server's command, address or variables are others now"
+OTHER_CONFIGURATION = "the server's command, address or variables have changed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,5 +74,5 @@ def _changing(path: Path) -> Generator[list[Rule]]:
             if tuple(kept) != before:
                 write_bytes(place, written(kept))
     except OSError as error:
-        told = f"{path}: cannot be written: {error.strerror}; mend its rights"
+        told = f"{path}: cannot be written: {error.strerror}; change its permissions"
         raise ConfigError(told) from error

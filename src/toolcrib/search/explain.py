@@ -133,7 +133,7 @@ def _summary(trace: Trace, id: str, limit: int) -> str:
     rank, _ = _place(trace.ranking, id)
     place, _ = _place(trace.kept, id)
     if rank is None and not trace.steps:
-        return "not returned: the query has a form of its own, and does not ask for it"
+        return "not returned: the query asks for tools by name or pattern, and this is none of them"
     if rank is None:
         return "not found: no arm has it among its first, and the query does not name it"
     if not trace.kept:

@@ -154,10 +154,10 @@ def _told(
     if answer.nearest:
         yield f"Nearest names: {', '.join(answer.nearest)}"
     if answer.names:
-        yield listing(answer.names, LISTING_TOKENS, "There is:")
+        yield listing(answer.names, LISTING_TOKENS, "What there is:")
     elif answer.namespaces:
         sizes = (f"{name} ({size})" for name, size in answer.namespaces.items())
-        yield f"There is: {', '.join(sizes)}"
+        yield f"What there is: {', '.join(sizes)}"
     if answer.note:
         yield answer.note
     yield from map(str, answer.unavailable)

@@ -21,7 +21,7 @@ def unrevealed(name: str, deferred: Iterable[str]) -> Refused:
 def no_tool(entry: Entry) -> Refused:
     """A skill or an agent, with the way to its text."""
     message = (
-        f"{entry.name!r} is no tool but a {entry.capability.kind}: call {NAME} with"
+        f"{entry.name!r} is not a tool but a {entry.capability.kind}: call {NAME} with"
         f" `read: {entry.name}` for its text"
     )
     return Refused("not_a_tool", "state", message)

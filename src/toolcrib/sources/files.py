@@ -55,7 +55,7 @@ class FileSource(Generic[C]):
     async def call(self, call: Call, running: Running) -> Outcome:  # noqa: ARG002 - nothing runs
         """Always raises `UnknownTool`: there are no tools here."""
         raise UnknownTool(
-            f"{call.name!r} is no tool to call: read it if it is a skill, "
+            f"{call.name!r} is not a tool to call: read it if it is a skill, "
             "hand it the work if it is an agent"
         )
 

@@ -93,7 +93,7 @@ def tool_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo
 def function_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> Function:
     """As `tool_from`, with all that is needed to call it."""
     if not callable(fn):
-        raise DeclarationError(f"{fn!r:.80} is no function; pass functions one by one")
+        raise DeclarationError(f"{fn!r:.80} is not a function; pass functions one by one")
     said = parse_docstring(inspect.getdoc(fn))
     signature = signature_of(fn, said.parameters)
     name = getattr(fn, "__name__", "")

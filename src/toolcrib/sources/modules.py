@@ -50,7 +50,7 @@ def public_functions(module: object, facts: ToolFacts) -> list[Function]:
     no module, for one without such functions, and for a function that nothing describes.
     """
     if not isinstance(module, ModuleType):
-        message = f"{module!r:.80} is no module; `import my_tools`, then add_all(my_tools)"
+        message = f"{module!r:.80} is not a module; `import my_tools`, then add_all(my_tools)"
         raise DeclarationError(message)
     found = [_function(fn, facts) for fn in _public(module)]
     label = module_of(found[0].run) if found else module.__name__
@@ -60,7 +60,7 @@ def public_functions(module: object, facts: ToolFacts) -> list[Function]:
     if mute := [each.info.name for each in found if not each.info.description]:
         message = (
             f"{label}: {', '.join(mute)} has no docstring, so no search would find it; write one,"
-            " or hide a function that is no tool: begin its name with `_`, or leave it out of"
+            " or hide a function that is not a tool: begin its name with `_`, or leave it out of"
             " `__all__`"
         )
         raise DeclarationError(message)
@@ -98,7 +98,7 @@ def _imported(reference: str) -> ModuleType:
 def _from_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path.absolute())
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python file")
+        raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -81,7 +81,9 @@ def _contributions(found: object) -> Iterable[object]:
         return [made]
     if isinstance(made, Iterable) and not isinstance(made, str):
         return cast("Iterable[object]", made)
-    raise TypeError(f"{made!r:.80} is no function and no source; if a tool returned it, add @tool")
+    raise TypeError(
+        f"{made!r:.80} is neither a function nor a source; if a tool returned it, add @tool"
+    )
 
 
 def _is_factory(found: object) -> TypeGuard[Callable[[], object]]:

@@ -59,7 +59,7 @@ def read_skill_file(skill: SkillInfo, path: str, own: Own) -> str:
     except (OSError, ValueError) as error:
         raise SourceError(f"{path!r:.200} of {skill.name!r} cannot be read: {error}") from error
     except DeclarationError:
-        raise SourceError(f"{path!r} of {skill.name!r} is no UTF-8 text") from None
+        raise SourceError(f"{path!r} of {skill.name!r} is not UTF-8 text") from None
 
 
 def _is_plain(name: str) -> bool:

@@ -51,7 +51,9 @@ class Backups:
             with locked(self._folder / "takeover"):
                 yield
         except OSError as error:
-            raise ConfigError(f"{self._folder}: {error.strerror}; try again, or free it") from error
+            raise ConfigError(
+                f"{self._folder}: {error.strerror}; try again, or change its permissions"
+            ) from error
 
     def keep(self, backup: Backup) -> Path:
         """Write it down. Raises `ConfigError`."""
@@ -120,4 +122,4 @@ def _read(path: Path) -> Backup:
         known = tuple(values.pop("known"))
         return Backup(**values, known=known)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ConfigError(f"{path}: is no backup of ours; move it away") from error
+        raise ConfigError(f"{path}: is not a backup of ours; move it away") from error

@@ -37,7 +37,7 @@ def table(document: JsonObject, path: Sequence[str]) -> JsonObject | None:
         if found is None:
             return None
         if not isinstance(found, Mapping):
-            raise ConfigError(f"{'.'.join(path[:depth])!r} is no object")
+            raise ConfigError(f"{'.'.join(path[:depth])!r} is not an object")
     return cast("JsonObject", found)
 
 

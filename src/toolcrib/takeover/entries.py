@@ -35,7 +35,7 @@ def read_entry(shape: Shape, entry: Json, home: Path, project: Path | None = Non
     In a project's file, paths are taken from the project's folder, as clients do.
     """
     if not isinstance(entry, Mapping):
-        raise CannotBeTaken("it is no object")
+        raise CannotBeTaken("it is not an object")
     if narrow := [key for key in entry if key in shape.narrowing and entry[key] not in (None, [])]:
         raise CannotBeTaken(f"it has `{narrow[0]}`, which has no counterpart here")
     reader = _Entry(shape, entry, _fixed(home, project), project)
@@ -86,7 +86,7 @@ class _Entry:
     def _why_not(self, kind: str) -> str:
         if kind in LOCAL_TYPES | REMOTE_TYPES:
             return "it has no command and no address; the client knows it otherwise"
-        return f"it is of the type {kind!r}, which is not known here"
+        return f"its type {kind!r} is not known here"
 
     def _address(self) -> Address | None:
         """The address; by streamable HTTP unless the type, the key or the path says SSE."""
@@ -187,14 +187,14 @@ class _Entry:
         if value is None:
             return {}
         if not isinstance(value, Mapping):
-            raise CannotBeTaken(f"its `{key}` is no object")
+            raise CannotBeTaken(f"its `{key}` is not an object")
         return {name: _as_text(key, each) for name, each in value.items() if each is not None}
 
     def _list(self, value: Json, where: str = "args") -> list[str]:
         if value is None:
             return []
         if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
-            raise CannotBeTaken(f"its `{where}` is no list")
+            raise CannotBeTaken(f"its `{where}` is not a list")
         return [_as_text(where, each) for each in value]
 
 
@@ -203,4 +203,4 @@ def _as_text(where: str, value: Json) -> str:
         return "true" if value else "false"
     if isinstance(value, str | int | float):
         return str(value)
-    raise CannotBeTaken(f"its `{where}` has something in it that is no text")
+    raise CannotBeTaken(f"its `{where}` has something in it that is not text")

@@ -55,7 +55,7 @@ def _walk(root: Node, path: Sequence[str]) -> tuple[Node, Sequence[str]]:
 
 def _members(node: Node, path: Sequence[str]) -> tuple[Member, ...]:
     if not isinstance(node.value, Mapping):
-        raise ConfigError(f"{'.'.join(path) or 'it'} is no object")
+        raise ConfigError(f"{'.'.join(path) or 'it'} is not an object")
     return node.members
 
 

@@ -51,4 +51,4 @@ def _once_each(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _no_constant(name: str) -> Json:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")

@@ -23,7 +23,9 @@ def calculate(expression: Annotated[str, Field(max_length=500)]) -> Number:
     try:
         result = _value(ast.parse(expression.strip(), mode="eval").body)
     except SyntaxError as error:
-        raise ValueError(f"{expression!r} is no expression; write numbers and operators") from error
+        raise ValueError(
+            f"{expression!r} is not an expression; write numbers and operators"
+        ) from error
     except RecursionError as error:
         raise ValueError("the expression is nested too deeply; calculate parts of it") from error
     if not math.isfinite(result):

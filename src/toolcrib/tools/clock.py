@@ -83,7 +83,7 @@ def _parse(time: str, timezone: str) -> datetime:
     try:
         parsed = datetime.fromisoformat(time)
     except ValueError as error:
-        raise ValueError(f"{time!r} is no ISO 8601 time; write 2026-03-01T09:30") from error
+        raise ValueError(f"{time!r} is not an ISO 8601 time; write 2026-03-01T09:30") from error
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=_zone(timezone))
 
 

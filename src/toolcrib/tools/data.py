@@ -89,7 +89,7 @@ def _steps(path: str) -> Iterator[int | str]:
     while at < len(path):
         step = _STEP.match(path, at)
         if not step:
-            raise ValueError(f"{path[at:]!r} is no step of a path; write a.b[0]")
+            raise ValueError(f"{path[at:]!r} is not a step of a path; write a.b[0]")
         at = step.end()
         index, key, quoted = step["index"], step["key"], step["quoted"]
         yield int(index) if index else cast("str", key or quoted)
@@ -105,6 +105,6 @@ def _child(value: Json, step: int | str) -> Json:
         case list(), int() if -len(value) <= step < len(value):
             return value[step]
         case list(), _:
-            raise ValueError(f"{step!r} is no position in this list; it has {len(value)} values")
+            raise ValueError(f"{step!r} is not a position in this list; it has {len(value)} values")
         case _:
             raise ValueError(f"{step!r} leads nowhere: the value here is {json.dumps(value):.60}")

@@ -51,7 +51,7 @@ async def fetch(url: str, *, allow_private: bool = False) -> Page:
 async def _get(url: httpx.URL, *, allow_private: bool) -> Page | httpx.URL:
     """The page at exactly this address, or the address that it redirects to."""
     if url.scheme not in {"http", "https"} or not url.host:
-        raise ValueError(f"{url} is no http or https address; give one")
+        raise ValueError(f"{url} is not an http or https address; give one")
     pinned = url.copy_with(host=await _resolve(url, allow_private=allow_private))
     headers = {"Host": url.netloc.decode(), "User-Agent": "toolcrib", "Accept-Encoding": "identity"}
     name = {"sni_hostname": url.raw_host.decode()}

@@ -41,7 +41,7 @@ def decode_base64(data: str) -> str:
     try:
         return base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True).decode()
     except UnicodeDecodeError as error:
-        raise ValueError("the data is valid Base64, but what it holds is no UTF-8 text") from error
+        raise ValueError("the data is valid Base64, but what it holds is not UTF-8 text") from error
     except ValueError as error:
         raise ValueError(f"this is not Base64 ({error}); copy all of it") from error
 

@@ -94,7 +94,7 @@ def find_files(pattern: str, folder: str = ".", max_results: Count = 200) -> Fou
 def _line(file: BufferedReader, place: Path) -> bytes:
     line = file.readline(MAX_BYTES + 1)
     if len(line) > MAX_BYTES:
-        raise ValueError(f"{place} has a line of more than {MAX_BYTES} bytes; it is no text")
+        raise ValueError(f"{place} has a line of more than {MAX_BYTES} bytes; it is not text")
     return line
 
 

@@ -204,7 +204,7 @@ class Uses:
         try:
             self.write()
         except StoreError as error:
-            _log.warning("what use has taught is not kept: %s", error)
+            _log.warning("what was learned from use is not kept: %s", error)
 
     def _known(self, *, make: bool = False) -> None:
         """Read what is kept, once there is something to read; go on without it if that fails."""

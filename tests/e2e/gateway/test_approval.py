@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from mcp import Client
@@ -16,7 +17,6 @@ from tests.e2e.gateway.visits import ERAS, Door, python_client
 from tests.sources.mcp.faking import FAKE, nothing_left
 
 SERVER = {"command": sys.executable, "args": ["-S", str(FAKE)]}
-CALL = {"name": "mcp_fake_echo", "arguments": {"text": "hello"}}
 
 Call = Callable[[], Awaitable[str]]
 
@@ -36,10 +36,11 @@ def gateway(running: Gateway) -> Gateway:
 
 
 def calling(client: Client) -> Call:
-    """What becomes of the call: the code of its error, or nothing."""
+    """What becomes of a call that nobody else makes: the code of its error, or nothing."""
+    given = {"name": "mcp_fake_echo", "arguments": {"text": uuid4().hex}}
 
     async def call() -> str:
-        result = await client.call_tool("tool_call", CALL)
+        result = await client.call_tool("tool_call", given)
         said: Any = result.structured_content if result.is_error else None
         return said["error"]["code"] if said else ""
 

@@ -158,7 +158,7 @@ def test_keys_that_cannot_be_read_are_no_keys(edging: Edging):
     keyed = edging.right | {"authorization": f"Bearer {edging.key}"}
     answer = edging.ask(path="/mcp/small", headers=keyed)
     assert answer.status == 401
-    assert "no key is good" in answer.json["error"]["message"]
+    assert "no key works" in answer.json["error"]["message"]
     assert edging.ask(headers=edging.right).status == 401
 
 

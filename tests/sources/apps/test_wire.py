@@ -70,5 +70,5 @@ def test_nothing_else_is_raised(text):
 def test_what_is_too_large_or_no_json_is_not_written():
     with pytest.raises(BadMessage, match="send less"):
         write(Reply(1, "x" * MOST_BYTES))
-    with pytest.raises(BadMessage, match="no JSON"):
+    with pytest.raises(BadMessage, match="not a JSON"):
         write(Reply(1, float("nan")))

@@ -175,7 +175,12 @@ def test_the_log_tells_of_starts_lists_crashes_and_stderr(tmp_path, caplog):
     assert "stderr: no licence found" in said(bad)
     assert said(bad)[-1].endswith("exit status 3. It said: no licence found (start_failed)")
     events = [record.getMessage() for record in caplog.records]
-    assert "MCP server 'fake': starting" in events
+    assert [each.split(": ")[1].split()[0] for each in events if "'fake'" in each] == [
+        "up",
+        "crash",
+        "up",
+        "stopped",
+    ]
     assert not any("stderr: " in event for event in events)
 
 
@@ -185,6 +190,18 @@ def _server(source) -> int:
     lines = {pid: every[pid][1] for pid in below(source._keeper.pid, every)}
     [pid] = [pid for pid, line in lines.items() if "launcher" not in line]
     return pid
+
+
+def test_the_same_failure_is_said_aloud_once(tmp_path, caplog):
+    caplog.set_level("INFO", logger="toolcrib.sources.mcp.server_log")
+    found = servers(tmp_path, bad=entry("exit-at-once"))
+    with nothing_left():
+        for _ in range(3):
+            assert found.sources[0].refresh().result(HANG_S).error
+        found.close()
+    assert len([each for each in caplog.records if "no licence" in each.getMessage()]) == 1
+    written = said(log_path(tmp_path / "state", "bad"))
+    assert len([line for line in written if "(start_failed)" in line]) == 3
 
 
 def test_secrets_of_a_server_do_not_reach_its_log(tmp_path):

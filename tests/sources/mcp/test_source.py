@@ -208,7 +208,7 @@ def test_a_list_without_end_does_not_replace_a_good_one(shop):
     source._keeper.config = fake("endless-cursor")
     source.refresh().result(HANG_S)
     assert len(source.capabilities()) == 12
-    assert "lists without end" in source.problems[0]
+    assert "lists tools without end" in source.problems[0]
 
 
 def test_a_disabled_server_is_listed_and_never_started(shop):

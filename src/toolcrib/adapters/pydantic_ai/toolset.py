@@ -139,7 +139,7 @@ def _check_leave(request: ApprovalRequest, ctx: RunContext[Any]) -> None:
         raise ApprovalRequired(_question(request))
     shown = ctx.tool_call_metadata
     if isinstance(shown, Mapping) and cast("Mapping[str, Any]", shown).get("pin") != request.pin:
-        raise ToolFailed(f"{request.name!r} was approved as another tool than it is now")
+        raise ToolFailed(f"{request.name!r} has changed since it was approved")
 
 
 def _question(request: ApprovalRequest) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def _shims(opened: Opened, patient: Patient) -> Iterator[Finding]:
             message = f"{client.title}: {'.'.join(client.allowed)} does not let {name!r} in"
             yield Finding(AREA, "problem", message, f"add it to the list in {target.path}")
         elif target.path.resolve() in {file.resolve() for file in patient.settings.mcp_config}:
-            message = f"{target.path}: holds the gateway, and is read for servers of the gateway"
+            message = f"{target.path} lists the gateway, which reads its own servers from it"
             yield Finding(AREA, "problem", message, "take it out of `mcp_config`")
 
 

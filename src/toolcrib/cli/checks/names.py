@@ -40,7 +40,7 @@ def _cut_short(setting: str, pattern: str, entries: Sequence[Entry]) -> Iterator
     if not left_out:
         return
     meant = sorted({_source(entry) for entry in fitting if grants(pattern, entry)})
-    whose = f"only for {', '.join(meant)}" if meant else "for no source, as it spells out none"
+    whose = f"only for {', '.join(meant)}" if meant else "for no source, because it names none"
     forms = ", ".join(f"`{each}/...`" for each in meant or sorted(set(map(_source, left_out))))
     message = (
         f"{setting}: {pattern!r} counts {whose}, though {_some(left_out)} of"

@@ -35,7 +35,7 @@ def _file(path: Path) -> Iterator[Finding]:
     try:
         found = condition(path)
     except ToolcribError as error:
-        yield Finding(AREA, "problem", str(error), "mend it, or set another `store`")
+        yield Finding(AREA, "problem", str(error), "repair it, or set another `store`")
         return
     if found.damage:
         remedy = "remove it and run `toolcrib index`: it holds nothing that cannot be made again"
@@ -54,11 +54,11 @@ def check_index(patient: Patient) -> Iterator[Finding]:
     try:
         fits = patient.crib.stored_index_fits()
     except ToolcribError as error:
-        yield Finding(INDEX, "problem", str(error), "see what is said of the store")
+        yield Finding(INDEX, "problem", str(error), "see the finding about the store")
         return
     count = len(patient.crib.entries())
     if fits is False:
-        message = f"the stored index is not of these {count} capabilities, so each start indexes"
+        message = f"the stored index is not of these {count} capabilities, so it is not used"
         yield Finding(INDEX, "warning", message, "toolcrib index")
     else:
         where = "stored" if fits else "made in memory at each start"

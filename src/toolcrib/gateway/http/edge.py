@@ -85,7 +85,9 @@ class Edge:
         check_host(headers, self.port, self.settings().hosts)
         check_origin(headers, self.settings().origins)
         if "upgrade" in headers:
-            raise Refusal(400, "bad_request", "nothing is upgraded here; use streamable HTTP")
+            raise Refusal(
+                400, "bad_request", "connections are not upgraded here; use streamable HTTP"
+            )
         endpoint = _endpoint(scope["path"])
         if endpoint is None:
             raise Refusal(404, "not_found", "there is nothing here; MCP is at /mcp, /mcp/PROFILE")

@@ -34,7 +34,7 @@ def check_host(headers: Mapping[str, str], port: int, more: Collection[str]) -> 
     host = headers.get("host", "")
     allowed = {f"{name}:{port}" for name in LOOPBACK} | {name.lower() for name in more}
     if not _HOST.fullmatch(host) or host.lower() not in allowed:
-        told = "this name is not ours; use 127.0.0.1 with the port, or set `gateway.hosts`"
+        told = "this Host header is not served; use 127.0.0.1 with the port, or set `gateway.hosts`"
         raise Refusal(421, "bad_host", told)
 
 
@@ -42,10 +42,10 @@ def check_origin(headers: Mapping[str, str], allowed: Collection[str]) -> None:
     """Whether no page of a stranger's sent it. Raises `Refusal`."""
     origin = headers.get("origin")
     if origin is not None and origin not in allowed:
-        told = "pages of this origin are not served; if it is yours, set `gateway.origins`"
+        told = "pages of this origin are refused; if it is yours, add it to `gateway.origins`"
         raise Refusal(403, "bad_origin", told)
     if origin is None and headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
-        raise Refusal(403, "bad_origin", "web pages are not served; use an MCP client")
+        raise Refusal(403, "bad_origin", "requests from web pages are refused; use an MCP client")
 
 
 def check_content(headers: Mapping[str, str]) -> None:

@@ -52,7 +52,7 @@ def write_address(path: Path, address: Address) -> None:
         make_folder(path.parent)
         write_bytes(path, json.dumps(asdict(address)).encode())
     except OSError as error:
-        told = f"{path} cannot be written ({error.strerror}); free space, or rights"
+        told = f"{path} cannot be written ({error.strerror}); check space and permissions"
         raise SourceError(told) from error
 
 
@@ -63,9 +63,13 @@ def read_address(path: Path) -> Address:
             case {"port": int(port), "token": str(token), "pid": int(pid)}:
                 return Address(port, token, pid)
             case _:
-                raise SourceError(f"{path} is no address; start Toolcrib again")
+                raise SourceError(
+                    f"{path} is not an address that can be used; start Toolcrib again"
+                )
     except (OSError, ValueError) as error:
-        raise SourceError(f"{path}: nobody lets apps join; start Toolcrib") from error
+        raise SourceError(
+            f"{path}: no Toolcrib that lets apps join is running; start `toolcrib serve`"
+        ) from error
 
 
 class Claim:
@@ -80,7 +84,7 @@ class Claim:
             told = "another Toolcrib lets apps join already; stop that one, or let it serve"
             raise SourceError(told) from error
         except OSError as error:
-            told = f"{self.file} cannot be locked ({error.strerror}); free its folder"
+            told = f"{self.file} cannot be locked ({error.strerror}); check the permissions"
             raise SourceError(told) from error
 
     def close(self) -> None:

@@ -58,7 +58,9 @@ class SDKToolsCache:
             make_folder(self._folder)
             write_bytes(self.path(known.name), content)
         except OSError as error:
-            message = f"{self._folder}: cannot be written ({error.strerror}); free space, or rights"
+            message = (
+                f"{self._folder}: cannot be written ({error.strerror}); check space and permissions"
+            )
             raise SourceError(message) from error
 
     def forget(self, app: str) -> None:
@@ -84,8 +86,8 @@ def _set_aside(path: Path, error: Exception) -> str:
     aside = path.with_suffix(".bad")
     with suppress(OSError):
         path.replace(aside)
-    reason = error.strerror if isinstance(error, OSError) else "is damaged"
-    return f"what was known of an app {reason}, and is now {aside}; start the app once"
+    cause = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else "is damaged"
+    return f"what was known of an app {cause}, and was moved to {aside}; start the app once"
 
 
 def _written(known: KnownApp) -> bytes:

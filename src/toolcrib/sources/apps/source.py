@@ -237,5 +237,5 @@ def _heard_here(progress: Progress) -> Progress:
 
 
 def _other(tool: ToolInfo) -> CallError:
-    told = f"the app was started, and its tool {tool.name!r} is another now; search for it again"
+    told = f"the app was started, and its tool {tool.name!r} has changed; search for it again"
     return CallError("definition_changed", "state", told)

@@ -84,7 +84,7 @@ def _text(raw: JsonObject, key: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise DeclarationError(f"tool {raw['name']!r}: {key} has half a character") from None
+        raise DeclarationError(f"tool {raw['name']!r}: {key} has half a surrogate pair") from None
     return value
 
 

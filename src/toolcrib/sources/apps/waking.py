@@ -47,7 +47,7 @@ class Waker:
         if not done:
             return self._error("the deadline came while the app was starting; allow it more time")
         if self._starting.cancelled():
-            return self._error("was not started, for Toolcrib ends")
+            return self._error("was not started, because Toolcrib is closing")
         return self._starting.result()
 
     def used(self) -> None:

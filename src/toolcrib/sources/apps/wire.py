@@ -89,7 +89,7 @@ def write(message: Message) -> str:
     try:
         text = json.dumps(_object_of(message), separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadMessage(NOT_JSON, f"this is no JSON value: {error}") from None
+        raise BadMessage(NOT_JSON, f"this is not a JSON value: {error}") from None
     if len(text) > MOST_BYTES:
         raise BadMessage(NOT_A_REQUEST, f"more than {MOST_BYTES:,} bytes; send less")
     return text

@@ -82,7 +82,9 @@ class MCPToolsCache:
             path = self.path(known.server, known.config_hash)
             write_bytes(path, content)
         except OSError as error:
-            message = f"{self._folder}: cannot be written ({error.strerror}); free space, or rights"
+            message = (
+                f"{self._folder}: cannot be written ({error.strerror}); check space and permissions"
+            )
             raise SourceError(message) from error
         self._let_go(path)
 

@@ -156,7 +156,7 @@ class _Reader:
             kept = bounded(value)
         except TooLarge as error:
             return self._left_out(key, str(error))
-        return kept if isinstance(kept, Mapping) else self._left_out(key, "is no object")
+        return kept if isinstance(kept, Mapping) else self._left_out(key, "is not an object")
 
     def _left_out(self, key: str, why: str) -> None:
         """Say so. Without the schema of its arguments, a tool cannot be called."""

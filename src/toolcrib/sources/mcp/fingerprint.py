@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import astuple
 from pathlib import Path
 
 from toolcrib.errors import SourceError
@@ -29,7 +30,7 @@ def install_key(path: Path) -> bytes:
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror or error}; make it readable for you") from error
     if len(key) != KEY_BYTES:
-        raise SourceError(f"{path}: is no key of {KEY_BYTES} bytes; remove it to get a new one")
+        raise SourceError(f"{path}: is not a key of {KEY_BYTES} bytes; remove it to get a new one")
     return key
 
 
@@ -58,6 +59,7 @@ def _command(transport: Command) -> dict[str, object]:
         "env": sorted(transport.env),
         "references": references(transport.env.values()),
         "env_from": sorted(transport.env_from.items()),
+        **({"isolation": astuple(transport.isolation)} if transport.isolation else {}),
     }
 
 

@@ -96,7 +96,9 @@ class _Bounded(sdk.httpx2.AsyncBaseTransport):
         headers = response.headers
         if headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
-            return _refused(request, sdk.UNREADABLE, "its reply came packed, unasked")
+            return _refused(
+                request, sdk.UNREADABLE, "its reply came compressed, though nobody asked for that"
+            )
         if headers.get("content-type", "").startswith("text/event-stream"):
             return response
         body = await _body(response)

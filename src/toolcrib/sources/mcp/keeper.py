@@ -182,7 +182,7 @@ class Keeper:
             told = f"{call.name!r} is not as it was approved; `toolcrib review {self.config.id}`"
             raise StartFailed("definition_changed", told, retryable=False)
         if call.pin not in ("", judged.pin):
-            told = f"{call.name!r} is defined otherwise than when it was shown; search again"
+            told = f"{call.name!r} has another definition than when it was shown; search again"
             raise StartFailed("definition_changed", told, retryable=False)
 
     def _check_offers(self) -> None:
@@ -269,7 +269,7 @@ class Keeper:
         if self._tasks:
             await asyncio.wait(self._tasks)  # what is left of the last one
         self._fresh.begin()
-        self.memory.log.note("starting")
+        self.memory.log.note("starting", aloud=False)
         try:
             connection, greeting = await self._startup.reach(self.memory.facts)
         except StartFailed as error:

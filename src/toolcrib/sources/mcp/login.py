@@ -63,7 +63,7 @@ async def log_in(
     if authorizer.error:
         raise SourceError(_failed(server, authorizer.error, authorizer.redactor))
     if authorizer.refused:
-        raise SourceError(f"{server!r} does not let us in, although the login went well")
+        raise SourceError(f"{server!r} refuses access, although the login went well")
 
 
 def _authorizer(
@@ -100,7 +100,7 @@ def _failed(server: str, error: Exception, redactor: Redactor) -> str:
     if isinstance(error, SourceError):
         return str(error)
     if isinstance(error, Denied):
-        return f"the login to {server!r} was denied: {_said(error, redactor)}; ask who may"
+        return f"the login to {server!r} was denied: {_said(error, redactor)}; ask somebody who may"
     return f"the login to {server!r} failed: {_said(error, redactor)}"
 
 

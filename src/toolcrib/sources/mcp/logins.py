@@ -68,7 +68,9 @@ class LoginFile:
                 if not renews or self.path.exists():
                     write_bytes(self.path, json.dumps(content).encode())
         except OSError as error:
-            message = f"{self.path.parent}: cannot be written ({error.strerror}); mend its rights"
+            message = (
+                f"{self.path.parent}: cannot be written ({error.strerror}); change its permissions"
+            )
             raise SourceError(message) from error
 
     def forget(self) -> bool:

@@ -32,6 +32,7 @@ class Memory:
         self._cache = cache
         self.trust = trust
         self.log = log or ServerLog(server)
+        self._said = ""
         self._judged: tuple[KnownServer | None, object, Judgement] = None, None, Judgement()
         self.known, self.problem = cache.read(server, config_hash)
         self.failure = cache.read_failure(server, config_hash)
@@ -78,7 +79,9 @@ class Memory:
         """Remember how a start went; None is well."""
         before, self.failure = self.failure, failure
         if failure:
-            self.log.note(f"{failure.message} ({failure.code})")
+            said = f"{failure.message} ({failure.code})"
+            self.log.note(said, aloud=said != self._said)
+            self._said = said
         if failure or before:
             self._cache.write_failure(self._server, self._hash, failure)
 
@@ -89,7 +92,9 @@ class Memory:
         offers = {**before.offers, **listing.offers}
         if listing.complete or self.known is None or not before.complete:
             return replace(listing, offers=offers)
-        self.problem = f"MCP server {self._server!r} lists without end; the last whole list stays"
+        self.problem = (
+            f"MCP server {self._server!r} lists tools without end; its last whole list stays"
+        )
         return replace(before, offers=offers)
 
     def _write(self, known: KnownServer) -> None:

@@ -114,7 +114,9 @@ def _read(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not JSON: {error}; correct it, or move it away") from error
     if not isinstance(top, dict):
-        raise ConfigError(f"{path}: is no object with `mcpServers`; correct it, or move it away")
+        raise ConfigError(
+            f"{path}: is not an object with `mcpServers`; correct it, or move it away"
+        )
     return cast("dict[str, Any]", top)
 
 
@@ -125,7 +127,7 @@ def _table(path: Path, top: dict[str, Any]) -> dict[str, Any]:
 def _object(path: Path, top: dict[str, Any], name: str) -> dict[str, Any]:
     table = top.setdefault(name, {})
     if not isinstance(table, dict):
-        raise ConfigError(f"{path}: {name!r} is no object; correct it, or move the file away")
+        raise ConfigError(f"{path}: {name!r} is not an object; correct it, or move the file away")
     return cast("dict[str, Any]", table)
 
 
@@ -149,5 +151,5 @@ def _changing_file(path: Path) -> Generator[dict[str, Any]]:
                 write_bytes(place, _text(top).encode())
     except OSError as error:
         raise ConfigError(
-            f"{path}: cannot be written: {error.strerror}; mend its rights"
+            f"{path}: cannot be written: {error.strerror}; change its permissions"
         ) from error

@@ -1,7 +1,10 @@
 """How a server is reached: as a process of ours, or at an address elsewhere."""
 
+import asyncio
 import os
-from contextlib import AbstractAsyncContextManager
+import subprocess
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -9,6 +12,7 @@ from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.diagnosis import Diagnosis, Start, diagnose, no_command
 from toolcrib.sources.mcp.environment import environment
 from toolcrib.sources.mcp.http import HttpTransport
+from toolcrib.sources.mcp.isolation import Launch, launch
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.package_runner import package_runner
 from toolcrib.sources.mcp.secret_values import given_secrets, sent_secrets
@@ -30,6 +34,7 @@ LONGEST_CAUSE = 600
 LONGEST_REASON = 300
 FINISH_S = 300.0
 """For an install that nobody waits for any more."""
+CLEAN_UP_S = 10.0
 _ENDED_BY_US = 128
 
 
@@ -40,15 +45,23 @@ class ByCommand:
 
     def __init__(self, config: ServerConfig, command: Command, log: ServerLog) -> None:
         env = environment(command, inherits=config.inherits)
+        self._launch = start = launch(config.id, command, env)
         self.redactor = Redactor(given_secrets(command, os.environ, config.inherits))
         self._start = Start(config.id, command, env)
         runner = package_runner(command)
         finish_s = FINISH_S if runner and runner.unpacks else 0.0
-        start = (command.command, *command.args), env, command.cwd
-        self._transport = StdioTransport(*start, log.stderr(self.redactor), finish_s)
+        placed = start.words, start.env, start.cwd
+        self._transport = StdioTransport(*placed, log.stderr(self.redactor), finish_s)
 
-    def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:
-        return self._transport.streams()
+    @asynccontextmanager
+    async def streams(self) -> AsyncGenerator[sdk.TransportStreams]:
+        try:
+            async with self._transport.streams() as streams:
+                yield streams
+        finally:
+            if self._launch.cleanup and self._transport.process:
+                with sdk.CancelScope(shield=True):
+                    await asyncio.to_thread(_clean_up, self._launch)
 
     @property
     def pid(self) -> int | None:
@@ -99,6 +112,12 @@ class ByCommand:
     def _diagnosis(self) -> Diagnosis | None:
         process = self._transport.process
         return diagnose(self.redactor.text(process.stderr), self._start) if process else None
+
+
+def _clean_up(launch: Launch) -> None:
+    """Let nothing of it go on, should its client have been killed; what is gone is no error."""
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(launch.cleanup, env=launch.env, capture_output=True, timeout=CLEAN_UP_S)  # noqa: S603, PLW1510 - ours
 
 
 class ByAddress:

@@ -23,7 +23,9 @@ def outcome(result: sdk.BaseModel, server: str) -> Outcome:
     blocks, structured = said["content"], result.structured_content
     if not result.is_error:
         return Outcome(blocks, structured, meta=meta, blocks=True)
-    message = shown(" ".join(_texts(result)), LONGEST_MESSAGE) or "the tool failed, without a word"
+    message = (
+        shown(" ".join(_texts(result)), LONGEST_MESSAGE) or "the tool failed, and gave no reason"
+    )
     error = CallError("tool_failed", "call", message, server, effect="failed")
     return Outcome(blocks, structured, error, meta=meta, blocks=True)
 

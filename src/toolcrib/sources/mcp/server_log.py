@@ -52,10 +52,11 @@ class ServerLog:
         self._server = server
         self._path = path
 
-    def note(self, words: str) -> None:
-        """Something that happened to the server, in a line; also for the log of this process."""
+    def note(self, words: str, *, aloud: bool = True) -> None:
+        """Something that happened to the server, in a line; `aloud` in the process's log too."""
         said = _one_line(words, LONGEST_EVENT)
-        _log.info("MCP server %r: %s", self._server, said)
+        if aloud:
+            _log.info("MCP server %r: %s", self._server, said)
         self.write(f"{_now()} toolcrib: {said}\n")
 
     def ended(self, why: str, status: int | None, up_s: float) -> None:

@@ -153,6 +153,12 @@ class McpSource:
         self._keeper.config = config
 
     @property
+    def starting(self) -> str:
+        """What its start is at, for people; empty while it does not start."""
+        phase = self._keeper.phase
+        return phase.words() if phase else ""
+
+    @property
     def is_unknown(self) -> bool:
         """Whether its tools were never listed, as it is configured, and may be."""
         return self._memory.known is None and not self.config.disabled
@@ -243,7 +249,7 @@ class McpSource:
 
     def _status(self, *, listing: bool) -> ServerStatus:
         known, transport = self._memory.known, self.config.transport
-        pid, phase = self._keeper.pid, self._keeper.phase
+        pid = self._keeper.pid
         status = ServerStatus(
             server=self.server,
             transport="stdio" if isinstance(transport, Command) else transport.kind,
@@ -256,7 +262,7 @@ class McpSource:
             seen=known.fetched if known else 0.0,
             failure=self._memory.failure,
             memory_bytes=resident_bytes(pid) if pid else None,
-            starting=phase.words() if phase else "",
+            starting=self.starting,
             listing=listing,
         )
         return replace(status, unavailable=unavailable(self.config, status))

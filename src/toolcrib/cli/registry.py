@@ -1,0 +1,121 @@
+"""`toolcrib add --from`: a server as the MCP registry describes it, shown before it is taken."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+import typer
+
+from toolcrib.cli.screen import console, safe, warn
+from toolcrib.cli.takeover import Choices, at_terminal
+from toolcrib.errors import ConfigError
+from toolcrib.model import JsonObject
+from toolcrib.sources.mcp.registry import KINDS, Filled, Published, Way, fill, read_published
+from toolcrib.sources.mcp.registry_inputs import Input
+from toolcrib.sources.text_file import read_text
+
+MOST_CHARACTERS = 1024 * 1024
+
+
+def chosen(
+    file: str, name: str, use: str, given: Sequence[str], choices: Choices
+) -> tuple[str, JsonObject]:
+    """The name and the entry that the person agrees to. Raises `ConfigError`.
+
+    On a terminal what is missing is asked for; elsewhere it is an error that says how to give it.
+    """
+    choices.refuse_silence()
+    published = read_published(*_read(file))
+    way = _way(published, use)
+    values = dict(map(_value, given))
+    filled = fill(way, values)
+    while filled.missing:
+        values |= _asked(filled.missing, choices)
+        filled = fill(way, values)
+    name = name or published.short_name
+    if not choices.as_json:
+        _show(published, way, filled)
+    _warn(filled)
+    if not choices.agreed(f"Add it as {name}?"):
+        raise typer.Exit(1)
+    return name, filled.entry
+
+
+def _read(file: str) -> tuple[str, str]:
+    if file == "-":
+        return sys.stdin.read(MOST_CHARACTERS), "standard input"
+    return read_text(Path(file)), file
+
+
+def _value(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise ConfigError(f"`--value` takes NAME=TEXT, not {text!r}")
+    return name, value
+
+
+def _way(published: Published, use: str) -> Way:
+    """The one that is asked for; else the first whose program is here, else an address."""
+    if use and use not in KINDS:
+        raise ConfigError(f"there is no kind {use!r}; there are {', '.join(KINDS)}")
+    ways = [way for way in published.ways if use in ("", way.kind)]
+    if not ways:
+        there = ", ".join(way.kind for way in published.ways) or "no way that can be used here"
+        why = "; ".join(published.others)
+        raise ConfigError(f"{published.name} has {there}{f' ({why})' if why else ''}")
+    return next((way for way in ways if _is_here(way)), ways[0])
+
+
+def _is_here(way: Way) -> bool:
+    entry = fill(way, {}).entry
+    return way.kind == "remote" or shutil.which(str(entry["command"])) is not None
+
+
+def _asked(missing: Sequence[Input], choices: Choices) -> Mapping[str, str]:
+    if choices.yes or choices.as_json or not at_terminal():
+        wanted = " ".join(f"--value {each.key}=..." for each in missing)
+        told = "; ".join(f"{each.key}: {each.description or 'no description'}" for each in missing)
+        raise ConfigError(f"it needs {wanted} ({told})")
+    return {each.key: _ask(each) for each in missing}
+
+
+def _ask(each: Input) -> str:
+    words = f"{each.description or each.key} ({each.key}"
+    told = f"; one of {', '.join(each.choices)})" if each.choices else ")"
+    answer = typer.prompt(safe(words + told).plain, hide_input=each.is_secret)
+    return cast("str", answer)
+
+
+def _show(published: Published, way: Way, filled: Filled) -> None:
+    screen = console()
+    screen.print(safe(f"{published.name} {published.version}"), style="bold", soft_wrap=True)
+    if published.description:
+        screen.print(safe(published.description), soft_wrap=True)
+    entry = filled.entry
+    if way.kind == "remote":
+        screen.print(safe(f"  is reached at {entry['url']}"), soft_wrap=True)
+    else:
+        args = cast("list[str]", entry.get("args", []))
+        line = shlex.join([str(entry["command"]), *args])
+        screen.print(safe(f"  runs {line}"), soft_wrap=True)
+    for key in ("env", "env_from", "headers"):
+        if entry.get(key):
+            names = ", ".join(cast("Mapping[str, str]", entry[key]))
+            screen.print(safe(f"  {key}: {names}"), soft_wrap=True)
+    others = [each.kind for each in published.ways if each is not way]
+    if others:
+        screen.print(safe(f"  other ways, by --use: {', '.join(dict.fromkeys(others))}"))
+
+
+def _warn(filled: Filled) -> None:
+    """Say which variables have to be set, and which secrets are written down."""
+    for each in filled.secrets:
+        if not os.environ.get(each.key):
+            told = f": {each.description}" if each.description else ""
+            warn(f"the variable {each.key} is not set here; set it where Toolcrib runs{told}")
+    for key in filled.written:
+        warn(f"the secret {key} is written down in your `servers.json`")
