@@ -3,10 +3,10 @@
     python -m benchmarks.journey [--setup]
 
 In an empty home, with the servers' packages in npm's cache: `toolcrib import --yes`, or `toolcrib
-setup --yes`. Then what now stands in Claude Desktop's file is started by a client of each era of the
-protocol, and by codex and opencode where `make clients` has installed them; each calls a tool that
-reads and one that writes, of every server. Prints what each step took, and what lay between nothing
-and the first answer. Exit code 1: something was not answered.
+setup --yes`. Then what now stands in Claude Desktop's file is started by a client of each era of
+the protocol, and by codex and opencode where `make clients` has installed them; each calls a tool
+that reads and one that writes, of every server. Prints what each step took, and what lay between
+nothing and the first answer. Exit code 1: something was not answered.
 """
 
 import asyncio
