@@ -73,7 +73,7 @@ $(VENV)/.created:
 
 $(VENV)/.package: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib into $(VENV)"
-	@$(INSTALL) --editable . && touch $@
+	@$(INSTALL) --editable '.[tokens]' && touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib and what its tests and checks need into $(VENV)"

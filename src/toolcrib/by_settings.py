@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from toolcrib.config import Settings
+from toolcrib.config import Settings, own_servers_file
 from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import ConfigError
@@ -34,7 +34,10 @@ def fit_in_place(old: Settings, new: Settings) -> bool:
     """Whether a crib of the old settings can go on by the new ones."""
     others = Settings.model_fields.keys() - IN_PLACE
     same = all(getattr(old, name) == getattr(new, name) for name in others)
-    return same and all(getattr(old.search, name) == getattr(new.search, name) for name in LEARNING)
+    learns = all(getattr(old.search, name) == getattr(new.search, name) for name in LEARNING)
+    # File tools keep off the files that were named when they were made.
+    unguarded = {*new.mcp_config} - {*old.mcp_config, own_servers_file()}
+    return same and learns and not (new.builtin_tools and unguarded)
 
 
 def rules_of(settings: Settings) -> Rules:

@@ -181,8 +181,8 @@ def test_no_secret_of_any_client_is_shown(run: Run, home: Path):
 
 def test_at_a_terminal_each_client_is_asked_for_and_enter_is_yes(two: tuple[Path, Path]):
     answers = [
-        ("Change both files? [Y/n]", "\n"),
-        ("Change this file? [Y/n]", "n\n"),
+        ("take their place? [Y/n]", "\n"),
+        ("take their place? [Y/n]", "n\n"),
         ("Believe what the servers say of their tools? [Y/n]", "\n"),
         ("For all of them [allow]", "\n"),
     ]
@@ -199,7 +199,7 @@ def test_the_stricter_choice_is_written_down_as_rules(run: Run, home: Path):
     shown = at_terminal(
         "setup",
         answers=[
-            ("Change both files? [Y/n]", "\n"),
+            ("take their place? [Y/n]", "\n"),
             ("Believe what the servers say of their tools? [Y/n]", "n\n"),
             ("For all of them [allow]", "sometimes\n"),
             ("For all of them [allow]", "each\n"),
@@ -229,7 +229,7 @@ def test_by_default_all_is_called_as_before(run: Run, home: Path):
 
 def test_ctrl_c_at_a_question_loses_nothing(run: Run, two: tuple[Path, Path]):
     shown = at_terminal(
-        "setup", answers=[("Change both files? [Y/n]", "\n"), ("Change this file? [Y/n]", "\x03")]
+        "setup", answers=[("take their place? [Y/n]", "\n"), ("take their place? [Y/n]", "\x03")]
     )
     assert shown.code == 130
     assert "`toolcrib setup` goes on with the rest" in " ".join(shown.text.split())

@@ -107,6 +107,8 @@ def test_no_command_no_file_and_no_log_has_a_secret(
         run("review", "--json")
         for name in ("mcp_near_tell", "mcp_near_fail", "mcp_far_tell", "mcp_far_fail"):
             assert "***" in run("call", name, "{}")
+        assert "***" in run("logs", "nearexit")
+        run("calls", "--json")
     assert "cannot" in refreshed
     assert {each["server"] for each in listed if each["tools"]} == {"near", "far"}
     for output in (*said, caplog.text):

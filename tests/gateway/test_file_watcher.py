@@ -11,6 +11,8 @@ from mcp import Client
 from tests.gateway.kitchen import Kitchen, entry, pid_of
 from tests.sources.mcp.faking import left_of, nothing_left, text
 from tests.waiting import let_pass_async, until_async
+from toolcrib.by_settings import fit_in_place
+from toolcrib.config import Settings, own_servers_file
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.file_watcher import FileWatcher
 from toolcrib.gateway.guest import LOCAL, Guest, Profile
@@ -223,7 +225,7 @@ def test_what_is_written_without_end_is_read_all_the_same(tmp_path: Path):
         async def write() -> None:
             while True:
                 file.write_text(str(asyncio.get_running_loop().time()))
-                await asyncio.sleep(0.01)
+                await let_pass_async(0.01)
 
         watcher = FileWatcher(lambda: [file])
         watcher.look()
@@ -232,3 +234,14 @@ def test_what_is_written_without_end_is_read_all_the_same(tmp_path: Path):
         writing.cancel()
 
     asyncio.run(scenario())
+
+
+def test_a_new_file_with_servers_is_kept_from_file_tools_which_know_those_of_their_start():
+    old = Settings(builtin_tools=True, mcp_config=(Path("/a.json"), own_servers_file()))
+    more = old.model_copy(update={"mcp_config": (Path("/a.json"), Path("/b.json"))})
+    fewer = old.model_copy(update={"mcp_config": ()})
+    assert not fit_in_place(old, more)
+    assert fit_in_place(old, fewer)
+    assert fit_in_place(fewer, fewer.model_copy(update={"mcp_config": (own_servers_file(),)}))
+    without = {"builtin_tools": False}
+    assert fit_in_place(old.model_copy(update=without), more.model_copy(update=without))

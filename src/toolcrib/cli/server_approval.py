@@ -41,10 +41,9 @@ def settle_approval(
     What differs from the setting is written down as rules. Raises `ConfigError`.
     """
     default = settings.approval.servers
+    chosen: dict[str, ServerApproval] = dict.fromkeys(servers, said or default)
     if asking and said is None and servers:
         chosen = _asked(servers, default)
-    else:
-        chosen = dict.fromkeys(servers, said or default)
     rules = [rule for name, each in chosen.items() for rule in _rules(name, each, default)]
     if rules:
         put_rules(rules_file(), rules)

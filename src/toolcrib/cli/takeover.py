@@ -93,6 +93,8 @@ def step(plan: Plan, backups: Backups, choices: Choices) -> dict[str, object]:
     if not choices.as_json:
         show(plan, brief=choices.guided)
     question = "Change both files?" if plan.added else "Change this file?"
+    if choices.guided:
+        question = "Let the gateway take their place?" if plan.moved else "Let it use the gateway?"
     done = plan.changes and choices.agreed(question)
     kept = carry_out(plan, own_servers_file(), backups) if done else None
     if not choices.as_json:

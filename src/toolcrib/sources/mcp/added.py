@@ -8,7 +8,7 @@ from typing import Any, TypedDict, cast
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject, PermissionKind
 from toolcrib.sources.mcp.config import TABLES, Servers, read_servers, read_table
-from toolcrib.sources.mcp.server import Trust
+from toolcrib.sources.mcp.server import IsolationTool, Trust
 from toolcrib.sources.mcp.servers import McpServers, opened
 
 
@@ -35,6 +35,10 @@ class Entry(TypedDict, total=False):
     believe_annotations: bool
     elicitation: bool
     sampling: bool
+    isolation: IsolationTool
+    isolation_paths: Mapping[str, str]
+    isolation_network: bool
+    isolation_image: str
     enabled_tools: Sequence[str]
     disabled_tools: Sequence[str]
 

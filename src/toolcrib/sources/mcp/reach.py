@@ -1,13 +1,17 @@
 """How a server is reached: as a process of ours, or at an address elsewhere."""
 
+import asyncio
 import os
-from contextlib import AbstractAsyncContextManager
+import subprocess
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.environment import environment
 from toolcrib.sources.mcp.http import HttpTransport
+from toolcrib.sources.mcp.isolation import Launch, launch
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.package_runner import package_runner
 from toolcrib.sources.mcp.secret_values import given_secrets, sent_secrets
@@ -29,6 +33,7 @@ LONGEST_CAUSE = 600
 LONGEST_REASON = 300
 FINISH_S = 300.0
 """For an install that nobody waits for any more."""
+CLEAN_UP_S = 10.0
 _ENDED_BY_US = 128
 
 
@@ -37,17 +42,24 @@ class ByCommand:
 
     expired = False
 
-    def __init__(self, command: Command, log: ServerLog) -> None:
-        env = environment(command)
+    def __init__(self, server: str, command: Command, log: ServerLog) -> None:
+        self._launch = start = launch(server, command, environment(command))
         self.redactor = Redactor(given_secrets(command, os.environ))
         self._command = command
         runner = package_runner(command)
         finish_s = FINISH_S if runner and runner.unpacks else 0.0
-        start = (command.command, *command.args), env, command.cwd
-        self._transport = StdioTransport(*start, log.stderr(self.redactor), finish_s)
+        placed = start.words, start.env, start.cwd
+        self._transport = StdioTransport(*placed, log.stderr(self.redactor), finish_s)
 
-    def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:
-        return self._transport.streams()
+    @asynccontextmanager
+    async def streams(self) -> AsyncGenerator[sdk.TransportStreams]:
+        try:
+            async with self._transport.streams() as streams:
+                yield streams
+        finally:
+            if self._launch.cleanup and self._transport.process:
+                with sdk.CancelScope(shield=True):
+                    await asyncio.to_thread(_clean_up, self._launch)
 
     @property
     def pid(self) -> int | None:
@@ -82,6 +94,12 @@ class ByCommand:
             return StartFailed("not_started", message, retryable=False)
         said = shown(self.redactor.text(str(error or "it ended")), LONGEST_TAIL)
         return StartFailed("start_failed", f"did not start: {said}", self.tail())
+
+
+def _clean_up(launch: Launch) -> None:
+    """Let nothing of it go on, should its client have been killed; what is gone is no error."""
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(launch.cleanup, env=launch.env, capture_output=True, timeout=CLEAN_UP_S)  # noqa: S603, PLW1510 - ours
 
 
 class ByAddress:
@@ -144,7 +162,7 @@ def reach(config: ServerConfig, logins: LoginFile | None, log: ServerLog) -> Rea
     """The way to a server. Raises `ConfigError` where a variable that it needs is not set."""
     transport = config.transport
     if isinstance(transport, Command):
-        return ByCommand(transport, log)
+        return ByCommand(config.id, transport, log)
     return ByAddress(config.id, transport, logins)
 
 

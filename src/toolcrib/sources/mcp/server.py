@@ -11,6 +11,23 @@ Trust = Literal["pinned", "strict", "open"]
 Grant = Literal["authorization_code", "client_credentials"]
 
 
+IsolationTool = Literal["docker", "podman", "bwrap"]
+PathMode = Literal["ro", "rw"]
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """The box that a command runs in, and what of the world there is in it.
+
+    `paths` are files and folders with "ro" or "rw". An `image` is for containers alone.
+    """
+
+    tool: IsolationTool
+    paths: tuple[tuple[str, PathMode], ...] = ()
+    network: bool = True
+    image: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """A program to start and to talk to over its standard input and output.
@@ -25,6 +42,7 @@ class Command:
     env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     env_from: Mapping[str, str] = field(default_factory=dict[str, str])
     cwd: str | None = None
+    isolation: Isolation | None = None
 
 
 @dataclass(frozen=True, slots=True)
