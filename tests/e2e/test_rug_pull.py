@@ -264,7 +264,7 @@ def test_another_command_under_the_same_name_waits(world: World):
     with world.crib() as crib:
         assert crib.get(ECHO).state == "changed"
         assert code(call(crib)) == "changed"
-    assert "has another configuration now" in world.run("review", code=1)
+    assert "fake has another configuration now" in world.run("review", code=1)
     world.run("review", "fake", "--all")
     with world.crib() as crib:
         assert call(crib).ok
