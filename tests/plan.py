@@ -152,7 +152,7 @@ REQUIRED: Mapping[int, Required] = {
     ),
     45: Required("Nothing that a model can reach approves anything."),
     46: Required("Whatever gate fails, the door stays shut."),
-    47: Required("No word of a server lowers the kind of a tool, unless the operator trusts it."),
+    47: Required("No word of a server lowers the kind of a tool, unless approved and believed."),
     48: Required("Only for the hosts and origins that are listed does any route of HTTP answer."),
     49: Required(
         "Without a good credential, or for another's session, nothing answers but health."

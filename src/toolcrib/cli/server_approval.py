@@ -29,7 +29,7 @@ What may the new servers do without your approval?
   ask          reads alone: all else asks you"""
 WHAT_CHANGES = (
     "Your client asked you about each tool; now it asks about `tool_call`, and `tool_call_read` for"
-    " what only reads. `toolcrib ask SERVER` has calls asked for one by one."
+    " what only reads. With `toolcrib ask SERVER` you are asked about each call."
 )
 
 
@@ -41,10 +41,9 @@ def settle_approval(
     What differs from the setting is written down as rules. Raises `ConfigError`.
     """
     default = settings.approval.servers
+    chosen: dict[str, ServerApproval] = dict.fromkeys(servers, said or default)
     if asking and said is None and servers:
         chosen = _asked(servers, default)
-    else:
-        chosen = dict.fromkeys(servers, said or default)
     rules = [rule for name, each in chosen.items() for rule in _rules(name, each, default)]
     if rules:
         put_rules(rules_file(), rules)
