@@ -166,7 +166,7 @@ def test_newer_addresses_come_before_old_ones_and_an_answer_of_the_registry_will
         ({"registryType": "npm"}, "no usable `identifier`"),
         (
             {"registryType": "npm", "identifier": "x", "registryBaseUrl": "https://evil.example"},
-            "https://evil.example, which is no usual registry",
+            "https://evil.example, which is not one of the usual",
         ),
         (
             {"registryType": "npm", "identifier": "x", "transport": {"type": "sse"}},

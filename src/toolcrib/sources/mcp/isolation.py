@@ -127,7 +127,8 @@ def _own_home(server: str) -> Path:
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"{home}: cannot be made: {error.strerror}; mend its rights") from error
+        message = f"{home}: cannot be made: {error.strerror}; change its permissions"
+        raise ConfigError(message) from error
     return home
 
 

@@ -16,6 +16,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.model import Call, Outcome, Running
 from toolcrib.sources.mcp.breaker import MOST_FAILURES, Breaker
 from toolcrib.sources.mcp.cache import Failure
+from toolcrib.sources.mcp.diagnosis import Diagnosis
 from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.errand import Errand
 from toolcrib.sources.mcp.freshness import LIST_FAILED, Freshness
@@ -107,7 +108,7 @@ class Keeper:
         except StartFailed as error:
             if error.code == LIST_FAILED:
                 self._hangs()
-            return self._refusal(error.code, str(error), retryable=error.retryable)
+            return self._refusal(error.code, error.advice, retryable=error.retryable)
         finally:
             self._errands -= 1
             if not self._errands:
@@ -274,7 +275,7 @@ class Keeper:
         except StartFailed as error:
             if error.code != NEEDS_LOGIN:  # who says no is in good health
                 self._breaker.failed(time.monotonic(), was_up=False)
-            self.memory.note(Failure(error.code, str(error), time.time()))
+            self.memory.note(Failure(error.code, str(error), time.time(), *error.diagnosis))
             self._tell()
             raise
         self.memory.note(None)
@@ -303,7 +304,10 @@ class Keeper:
                 self.memory.log,
             )
         except ConfigError as error:
-            raise StartFailed("not_configured", str(error), retryable=False) from error
+            reason, _, remedy = str(error).partition("; ")
+            found = Diagnosis(reason, remedy)
+            told = StartFailed("not_configured", str(error), retryable=False, diagnosis=found)
+            raise told from error
 
     async def _watch(self, connection: "Connection") -> None:
         """Wait for the end of a connection; one that we did not wish for is a failure."""

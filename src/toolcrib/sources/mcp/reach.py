@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.diagnosis import Diagnosis, Start, diagnose, no_command
 from toolcrib.sources.mcp.environment import environment
 from toolcrib.sources.mcp.http import HttpTransport
 from toolcrib.sources.mcp.isolation import Launch, launch
@@ -42,10 +43,11 @@ class ByCommand:
 
     expired = False
 
-    def __init__(self, server: str, command: Command, log: ServerLog) -> None:
-        self._launch = start = launch(server, command, environment(command))
-        self.redactor = Redactor(given_secrets(command, os.environ))
-        self._command = command
+    def __init__(self, config: ServerConfig, command: Command, log: ServerLog) -> None:
+        env = environment(command, inherits=config.inherits)
+        self._launch = start = launch(config.id, command, env)
+        self.redactor = Redactor(given_secrets(command, os.environ, config.inherits))
+        self._start = Start(config.id, command, env)
         runner = package_runner(command)
         finish_s = FINISH_S if runner and runner.unpacks else 0.0
         placed = start.words, start.env, start.cwd
@@ -87,13 +89,29 @@ class ByCommand:
         words = shown_end(said, LONGEST_TAIL) if why == said else shown(why, LONGEST_CAUSE)
         return f"{status}It said: {words}" if words else status.strip()
 
+    def late(self) -> StartFailed:
+        """That it took too long."""
+        found = self._diagnosis()
+        message = f"did not start in time{_because(found)}"
+        return StartFailed("start_timeout", message, self.tail(), diagnosis=found)
+
     def explained(self, error: BaseException | None) -> StartFailed:
         if isinstance(error, OSError) and self._transport.process is None:
-            reason = error.strerror or str(error)
-            message = f"{self._command.command!r} cannot be started: {reason}"
-            return StartFailed("not_started", message, retryable=False)
+            return self._not_started(error)
+        found = self._diagnosis()
         said = shown(self.redactor.text(str(error or "it ended")), LONGEST_TAIL)
-        return StartFailed("start_failed", f"did not start: {said}", self.tail())
+        message = f"did not start{_because(found) or f': {said}'}"
+        return StartFailed("start_failed", message, self.tail(), diagnosis=found)
+
+    def _not_started(self, error: OSError) -> StartFailed:
+        command = self._start.command.command
+        found = no_command(self._start) if isinstance(error, FileNotFoundError) else None
+        message = f"{command!r} cannot be started: {error.strerror or error}"
+        return StartFailed("not_started", message, retryable=False, diagnosis=found)
+
+    def _diagnosis(self) -> Diagnosis | None:
+        process = self._transport.process
+        return diagnose(self.redactor.text(process.stderr), self._start) if process else None
 
 
 def _clean_up(launch: Launch) -> None:
@@ -136,11 +154,17 @@ class ByAddress:
     def tail(self) -> str:
         return ""
 
+    def late(self) -> StartFailed:
+        """That it took too long."""
+        return StartFailed("start_timeout", "did not answer in time")
+
     def explained(self, error: BaseException | None) -> StartFailed:
         if self.needs_login:
             return StartFailed("needs_login", self.login_words, retryable=False)
-        said = shown(self.redactor.text(str(error or "it hung up")), LONGEST_TAIL)
-        return StartFailed("start_failed", f"cannot be reached: {said}")
+        text = self.redactor.text(str(error or "it hung up"))
+        found = diagnose(text, Start(self._server, Command(""), {}))
+        message = f"cannot be reached{_because(found)}: {shown(text, LONGEST_TAIL)}"
+        return StartFailed("start_failed", message, diagnosis=found)
 
     @property
     def login_words(self) -> str:
@@ -155,6 +179,10 @@ class ByAddress:
         return f"wants a login; run `toolcrib login {self._server}`"
 
 
+def _because(found: Diagnosis | None) -> str:
+    return f": {found.reason}" if found else ""
+
+
 Reach: TypeAlias = ByCommand | ByAddress
 
 
@@ -162,7 +190,7 @@ def reach(config: ServerConfig, logins: LoginFile | None, log: ServerLog) -> Rea
     """The way to a server. Raises `ConfigError` where a variable that it needs is not set."""
     transport = config.transport
     if isinstance(transport, Command):
-        return ByCommand(config.id, transport, log)
+        return ByCommand(config, transport, log)
     return ByAddress(config.id, transport, logins)
 
 
