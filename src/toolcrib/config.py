@@ -245,6 +245,11 @@ def config_folder() -> Path:
     return Path(platformdirs.user_config_dir("toolcrib"))
 
 
+def cache_folder() -> Path:
+    """Where things are kept that can be had again."""
+    return Path(platformdirs.user_cache_dir("toolcrib"))
+
+
 def own_servers_file() -> Path:
     """The file of `toolcrib add`; it need not be there."""
     return config_folder() / "servers.json"

@@ -78,7 +78,7 @@ from toolcrib.session.session import Session
 from toolcrib.shelf import Shelf
 from toolcrib.sources.apps.apps import Apps
 from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.sources.configured import configured
+from toolcrib.sources.configured import configured, mcp_rules
 from toolcrib.sources.function import ToolFacts
 from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.added import Entry as McpEntry
@@ -244,9 +244,7 @@ class Crib:
         a list with its arguments. Raises `ConfigError`, and `NameTaken` for a second of one name.
         """
         said = self.settings
-        self._fleet.add(
-            added_servers(server, entry, said.state_folder, always_load=said.mcp.always_load)
-        )
+        self._fleet.add(added_servers(server, entry, said.state_folder, mcp_rules(said)))
 
     async def refresh(self, *servers: str) -> Sequence[Refreshed]:
         """Start these MCP servers once, or all, and list their tools anew; search finds them then.
@@ -269,7 +267,7 @@ class Crib:
         self._rules = rules_of(settings)
         self._door.policy = policy_of(settings, self._rule_file.rules)
         self.settings = settings
-        self._fleet.take(found, always_load=settings.mcp.always_load)
+        self._fleet.take(found, mcp_rules(settings))
         return True
 
     def listen(self) -> None:

@@ -10,7 +10,7 @@ from toolcrib.errors import NameTaken
 from toolcrib.pool.pool import Pool
 from toolcrib.sources.mcp.config import Servers
 from toolcrib.sources.mcp.known import Offer
-from toolcrib.sources.mcp.servers import McpServers, one_server
+from toolcrib.sources.mcp.servers import McpServers, Rules, one_server
 from toolcrib.sources.mcp.source import McpSource, Refreshed
 
 OFFERS: tuple[Offer, ...] = ("resources", "templates", "prompts")
@@ -64,7 +64,7 @@ class Fleet:
         with self._changing:
             self._exchange(servers.sources, ())
 
-    def take(self, found: Servers, *, always_load: bool) -> None:
+    def take(self, found: Servers, rules: Rules) -> None:
         """Have these in place of those of the settings, in a crib that has those.
 
         Servers that are configured as they were run on and notice nothing. The tools of one that is
@@ -74,10 +74,11 @@ class Fleet:
         if self._configured is None:
             return
         with self._changing:
-            exchanged = self._configured.take(found, always_load=always_load)
+            exchanged = self._configured.take(found, rules)
             self._exchange(exchanged.came, exchanged.gone, found.broken)
-        for source in exchanged.changed:
-            self._relist(source)
+        for source in self._configured.sources:
+            if source not in exchanged.came:  # what was decided about its tools may be otherwise
+                self._relist(source)
         for source in exchanged.gone:
             now = self.by_name.get(source.server)
             source.retire(finish=now is not None and not now.config.disabled)

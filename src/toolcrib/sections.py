@@ -268,6 +268,11 @@ class McpSettings(Section):
         " (`anthropic/alwaysLoad`): the first 5 that do, in 1,500 tokens. What the server's entry"
         " says with `defer` and `always_load` goes before it.",
     )
+    env_from: tuple[str, ...] = Field(
+        default=(),
+        description="Names of variables that every server which is a command is given, where they"
+        " are set; beside `PATH` and the like, certificates and proxies.",
+    )
 
 
 class SessionSettings(Section):

@@ -60,7 +60,8 @@ def test_papers_are_searched_and_a_summary_is_saved(tmp_path: Path, person: Pers
     desk = tmp_path / "desk"
     desk.mkdir()
     two = {"papers": PAPERS, "filesystem": servers(install(), desk)["filesystem"]}
-    with nothing_left(), crib_over(tmp_path, two, file_roots=[str(desk)], approval=ASK) as crib:
+    settings = {"builtin_tools": True, "file_roots": [str(desk)], "approval": ASK}
+    with nothing_left(), crib_over(tmp_path, two, **settings) as crib:
         finder = found(crib, "search for recent papers", "mcp_papers_search_papers")
         assert finder.state == "asleep"
         listed = called(crib, person, finder.name, topic="tool use", since=2024)

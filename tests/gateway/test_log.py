@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.gateway.log import MOST_BYTES, log_file, log_to_file
+from toolcrib.sources.mcp.server_log import ServerLog
 
 pytestmark = pytest.mark.usefixtures("unlogged")
 
@@ -34,3 +35,10 @@ def test_no_text_of_a_stranger_makes_up_a_line_or_moves_the_cursor(tmp_path: Pat
     said = log_file(tmp_path).read_text(encoding="utf-8")
     assert len(said.splitlines()) == before + 1
     assert "⟨U+001B⟩[2J⟨U+202E⟩⟨U+2028⟩x" in said
+
+
+def test_what_happens_to_a_server_stands_there_too(tmp_path: Path):
+    log_to_file(tmp_path)
+    ServerLog("slack").note("crash 1: it ended by itself")
+    said = log_file(tmp_path).read_text(encoding="utf-8")
+    assert said.count("MCP server 'slack': crash 1: it ended by itself") == 1

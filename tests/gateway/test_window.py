@@ -492,7 +492,7 @@ def test_a_skill_that_is_long_is_cut_and_says_so():
         async with connected(shop.window()) as client:
             told = words(await client.call_tool("tool_describe", {"names": ["long"] * 12}))
             assert told.count("(4000 characters more)") == 10
-            assert "2 more were asked for" in told
+            assert "2 names more than the 10 that fit" in told
 
     asked(run)
 

@@ -29,7 +29,7 @@ What may the new servers do without your approval?
   ask          reads alone: all else asks you"""
 WHAT_CHANGES = (
     "Your client asked you about each tool; now it asks about `tool_call`, and `tool_call_read` for"
-    " what only reads. `toolcrib ask SERVER` has calls asked for one by one."
+    " what only reads. With `toolcrib ask SERVER` you are asked about each call."
 )
 
 

@@ -115,7 +115,7 @@ def _tell_nobody(choices: Choices) -> bool:
     console().print(table("", ["client", "//file"], rows))
     print_notes(
         [
-            Note("Your client is another one", "see docs/guide/clients.md, or:"),
+            Note("For any other client", "see docs/guide/clients.md, or:"),
             Note("A server of your own", "", "toolcrib add NAME -- COMMAND ARGS"),
             Note("A client that comes later", "", "toolcrib setup --client NAME"),
         ]

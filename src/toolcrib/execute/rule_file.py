@@ -24,7 +24,7 @@ from toolcrib.text.nearest import nearest
 LARGEST_FILE = 1024 * 1024
 MOST_RULES = 1_000
 KEYS = ("verdict", "pattern", "kind", "profile")
-_NO_CALLS = "No tool is called until that is mended"
+_NO_CALLS = "No tool is called until that is corrected"
 _AS_BEFORE = "Until then the rules from before hold"
 
 _log = logging.getLogger(__name__)
@@ -134,7 +134,8 @@ def _parsed(path: Path, content: bytes) -> tuple[Rule, ...]:
         raise ConfigError(f"{path}: not JSON: {error}; correct it, or move it away") from error
     listed = cast("dict[str, Any]", top).get("rules") if isinstance(top, dict) else None
     if not isinstance(listed, list):
-        raise ConfigError(f'{path}: is no object with a list "rules"; correct it, or move it away')
+        message = f'{path}: is not an object with a list "rules"; correct it, or move it away'
+        raise ConfigError(message)
     rules = cast("list[Any]", listed)
     if len(rules) > MOST_RULES:
         raise ConfigError(f"{path}: more than {MOST_RULES} rules; say more with patterns")

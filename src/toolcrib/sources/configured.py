@@ -10,7 +10,7 @@ from toolcrib.errors import ToolcribError
 from toolcrib.sources.agents import AgentSource
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
-from toolcrib.sources.mcp.servers import McpServers, mcp_servers
+from toolcrib.sources.mcp.servers import McpServers, Rules, mcp_servers
 from toolcrib.sources.modules import add_module
 from toolcrib.sources.packaged import builtin_tools
 from toolcrib.sources.plugins import Plugins, load_plugins
@@ -40,9 +40,7 @@ def configured(
     `functions`. MCP servers live on the loop, if one is given; see `BackgroundLoop`.
     """
     plugins = load_plugins() if settings.plugins else Plugins()
-    mcp = mcp_servers(
-        settings.mcp_config, settings.state_folder, loop, always_load=settings.mcp.always_load
-    )
+    mcp = mcp_servers(settings.mcp_config, settings.state_folder, loop, mcp_rules(settings))
     sources: list[Source] = []
     problems = list(map(str, plugins.problems))
     packaged = _wants_packaged(settings, mcp)
@@ -53,6 +51,11 @@ def configured(
             problems.append(str(error))
     problems += _declare_all(settings, functions)
     return Configured((*sources, *plugins.sources), tuple(problems), mcp)
+
+
+def mcp_rules(settings: Settings) -> Rules:
+    """What the settings say of all MCP servers."""
+    return Rules(settings.mcp.always_load, settings.mcp.env_from)
 
 
 def _wants_packaged(settings: Settings, mcp: McpServers) -> bool:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp.config import read_table
-from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.takeover.entries import URLS, Taken, read_entry
 from toolcrib.takeover.plan import Opened, Plan, Target
 from toolcrib.takeover.references import CannotBeTaken
@@ -108,7 +109,10 @@ def _stands_for(ours: ServerConfig, theirs: ServerConfig) -> bool:
     """Whether it is the same server, and has no tool that the client keeps out."""
     narrowed = theirs.enabled_tools, theirs.disabled_tools
     same = narrowed in ((None, ()), (ours.enabled_tools, ours.disabled_tools))
-    return ours.transport == theirs.transport and same
+    transport = ours.transport
+    if isinstance(transport, Command):
+        transport = replace(transport, isolation=None)  # it is the same one, in a box
+    return transport == theirs.transport and same
 
 
 def _own_name(name: str, client: str, in_use: Collection[str]) -> str:

@@ -46,6 +46,8 @@ def _tools(shape: Shape, server: ServerConfig) -> Iterator[tuple[str, Json]]:
 
 
 def _local(shape: Shape, command: Command) -> Iterator[tuple[str, Json]]:
+    if command.isolation:
+        raise CannotBeTaken("it runs isolated, which the client cannot do")
     if any(shape.references.filled(each) for each in (command.command, *command.args)):
         raise CannotBeTaken("the client would fill in something in its arguments")
     if shape.types:

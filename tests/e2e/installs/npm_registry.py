@@ -79,11 +79,14 @@ class Registry(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: Registry
+    @property
+    def registry(self) -> Registry:
+        assert isinstance(self.server, Registry)
+        return self.server
 
     def do_GET(self) -> None:
         name = self.path.strip("/").partition("/")[0]
-        if name not in self.server.packed:
+        if name not in self.registry.packed:
             self.send_error(404)
         elif self.path.endswith(".tgz"):
             self._send_packed(name)
@@ -92,15 +95,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_packed(self, name: str) -> None:
         if name == NEEDED:
-            self.server.asked_for.set()
-            self.server.open.wait()
-        self._send(self.server.packed[name], "application/octet-stream")
+            self.registry.asked_for.set()
+            self.registry.open.wait()
+        self._send(self.registry.packed[name], "application/octet-stream")
 
     def _about(self, name: str) -> Mapping[str, object]:
-        digest = hashlib.sha512(self.server.packed[name]).digest()
+        digest = hashlib.sha512(self.registry.packed[name]).digest()
         version = json.loads(_FILES[name]["package.json"]) | {
             "dist": {
-                "tarball": f"{self.server.url}/{name}/-/{name}-1.0.0.tgz",
+                "tarball": f"{self.registry.url}/{name}/-/{name}-1.0.0.tgz",
                 "integrity": f"sha512-{base64.b64encode(digest).decode()}",
             }
         }
@@ -113,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its signature
         pass
 
 

@@ -14,12 +14,14 @@ from tests.e2e.installs.npm_registry import NEEDED, SERVER, Registry, npm_regist
 from tests.sources.mcp.faking import nothing_left
 from tests.waiting import until
 from toolcrib import Crib
+from toolcrib.sources.mcp.added import Entry
 
 pytestmark = pytest.mark.skipif(not shutil.which("npx"), reason="there is no npx here")
 
 LISTS = """
 import asyncio, json, sys
 from toolcrib import Crib
+from toolcrib.sources.mcp.added import Entry
 
 async def main():
     with Crib() as crib:
@@ -37,7 +39,7 @@ def registry() -> Iterator[Registry]:
 
 
 @pytest.fixture
-def toy(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict]:
+def toy(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Entry]:
     """The entry of the server, which nobody here has installed yet."""
     monkeypatch.setenv("HOME", str(tmp_path))
     env = {"npm_config_registry": registry.url, "npm_config_cache": str(tmp_path / "npm")}
@@ -45,12 +47,24 @@ def toy(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         yield {"command": "npx", "args": ["-y", SERVER], "env": env, "start_timeout_s": 20}
 
 
-def refreshed(entry: dict) -> str:
-    """What is wrong with the server, in a program of its own; nothing if it lists its tools."""
+def refreshed(entry: Entry) -> str:
+    """What is wrong with the server and what to do; nothing if it lists its tools."""
     with Crib() as crib:
         crib.add_mcp("toy", **entry)
         (done,) = asyncio.run(crib.refresh("toy"))
-        return done.error
+        return done.error and f"{done.error} {done.remedy}"
+
+
+def test_a_damaged_install_is_recognised_and_its_folder_named(toy, registry, tmp_path):
+    registry.open.set()
+    assert refreshed(toy) == ""
+    (folder,) = (tmp_path / "npm/_npx").iterdir()
+    (folder / "node_modules" / NEEDED / "index.js").unlink()  # as one that was cut leaves it
+    said = refreshed(toy)
+    assert "what npx has installed of it seems damaged" in said
+    assert f"rm -rf {folder}, then run toolcrib refresh toy" in said
+    shutil.rmtree(folder)
+    assert refreshed(toy) == ""
 
 
 def test_an_install_whose_program_is_killed_is_whole_afterwards(toy, registry, tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from toolcrib.sources.mcp.package_runner import package_runner
-from toolcrib.sources.mcp.server import Address, Command
+from toolcrib.sources.mcp.server import Address, Command, Isolation
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,11 @@ def test_what_fetches_first_is_known_by_its_command(line, package):
 
 def test_a_container_is_fetched_by_a_service():
     runner = package_runner(Command("docker", ("run", "-i", "--rm", "mcp/time")))
+    boxed = package_runner(Command("npx", ("server",), isolation=Isolation("podman")))
     assert runner is not None
+    assert boxed is not None
     assert not runner.unpacks
+    assert not boxed.unpacks
 
 
 @pytest.mark.parametrize("line", ["node server.js", "npm start", "uv sync", "env", "docker ps"])

@@ -52,8 +52,8 @@ def remote(values: dict[str, str] | None = None, **keys: Any) -> Filled:
     ],
 )
 def test_what_is_run_for_a_package(kind: str, identifier: str, keys: dict[str, Any], line: str):
-    entry = package(kind, identifier, **keys).entry
-    assert [entry["command"], *entry["args"]] == line.split()  # pyright: ignore[reportGeneralTypeIssues]
+    entry: Any = package(kind, identifier, **keys).entry
+    assert [entry["command"], *entry["args"]] == line.split()
     assert not read_table(Path("/x"), {"a": entry}).problems
 
 
@@ -166,7 +166,7 @@ def test_newer_addresses_come_before_old_ones_and_an_answer_of_the_registry_will
         ({"registryType": "npm"}, "no usable `identifier`"),
         (
             {"registryType": "npm", "identifier": "x", "registryBaseUrl": "https://evil.example"},
-            "https://evil.example, which is no usual registry",
+            "https://evil.example, which is not one of the usual",
         ),
         (
             {"registryType": "npm", "identifier": "x", "transport": {"type": "sse"}},

@@ -77,3 +77,18 @@ def test_address_headers_and_client_of_a_server_elsewhere():
     assert {"1a2b3c4d5e6f7a8b9c0d", "k3y-222", basic, "anna:pa55word", "pa55word"} <= found
     assert {"ab12cd34", "cl1ent-secret"} <= found
     assert not {"intro", "dark", "*/*", "theme=dark"} & found
+
+
+def test_secrets_on_the_way_to_the_network_are_hidden_too():
+    ours = {
+        "HTTPS_PROXY": "http://ann:pr0xy-pass@proxy:3128",
+        "UV_INDEX_URL": "https://bob:1ndex-pass@packages/simple",
+        "npm_config_//packages/:_authToken": "npm_1a2b3c4d",
+        "EXTRA_TOKEN": "extra-1a2b",
+        "NO_PROXY": "localhost,10.0.0.0/8",
+        "SSL_CERT_FILE": "/etc/ssl/ca.pem",
+    }
+    by_uv = given_secrets(Command("uvx", ("server",)), ours, ("EXTRA_TOKEN",))
+    assert {"pr0xy-pass", "1ndex-pass", "extra-1a2b"} <= by_uv
+    assert not by_uv & {"/etc/ssl/ca.pem", "npm_1a2b3c4d"}
+    assert "npm_1a2b3c4d" in given_secrets(Command("npx", ("server",)), ours)

@@ -150,7 +150,7 @@ def test_a_caller_hears_how_far_an_install_is_and_its_clock_stands_still(shop, p
 def test_two_servers_of_one_package_do_not_install_it_at_once(shop, package):
     sources = [shop.source(package.config(id=name)) for name in ("one", "two")]
     waiting = [source.refresh() for source in sources]
-    until(lambda: any(source.status().starting.startswith("inst") for source in sources))
+    until(package.starts)
     let_pass()
     assert package.starts() == 1
     package.arrive()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from toolcrib.cli.checks.finding import Finding, Patient
 from toolcrib.sources.mcp.environment import environment
+from toolcrib.sources.mcp.isolation import INSTALL
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.server import Command
 from toolcrib.sources.mcp.source import McpSource
@@ -33,6 +34,13 @@ def _of(source: McpSource) -> Finding | None:
     status = source.status()
     if (why := status.unavailable) and why.code == "not_configured":
         return _problem(source, why.reason, status.remedy)
+    box = command.isolation
+    if box and not shutil.which(box.tool):
+        return _problem(
+            source, f"it is to run in {box.tool}, which is not there", INSTALL[box.tool]
+        )
+    if box and box.tool != "bwrap":
+        return None  # the command is within the image
     path = environment(command).get("PATH", os.defpath)
     place = str(Path(command.cwd or ".", command.command))
     if not shutil.which(place if os.sep in command.command else command.command, path=path):

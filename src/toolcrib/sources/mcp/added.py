@@ -8,8 +8,8 @@ from typing import Any, TypedDict, cast
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject, PermissionKind
 from toolcrib.sources.mcp.config import TABLES, Servers, read_servers, read_table
-from toolcrib.sources.mcp.server import Trust
-from toolcrib.sources.mcp.servers import McpServers, opened
+from toolcrib.sources.mcp.server import IsolationTool, Trust
+from toolcrib.sources.mcp.servers import NO_RULES, McpServers, Rules, opened
 
 
 class Entry(TypedDict, total=False):
@@ -27,6 +27,7 @@ class Entry(TypedDict, total=False):
     tool_prefix: str
     idle_timeout_s: float
     start_timeout_s: float
+    install_timeout_s: float
     call_timeout_s: float
     permission: Mapping[str, PermissionKind]
     defer: str
@@ -35,6 +36,10 @@ class Entry(TypedDict, total=False):
     believe_annotations: bool
     elicitation: bool
     sampling: bool
+    isolation: IsolationTool
+    isolation_paths: Mapping[str, str]
+    isolation_network: bool
+    isolation_image: str
     enabled_tools: Sequence[str]
     disabled_tools: Sequence[str]
 
@@ -43,15 +48,14 @@ def added_servers(
     server: str | Path | Mapping[str, Json],
     entry: Entry,
     state_folder: Path,
-    *,
-    always_load: bool = True,
+    rules: Rules = NO_RULES,
 ) -> McpServers:
     """Sources for what was added: one by its name, or all of a file or a mapping.
 
     Raises `ConfigError` for the first thing that is wrong with it.
     """
     found = _read(server, entry)
-    servers = opened(found, state_folder, always_load=always_load)
+    servers = opened(found, state_folder, rules=rules)
     if servers.problems:
         servers.close()
         raise ConfigError(servers.problems[0])

@@ -36,11 +36,16 @@ class Found(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """How a start failed: `code` for programs, `message` for people, `at` since the epoch."""
+    """How a start failed: `code` for programs, `message` for people, `at` since the epoch.
+
+    `reason` and `remedy` are those of a `Diagnosis`: in words of ours alone, empty if unknown.
+    """
 
     code: str
     message: str
     at: float
+    reason: str = ""
+    remedy: str = ""
 
 
 class MCPToolsCache:

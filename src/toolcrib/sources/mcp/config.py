@@ -15,6 +15,7 @@ from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Defer, Json, JsonObject, PermissionKind
 from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.fields import Fields, patterns
+from toolcrib.sources.mcp.isolation_keys import read_isolation
 from toolcrib.sources.mcp.server import (
     Address,
     Command,
@@ -36,6 +37,7 @@ KEYS = frozenset(
     | {"env_from"}
     | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
     | {"enabled_tools", "disabled_tools", "believe_annotations", "description"}
+    | {"isolation", "isolation_paths", "isolation_network", "isolation_image"}
 )
 OVERRIDES = "overrides"
 OVERRIDE_KEYS = frozenset({"disabled", "enabled_tools", "disabled_tools"})
@@ -66,7 +68,7 @@ def read_servers(paths: Sequence[Path], last_good: LastGood | None = None) -> Se
     """All servers of these files; of two with one id, or one prefix, the first.
 
     A file that cannot be used is a problem and costs no other. With `last_good`, what it said
-    before stands in for it. What our own file says of servers in the others is laid over them.
+    before stands in for it. What our own file says under `overrides` is laid over them.
     """
     found: dict[str, ServerConfig] = {}
     problems: list[str] = []
@@ -78,9 +80,8 @@ def read_servers(paths: Sequence[Path], last_good: LastGood | None = None) -> Se
         problems += read.problems
         broken += read.broken
         broken_files += read.broken_files
-        ours = path == own_servers_file()
         for each in read.servers:
-            server = each if ours else _overridden(each, overrides.get(each.id))
+            server = _overridden(each, overrides.get(each.id))
             if found.setdefault(server.prefix or server.id, server) is not server:
                 problems.append(f"{path}: {server.id!r} is the name of another server; rename one")
     return Servers(tuple(found.values()), tuple(problems), tuple(broken), tuple(broken_files))
@@ -224,6 +225,9 @@ def _address(fields: Fields, url: str, kind: Literal["http", "sse"]) -> Address 
     if not url.startswith(("http://", "https://", "${")):
         fields.problem("its `url` has to begin with http:// or https://")
         return None
+    if fields.has("isolation"):
+        fields.problem("runs elsewhere, so `isolation` means nothing; take it out")
+        return None
     return Address(url, fields.text_map("headers"), _oauth(fields), kind)
 
 
@@ -253,14 +257,19 @@ def _port(value: Json) -> int | None:
     return value if isinstance(value, int) and 0 < value <= LAST_PORT else None
 
 
-def _command(fields: Fields, command: str, folder: Path) -> Command:
+def _command(fields: Fields, command: str, folder: Path) -> Command | None:
+    """None, and a problem, where it is to run in a box and nobody can tell in which."""
     cwd = fields.text("cwd")
+    isolation = read_isolation(fields, folder)
+    if isolation is None and fields.has("isolation"):
+        return None
     return Command(
         command=command,
         args=fields.texts("args"),
         env=fields.text_map("env"),
         env_from=fields.custom("env_from", _env_from, {}, "a list of names, or an object of them"),
         cwd=str(folder / Path(cwd).expanduser()) if cwd else None,
+        isolation=isolation,
     )
 
 

@@ -260,7 +260,7 @@ class Connection:
 
     def _failed(self, owner: "asyncio.Task[None]") -> StartFailed:
         if not owner.done():
-            return StartFailed("start_timeout", "did not start in time", self._reach.tail())
+            return self._reach.late()
         error = None if owner.cancelled() else owner.exception()
         return self._reach.explained(_first(error) if error else None)
 

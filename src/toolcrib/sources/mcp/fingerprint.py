@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import astuple
 from pathlib import Path
 
 from toolcrib.errors import SourceError
@@ -58,6 +59,7 @@ def _command(transport: Command) -> dict[str, object]:
         "env": sorted(transport.env),
         "references": references(transport.env.values()),
         "env_from": sorted(transport.env_from.items()),
+        **({"isolation": astuple(transport.isolation)} if transport.isolation else {}),
     }
 
 

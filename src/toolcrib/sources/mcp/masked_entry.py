@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp.secret_values import given_secrets, sent_secrets
-from toolcrib.sources.mcp.server import Address, Command, Transport
+from toolcrib.sources.mcp.server import Address, Command, Isolation, Transport
 from toolcrib.sources.mcp.variables import references
 from toolcrib.text.redactor import HIDDEN, Redactor
 
@@ -22,8 +22,14 @@ def _command(command: Command) -> JsonObject:
         "env": _masked(command.env),
         "env_from": {**command.env_from},
         "cwd": command.cwd,
+        "isolation": _isolation(command.isolation) if command.isolation else None,
     }
     return {key: value for key, value in words.items() if value}
+
+
+def _isolation(isolation: Isolation) -> JsonObject:
+    words: dict[str, Json] = {"tool": isolation.tool, "network": isolation.network}
+    return {**words, "paths": dict(isolation.paths), "image": isolation.image}
 
 
 def _address(address: Address) -> JsonObject:

@@ -76,8 +76,13 @@ def package_runner(transport: Transport) -> PackageRunner | None:
     for begin in _RUNS.get(name, ()):
         if rest[: len(begin)] == tuple(begin):
             package = f"{name} {_package(rest[len(begin) :])}"
-            return PackageRunner(name, package, unpacks=name not in _CONTAINERS)
+            return PackageRunner(name, package, unpacks=not _is_in_container(name, transport))
     return None
+
+
+def _is_in_container(name: str, command: Command) -> bool:
+    isolation = command.isolation
+    return name in _CONTAINERS or (isolation is not None and isolation.tool in _CONTAINERS)
 
 
 def _package(arguments: Sequence[str]) -> str:

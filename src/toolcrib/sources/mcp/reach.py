@@ -1,13 +1,18 @@
 """How a server is reached: as a process of ours, or at an address elsewhere."""
 
+import asyncio
 import os
-from contextlib import AbstractAsyncContextManager
+import subprocess
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.diagnosis import Diagnosis, Start, diagnose, no_command
 from toolcrib.sources.mcp.environment import environment
 from toolcrib.sources.mcp.http import HttpTransport
+from toolcrib.sources.mcp.isolation import Launch, launch
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.package_runner import package_runner
 from toolcrib.sources.mcp.secret_values import given_secrets, sent_secrets
@@ -29,6 +34,7 @@ LONGEST_CAUSE = 600
 LONGEST_REASON = 300
 FINISH_S = 300.0
 """For an install that nobody waits for any more."""
+CLEAN_UP_S = 10.0
 _ENDED_BY_US = 128
 
 
@@ -37,17 +43,25 @@ class ByCommand:
 
     expired = False
 
-    def __init__(self, command: Command, log: ServerLog) -> None:
-        env = environment(command)
-        self.redactor = Redactor(given_secrets(command, os.environ))
-        self._command = command
+    def __init__(self, config: ServerConfig, command: Command, log: ServerLog) -> None:
+        env = environment(command, inherits=config.inherits)
+        self._launch = start = launch(config.id, command, env)
+        self.redactor = Redactor(given_secrets(command, os.environ, config.inherits))
+        self._start = Start(config.id, command, env)
         runner = package_runner(command)
         finish_s = FINISH_S if runner and runner.unpacks else 0.0
-        start = (command.command, *command.args), env, command.cwd
-        self._transport = StdioTransport(*start, log.stderr(self.redactor), finish_s)
+        placed = start.words, start.env, start.cwd
+        self._transport = StdioTransport(*placed, log.stderr(self.redactor), finish_s)
 
-    def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:
-        return self._transport.streams()
+    @asynccontextmanager
+    async def streams(self) -> AsyncGenerator[sdk.TransportStreams]:
+        try:
+            async with self._transport.streams() as streams:
+                yield streams
+        finally:
+            if self._launch.cleanup and self._transport.process:
+                with sdk.CancelScope(shield=True):
+                    await asyncio.to_thread(_clean_up, self._launch)
 
     @property
     def pid(self) -> int | None:
@@ -75,13 +89,35 @@ class ByCommand:
         words = shown_end(said, LONGEST_TAIL) if why == said else shown(why, LONGEST_CAUSE)
         return f"{status}It said: {words}" if words else status.strip()
 
+    def late(self) -> StartFailed:
+        """That it took too long."""
+        found = self._diagnosis()
+        message = f"did not start in time{_because(found)}"
+        return StartFailed("start_timeout", message, self.tail(), diagnosis=found)
+
     def explained(self, error: BaseException | None) -> StartFailed:
         if isinstance(error, OSError) and self._transport.process is None:
-            reason = error.strerror or str(error)
-            message = f"{self._command.command!r} cannot be started: {reason}"
-            return StartFailed("not_started", message, retryable=False)
+            return self._not_started(error)
+        found = self._diagnosis()
         said = shown(self.redactor.text(str(error or "it ended")), LONGEST_TAIL)
-        return StartFailed("start_failed", f"did not start: {said}", self.tail())
+        message = f"did not start{_because(found) or f': {said}'}"
+        return StartFailed("start_failed", message, self.tail(), diagnosis=found)
+
+    def _not_started(self, error: OSError) -> StartFailed:
+        command = self._start.command.command
+        found = no_command(self._start) if isinstance(error, FileNotFoundError) else None
+        message = f"{command!r} cannot be started: {error.strerror or error}"
+        return StartFailed("not_started", message, retryable=False, diagnosis=found)
+
+    def _diagnosis(self) -> Diagnosis | None:
+        process = self._transport.process
+        return diagnose(self.redactor.text(process.stderr), self._start) if process else None
+
+
+def _clean_up(launch: Launch) -> None:
+    """Let nothing of it go on, should its client have been killed; what is gone is no error."""
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(launch.cleanup, env=launch.env, capture_output=True, timeout=CLEAN_UP_S)  # noqa: S603, PLW1510 - ours
 
 
 class ByAddress:
@@ -118,11 +154,17 @@ class ByAddress:
     def tail(self) -> str:
         return ""
 
+    def late(self) -> StartFailed:
+        """That it took too long."""
+        return StartFailed("start_timeout", "did not answer in time")
+
     def explained(self, error: BaseException | None) -> StartFailed:
         if self.needs_login:
             return StartFailed("needs_login", self.login_words, retryable=False)
-        said = shown(self.redactor.text(str(error or "it hung up")), LONGEST_TAIL)
-        return StartFailed("start_failed", f"cannot be reached: {said}")
+        text = self.redactor.text(str(error or "it hung up"))
+        found = diagnose(text, Start(self._server, Command(""), {}))
+        message = f"cannot be reached{_because(found)}: {shown(text, LONGEST_TAIL)}"
+        return StartFailed("start_failed", message, diagnosis=found)
 
     @property
     def login_words(self) -> str:
@@ -137,6 +179,10 @@ class ByAddress:
         return f"wants a login; run `toolcrib login {self._server}`"
 
 
+def _because(found: Diagnosis | None) -> str:
+    return f": {found.reason}" if found else ""
+
+
 Reach: TypeAlias = ByCommand | ByAddress
 
 
@@ -144,7 +190,7 @@ def reach(config: ServerConfig, logins: LoginFile | None, log: ServerLog) -> Rea
     """The way to a server. Raises `ConfigError` where a variable that it needs is not set."""
     transport = config.transport
     if isinstance(transport, Command):
-        return ByCommand(transport, log)
+        return ByCommand(config, transport, log)
     return ByAddress(config.id, transport, logins)
 
 

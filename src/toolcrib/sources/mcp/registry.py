@@ -148,7 +148,7 @@ def _package_way(package: Object, where: str) -> Way | str:
     if speaks != "stdio":
         return f"it is a server of its own ({speaks}): start it, then `toolcrib add --url`"
     if text_of(package, "registryBaseUrl").rstrip("/") not in _HOMES[kind]:
-        return f"it comes from {text_of(package, 'registryBaseUrl')}, which is no usual registry"
+        return f"it comes from {text_of(package, 'registryBaseUrl')}, which is not one of the usual"
     return Way(
         cast("Kind", kind),
         _versioned(kind, identifier, text_of(package, "version")),

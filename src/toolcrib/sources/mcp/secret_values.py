@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from toolcrib.sources.mcp.environment import handed_on
 from toolcrib.sources.mcp.server import Address, Command
 from toolcrib.sources.mcp.variables import filled, filled_all, referred_to
 from toolcrib.text.redactor import SHORTEST
@@ -38,19 +39,22 @@ _TURN = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-def given_secrets(command: Command, environ: Mapping[str, str]) -> frozenset[str]:
-    """Those among what a process is given: its own variables and its arguments.
+def given_secrets(
+    command: Command, environ: Mapping[str, str], inherits: Sequence[str] = ()
+) -> frozenset[str]:
+    """Those among what a process is given: its own variables, its arguments, what is handed on.
 
     Raises `ConfigError`, as below, for a variable that is not set.
     """
     variables = filled_all(command.env, environ).items()
     referred = referred_to(command.env.values(), environ).items()
-    handed_on = [
+    named = [
         (name, environ.get(ours, ""))
         for theirs, ours in command.env_from.items()
         for name in (theirs, ours)
     ]
-    return _among(*variables, *referred, *handed_on, *_options(command.args))
+    unasked = handed_on(command, environ, inherits).items()
+    return _among(*variables, *referred, *named, *unasked, *_options(command.args))
 
 
 def sent_secrets(address: Address, environ: Mapping[str, str]) -> frozenset[str]:

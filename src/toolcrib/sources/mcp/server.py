@@ -11,6 +11,23 @@ Trust = Literal["pinned", "strict", "open"]
 Grant = Literal["authorization_code", "client_credentials"]
 
 
+IsolationTool = Literal["docker", "podman", "bwrap"]
+PathMode = Literal["ro", "rw"]
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """The box that a command runs in, and what of the world there is in it.
+
+    `paths` are files and folders with "ro" or "rw". An `image` is for containers alone.
+    """
+
+    tool: IsolationTool
+    paths: tuple[tuple[str, PathMode], ...] = ()
+    network: bool = True
+    image: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """A program to start and to talk to over its standard input and output.
@@ -25,6 +42,7 @@ class Command:
     env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     env_from: Mapping[str, str] = field(default_factory=dict[str, str])
     cwd: str | None = None
+    isolation: Isolation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +95,10 @@ class ServerConfig:
     counts, once the definition that says so is approved. `elicitation` and `sampling`: whether it
     may ask the person, and their model. Of `enabled_tools` None stands for all tools, and no
     pattern for none; `disabled_tools` come after them. While a package runner such as npx fetches
-    it, `install_timeout_s` counts; the time of its start begins after that.
-    By its `description`, the operator's words, it is found while its tools cannot be had.
-    `is_own`: it stands in our own file, or in the program that uses us.
+    it, `install_timeout_s` counts; the time of its start begins after that. `inherits` are the
+    variables of ours that all servers are given, where they are set. By its `description`, the
+    operator's words, it is found while its tools cannot be had. `is_own`: it stands in our own
+    file, or in the program that uses us.
     """
 
     id: str
@@ -97,6 +116,7 @@ class ServerConfig:
     believe_annotations: bool = True
     elicitation: bool = True
     sampling: bool = False
+    inherits: tuple[str, ...] = ()
     enabled_tools: tuple[str, ...] | None = None
     disabled_tools: tuple[str, ...] = ()
     description: str = ""

@@ -28,15 +28,28 @@ KNOWN = "mcp"
 LOGINS = "logins"
 
 
+class Rules(NamedTuple):
+    """What holds for all servers.
+
+    `always_load`: whether they may ask that tools of theirs are never deferred. `env_from`: the
+    variables of ours that each is given, where they are set.
+    """
+
+    always_load: bool = True
+    env_from: tuple[str, ...] = ()
+
+
+NO_RULES = Rules()
+
+
 class Exchanged(NamedTuple):
-    """Which sources are new, which are no longer there, and which say something else.
+    """Which sources are new, and which are no longer there.
 
     A server that is another now has one among the new and one among the gone.
     """
 
     came: tuple[McpSource, ...]
     gone: tuple[McpSource, ...]
-    changed: tuple[McpSource, ...]
 
 
 class McpServers:
@@ -62,17 +75,16 @@ class McpServers:
     def decisions(self) -> Decisions | None:
         return self._state.decisions if self._state else None
 
-    def take(self, found: Servers, *, always_load: bool = True) -> Exchanged:
+    def take(self, found: Servers, rules: Rules = NO_RULES) -> Exchanged:
         """Have just these servers from now on.
 
         Those whose process is configured as before stay, whatever they do; those that are gone run
-        on until they are told otherwise: see `McpSource.retire`. `always_load`: whether servers may
-        ask that tools of theirs are never deferred.
+        on until they are told otherwise: see `McpSource.retire`.
         """
-        wanted = [_by_rule(each, always_load=always_load) for each in found.servers]
+        wanted = [_by_rule(each, rules) for each in found.servers]
         self.problems = found.problems
         self.broken, self.broken_files = found.broken, found.broken_files
-        before, configs = self.sources, {each: each.config for each in self.sources}
+        before = self.sources
         try:
             self.sources = self._kept_or_made(wanted) if wanted else ()
         except ToolcribError as error:
@@ -81,7 +93,6 @@ class McpServers:
         return Exchanged(
             came=tuple(each for each in self.sources if each not in before),
             gone=tuple(each for each in before if each not in self.sources),
-            changed=tuple(each for each in before if each.config != configs[each]),
         )
 
     def close(self) -> None:
@@ -127,35 +138,34 @@ def _kept(source: McpSource | None, config: ServerConfig) -> McpSource | None:
     return source
 
 
-def _by_rule(config: ServerConfig, *, always_load: bool) -> ServerConfig:
-    return config if always_load else replace(config, defer=config.defer or "automatic")
+def _by_rule(config: ServerConfig, rules: Rules) -> ServerConfig:
+    defer = config.defer if rules.always_load else config.defer or "automatic"
+    return replace(config, defer=defer, inherits=rules.env_from)
 
 
 def mcp_servers(
     files: Sequence[Path],
     state_folder: Path,
     loop: AbstractEventLoop | None = None,
-    *,
-    always_load: bool = True,
+    rules: Rules = NO_RULES,
 ) -> McpServers:
     """A source for every server in the files; for a file that is broken, as it was before.
 
-    Loads no SDK. Where they live, and `always_load`: see `McpServers`.
+    Loads no SDK. Where they live: see `McpServers`.
     """
     found = read_servers(files, LastGood(state_folder))
-    return opened(found, state_folder, loop, always_load=always_load)
+    return opened(found, state_folder, loop, rules)
 
 
 def opened(
     found: Servers,
     state_folder: Path,
     loop: AbstractEventLoop | None = None,
-    *,
-    always_load: bool = True,
+    rules: Rules = NO_RULES,
 ) -> McpServers:
     """The same, for servers that were read already."""
     servers = McpServers(state_folder, loop)
-    servers.take(found, always_load=always_load)
+    servers.take(found, rules)
     return servers
 
 

@@ -30,7 +30,7 @@ from toolcrib.sources.mcp.offers import Offers
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.trust import Judgement
-from toolcrib.sources.mcp.unavailable import OURS, on_screen, unavailable
+from toolcrib.sources.mcp.unavailable import OURS, on_screen, remedy_of, unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,8 @@ class ServerStatus:
             return ""
         if self.unavailable:
             return on_screen(self.unavailable.remedy)
+        if self.failure and self.failure.remedy:
+            return on_screen(remedy_of(self.failure, self.server))
         return f"toolcrib logs {self.server}" if self._servers_own else ""
 
     @property
@@ -92,8 +94,9 @@ class ServerStatus:
 
     @property
     def _servers_own(self) -> Failure | None:
-        """The last failure, if it has words of the server's own; others are judged anew."""
-        return self.failure if self.failure and self.failure.code not in OURS else None
+        """The last failure, if only the server's own words explain it; others are judged anew."""
+        failure = self.failure
+        return failure if failure and failure.code not in OURS and not failure.reason else None
 
 
 class Refreshed(NamedTuple):

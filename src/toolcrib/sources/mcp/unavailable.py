@@ -1,11 +1,10 @@
 """Why the tools of a configured server cannot be had, and what to do: in our own words.
 
 A model reads this, so nothing of it is the server's to write: what a server says on its way down
-stands in its log. Of that only names of variables that it misses are told, if they look like such.
+stands in its log. Of that only the cause is told, where it is a usual one: see `diagnosis`.
 """
 
 import os
-import re
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -18,12 +17,6 @@ from toolcrib.sources.mcp.variables import unset
 LISTING = "listing"
 MOST_VARIABLES = 3
 LONGEST_NAME = 60
-_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]{1,19}(?:_[A-Z0-9]{1,19}){1,3}\b")
-_WANTED = re.compile(
-    r"\b(?:not set|unset|missing|required?|must be|undefined|not defined|not found|please set"
-    r"|provide|expected)\b",
-    re.IGNORECASE,
-)
 OURS = frozenset({"not_started", "not_configured", "needs_login"})
 """Failures in which the server itself has no say."""
 _FOR_A_PERSON = frozenset({"not_started"})
@@ -101,37 +94,32 @@ def missing_variables(config: ServerConfig, environ: Mapping[str, str]) -> tuple
     return tuple(dict.fromkeys([*handed_on, *unset(texts, environ)]))
 
 
+def remedy_of(failure: Failure, server: str) -> str:
+    """What to do about a start that failed for a usual cause."""
+    return f"{failure.remedy}, then run `toolcrib refresh {server}`"
+
+
 def on_screen(remedy: str) -> str:
     """A remedy as a terminal shows it: a command by itself where that is all."""
     return remedy.removeprefix("run ").replace("`", "")
 
 
 def _lacking(config: ServerConfig, variables: tuple[str, ...]) -> Unavailable:
-    names = _listed(variables)
-    reason = f"does not start: {names} {'is' if len(variables) == 1 else 'are'} not set"
-    remedy = "set it where Toolcrib is started, then run `toolcrib refresh {server}`"
+    are, them = ("is", "it") if len(variables) == 1 else ("are", "them")
+    reason = f"does not start: {_listed(variables)} {are} not set"
+    remedy = f"set {them} where Toolcrib is started, then run `toolcrib refresh {{server}}`"
     return _told(config, "not_configured", reason, remedy)
 
 
 def _failed(config: ServerConfig, failure: Failure) -> Unavailable:
-    """By the code of the failure, never by what the server said."""
-    if failure.code == "not_started" and isinstance(config.transport, Command):
-        reason = f"does not start: its command {shown(config.transport.command, 80)!r} is not there"
-        remedy = "install it, or correct `command`, then run `toolcrib refresh {server}`"
-        return _told(config, failure.code, reason, remedy)
+    """By its diagnosis, else by its code; never by what the server said."""
     reason = "cannot be reached" if not isinstance(config.transport, Command) else "does not start"
     if failure.code == "start_timeout":
         reason += " in time"
-    if wanted := wanted_variables(failure.message):
-        reason += f": it seems to miss {_listed(wanted)}"
+    if failure.reason:
+        words = f"{reason}: {failure.reason}", remedy_of(failure, _name(config))
+        return Unavailable(_name(config), failure.code, *words)
     return _told(config, failure.code, reason, "run `toolcrib logs {server}`")
-
-
-def wanted_variables(text: str) -> tuple[str, ...]:
-    """The variables that a text calls missing, as far as their names can be told; each once."""
-    if not _WANTED.search(text):
-        return ()
-    return tuple(dict.fromkeys(_VARIABLE.findall(text)))
 
 
 def _listed(names: tuple[str, ...]) -> str:
