@@ -26,6 +26,7 @@ EXCEPTIONS = {
     "conformance/tools.py::progresses": _FAKE,
     "embed/loopback.py::drip": _FAKE,
     "gateway/standing_in.py::StandIn": _FAKE,
+    "sources/mcp/fake_npx.py::": _FAKE,
     "sources/mcp/fake_server.py::asks_late": _FAKE,
     "sources/mcp/fake_server.py::progress": _FAKE,
     "sources/mcp/fake_server.py::sleep": _FAKE,
@@ -39,6 +40,10 @@ EXCEPTIONS = {
     ),
     "sources/mcp/test_source.py::test_the_seconds_of_a_refresh_begin_with_its_turn": (
         "what is measured is held against a clock that began before it, however slow both are"
+    ),
+    "sources/mcp/faking.py::within_s": "what is left until a deadline, for those who ask for it",
+    "sources/mcp/test_startup.py::test_a_caller_hears_how_far_an_install_is": (
+        "it goes on once a deadline is over, however long after"
     ),
     "sources/test_waiting.py::test_a_reply_is_handed_on_and_its_time_is_counted": (
         "a reply takes a moment, which is counted; none is too long"
