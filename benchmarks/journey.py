@@ -1,12 +1,12 @@
 """The first hour of a user: five servers of Claude Desktop become Toolcrib's, and everything works.
 
-    python -m benchmarks.journey
+    python -m benchmarks.journey [--setup]
 
-In an empty home, with the servers' packages in npm's cache: `toolcrib import --yes`, then what now
-stands in Claude Desktop's file is started by a client of each era of the protocol, and by codex and
-opencode where `make clients` has installed them; each calls a tool that reads and one that writes,
-of every server. Prints what each step took, and what lay between nothing and the first
-answer. Exit code 1: something was not answered.
+In an empty home, with the servers' packages in npm's cache: `toolcrib import --yes`, or `toolcrib
+setup --yes`. Then what now stands in Claude Desktop's file is started by a client of each era of
+the protocol, and by codex and opencode where `make clients` has installed them; each calls a tool
+that reads and one that writes, of every server. Prints what each step took, and what lay between
+nothing and the first answer. Exit code 1: something was not answered.
 """
 
 import asyncio
@@ -133,14 +133,18 @@ class Journey:
         return [f"{turn}: {errand.name}: {said[:400]}" for errand, said in wrong]
 
 
-@contextmanager
-def begun(folder: Path, tell: Callable[[str], None] = print) -> Generator[Journey]:
-    """A home in which nothing has happened yet; whatever runs there is stopped in the end."""
+def install() -> Path:
+    """Install the servers where they are not; the cache of npm's in which npx finds its own."""
     few.install()
     more.install()
     pinned = few.NPM | more.NPM
-    cache = more.cache_for_npx({name: pinned[name] for name in NPM.values()})
-    home = folder / "home"
+    return more.cache_for_npx({name: pinned[name] for name in NPM.values()})
+
+
+@contextmanager
+def begun(folder: Path, tell: Callable[[str], None] = print) -> Generator[Journey]:
+    """A home in which nothing has happened yet; whatever runs there is stopped in the end."""
+    cache, home = install(), folder / "home"
     home.mkdir()
     (home / ".npmrc").write_text(f"cache={cache}\noffline=true\nupdate-notifier=false\n")
     journey = Journey(Home(home), playground(folder), repository(folder), tell)
@@ -151,51 +155,61 @@ def begun(folder: Path, tell: Callable[[str], None] = print) -> Generator[Journe
         journey.home.stop()
 
 
-def travel(journey: Journey) -> list[str]:
-    """The journey, to its end; what went wrong on it."""
+def travel(journey: Journey, command: str = "import", *, to_hosts: bool = True) -> list[str]:
+    """The journey, to its end or as far as the clients of both eras; what went wrong on it."""
     with (
-        ScriptedModel(_script(journey, "codex", "")) as codex,
-        ScriptedModel(_script(journey, "opencode", "toolcrib_")) as opencode,
+        ScriptedModel(_for_codex(journey)) as codex,
+        ScriptedModel(_for_opencode(journey)) as opencode,
     ):
-        return _travelled(journey, codex, opencode)
+        _configure_hosts(journey, codex.url, opencode.url)
+        wrong = _to_clients(journey, command)
+        if to_hosts:
+            wrong += _to_hosts(journey, codex, opencode)
+    return wrong
 
 
-def _travelled(journey: Journey, codex: ScriptedModel, opencode: ScriptedModel) -> list[str]:
-    folder = journey.home.folder
-    entry = journey.servers()["git"]
+def _configure_hosts(journey: Journey, codex: str, opencode: str) -> None:
+    """Each has one of the five servers too, and its model at this address."""
+    folder, entry = journey.home.folder, journey.servers()["git"]
     program, arguments = json.dumps(entry["command"]), json.dumps(entry["args"])
     table = f"\n[mcp_servers.git]\ncommand = {program}\nargs = {arguments}\n"
-    _write(folder / CODEX, hosts.CODEX.format(url=codex.url) + table)
+    _write(folder / CODEX, hosts.CODEX.format(url=codex) + table)
     local = {"git": {"type": "local", "command": [entry["command"]], "enabled": True}}
-    _write(folder / OPENCODE, json.dumps(hosts.opencode(opencode.url, local)))
-    started = perf_counter()
-    with journey.step("toolcrib import --yes"):
-        journey.home.run("import", "--yes")
-    wrong: list[str] = []
+    _write(folder / OPENCODE, json.dumps(hosts.opencode(opencode, local)))
+
+
+def _to_clients(journey: Journey, command: str) -> list[str]:
+    started, wrong = perf_counter(), list[str]()
+    with journey.step(f"toolcrib {command} --yes"):
+        journey.home.run(command, "--yes")
     for era, mode in reversed(ERAS.items()):
         turn = "modern" if mode == era else mode
         with journey.step(f"a client of {era} calls {len(journey.errands())} tools of 5 servers"):
             answers = asyncio.run(_by_sdk(journey, mode, turn, started))
         wrong += journey.missing(turn, answers)
-    if install_test_clients.installed():
-        with journey.step("codex does the same"):
-            hosts.run_codex(folder, "--dangerously-bypass-approvals-and-sandbox")
-        wrong += journey.missing("codex", hosts.results_of_codex(codex))
-        with journey.step("opencode does the same"):
-            hosts.run_opencode(folder)
-        wrong += journey.missing("opencode", hosts.results_of_opencode(opencode))
     return wrong
 
 
-def _script(journey: Journey, turn: str, prefix: str) -> list[CallTool | Say]:
-    """What a host's model does. Codex shows it all of so few tools, opencode our five."""
-    calls = [
-        CallTool(errand.name, filled(errand.arguments, turn))
-        if not prefix
-        else CallTool(f"{prefix}{errand.by_door(turn)[0]}", errand.by_door(turn)[1])
-        for errand in journey.errands()
-    ]
+def _to_hosts(journey: Journey, codex: ScriptedModel, opencode: ScriptedModel) -> list[str]:
+    with journey.step("codex does the same"):
+        hosts.run_codex(journey.home.folder, "--dangerously-bypass-approvals-and-sandbox")
+    wrong = journey.missing("codex", hosts.results_of_codex(codex))
+    with journey.step("opencode does the same"):
+        hosts.run_opencode(journey.home.folder)
+    return wrong + journey.missing("opencode", hosts.results_of_opencode(opencode))
+
+
+def _for_codex(journey: Journey) -> list[CallTool | Say]:
+    """What its model does: codex shows it every tool of so few, by its name."""
+    errands = journey.errands()
+    calls = [CallTool(each.name, filled(each.arguments, "codex")) for each in errands]
     return [*calls, Say(hosts.OVER)]
+
+
+def _for_opencode(journey: Journey) -> list[CallTool | Say]:
+    """What its model does: opencode shows it the five tools of the gateway."""
+    calls = [errand.by_door("opencode") for errand in journey.errands()]
+    return [*(CallTool(f"toolcrib_{name}", given) for name, given in calls), Say(hosts.OVER)]
 
 
 async def _by_sdk(journey: Journey, mode: str, turn: str, started: float) -> list[str]:
@@ -224,9 +238,11 @@ def _write(file: Path, text: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(prog="python -m benchmarks.journey", description=__doc__)
-    parser.parse_args(arguments)
+    parser.add_argument("--setup", action="store_true", help="by the guided command")
+    said = parser.parse_args(arguments)
+    command, to_hosts = "setup" if said.setup else "import", install_test_clients.installed()
     with tempfile.TemporaryDirectory() as folder, begun(Path(folder)) as journey:
-        wrong = travel(journey)
+        wrong = travel(journey, command, to_hosts=to_hosts)
     print(*wrong, sep="\n")
     return int(bool(wrong))
 

@@ -262,7 +262,7 @@ def test_variables_that_are_missing_are_named():
     assert missing_variables(config(transport=address), {"KEY": ""}) == ("PLACE", "KEY")
     many = Command("npx", env={str(n): f"${{V{n}}}" for n in range(9)})
     told = unavailable(config(transport=many), status(), {})
-    assert "V0 and V1 and V2 and more are not set" in str(told)
+    assert "V0 and V1 and V2 and more are not set; the user can set them where" in str(told)
 
 
 @pytest.mark.parametrize(

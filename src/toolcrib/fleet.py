@@ -76,8 +76,9 @@ class Fleet:
         with self._changing:
             exchanged = self._configured.take(found, rules)
             self._exchange(exchanged.came, exchanged.gone, found.broken)
-        for source in exchanged.changed:
-            self._relist(source)
+        for source in self._configured.sources:
+            if source not in exchanged.came:  # what was decided about its tools may be otherwise
+                self._relist(source)
         for source in exchanged.gone:
             now = self.by_name.get(source.server)
             source.retire(finish=now is not None and not now.config.disabled)

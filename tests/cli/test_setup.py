@@ -236,3 +236,24 @@ def test_ctrl_c_at_a_question_loses_nothing(run: Run, two: tuple[Path, Path]):
     told = run("setup", "--yes", "--json").json
     assert [each["done"] for each in told["clients"]] == [False, True]
     assert {each["server"] for each in told["listed"]} == {"good", "bad"}
+
+
+def test_ctrl_c_while_servers_start_loses_nothing(run: Run, home: Path, tmp_path: Path):
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 600\n")
+    slow.chmod(0o755)
+    path = write(home, DESKTOP, {"slow": {"command": str(slow), "args": []}})
+    shown = at_terminal(
+        "setup",
+        answers=[
+            ("take their place? [Y/n]", "\n"),
+            ("listing the tools of MCP servers", "\x03"),
+        ],
+    )
+    assert shown.code == 130
+    assert "goes on with the rest" in " ".join(shown.text.split())
+    assert "Traceback" not in shown.text
+    assert [*json.loads(path.read_text())["mcpServers"]] == ["toolcrib"]
+    slow.write_text(f"#!/bin/sh\nexec {sys.executable} -S {FAKE}\n")
+    [listed] = run("setup", "--yes", "--json").json["listed"]
+    assert (listed["server"], listed["tools"]) == ("slow", 12)

@@ -235,6 +235,16 @@ def test_a_call_has_the_time_of_the_policy_unless_it_says():
     assert [round(deadline - began, -5) for deadline in seen] == [5_000_000, 2_000_000]
 
 
+@pytest.mark.parametrize(("limit", "stops"), [({}, True), ({"timeout_s": 5.0}, False)])
+def test_the_clock_may_be_stopped_where_somebody_hears_and_has_set_no_limit(limit, stops):
+    shop = Shop()
+    pauses: list[bool] = []
+    shop.source.watch = lambda running: pauses.append(running.pause is not None)
+    execute(shop.door, Call("look"), progress=lambda *_news: None, **limit)
+    execute(shop.door, Call("look"), **limit)
+    assert pauses == [stops, False]
+
+
 def test_progress_is_relayed():
     told: list[tuple[float, float | None, str]] = []
     shop = Shop()

@@ -61,7 +61,9 @@ def test_calls_under_way_go_on_but_those_of_a_server_that_is_gone(kitchen: Kitch
                 asyncio.create_task(crib.call(f"mcp_{name}_sleep", {"s": 3}))
                 for name in ("same", "other", "gone", "off")
             ]
-            await until_async(lambda: all(crib.servers[n]._keeper._users for n in crib.servers))
+            await until_async(
+                lambda: all(crib.servers[n]._keeper._places.taken for n in crib.servers)
+            )
             kitchen.write({"same": entry(), "other": entry("tool=x"), "off": entry(disabled=True)})
             await known(daemon, "same", "other", "off")
             return await asyncio.gather(*calls)

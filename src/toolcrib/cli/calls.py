@@ -11,7 +11,7 @@ import typer
 from toolcrib.cli.log_lines import POLL_S
 from toolcrib.cli.logs import Follow, Lines
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, print_json, print_json_line, safe
+from toolcrib.cli.screen import AsJson, console, print_json, print_json_line, safe, table
 from toolcrib.config import Settings
 from toolcrib.errors import ConfigError
 from toolcrib.names.origin import Origin
@@ -22,7 +22,7 @@ from toolcrib.text.nearest import nearest
 NAME = "calls"
 LINES = 30
 MOST_AT_ONCE = 10_000
-COLUMNS = ("when", "by", "tool", "rules", "ended", "ms")
+COLUMNS = ("tool", "when", "ended", ">ms", "?by", "?rules")
 
 
 def run(
@@ -65,17 +65,17 @@ def _show(file: AuditFile, which: Which, lines: int, *, follow: bool, as_json: b
     if as_json and not follow:
         print_json([_plain(row) for row in last.values()])
         return
-    if not as_json:
-        _print([COLUMNS])
+    if not follow:
+        console().print(table("", COLUMNS, map(_cells, last.values())))
+        return
     with suppress(KeyboardInterrupt):
         _print_rows(last.values(), as_json=as_json)
-        if follow:
-            _print_rows(_coming(file, which, max((*before, *last), default=0)), as_json=as_json)
+        _print_rows(_coming(file, which, max((*before, *last), default=0)), as_json=as_json)
 
 
 def _print_rows(rows: Iterable[AuditRow], *, as_json: bool) -> None:
     for row in rows:
-        print_json_line(_plain(row)) if as_json else _print([_cells(row)])
+        print_json_line(_plain(row)) if as_json else _print(_cells(row))
 
 
 def _coming(file: AuditFile, which: Which, newest: int) -> Iterator[AuditRow]:
@@ -87,23 +87,23 @@ def _coming(file: AuditFile, which: Which, newest: int) -> Iterator[AuditRow]:
         time.sleep(POLL_S)
 
 
-def _print(rows: Iterable[tuple[str, ...]]) -> None:
-    """Each with its cells below each other, as far as they are as wide as usual."""
-    for when, by, tool, rules, ended, took in rows:
-        line = f"{when:<19}  {by:<12}  {tool:<36}  {rules:<5}  {ended:<18}  {took:>6}"
-        console().print(safe(line.replace("\n", " ")), soft_wrap=True)
+def _print(cells: tuple[str, ...]) -> None:
+    """One call on a line: nobody knows how wide those are that come."""
+    tool, when, ended, took, by, rules = cells
+    line = f"{when}  {tool}  {ended}  {took} ms  {by}  {rules}"
+    console().print(safe(line.replace("\n", " ")), soft_wrap=True)
 
 
 def _cells(row: AuditRow) -> tuple[str, ...]:
     when = datetime.fromtimestamp(row.at, UTC).astimezone()
     sent = f" ({row.effect})" if row.effect not in ("", "not_sent") else ""
     return (
-        when.strftime("%Y-%m-%d %H:%M:%S"),
-        row.caller,
         row.tool,
-        row.verdict or "-",
+        when.strftime("%m-%d %H:%M:%S"),
         f"{row.code or 'ok'}{sent}",
         f"{row.seconds * 1000:.0f}",
+        row.caller,
+        row.verdict or "-",
     )
 
 

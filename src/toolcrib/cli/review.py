@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from toolcrib.cli.listing import tell_gateway
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe
 from toolcrib.errors import ConfigError
@@ -78,6 +79,8 @@ def run(
         for item in decided.rejected:
             desk.reject(item)
         settled, left = desk.settle(), waiting(desk.items(server))
+    if any(decided):
+        tell_gateway(opening)
     _tell(decided, left, settled=settled, as_json=as_json)
     if left:
         raise typer.Exit(1)

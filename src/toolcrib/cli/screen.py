@@ -93,9 +93,9 @@ def print_text(text: str, *, label: str = "", indent: int = 0, style: str = "") 
     The style is that of the label.
     """
     screen = console()
-    head = Text(f"{label:{indent}}" if label else "", style)
+    head = Text().append(f"{label:{indent}}" if label else "", style)
     if screen.width >= WIDEST:
-        screen.print(head.append(_one_line(text), "default"), soft_wrap=True)
+        screen.print(head.append(_one_line(text)), soft_wrap=True)
         return
     first, *rest = list(_indented(_one_line(text), indent, screen)) or [Text()]
     screen.print(head + first[indent:], soft_wrap=True)

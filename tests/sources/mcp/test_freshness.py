@@ -116,7 +116,7 @@ def test_a_call_that_comes_while_a_list_is_being_kept_waits_for_it(
         first = threads.submit(rug.call)
         keeping.wait(HANG_S)
         second = threads.submit(rug.call)
-        until(lambda: rug.source._keeper._users == 2)
+        until(lambda: rug.source._keeper._places.taken == 2)
         assert not second.done()
         go_on.set()
         assert {error(each.result()).code for each in (first, second)} == {"definition_changed"}

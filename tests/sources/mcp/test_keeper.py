@@ -39,7 +39,7 @@ def keeper_of(tmp_path):
 
 def refused(keeper: Keeper, pin: str) -> str:
     try:
-        keeper._check(Call("echo", pin=pin))
+        keeper.memory.check(Call("echo", pin=pin))
     except StartFailed as error:
         return error.code
     return ""

@@ -52,8 +52,8 @@ def remote(values: dict[str, str] | None = None, **keys: Any) -> Filled:
     ],
 )
 def test_what_is_run_for_a_package(kind: str, identifier: str, keys: dict[str, Any], line: str):
-    entry = package(kind, identifier, **keys).entry
-    assert [entry["command"], *entry["args"]] == line.split()  # pyright: ignore[reportGeneralTypeIssues]
+    entry: Any = package(kind, identifier, **keys).entry
+    assert [entry["command"], *entry["args"]] == line.split()
     assert not read_table(Path("/x"), {"a": entry}).problems
 
 

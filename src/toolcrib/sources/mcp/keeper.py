@@ -8,7 +8,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from toolcrib.sources.mcp.errand import Errand
 from toolcrib.sources.mcp.freshness import LIST_FAILED, Freshness
 from toolcrib.sources.mcp.logins import LoginFile
 from toolcrib.sources.mcp.memory import Memory
+from toolcrib.sources.mcp.places import Places
 from toolcrib.sources.mcp.refusal import refusal
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.start import StartFailed
@@ -32,8 +33,6 @@ from toolcrib.sources.mcp.watchers import Heard, Watchers
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.connection import Connection
 
-MOST_AT_ONCE = 8
-MOST_WAITING = 64
 SAY_S = 5.0
 NEEDS_LOGIN = "needs_login"
 
@@ -59,8 +58,8 @@ class Keeper:
         self._connection: Connection | None = None
         self._starting: asyncio.Task[Connection] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._slots = asyncio.Semaphore(MOST_AT_ONCE)
-        self._users = self._timeouts = self._errands = self._crashes = 0
+        self._places = Places()
+        self._timeouts = self._errands = self._crashes = 0
         self._up_since = 0.0
         self._unused = asyncio.Event()
         self._unused.set()
@@ -72,11 +71,11 @@ class Keeper:
 
     async def call(self, call: Call, running: Running) -> Outcome:
         """Call a tool, starting the server if need be. Whatever goes wrong is an outcome."""
-        return await self._run(Errand.of(call), running, partial(self._check, call))
+        return await self._run(Errand.of(call), running, partial(self.memory.check, call))
 
     async def perform(self, errand: Errand, running: Running) -> Outcome:
         """The same, for an errand that is no call."""
-        return await self._run(errand, running, self._check_offers)
+        return await self._run(errand, running, self.memory.check_offers)
 
     async def watch(self, uri: str, heard: Heard, running: Running) -> Outcome:
         """Let somebody hear of a resource from now on; for as long, the server is not idle."""
@@ -151,15 +150,7 @@ class Keeper:
         if self._connection and not self._connection.lost:
             return self._connection, running
         news = StartNews(self.config.id, running, lambda: self.phase)
-        telling = asyncio.create_task(news.tell())
-        left_s = None if running.pause else running.deadline - time.monotonic()
-        try:
-            with running.pause() if running.pause else nullcontext():
-                async with asyncio.timeout(left_s):
-                    connection = await self._awake()
-        finally:
-            telling.cancel()
-        return connection, news.after()
+        return await news.while_waiting_for(self._awake()), news.after()
 
     async def _allowed(self, check: Callable[[], None], connection: "Connection") -> None:
         """See that it may be done by what the server lists now, not by what it listed before.
@@ -172,23 +163,6 @@ class Keeper:
         except BaseException:
             self._exit()
             raise
-
-    def _check(self, call: Call) -> None:
-        judged = self.memory.judgement.tools.get(call.name)
-        if judged is None:
-            gone = f"{call.name!r} is no longer among its tools; search again"
-            raise StartFailed("unknown_tool", gone, retryable=False)
-        if judged.status != "approved":
-            told = f"{call.name!r} is not as it was approved; `toolcrib review {self.config.id}`"
-            raise StartFailed("definition_changed", told, retryable=False)
-        if call.pin not in ("", judged.pin):
-            told = f"{call.name!r} has another definition than when it was shown; search again"
-            raise StartFailed("definition_changed", told, retryable=False)
-
-    def _check_offers(self) -> None:
-        if not self.memory.serves_offers:
-            told = f"none of its tools is approved yet; `toolcrib review {self.config.id}`"
-            raise StartFailed("unreviewed", told, retryable=False)
 
     @property
     def phase(self) -> Phase | None:
@@ -333,20 +307,12 @@ class Keeper:
 
     async def _enter(self) -> None:
         """Wait for a place among those served at once. Raises `StartFailed` if too many do."""
-        if self._users >= MOST_AT_ONCE + MOST_WAITING:
-            raise StartFailed("overloaded", "has too many calls waiting; call again later")
-        self._users += 1
-        try:
-            await self._slots.acquire()
-        except asyncio.CancelledError:
-            self._users -= 1
-            raise
+        await self._places.enter()
         if self._idle:
             self._idle.cancel()
 
     def _exit(self) -> None:
-        self._slots.release()
-        self._users -= 1
+        self._places.leave()
         self._rest_later()
 
     def _rest_later(self) -> None:
@@ -357,7 +323,7 @@ class Keeper:
         self._idle = loop.call_later(self.config.idle_timeout_s, self._rest)
 
     def _rest(self) -> None:
-        if not self._users and not self._watchers.uris():
+        if not self._places.taken and not self._watchers.uris():
             self._let_go("stopped, as nobody uses it")
 
     def _judged(self, outcome: Outcome) -> Outcome:

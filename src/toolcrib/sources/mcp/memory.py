@@ -5,9 +5,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from toolcrib.errors import SourceError
+from toolcrib.model import Call
 from toolcrib.sources.mcp.cache import Failure, MCPToolsCache
 from toolcrib.sources.mcp.known import Greeting, KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.server_log import ServerLog
+from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.trust import Judgement, Trust
 
 
@@ -57,6 +59,25 @@ class Memory:
     def serves_offers(self) -> bool:
         """Whether what the server has beside tools may be shown and read."""
         return self.known is not None and self.trust.admits(self.judgement)
+
+    def check(self, call: Call) -> None:
+        """See that a call fits what the server lists now. Raises `StartFailed`."""
+        judged = self.judgement.tools.get(call.name)
+        if judged is None:
+            gone = f"{call.name!r} is no longer among its tools; search again"
+            raise StartFailed("unknown_tool", gone, retryable=False)
+        if judged.status != "approved":
+            told = f"{call.name!r} is not as it was approved; `toolcrib review {self._server}`"
+            raise StartFailed("definition_changed", told, retryable=False)
+        if call.pin not in ("", judged.pin):
+            told = f"{call.name!r} has another definition than when it was shown; search again"
+            raise StartFailed("definition_changed", told, retryable=False)
+
+    def check_offers(self) -> None:
+        """See that what it has beside tools may be read. Raises `StartFailed`."""
+        if not self.serves_offers:
+            told = f"none of its tools is approved yet; `toolcrib review {self._server}`"
+            raise StartFailed("unreviewed", told, retryable=False)
 
     def keep(self, greeting: Greeting, start_s: float) -> None:
         """Remember what a server said as it started; a list that was cut replaces no whole one."""

@@ -43,14 +43,13 @@ NO_RULES = Rules()
 
 
 class Exchanged(NamedTuple):
-    """Which sources are new, which are no longer there, and which say something else.
+    """Which sources are new, and which are no longer there.
 
     A server that is another now has one among the new and one among the gone.
     """
 
     came: tuple[McpSource, ...]
     gone: tuple[McpSource, ...]
-    changed: tuple[McpSource, ...]
 
 
 class McpServers:
@@ -85,7 +84,7 @@ class McpServers:
         wanted = [_by_rule(each, rules) for each in found.servers]
         self.problems = found.problems
         self.broken, self.broken_files = found.broken, found.broken_files
-        before, configs = self.sources, {each: each.config for each in self.sources}
+        before = self.sources
         try:
             self.sources = self._kept_or_made(wanted) if wanted else ()
         except ToolcribError as error:
@@ -94,7 +93,6 @@ class McpServers:
         return Exchanged(
             came=tuple(each for each in self.sources if each not in before),
             gone=tuple(each for each in before if each not in self.sources),
-            changed=tuple(each for each in before if each.config != configs[each]),
         )
 
     def close(self) -> None:

@@ -94,8 +94,9 @@ class ServerStatus:
 
     @property
     def _servers_own(self) -> Failure | None:
-        """The last failure, if it has words of the server's own; others are judged anew."""
-        return self.failure if self.failure and self.failure.code not in OURS else None
+        """The last failure, if only the server's own words explain it; others are judged anew."""
+        failure = self.failure
+        return failure if failure and failure.code not in OURS and not failure.reason else None
 
 
 class Refreshed(NamedTuple):

@@ -6,8 +6,10 @@ the tool then says of its own goes on from 1: the protocol wants progress to gro
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import replace
+from typing import TypeVar
 
 from toolcrib.model import Running
 from toolcrib.sources.mcp.startup import Phase
@@ -16,6 +18,8 @@ FIRST_S = 1.0
 EVERY_S = 3.0
 HALF_S = 30.0
 """After so many seconds the progress of a start is a half: nobody knows how long it takes."""
+
+T = TypeVar("T")
 
 
 class StartNews:
@@ -28,8 +32,23 @@ class StartNews:
         self._began = time.monotonic()
         self._told = False
 
-    async def tell(self) -> None:
-        """Tell what the start is at, again and again; whoever calls this cancels it."""
+    async def while_waiting_for(self, awake: Awaitable[T]) -> T:
+        """What it gives; meanwhile the caller hears how far it is.
+
+        Raises `TimeoutError` at the deadline of a call whose clock goes on.
+        """
+        pause = self._running.pause
+        left_s = None if pause else self._running.deadline - self._began
+        telling = asyncio.create_task(self._tell_all())
+        try:
+            with pause() if pause else nullcontext():
+                async with asyncio.timeout(left_s):
+                    return await awake
+        finally:
+            telling.cancel()
+
+    async def _tell_all(self) -> None:
+        """Tell what the start is at, again and again."""
         last = ""
         await asyncio.sleep(FIRST_S)
         while True:

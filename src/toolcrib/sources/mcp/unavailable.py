@@ -105,9 +105,9 @@ def on_screen(remedy: str) -> str:
 
 
 def _lacking(config: ServerConfig, variables: tuple[str, ...]) -> Unavailable:
-    names = _listed(variables)
-    reason = f"does not start: {names} {'is' if len(variables) == 1 else 'are'} not set"
-    remedy = "set it where Toolcrib is started, then run `toolcrib refresh {server}`"
+    are, them = ("is", "it") if len(variables) == 1 else ("are", "them")
+    reason = f"does not start: {_listed(variables)} {are} not set"
+    remedy = f"set {them} where Toolcrib is started, then run `toolcrib refresh {{server}}`"
     return _told(config, "not_configured", reason, remedy)
 
 
