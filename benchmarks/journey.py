@@ -133,14 +133,18 @@ class Journey:
         return [f"{turn}: {errand.name}: {said[:400]}" for errand, said in wrong]
 
 
-@contextmanager
-def begun(folder: Path, tell: Callable[[str], None] = print) -> Generator[Journey]:
-    """A home in which nothing has happened yet; whatever runs there is stopped in the end."""
+def install() -> Path:
+    """Install the servers where they are not; the cache of npm's in which npx finds its own."""
     few.install()
     more.install()
     pinned = few.NPM | more.NPM
-    cache = more.cache_for_npx({name: pinned[name] for name in NPM.values()})
-    home = folder / "home"
+    return more.cache_for_npx({name: pinned[name] for name in NPM.values()})
+
+
+@contextmanager
+def begun(folder: Path, tell: Callable[[str], None] = print) -> Generator[Journey]:
+    """A home in which nothing has happened yet; whatever runs there is stopped in the end."""
+    cache, home = install(), folder / "home"
     home.mkdir()
     (home / ".npmrc").write_text(f"cache={cache}\noffline=true\nupdate-notifier=false\n")
     journey = Journey(Home(home), playground(folder), repository(folder), tell)

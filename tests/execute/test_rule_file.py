@@ -143,3 +143,20 @@ def test_a_crib_of_a_program_has_no_rules_but_its_own():
     crib = Crib()
     crib.add(lambda: 1, name="one")
     assert asyncio.run(crib.call("one")).ok
+
+
+def test_the_log_hears_of_a_file_that_breaks_and_not_twice_of_one_that_was_broken(
+    file: Path, caplog: pytest.LogCaptureFixture
+):
+    file.write_text("{")
+    assert RuleFile(file).problem
+    assert not caplog.messages  # a crib has it among its problems
+    put(file, *EVERY)
+    rules = RuleFile(file)
+    assert rules.rules() == EVERY
+    for _ in range(2):
+        file.write_text("{")
+        assert rules.rules() == EVERY
+        file.touch()
+    assert len(caplog.messages) == 1
+    assert "rules.json" in caplog.messages[0]

@@ -74,10 +74,10 @@ class RuleFile:
             self._rules = self._kept(path)
         except ConfigError as error:
             self._problem = str(error)
-            if self._rules is None:
+            if self._rules is None:  # whoever opens a crib says what is wrong: see `problem`
                 self._rules = self._before(path)
-            if said != self._problem:
-                _log.warning("%s. %s", error, _NO_CALLS if self._rules is None else _AS_BEFORE)
+            elif said != self._problem:
+                _log.warning("%s. %s", error, _AS_BEFORE)
 
     def _kept(self, path: Path) -> tuple[Rule, ...]:
         """What the file says, and a copy of that for the next one. Raises `ConfigError`."""

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
+from benchmarks import journey
 from benchmarks.playground import playground
 from scripts.install_test_servers import install, servers
 from tests.e2e.gateway.errands import Errand, errands
@@ -24,6 +25,12 @@ class Twelve(NamedTuple):
 
     gateway: Gateway
     errands: Sequence[Errand]
+
+
+@pytest.fixture(scope="module")
+def installed() -> None:
+    """All servers of the table and of the journey; in the user's own home, by their settings."""
+    journey.install()
 
 
 @pytest.fixture(scope="module")

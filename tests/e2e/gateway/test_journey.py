@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.journey import begun, travel
 
-pytestmark = pytest.mark.clients
+pytestmark = [pytest.mark.clients, pytest.mark.usefixtures("installed")]
 
 
 def test_after_import_everything_works(tmp_path: Path):

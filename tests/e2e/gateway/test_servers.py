@@ -12,6 +12,7 @@ FEWEST = 25
 
 
 @pytest.mark.clients
+@pytest.mark.usefixtures("installed")
 def test_real_servers_are_the_same_behind_the_gateway():
     rows = compared()
     assert {row.server.name: [*row.differences] for row in rows if not row.same} == {}

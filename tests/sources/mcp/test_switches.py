@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,9 +30,9 @@ def theirs(tmp_path: Path) -> Path:
     return file
 
 
-def config(own: Path, theirs: Path, id: str) -> ServerConfig:
+def config(own: Path, theirs: Path, id: str, problems: int = 0) -> ServerConfig:
     found = read_servers([own, theirs])
-    assert found.problems == ()
+    assert len(found.problems) == problems
     return next(each for each in found.servers if each.id == id)
 
 
@@ -115,3 +116,19 @@ def test_a_name_becomes_a_pattern_for_itself_alone(name: str):
 
 def test_a_pattern_names_nobody():
     assert exact_names(["a", "b*"]) is None
+
+
+def test_a_server_that_moves_into_our_file_stays_switched_off(own: Path, theirs: Path):
+    off = Switches(disabled=True, disabled_tools=("a",))
+    change_switches(own, "other", Switches(), lambda _now: off)
+    top = json.loads(own.read_text())
+    top["mcpServers"]["other"] = {"command": "y"}
+    own.write_text(json.dumps(top))
+    assert config(own, theirs.with_name("none.json"), "other", problems=1).disabled
+    change_switches(own, "other", Switches(), lambda now: replace(now, disabled=False))
+    assert json.loads(own.read_text()) == {
+        "mcpServers": {
+            "ours": {"command": "x"},
+            "other": {"command": "y", "disabled_tools": ["a"]},
+        }
+    }

@@ -68,7 +68,7 @@ def read_servers(paths: Sequence[Path], last_good: LastGood | None = None) -> Se
     """All servers of these files; of two with one id, or one prefix, the first.
 
     A file that cannot be used is a problem and costs no other. With `last_good`, what it said
-    before stands in for it. What our own file says of servers in the others is laid over them.
+    before stands in for it. What our own file says under `overrides` is laid over them.
     """
     found: dict[str, ServerConfig] = {}
     problems: list[str] = []
@@ -80,9 +80,8 @@ def read_servers(paths: Sequence[Path], last_good: LastGood | None = None) -> Se
         problems += read.problems
         broken += read.broken
         broken_files += read.broken_files
-        ours = path == own_servers_file()
         for each in read.servers:
-            server = each if ours else _overridden(each, overrides.get(each.id))
+            server = _overridden(each, overrides.get(each.id))
             if found.setdefault(server.prefix or server.id, server) is not server:
                 problems.append(f"{path}: {server.id!r} is the name of another server; rename one")
     return Servers(tuple(found.values()), tuple(problems), tuple(broken), tuple(broken_files))

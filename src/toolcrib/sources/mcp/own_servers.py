@@ -65,19 +65,23 @@ def change_switches(
     `DeclarationError`.
     """
     with _changing_file(path) as top:
-        table = _table(path, top)
-        ours = name in table
-        place, base = (table, Switches()) if ours else (_object(path, top, OVERRIDES), elsewhere)
-        entry = _object(path, place, name)
-        before = read_switches(Fields(f"{path}: {name!r}", entry), base)
+        table, overrides = _table(path, top), _object(path, top, OVERRIDES)
+        place, base = (table, Switches()) if name in table else (overrides, elsewhere)
+        entry, over = _object(path, place, name), _object(path, overrides, name)
+        before = _read_switches(path, over, _read_switches(path, entry, base))
         after = change(before)
         kept = {**entry, **after.written(base)}
+        del overrides[name]  # one place says it
         place[name] = {key: value for key, value in kept.items() if value is not None}
-        if not ours and not place[name]:
-            del place[name]
-        if top.get(OVERRIDES) == {}:
+        if not overrides.get(name, True):
+            del overrides[name]
+        if not overrides:
             del top[OVERRIDES]
         return after != before
+
+
+def _read_switches(path: Path, entry: dict[str, Any], base: Switches) -> Switches:
+    return read_switches(Fields(str(path), entry), base)
 
 
 def preview(
