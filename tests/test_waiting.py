@@ -26,12 +26,13 @@ EXCEPTIONS = {
     "conformance/tools.py::progresses": _FAKE,
     "embed/loopback.py::drip": _FAKE,
     "gateway/standing_in.py::StandIn": _FAKE,
-    "sources/mcp/fake_npx.py::": _FAKE,
+    "sources/mcp/fake_npx.py::install": _FAKE,
     "sources/mcp/fake_server.py::asks_late": _FAKE,
     "sources/mcp/fake_server.py::progress": _FAKE,
     "sources/mcp/fake_server.py::sleep": _FAKE,
     "sources/mcp/fake_server.py::storm": _FAKE,
     "sources/mcp/fake_server.py::watch_rug": _FAKE,
+    "sources/mcp/faking.py::within_s": "it is the clock that a start is given, and no test's",
     "gateway/http/test_wire.py::test_a_steady_stream_of_searches_is_served": (
         "it paces the requests, and asserts nothing about the time"
     ),

@@ -77,7 +77,7 @@ def test_servers_are_added_called_and_ended(home: Path):
     assert added.returncode == 0, added.stderr
     assert json.loads(added.stdout)["listed"]["tools"] > 0
     called = toolcrib("call", "mcp_fake_echo", '{"text": "hello"}', "--yes")
-    assert "hello" in called.stdout, called.stderr
+    assert called.stdout == "hello\n", called.stderr
     assert "fake" in json.loads(own_servers_file().read_text())["mcpServers"]
     removed = toolcrib("remove", "fake")
     assert removed.returncode == 0, removed.stderr

@@ -36,6 +36,7 @@ def complete(file: Path) -> Complete:
         env = {"_TOOLCRIB_COMPLETE": "complete_bash", **asked}
         ran = CliRunner().invoke(app, [], env=env, prog_name="toolcrib")
         assert not ran.stderr
+        assert ran.exit_code == 0
         return ran.stdout.split()
 
     return complete
@@ -70,6 +71,13 @@ def test_clients_and_profiles_complete(complete: Complete):
     assert complete("search", "x", "--kind", "s") == ["skill"]
 
 
+def test_a_broken_settings_file_offers_nothing_and_says_nothing(complete: Complete, home: Path):
+    settings = home / ".config" / "toolcrib" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("nonsense")
+    assert complete("refresh", "g") == []
+
+
 @pytest.mark.parametrize("text", ["{", '{"mcpServers": 7}', "\0"])
 def test_a_broken_file_offers_nothing_and_says_nothing(complete: Complete, file: Path, text: str):
     file.write_text(text)
@@ -79,8 +87,11 @@ def test_a_broken_file_offers_nothing_and_says_nothing(complete: Complete, file:
 def test_a_broken_cache_offers_nothing_and_says_nothing(complete: Complete, file: Path):
     CliRunner().invoke(app, ["--mcp-config", str(file), "refresh", "good"])
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state")
-    for each in (state / "toolcrib" / "mcp").glob("*.json"):
-        each.write_text("[]")
+    [known] = (state / "toolcrib" / "mcp").glob("*.json")
+    (known.parent / "a.json").write_text("[]")
+    (known.parent / "b.json").write_bytes(b"\xff")
+    assert complete("show", "mcp_good_ec") == ["mcp_good_echo"]
+    known.write_text('{"entry": {"server": "good", "listing": {"tools": [7]}}}')
     assert complete("show", "mcp_") == []
 
 

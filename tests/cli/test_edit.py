@@ -51,6 +51,13 @@ def test_options_change_what_they_name_and_nothing_else(
     assert json.loads(own_servers_file().read_text())["version"] == 3
 
 
+def test_another_command_stands_behind_two_dashes_and_keeps_the_rest(run: Run):
+    write(a=ENTRY)
+    assert run("edit", "a", "--no-start", "--", "uvx", "--with", "mcp<2", "pkg", "/a").code == 0
+    told = {"command": "uvx", "args": ["--with", "mcp<2", "pkg", "/a"]}
+    assert {key: entry()[key] for key in ("command", "args", "env")} == ENTRY | told
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

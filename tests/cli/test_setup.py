@@ -121,6 +121,29 @@ def test_a_second_run_says_what_is_as_it_was_and_changes_nothing(run: Run, home:
     assert run("setup", "--yes", "--json").json["tokens"] == first["tokens"]
 
 
+def test_a_second_run_leaves_the_profile_of_a_client_as_it_is(run: Run, home: Path):
+    path = write(home, DESKTOP, {"good": WORKS})
+    settings = home / ".config" / "toolcrib" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('[gateway.profiles.work]\nservers = ["*"]\n')
+    run("import", "--profile", "work", "--yes", "--no-list")
+    written = path.read_bytes()
+    assert b'"--profile", "work"' in written
+    assert run("setup", "--yes", "--json").json["clients"][0]["changes"] is False
+    assert path.read_bytes() == written
+
+
+def test_what_is_to_be_pasted_holds_nothing_that_a_shell_obeys(
+    run: Run, home: Path, tmp_path: Path
+):
+    rug = tmp_path / "rug.json"
+    rug.write_text(json.dumps({'$(touch /x)"; `id`': {"annotations": {"readOnlyHint": True}}}))
+    write(home, DESKTOP, {"good": {**WORKS, "args": [*WORKS["args"], f"rug={rug}"]}})
+    [line] = [each for each in run("setup", "--yes").out.splitlines() if "Try it" in each]
+    assert not set("$`;()") & set(line)
+    assert line.count('"') == 2
+
+
 def test_a_second_run_tries_again_what_failed(run: Run, home: Path, tmp_path: Path):
     late = tmp_path / "late"
     write(home, DESKTOP, {"late": {"command": str(late), "args": []}})
@@ -236,3 +259,24 @@ def test_ctrl_c_at_a_question_loses_nothing(run: Run, two: tuple[Path, Path]):
     told = run("setup", "--yes", "--json").json
     assert [each["done"] for each in told["clients"]] == [False, True]
     assert {each["server"] for each in told["listed"]} == {"good", "bad"}
+
+
+def test_ctrl_c_while_servers_start_loses_nothing(run: Run, home: Path, tmp_path: Path):
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 600\n")
+    slow.chmod(0o755)
+    path = write(home, DESKTOP, {"slow": {"command": str(slow), "args": []}})
+    shown = at_terminal(
+        "setup",
+        answers=[
+            ("take their place? [Y/n]", "\n"),
+            ("listing the tools of MCP servers", "\x03"),
+        ],
+    )
+    assert shown.code == 130
+    assert "goes on with the rest" in " ".join(shown.text.split())
+    assert "Traceback" not in shown.text
+    assert [*json.loads(path.read_text())["mcpServers"]] == ["toolcrib"]
+    slow.write_text(f"#!/bin/sh\nexec {sys.executable} -S {FAKE}\n")
+    [listed] = run("setup", "--yes", "--json").json["listed"]
+    assert (listed["server"], listed["tools"]) == ("slow", 12)

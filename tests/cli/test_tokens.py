@@ -1,11 +1,13 @@
 import asyncio
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
 from tests.gateway.fronts import connected
+from tests.sources.mcp.faking import FAKE
 from toolcrib import Crib, load_settings
 from toolcrib.adapters.openai_chat import ChatWire
 from toolcrib.gateway.guest import LOCAL, Guest, profile_of
@@ -114,3 +116,17 @@ def test_with_nothing_deferred_it_says_so(run: Run, home: str):
 
 def test_a_mode_that_is_none_is_an_error(run: Run, home: str):
     assert "is not a mode" in str(run("--config", home, "tokens", "--mode", "some").error)
+
+
+def test_a_pool_that_is_small_says_that_there_is_nothing_to_save(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    file = tmp_path / "mcp.json"
+    server = {"command": sys.executable, "args": ["-S", str(FAKE)]}
+    file.write_text(json.dumps({"mcpServers": {"good": server}}))
+    run("--mcp-config", str(file), "refresh")
+    monkeypatch.setenv("TOOLCRIB_SESSION__THRESHOLD", "90")
+    shown = run("--mcp-config", str(file), "tokens").out
+    assert "fewer than 90 tools are all listed: nothing to save yet" in shown
+    monkeypatch.setenv("TOOLCRIB_SESSION__THRESHOLD", "1")
+    assert "nothing to save" not in run("--mcp-config", str(file), "tokens").out

@@ -59,7 +59,7 @@ def test_a_configuration_is_told_field_by_field_or_that_it_is_another():
     for unknown in (None, old):
         (told,) = configuration_changes(unknown, old, another=True)
         assert told.field == "configuration"
-        assert "others now" in str(told.new)
+        assert "have changed" in str(told.new)
     assert configuration_changes(None, new, another=False) == ()
 
 

@@ -67,7 +67,7 @@ def test_a_link_that_leads_nowhere_is_a_problem_with_file_line_key_and_the_neare
           function: posixpath:dirname
         """
     yaml.write_text(dedent(text).lstrip(), encoding="utf-8")
-    with Crib.from_settings(Settings(store=":memory:", tools=(yaml,))) as crib:
+    with Crib.from_settings(Settings(store=":memory:", tools=(yaml,), builtin_tools=True)) as crib:
         first, second = crib.problems
         assert first.startswith(f"{yaml}:3: base.often_with.1: no tool 'reed_file' here")
         assert first.endswith("did you mean 'read_file'?")

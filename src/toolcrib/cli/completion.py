@@ -6,7 +6,8 @@ offer: a shell has no place for an error.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
@@ -72,11 +73,14 @@ def _tools(settings: Settings) -> Iterable[str]:
     if settings.builtin_tools:
         yield from _KEY.findall(PACKAGED.read_text(encoding="utf-8"))
     for file in (settings.state_folder / KNOWN).glob("*.json"):
-        known = json.loads(file.read_bytes())["entry"]
-        if known["server"] in stems:
+        with suppress(OSError, ValueError, LookupError, TypeError):  # a file costs no other
+            known = json.loads(file.read_bytes())["entry"]
             stem = stems[known["server"]]
-            for tool in known["listing"]["tools"]:
-                yield Origin("mcp", stem, tool["name"]).wanted()
+            yield from [Origin("mcp", stem, each["name"]).wanted() for each in _listed(known)]
+
+
+def _listed(known: Any) -> Sequence[Any]:  # noqa: ANN401 - as it was written, unchecked
+    return known["listing"]["tools"]
 
 
 def _servers_and_tools(settings: Settings) -> Iterable[str]:

@@ -28,6 +28,7 @@ NAME = "edit"
 class Changes(NamedTuple):
     """What the options say; empty if they say nothing."""
 
+    command: Sequence[str]
     args: Sequence[str]
     drop_args: Sequence[str]
     env: Sequence[str]
@@ -38,6 +39,12 @@ class Changes(NamedTuple):
 def run(
     context: typer.Context,
     server: Annotated[str, typer.Argument(metavar="SERVER", help="The server, by its name.")],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- COMMAND", help="Another command with all its arguments, after `--`."
+        ),
+    ] = None,
     arg: Annotated[
         list[str] | None,
         typer.Option(metavar="VALUE", help="Add an argument at the end; may be repeated."),
@@ -76,13 +83,14 @@ def run(
 
         toolcrib edit files --arg ~/pictures
         toolcrib edit github --env GITHUB_TOKEN --set call_timeout_s=120
+        toolcrib edit sqlite -- uvx --with 'mcp<2' mcp-server-sqlite --db-path notes.db
     """
     opening: Opening = context.obj
     settings, file = opening.settings(), own_servers_file()
     before = read_server(file, server) if file.exists() else None
     if before is None:
         raise ConfigError(_not_ours(server, settings))
-    changes = Changes(arg or (), drop_arg or (), env or (), url, set_ or ())
+    changes = Changes(command or (), arg or (), drop_arg or (), env or (), url, set_ or ())
     put = partial(change_server, file, server, before)
     after = _changed(before, changes) if any(changes) else _by_hand(server, before, put)
     if any(changes) and after != before:
@@ -141,6 +149,8 @@ def _text(entry: JsonObject) -> str:
 def _changed(before: JsonObject, changes: Changes) -> JsonObject:
     """The entry with what the options say. Raises `ConfigError`."""
     after: dict[str, Any] = json.loads(json.dumps(before))
+    if changes.command:
+        after["command"], *after["args"] = changes.command
     args: list[object] = after.get("args") or []
     for each in changes.drop_args:
         if each not in args:

@@ -118,7 +118,7 @@ def _whole(placed: Sequence[Placed], tools: Sequence[Entry], book: Rulebook) -> 
 def _show(placed: Sequence[Placed], tools: Sequence[Entry], book: Rulebook) -> None:
     screen = console()
     if placed:
-        columns = (">", "verdict", "pattern", "kind", "profile", "from", ">fits", ">decides")
+        columns = (">", "verdict", "pattern", "kind", "profile", "?from", ">fits", ">decides")
         rows = [
             (
                 each.number,

@@ -1,5 +1,6 @@
 """The command `toolcrib setup`: what import, refresh, rules, tokens and doctor do, in one go."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, cast
@@ -34,6 +35,7 @@ from toolcrib.text.tokens import token_counter
 
 NAME = "setup"
 STOPPED = 130
+_WORD = re.compile(r"[A-Za-z0-9]+")
 COUNTING = "pip install 'toolcrib[tokens]'"
 
 
@@ -180,11 +182,15 @@ def _counted(crib: Crib, settings: Settings, told: Sequence[Mapping[str, object]
 
 
 def _tools_to_try(crib: Crib) -> str:
-    """The words of a tool that only reads, to try it out by; empty if there is none."""
+    """The words of a tool that only reads, to try it out by; empty if there is none.
+
+    Letters and digits alone: people paste it into a shell, and the name is the server's.
+    """
     entries = crib.entries().values()
     ours = [each for each in entries if each.capability.source == "mcp"]
     ours.sort(key=lambda each: (each.capability.permission_kind != "read", each.name))
-    return ours[0].bare.replace("_", " ").replace("-", " ") if ours else ""
+    words = (_WORD.findall(each.bare) for each in ours)
+    return next((" ".join(some) for some in words if some), "")
 
 
 def _head(title: str, command: str) -> None:

@@ -18,12 +18,14 @@ from toolcrib.text.tokens import TokenCounter
 class Surface:
     """One place: tokens with every tool listed, and of what is sent there before any search.
 
-    `eager` None: so many tools are not taken there at all.
+    `eager` None: so many tools are not taken there at all. `note` says why nothing is saved where
+    that is as it should be.
     """
 
     name: str
     eager: int | None
     sent: int
+    note: str = ""
 
     @property
     def share(self) -> float | None:
@@ -50,7 +52,13 @@ def _gateway(crib: Crib, name: str, counter: TokenCounter) -> Surface:
     sent, eager = greeting(crib, guest), greeting(crib, guest, "direct")
     shows = sent.mode if crib.seen_by(guest.caller) else "shows nothing"
     all_listed = counter.count(eager.text) if crib.seen_by(guest.caller) else 0
-    return Surface(f"gateway, profile {name} ({shows})", all_listed, counter.count(sent.text))
+    few = f"fewer than {crib.settings.session.threshold} tools are all listed: nothing to save yet"
+    return Surface(
+        f"gateway, profile {name} ({shows})",
+        all_listed,
+        counter.count(sent.text),
+        note=few if shows == "direct" and guest.profile.mode == "auto" else "",
+    )
 
 
 def _eager(request: "Request", crib: Crib, counter: TokenCounter) -> int | None:

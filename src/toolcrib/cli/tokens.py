@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, print_json, print_text, table
+from toolcrib.cli.screen import AsJson, Note, console, print_json, print_notes, print_text, table
 from toolcrib.cli.surfaces import Surface, surfaces
 from toolcrib.crib import HOST
 from toolcrib.session.accounting import Prices, SourceTokens, TokenEstimate
@@ -57,6 +57,7 @@ def _show(estimate: TokenEstimate, places: list[Surface]) -> None:
     screen.print()
     columns = ["sent by", ">all listed", ">with search", ">saved"]
     screen.print(table("", columns, map(_place, places)))
+    print_notes(Note(each.name, each.note) for each in places if each.note)
     print_text(_verdict(estimate))
 
 

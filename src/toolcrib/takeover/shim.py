@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from pathlib import Path
 
 from toolcrib.errors import ConfigError
@@ -14,6 +15,7 @@ from toolcrib.takeover.shape import Shape
 
 NAME = "toolcrib"
 CONNECT = "connect"
+PROFILE = "--profile"
 _STARTS = {CONNECT, "serve"}
 _LAUNCHER = re.compile(r"uvx?|pipx|py|python[0-9.]*")
 
@@ -27,7 +29,7 @@ class Shim:
     profile: str = ""
 
     def args(self) -> list[str]:
-        return [*self.options, CONNECT, *(["--profile", self.profile] if self.profile else [])]
+        return [*self.options, CONNECT, *([PROFILE, self.profile] if self.profile else [])]
 
 
 def shim_entry(client: Client, shape: Shape, shim: Shim) -> JsonObject:
@@ -73,6 +75,14 @@ def _is_ours(word: str) -> bool:
 def shim_path(entry: Json) -> str:
     """The command of a shim's entry."""
     return _words(entry)[0]
+
+
+def shim_profile(entry: Json) -> str:
+    """The profile that a shim's entry asks for; empty if it asks for none."""
+    words = _words(entry)
+    after = (value for word, value in pairwise(words) if word == PROFILE)
+    joined = (word.removeprefix(f"{PROFILE}=") for word in words if word.startswith(f"{PROFILE}="))
+    return next(chain(after, joined), "")
 
 
 def _words(entry: Json) -> Sequence[str]:

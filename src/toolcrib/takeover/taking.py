@@ -12,7 +12,7 @@ from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.takeover.entries import URLS, Taken, read_entry
 from toolcrib.takeover.plan import Opened, Plan, Target
 from toolcrib.takeover.references import CannotBeTaken
-from toolcrib.takeover.shim import NAME, Shim, is_shim, shim_entry
+from toolcrib.takeover.shim import NAME, Shim, is_shim, shim_entry, shim_profile
 
 _LOOPBACK = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\])[:/]")
 
@@ -21,9 +21,12 @@ def plan_import(target: Target, ours: Sequence[ServerConfig], own: Path, shim: S
     """Take the servers of a client over. `ours` are all that are configured, `own` is our file.
 
     A server that we have already is not added again, one whose name another has gets a name of its
-    own, and one that cannot be taken stays in the client. Raises `ConfigError`.
+    own, and one that cannot be taken stays in the client. A shim that is there keeps its profile,
+    unless another is asked for. Raises `ConfigError`.
     """
     opened = target.open()
+    there = (shim_profile(entry) for entry in opened.entries.values() if is_shim(entry))
+    shim = replace(shim, profile=shim.profile or next(there, ""))
     taken, left = _taken(opened, own)
     names = _names(target.client.name, taken, ours, own)
     old = {server.id for server in ours}

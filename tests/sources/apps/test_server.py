@@ -24,7 +24,7 @@ def listening(apps, folder):
 
 def test_the_address_is_for_nobody_else_to_read_and_goes_with_us(folder):
     apps = Apps(folder)
-    with pytest.raises(SourceError, match="start Toolcrib"):
+    with pytest.raises(SourceError, match="start `toolcrib serve`"):
         read_address(public_file(folder))
     apps.listen()
     assert len(read_address(public_file(folder)).token) >= 32

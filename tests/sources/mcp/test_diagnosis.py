@@ -99,8 +99,8 @@ def found(stderr: str, command: Command = NPX, **env: str) -> Diagnosis:
 @pytest.mark.parametrize(
     ("stderr", "command", "reason", "remedy"),
     [
-        (SQLITE, UVX, "version 1 of the Python package `mcp`", "`--with` and `mcp<2`"),
-        (PAPER, UVX, "version 1 of the Python package `mcp`", "`--with` and `mcp<2`"),
+        (SQLITE, UVX, "version 1 of the Python package `mcp`", "uvx --with 'mcp<2' "),
+        (PAPER, UVX, "version 1 of the Python package `mcp`", "uvx --with 'mcp<2' "),
         (PAPER, Command("python"), "version 1 of", "install `mcp<2` where it runs"),
         (UV_DAMAGED, UVX, "seems damaged", "`uv cache clean mcp-server-sqlite`"),
         (NPM_DNS, NPX, "registry cannot be reached", "network"),

@@ -10,7 +10,7 @@ import pytest
 
 from tests.sources.mcp.conftest import Shop, acall, call
 from tests.sources.mcp.faking import FAKE, below, error, left_of, text
-from tests.waiting import HANG_S, let_pass, until, until_async
+from tests.waiting import HANG_S, let_pass, let_pass_async, until, until_async
 from toolcrib.model import Call, Running
 from toolcrib.sources.mcp import start_news, startup
 from toolcrib.sources.mcp.server import Command, ServerConfig
@@ -118,6 +118,7 @@ def test_a_caller_hears_how_far_an_install_is(shop, package):
     heard: list[tuple[float, str]] = []
     said: list[object] = []
     pauses: list[str] = []
+    limit_s = 4.0  # for the call alone, once its server is up
 
     class Pause:
         def __enter__(self) -> None:
@@ -128,13 +129,14 @@ def test_a_caller_hears_how_far_an_install_is(shop, package):
 
     async def patient():
         running = Running(
-            time.monotonic() + 0.5,
+            time.monotonic() + limit_s,
             lambda done, _all, message: heard.append((done, message)),
             log=lambda message: said.append(message["data"]),
             pause=Pause,
         )
         calling = asyncio.ensure_future(source.call(Call("progress", {"steps": 2}), running))
-        await until_async(lambda: len(heard) > 3 and time.monotonic() > running.deadline)
+        await until_async(lambda: len(heard) > 3)
+        await let_pass_async(limit_s)
         package.arrive()
         return await calling
 

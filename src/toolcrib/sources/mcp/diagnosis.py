@@ -115,7 +115,9 @@ def _damaged_uv(found: "re.Match[str]", start: Start) -> Diagnosis | None:
 def _needs_mcp_1(_found: "re.Match[str]", start: Start) -> Diagnosis:
     runner = package_runner(start.command)
     if runner and runner.name in ("uv", "uvx"):
-        remedy = "put `--with` and `mcp<2` before the package in its `args`"
+        package = _python_package(start.command.args) or "PACKAGE"
+        edit = f"toolcrib edit {shlex.quote(start.server)} -- uvx --with 'mcp<2' {package} …"
+        remedy = f"start it with that one, its own arguments at the end: `{edit}`"
     else:
         remedy = "install `mcp<2` where it runs"
     return Diagnosis("it needs version 1 of the Python package `mcp`", remedy)
