@@ -42,10 +42,6 @@ EXCEPTIONS = {
     "sources/mcp/test_source.py::test_the_seconds_of_a_refresh_begin_with_its_turn": (
         "what is measured is held against a clock that began before it, however slow both are"
     ),
-    "sources/mcp/faking.py::within_s": "what is left until a deadline, for those who ask for it",
-    "sources/mcp/test_startup.py::test_a_caller_hears_how_far_an_install_is": (
-        "it goes on once a deadline is over, however long after"
-    ),
     "sources/test_waiting.py::test_a_reply_is_handed_on_and_its_time_is_counted": (
         "a reply takes a moment, which is counted; none is too long"
     ),
