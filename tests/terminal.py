@@ -12,10 +12,10 @@ import termios
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from tests.waiting import HANG_S
+
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 PART = re.compile(r"\x1b\[(?P<number>[0-9;?]*)(?P<deed>[A-Za-z])|(?P<move>[\r\n])|[^\x1b\r\n]+")
-SILENT_S = 60.0
-"""A command that writes nothing for so long waits for something that nobody will type."""
 
 
 class Shown(NamedTuple):
@@ -58,7 +58,7 @@ def at_terminal(
             if left and left[0][0] in _since(written, answers[: -len(left)]):
                 os.write(ours, left.pop(0)[1].encode())
     os.close(ours)  # what still waits for an answer ends then
-    shown = Shown(process.wait(60), written.decode(errors="replace"))
+    shown = Shown(process.wait(HANG_S), written.decode(errors="replace"))
     assert not left, f"{left[0][0]!r} was never asked: {shown.text}"
     return shown
 
@@ -70,7 +70,7 @@ def _take_terminal() -> None:
 
 def _read(terminal: int) -> bytes:
     """What is written next; nothing, if nothing comes for a long time."""
-    ready, _, _ = select.select([terminal], [], [], SILENT_S)
+    ready, _, _ = select.select([terminal], [], [], HANG_S)
     return os.read(terminal, 65536) if ready else b""
 
 

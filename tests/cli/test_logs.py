@@ -1,13 +1,13 @@
 import json
 import sys
-from itertools import islice
+from itertools import count, islice
 from threading import Thread
 
 import pytest
 from typer.testing import CliRunner
 
 from tests.sources.mcp.faking import FAKE
-from tests.waiting import HANG_S, until
+from tests.waiting import until
 from toolcrib.cli.app import app
 from toolcrib.cli.log_lines import last_lines, new_lines
 from toolcrib.config import default_settings
@@ -79,13 +79,15 @@ def test_what_comes_is_followed_into_the_next_file(tmp_path):
     log.note("zero")
     until(path.exists)
     # What was there when it began is not told again; so write until all three were heard.
-    number = 0
-    while following.is_alive():
-        number += 1
+    numbers = count(1)
+
+    def all_heard() -> bool:
+        number = next(numbers)
         log.note(f"number {number}")
         if number == 2:
             path.replace(old_log(path))
-        following.join(0.05)
-        assert number < HANG_S * 20
+        return not following.is_alive()
+
+    until(all_heard)
     assert len(heard) == 3
     assert all("toolcrib: " in line for line in heard)

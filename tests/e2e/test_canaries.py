@@ -19,6 +19,8 @@ from tests.waiting import until
 from toolcrib.cli.app import app
 from toolcrib.config import Settings
 from toolcrib.crib import Crib
+from toolcrib.sources import last_good
+from toolcrib.sources.mcp import environment
 
 TELLTALE = Path(telltale_server.__file__)
 IN_ENV = {f"CANARY_{n}": f"env-canary/{n}é+{n * 7919:x}" for n in range(10)}
@@ -48,6 +50,10 @@ def addresses(tmp_path: Path) -> Iterator[list[str]]:
 def servers(addresses: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of servers that hold canaries in every place, some of them by reference."""
     monkeypatch.setenv("REFERRED", IN_ENV["CANARY_0"])
+    for (
+        name
+    ) in environment.CERTIFICATES:  # what this machine has is told too, and pushes others out
+        monkeypatch.delenv(name, raising=False)
     options = [each for value in IN_ARGUMENTS for each in ("--token", value)]
     env = IN_ENV | {"CANARY_0": "${REFERRED}"}
     query = "&".join(f"{name}={quote(value)}" for name, value in IN_QUERY.items())
@@ -115,7 +121,11 @@ def test_no_command_no_file_and_no_log_has_a_secret(
         assert found_in(output) == []
     files = [path for path in home.rglob("*") if path.is_file()]
     assert any("***" in path.read_bytes().decode("latin-1") for path in files)
-    for path in files:
+    # The last good copy of a file with servers holds what the file holds, for its owner alone.
+    copies = {path for path in files if path.parent.name == last_good.FOLDER}
+    assert {path.read_bytes() for path in copies} == {servers.read_bytes()}
+    assert not any(path.stat().st_mode & 0o077 for path in copies)
+    for path in {*files} - copies:
         assert found_in(path.read_bytes().decode("utf-8", "replace")) == [], path
 
 

@@ -112,7 +112,8 @@ def left_alone(pids: set[int]) -> bool:
     return bool(pids & below(os.getpid()))
 
 
-def test_a_caller_hears_how_far_an_install_is_and_its_clock_stands_still(shop, package):
+def test_a_caller_hears_how_far_an_install_is(shop, package):
+    """And its clock stands still meanwhile."""
     source = known(shop, package, package.config())
     heard: list[tuple[float, str]] = []
     said: list[object] = []

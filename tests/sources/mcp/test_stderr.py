@@ -3,6 +3,7 @@ import sys
 import pytest
 
 from tests.sources.mcp.faking import nothing_left
+from tests.waiting import HANG_S
 from toolcrib.sources.mcp.process import STDERR_HEAD, STDERR_TAIL
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.stderr import cause
@@ -98,7 +99,7 @@ def test_an_error_before_a_long_usage_text_is_what_a_failure_says(shop):
     )
     command = Command(sys.executable, ("-S", "-c", code, "--api-key=hunter2222"))
     with nothing_left():
-        done = shop.source(ServerConfig("k8s", command)).refresh().result(60)
+        done = shop.source(ServerConfig("k8s", command)).refresh().result(HANG_S)
         shop.reopen()
     assert done.error == (
         "did not start: Connection closed. exit status 1. "
