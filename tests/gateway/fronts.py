@@ -86,7 +86,7 @@ class Workshop:
         **settings: Any,
     ) -> None:
         rules = tuple(ApprovalRule(verdict="allow", kind=kind) for kind in allow)
-        approval = {"approval": ApprovalSettings(rules=rules)}
+        approval: dict[str, Any] = {"approval": ApprovalSettings(rules=rules)}
         self.crib = Crib(Settings(store=":memory:", **{**approval, **settings}))
         self.source = CountingSource(*(tools or shop_tools()))
         self.crib.add_source(self.source)
