@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 
 class Unusable(Exception):
@@ -25,9 +26,8 @@ class Home:
 
     @property
     def env(self) -> dict[str, str]:
-        """Where everything goes, and nothing of ours beside it."""
-        places = {"HOME": str(self.folder), "TOOLCRIB_RUN_FOLDER": str(self.folder / "run")}
-        return {"PATH": os.environ["PATH"], **places}
+        """No more than clients leave to what they start: so all find the same daemon."""
+        return {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
 
     @property
     def configuration(self) -> Path:
@@ -72,7 +72,7 @@ class Home:
 
     @asynccontextmanager
     async def daemon(self) -> AsyncGenerator[Mapping[str, Any]]:
-        """The daemon runs meanwhile; what it wrote down about itself."""
+        """The daemon runs meanwhile; its process and its port."""
         process = await asyncio.create_subprocess_exec(
             *self.toolcrib("serve", "--json"), env=self.env, stdout=asyncio.subprocess.PIPE
         )
@@ -80,8 +80,8 @@ class Home:
             assert process.stdout  # noqa: S101 - it is a pipe
             if not await process.stdout.readline():
                 raise Unusable("the daemon does not start")
-            [file] = (self.folder / "run").glob("*.json")
-            yield json.loads(file.read_text(encoding="utf-8"))
+            status: dict[str, Any] = json.loads(self.run("gateway", "--json"))
+            yield {"pid": status["pid"], "port": urlsplit(status["address"]).port}
         finally:
             process.terminate()
             await process.wait()
