@@ -18,6 +18,7 @@ from toolcrib import Crib, Settings
 from toolcrib.cli.app import app
 from toolcrib.execute.caller import Caller
 from toolcrib.gateway.guest import Guest, Profile
+from toolcrib.gateway.modes import Mode
 from toolcrib.gateway.window import Window
 from toolcrib.model import Unavailable
 from toolcrib.search.filters import Scope
@@ -73,6 +74,20 @@ def test_a_missing_variable_is_told_where_its_tools_are_asked_for(crib: Crib, mo
     answer = crib.search("post message, slack")
     assert answer[0].name == "mcp_slack_post_message"
     assert not answer.unavailable
+
+
+@pytest.mark.parametrize("mode", ["direct", "passthrough"])
+def test_a_model_that_need_not_search_is_told_beforehand(crib: Crib, mode: Mode):
+    crib.add_mcp({"mcpServers": {"slack": SLACK}})
+
+    async def run() -> None:
+        await crib.refresh()
+        window = Window(crib, Guest("local", Profile(mode=mode)))
+        async with connected(window) as client:
+            assert TOLD in (client.instructions or "")
+        window.close()
+
+    asked(run)
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -18,7 +18,7 @@ WIRES = ["Anthropic Messages", "OpenAI Responses", "OpenAI Chat Completions", "G
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch: pytest.MonkeyPatch) -> str:
+def settings_file(tmp_path, monkeypatch: pytest.MonkeyPatch) -> str:
     config = tmp_path / "settings.toml"
     config.write_text('store = ":memory:"\nplugins = false\n', encoding="utf-8")
     for variable in ("TOOLCRIB_TOOL_SEARCH", "ENABLE_TOOL_SEARCH"):
@@ -26,8 +26,8 @@ def home(tmp_path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(config)
 
 
-def test_the_figures_add_up(run: Run, home: str):
-    figures = run("--config", home, "tokens", "--json").json
+def test_the_figures_add_up(run: Run, settings_file: str):
+    figures = run("--config", settings_file, "tokens", "--json").json
     assert figures["how"] == "counted with o200k_base"
     assert figures["saved"] == figures["eager"] - figures["deferred"] > 0
     assert figures["share"] == pytest.approx(figures["saved"] / figures["eager"])
@@ -36,9 +36,9 @@ def test_the_figures_add_up(run: Run, home: str):
     assert 0 < figures["break_even"] <= figures["tools"]
 
 
-def test_the_tables_have_each_source_and_each_surface(run: Run, home: str):
-    figures = run("--config", home, "tokens", "--json").json
-    lines = run("--config", home, "tokens").out.splitlines()
+def test_the_tables_have_each_source_and_each_surface(run: Run, settings_file: str):
+    figures = run("--config", settings_file, "tokens", "--json").json
+    lines = run("--config", settings_file, "tokens").out.splitlines()
     head, builtin, total, _, places, *rows, verdict = lines
     assert head.split() == ["definitions", "of", "tools", "tokens", "never", "deferred"]
     assert builtin.split()[:2] == ["builtin", str(figures["tools"])]
@@ -49,7 +49,7 @@ def test_the_tables_have_each_source_and_each_surface(run: Run, home: str):
     assert f"revealed {figures['break_even']} tools" in verdict
 
 
-def test_a_surface_costs_what_is_sent_there(run: Run, home: str, tmp_path: Path):
+def test_a_surface_costs_what_is_sent_there(run: Run, settings_file: str, tmp_path: Path):
     """As real clients and SDKs have it, in place of the definitions by themselves."""
     config = tmp_path / "gateway.toml"
     profile = "[gateway.profiles.default]\nbuiltin_tools = true\n"
@@ -87,8 +87,8 @@ async def received(crib: Crib) -> str:
         return f"{client.instructions}\n{dumped}"
 
 
-def test_a_gateway_that_shows_nothing_saves_nothing(run: Run, home: str):
-    [gateway, *_] = run("--config", home, "tokens", "--json").json["surfaces"]
+def test_a_gateway_that_shows_nothing_saves_nothing(run: Run, settings_file: str):
+    [gateway, *_] = run("--config", settings_file, "tokens", "--json").json["surfaces"]
     assert gateway["name"] == "gateway, profile default (shows nothing)"
     assert (gateway["eager"], gateway["share"]) == (0, None)
 
@@ -108,14 +108,14 @@ def test_where_so_many_tools_are_not_taken_it_says_so(run: Run, tmp_path: Path):
     assert "too many" in run("--config", str(config), "tokens").out
 
 
-def test_with_nothing_deferred_it_says_so(run: Run, home: str):
-    ran = run("--config", home, "tokens", "--mode", "off")
+def test_with_nothing_deferred_it_says_so(run: Run, settings_file: str):
+    ran = run("--config", settings_file, "tokens", "--mode", "off")
     assert "Nothing is deferred" in ran.out
     assert "0.0%" in ran.out
 
 
-def test_a_mode_that_is_none_is_an_error(run: Run, home: str):
-    assert "is not a mode" in str(run("--config", home, "tokens", "--mode", "some").error)
+def test_a_mode_that_is_none_is_an_error(run: Run, settings_file: str):
+    assert "is not a mode" in str(run("--config", settings_file, "tokens", "--mode", "some").error)
 
 
 def test_a_pool_that_is_small_says_that_there_is_nothing_to_save(

@@ -35,5 +35,5 @@ def greeting(crib: Crib, guest: Guest, mode: Mode | None = None, client: str = "
     side = Side(crib, guest)
     shown = Shown(side)
     spoken = mode or shown.mode(client, modern=not client)
-    told = instructions(spoken, tuple(side.visible.entries.values()))
+    told = instructions(spoken, tuple(side.visible.entries.values()), side.unavailable())
     return Greeting(spoken, told, shown.tools(spoken))

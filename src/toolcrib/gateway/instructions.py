@@ -1,10 +1,10 @@
 """What a client tells its model about this server, before anything is asked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from toolcrib.gateway.modes import Mode
 from toolcrib.gateway.surface import CALL, CALL_READ, DESCRIBE, SEARCH
-from toolcrib.model import Entry
+from toolcrib.model import Entry, Unavailable
 from toolcrib.session.summary import summary
 
 BUDGET = 300
@@ -20,9 +20,12 @@ _REVEALED = " What a search finds is also listed by its own name from then on."
 _LISTED = "All tools of this server are listed by their own names; call them directly."
 
 
-def instructions(mode: Mode, entries: Sequence[Entry]) -> str:
-    """The flow in a few lines, and the namespaces there are."""
+def instructions(mode: Mode, entries: Sequence[Entry], lacking: Iterable[Unavailable] = ()) -> str:
+    """The flow in a few lines, and the namespaces there are.
+
+    Where all tools are listed, nobody searches: there it says which servers are `lacking`, and why.
+    """
     if mode in {"direct", "passthrough"}:
-        return _LISTED
+        return "\n".join([_LISTED, *map(str, lacking)])
     flow = _FLOW + (_REVEALED if mode == "reveal" else "")
     return f"{flow}\n{summary(entries, BUDGET)}".strip()

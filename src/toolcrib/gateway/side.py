@@ -10,7 +10,7 @@ from toolcrib.execute.visible import Visible
 from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.client_approver import client_approver
 from toolcrib.gateway.guest import Guest
-from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo
+from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo, Unavailable
 from toolcrib.names.patterns import any_grants
 from toolcrib.session.choose import in_turn
 from toolcrib.session.found import Found
@@ -45,6 +45,10 @@ class Side:
         pins, entries = self.guest.profile.pins, self.visible.entries
         listed = ((tool, entries.get(tool.name)) for tool in self.tools())
         return tuple(tool for tool, entry in listed if entry and any_grants(pins, entry))
+
+    def unavailable(self) -> tuple[Unavailable, ...]:
+        """The first of the servers that this guest might have tools of, but cannot now."""
+        return self._crib.search("", limit=1, caller=self.guest.caller).unavailable
 
     def search(
         self, queries: Sequence[str], limit: int | None = None, kinds: Iterable[Kind] = ()

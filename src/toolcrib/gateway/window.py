@@ -23,6 +23,7 @@ from toolcrib.gateway.fixed import Asking, FixedTools
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.instructions import instructions
 from toolcrib.gateway.logs import set_level
+from toolcrib.gateway.modes import Mode
 from toolcrib.gateway.news import News
 from toolcrib.gateway.relay import error_result, outcome_result
 from toolcrib.gateway.rounds import Rounds
@@ -101,9 +102,13 @@ class Window:
         result = await call_next(ctx)
         if ctx.method in _GREETINGS and isinstance(result, dict):
             mode = self._shown.mode(_said_name(ctx.params), modern=sdk.is_modern(ctx))
-            told = instructions(mode, tuple(self._side.visible.entries.values()))
+            told = await asyncio.to_thread(self._instructions, mode)
             return {**result, "instructions": told}
         return result
+
+    def _instructions(self, mode: Mode) -> str:
+        entries = tuple(self._side.visible.entries.values())
+        return instructions(mode, entries, self._side.unavailable())
 
     async def _list(self, context: sdk.Context, _params: sdk.PaginatedRequestParams) -> sdk.Result:
         client, modern = sdk.client_name(context), sdk.is_modern(context)
