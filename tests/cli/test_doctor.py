@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
+from toolcrib.cli.checks import store
 from toolcrib.cli.doctor import CHECKS
 from toolcrib.config import Settings, own_servers_file
 
@@ -111,11 +112,16 @@ def test_a_damaged_store_is_a_problem_and_left_alone(run: Run):
     assert path.read_bytes() == b"no database" * 1000
 
 
-def test_an_index_of_another_pool_is_a_warning(run: Run, config: str):
+def test_an_index_of_another_pool_is_a_warning_where_making_one_takes_time(
+    run: Run, config: str, monkeypatch: pytest.MonkeyPatch
+):
     run("index")
     assert levels(findings(run, "doctor")) == {"ok"}
     settings = Path(config).with_name("other.toml")
     settings.write_text(f"store = {json.dumps(Settings().store_path)}\nbuiltin_tools = false\n")
+    found = of("index", findings(run, "--config", str(settings), "doctor"))
+    assert levels(found) == {"ok"}
+    monkeypatch.setattr(store, "FEW", -1)
     found = of("index", findings(run, "--config", str(settings), "doctor"))
     assert (found[0]["level"], found[0]["remedy"]) == ("warning", "toolcrib index")
 

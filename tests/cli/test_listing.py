@@ -137,7 +137,7 @@ def test_import_lists_the_tools_of_what_it_takes(
         assert ran.code == 0
         assert "good: 12 tools" in ran.out
         assert "\nbad: 'no-such-command'" in ran.out
-        assert "12 tools of 1 servers are ready; 1 to be looked at" in ran.out
+        assert "Ready: 12 tools of 1 server; 1 to be looked at" in ran.out
         assert "gateway reload" not in ran.out
 
     if runs:

@@ -9,7 +9,7 @@ import typer
 
 from toolcrib.cli.listing import list_servers, show_listing, tell_gateway
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import AsJson, console, print_json, warn
+from toolcrib.cli.screen import AsJson, console, number, print_json, warn
 from toolcrib.cli.server_approval import ApprovalOption, settle_approval, tell_what_changes
 from toolcrib.cli.takeover import Choices, step, targets
 from toolcrib.cli.undoing import undo_all
@@ -112,7 +112,9 @@ def _listed(opening: Opening, added: list[str], *, quiet: bool) -> list[Refreshe
     done = show_listing(opening, added)
     tools, failed = sum(each.tools for each in done), sum(bool(each.error) for each in done)
     left = f"; {failed} to be looked at, see above" if failed else ""
-    console().print(f"{tools} tools of {len(done) - failed} servers are ready{left}.")
+    console().print(
+        f"Ready: {number(tools, 'tool')} of {number(len(done) - failed, 'server')}{left}."
+    )
     return done
 
 

@@ -13,7 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
 from toolcrib.cli.progress import EVERY_S
-from toolcrib.cli.screen import Note, console, print_notes, safe, warn
+from toolcrib.cli.screen import Note, console, number, print_notes, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.asking_operator import ask, is_running
 from toolcrib.model import Json
@@ -94,7 +94,7 @@ def listed_line(done: Refreshed) -> str:
     if done.error:
         return f"  {done.server}: failed, {done.seconds:.1f} s"
     waiting = f", {done.waiting} wait for `toolcrib review {done.server}`" if done.waiting else ""
-    return f"  {done.server}: {done.tools} tools, {done.seconds:.1f} s{waiting}"
+    return f"  {done.server}: {number(done.tools, 'tool')}, {done.seconds:.1f} s{waiting}"
 
 
 def tell_gateway(opening: Opening) -> None:

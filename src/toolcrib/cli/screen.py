@@ -237,6 +237,11 @@ def warn(message: str) -> None:
     sys.stderr.write(f"toolcrib: warning: {safe(message).plain}\n")
 
 
+def number(count: int, noun: str) -> str:
+    """So many of something, in words: one tool, two tools."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def counts(numbers: Mapping[str, int]) -> str:
     """Numbers by name on one line."""
     return ", ".join(f"{name} {number}" for name, number in numbers.items())

@@ -15,6 +15,7 @@ from toolcrib.cli.screen import (
     AsJson,
     Note,
     console,
+    number,
     print_json,
     print_notes,
     print_text,
@@ -147,7 +148,7 @@ def _list(
         return list_servers(opening, names) if names else []
     _head("Tools", "toolcrib refresh")
     if not names:
-        print_text(f"All servers are listed: {known} tools.", label="", indent=2)
+        print_text(f"All servers are listed: {number(known, 'tool')}.", label="", indent=2)
         return []
     return show_listing(opening, names)
 
@@ -214,7 +215,8 @@ def _show_tokens(saved: Sequence[Saving]) -> None:
 
 
 def _share(saving: Saving) -> str:
-    return f"{saving.share:.1%}" if saving.before else ""
+    """Blank where the client decides what it sends: its list is no request."""
+    return f"{saving.share:.1%}" if saving.before and saving.mode != "passthrough" else ""
 
 
 def _remarks(saved: Sequence[Saving]) -> Iterator[Note]:
@@ -225,7 +227,9 @@ def _remarks(saved: Sequence[Saving]) -> Iterator[Note]:
         if each.mode == "direct":
             yield Note(each.client, "so few tools are all listed; there is nothing to save yet")
         elif each.mode == "passthrough":
-            yield Note(each.client, "it searches its tools by itself, so all are handed on to it")
+            yield Note(
+                each.client, "it is handed all tools, and sends its model what its own search finds"
+            )
 
 
 def _tell_what_to_do(told: Sequence[Mapping[str, object]], words: str, choices: Choices) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from toolcrib.by_settings import rulebook_of
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import console, print_json, safe
+from toolcrib.cli.screen import console, number, print_json, safe
 from toolcrib.config import rules_file
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
@@ -81,10 +81,10 @@ def _done(rule: Rule, tools: Sequence[Entry], said: Mapping[str, Verdict]) -> Do
 
 
 def _tell(done: Done) -> None:
-    rule, number = done.rule, len(done.tools)
+    rule = done.rule
     only = (("kind", rule.kind), ("profile", rule.profile))
     about = ", ".join([rule.pattern, *(f"{key} {said}" for key, said in only if said)])
-    fits = f"{number} tool{'' if number == 1 else 's'}"
+    fits = number(len(done.tools), "tool")
     console().print(safe(f"{rule.verdict}: {about} ({fits})."), soft_wrap=True)
     if done.otherwise:
         some = [f"{name} ({said})" for name, said in done.otherwise.items()][:MOST_NAMED]

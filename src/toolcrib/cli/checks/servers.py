@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from toolcrib.cli.checks.finding import Finding, Patient
+from toolcrib.cli.screen import number
 from toolcrib.sources.mcp.environment import environment
 from toolcrib.sources.mcp.isolation import INSTALL
 from toolcrib.sources.mcp.refresh import refresh
@@ -71,7 +72,7 @@ def _by_state(source: McpSource) -> Finding:
         )
     if not status.seen:
         return _warning(source, "its tools were never listed", f"toolcrib refresh {server}")
-    fine = Finding(AREA, "ok", f"{server}: {status.tools} tools, {status.state}")
+    fine = Finding(AREA, "ok", f"{server}: {number(status.tools, 'tool')}, {status.state}")
     return _of_listing(source) or fine
 
 

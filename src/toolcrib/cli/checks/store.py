@@ -12,6 +12,8 @@ from toolcrib.store.condition import condition
 AREA = "store"
 INDEX = "index"
 LITTLE_MB = 100
+FEW = 500
+"""So many capabilities are indexed at each start without anybody noticing."""
 
 
 def check_store(patient: Patient) -> Iterator[Finding]:
@@ -57,7 +59,7 @@ def check_index(patient: Patient) -> Iterator[Finding]:
         yield Finding(INDEX, "problem", str(error), "see the finding about the store")
         return
     count = len(patient.crib.entries())
-    if fits is False:
+    if fits is False and count > FEW:
         message = f"the stored index is not of these {count} capabilities, so it is not used"
         yield Finding(INDEX, "warning", message, "toolcrib index")
     else:
