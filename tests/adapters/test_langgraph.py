@@ -15,7 +15,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph  # pyright: ig
 from langgraph.types import Command, interrupt
 
 from tests.execute.counting import CountingSource, offered
-from tests.waiting import HANG_S
+from tests.waiting import HANG_S, until
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.langgraph import ApprovalToolNode
 from toolcrib.config import Settings
@@ -341,6 +341,7 @@ def test_an_approval_is_spent_even_if_the_node_fails(crib: Crib, github: GitHub,
         """Fail the first time."""
         if not fails:
             return "fine"
+        until(lambda: github.reached)
         raise OSError(fails.pop())
 
     fails = ["no"]

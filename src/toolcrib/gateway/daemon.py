@@ -84,6 +84,8 @@ class Daemon:
         crib = opening.crib(self._settings)
         self.broken: tuple[str, ...] = ()
         self._note_broken(problem, crib)
+        if crib.rules_problem:  # later, whoever reads them logs it
+            _log.error("%s", crib.rules_problem)
         try:
             self._listening = _bound(crib.settings.gateway.port)
         except ConfigError:

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import stat
 import sys
@@ -171,11 +172,12 @@ def test_the_log_tells_of_starts_lists_crashes_and_stderr(tmp_path, caplog):
     assert [line.split(" s: ")[1] for line in told if "up after" in line] == [
         "speaks 2025-06-18, lists 12 tools"
     ] * 2
-    assert told[-1].startswith("toolcrib: stopped (exit status 0); it was up for")
+    # One that has much to say may not be through with it when its input ends: then we end it.
+    assert re.fullmatch(r"toolcrib: stopped( \(exit status 0\))?; it was up for .*", told[-1])
     assert "stderr: no licence found" in said(bad)
     assert said(bad)[-1].endswith("exit status 3. It said: no licence found (start_failed)")
     events = [record.getMessage() for record in caplog.records]
-    assert [each.split(": ")[1].split()[0] for each in events if "'fake'" in each] == [
+    assert [each.split(": ")[1].split()[0].rstrip(";") for each in events if "'fake'" in each] == [
         "up",
         "crash",
         "up",
