@@ -76,6 +76,28 @@ def test_a_missing_variable_is_told_where_its_tools_are_asked_for(crib: Crib, mo
     assert not answer.unavailable
 
 
+def test_a_server_is_found_by_what_its_entry_says_now(tmp_path: Path):
+    file = tmp_path / "mcp.json"
+    settings = Settings.model_validate({"store": ":memory:", "mcp_config": [file]})
+
+    def describe(**purposes: str) -> None:
+        table = {name: {**SLACK, "description": said} for name, said in purposes.items()}
+        file.write_text(json.dumps({"mcpServers": table}))
+
+    def found(crib: Crib, query: str) -> list[str]:
+        return [each.server for each in crib.search(query).unavailable]
+
+    describe(a="chat rooms")
+    with nothing_left(), Crib.from_settings(settings) as crib:
+        assert (found(crib, "chat"), found(crib, "weather")) == (["a"], [])
+        describe(a="weather", b="chat rooms")
+        assert crib.take_settings(settings)
+        assert (found(crib, "chat"), found(crib, "weather")) == (["b"], ["a"])
+        describe(b="chat rooms")
+        assert crib.take_settings(settings)
+        assert (found(crib, "chat"), found(crib, "weather")) == (["b"], [])
+
+
 @pytest.mark.parametrize("mode", ["direct", "passthrough"])
 def test_a_model_that_need_not_search_is_told_beforehand(crib: Crib, mode: Mode):
     crib.add_mcp({"mcpServers": {"slack": SLACK}})

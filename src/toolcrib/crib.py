@@ -93,7 +93,7 @@ from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
 from toolcrib.text.tokens import token_counter
 from toolcrib.tools.own import Own
-from toolcrib.unavailable import MOST_TOLD, asked_roots, fitting, may_hear, owner, unreviewed_tools
+from toolcrib.unavailable import MOST_TOLD, Purposes, asked_roots, fitting, may_hear, owner
 from toolcrib.uses.advice import Advice
 from toolcrib.uses.hints import Hints
 from toolcrib.uses.links import astray
@@ -149,7 +149,7 @@ class Crib:
         self._plans = OfEntries[tuple[Scope, Deferral, bool], Plan]()
         self._prices = Prices(token_counter)
         self._alone = OfEntries[None, Mapping[Language, float]]()
-        self._held = OfEntries[None, Mapping[str, Sequence[str]]]()
+        self._purposes = Purposes()
         self._rules = rules_of(self.settings)
         self._glossary = load_glossary(self.settings.search.glossaries)
 
@@ -594,11 +594,9 @@ class Crib:
 
     def _mentioning_servers(self, found: Answer, scope: Scope) -> Answer:
         """The answer, with the servers that it may be about and whose tools cannot be had."""
-        fleet = self._fleet
-        entries = self.pool.entries
-        held = self._held.get(entries, None, lambda: unreviewed_tools(entries.values()))
-        asked = asked_roots(found.query, self._glossary)
-        fit = fitting(asked, fleet.by_name, fleet.broken, held)
+        servers, asked = self.servers, asked_roots(found.query, self._glossary)
+        purposes = self._purposes.of(servers, self.pool.entries)
+        fit = fitting(asked, servers, self._fleet.broken, purposes)
         told = (why for origin, why in fit if may_hear(scope, origin))
         return replace(found, unavailable=tuple(islice(told, MOST_TOLD)))
 

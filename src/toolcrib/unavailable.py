@@ -5,9 +5,11 @@ that it is, of its address, and of the tools that it listed and that nobody has 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from toolcrib.model import Entry, ToolInfo, Unavailable
@@ -35,10 +37,40 @@ _GENERIC = frozenset(
     | {"modelcontextprotocol", "protocol", "remote", "server", "servers", "src", "sse", "stdio"}
     | {"tool", "tools", "www"}
 )
+Servers: TypeAlias = Mapping[str, McpSource]
+
 _SCRIPT = re.compile(r".*\.(?:py|[cm]?[jt]s|sh|jar|exe)", re.DOTALL)
 
 
-def unreviewed_tools(entries: Iterable[Entry]) -> Mapping[str, Sequence[str]]:
+class Purposes:
+    """What servers are for: their names by each root of it. Safe to share.
+
+    Looked through once for these very servers and entries, not by every search.
+    """
+
+    def __init__(self) -> None:
+        self._known: tuple[Servers, Mapping[str, Entry], Mapping[str, Sequence[str]]] = {}, {}, {}
+
+    def of(self, servers: Servers, entries: Mapping[str, Entry]) -> Mapping[str, Sequence[str]]:
+        """As these servers are configured, and by those of their tools that wait for a review."""
+        of_servers, of_entries, known = self._known
+        if of_servers is not servers or of_entries is not entries:
+            known = _by_root(servers, _unreviewed_tools(entries.values()))
+            self._known = servers, entries, known
+        return known
+
+
+def _by_root(
+    servers: Servers, unreviewed: Mapping[str, Sequence[str]]
+) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for name, source in servers.items():
+        for root in purpose(source.config, unreviewed.get(source.id or "", ())):
+            found.setdefault(root, []).append(name)
+    return found
+
+
+def _unreviewed_tools(entries: Iterable[Entry]) -> Mapping[str, Sequence[str]]:
     """The own names of the tools that nobody has approved yet, by the ids of their sources."""
     found: dict[str, list[str]] = {}
     for entry in entries:
@@ -49,18 +81,19 @@ def unreviewed_tools(entries: Iterable[Entry]) -> Mapping[str, Sequence[str]]:
 
 def fitting(
     asked: frozenset[str],
-    servers: Mapping[str, McpSource],
+    servers: Servers,
     broken: Iterable[str],
-    unreviewed: Mapping[str, Sequence[str]],
+    purposes: Mapping[str, Sequence[str]],
 ) -> Iterator[tuple[Origin, Unavailable]]:
     """Those that somebody may ask for by these roots, whoever fits best first; without any, all.
 
-    `unreviewed` are the tools that wait for a review; see `unreviewed_tools`.
+    `purposes` are those of these servers; see `Purposes`.
     """
     found: list[tuple[int, str, Origin, Unavailable]] = []
-    for name, source in servers.items():
-        fit = len(asked & purpose(source.config, unreviewed.get(source.id or "", ())))
-        why = source.status().unavailable if fit or not asked else None
+    fits = Counter(name for root in asked for name in purposes.get(root, ()))
+    for name in fits if asked else servers:
+        fit, source = fits[name], servers[name]
+        why = source.status().unavailable
         if why and why.code != LISTING:  # the note of the answer names all of those
             found.append((-fit, name, _origin(source), why))
     for name in broken:
@@ -70,9 +103,7 @@ def fitting(
     return ((origin, why) for _, _, origin, why in sorted(found, key=lambda each: each[:2]))
 
 
-def owner(
-    name: str, servers: Mapping[str, McpSource], broken: Iterable[str]
-) -> tuple[Origin, Unavailable] | None:
+def owner(name: str, servers: Servers, broken: Iterable[str]) -> tuple[Origin, Unavailable] | None:
     """The server that a name of a tool spells out, if its tools cannot be had."""
     origins = [*map(_origin, servers.values()), *(Origin("mcp", each, "") for each in broken)]
     meant = [each for each in origins if name.startswith((each.stem, *each.spellings().stems))]
