@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from toolcrib.sources.mcp.package_runner import package_runner
+from toolcrib.sources.mcp.package_runner import command_name, package_runner
 from toolcrib.sources.mcp.server import Command
 from toolcrib.sources.mcp.shown import shown
 from toolcrib.sources.mcp.stderr import cause
@@ -69,7 +69,7 @@ def diagnose(stderr: str, start: Start) -> Diagnosis | None:
 def no_command(start: Start) -> Diagnosis:
     """That the command itself is not there."""
     name = shown(Path(start.command.command).name, LONGEST_NAME)
-    program = _PROGRAMS.get(name.lower().removesuffix(".cmd").removesuffix(".exe"), repr(name))
+    program = _PROGRAMS.get(command_name(name), repr(name))
     return Diagnosis(
         f"its command {name!r} is not there",
         f"install {program}, or write its whole path into `command`",

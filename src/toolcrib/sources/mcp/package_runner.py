@@ -4,8 +4,8 @@ Their first start is an install, which takes minutes on a slow line. It is over 
 started the server: a process below it that is not there to install something.
 """
 
-import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -13,7 +13,8 @@ from toolcrib.sources import process_tree
 from toolcrib.sources.mcp.server import Command, Transport
 from toolcrib.sources.process_tree import Seen
 
-_RUNS: Mapping[str, Sequence[Sequence[str]]] = {
+CONTAINERS = frozenset({"docker", "podman"})
+PACKAGE_RUNNERS: dict[str, Sequence[Sequence[str]]] = {
     "npx": [()],
     "uvx": [()],
     "bunx": [()],
@@ -24,11 +25,9 @@ _RUNS: Mapping[str, Sequence[Sequence[str]]] = {
     "bun": [("x",)],
     "pnpm": [("dlx",)],
     "yarn": [("dlx",)],
-    "docker": [("run",), ("container", "run")],
-    "podman": [("run",), ("container", "run")],
 }
-"""Each runner, and the first arguments with which it is one; none: always."""
-_CONTAINERS = frozenset({"docker", "podman"})
+"""Each runner of packages, and the first arguments with which it is one; none: always."""
+_RUNS = PACKAGE_RUNNERS | {name: [("run",), ("container", "run")] for name in CONTAINERS}
 _WRAPPERS = frozenset({"env", "bwrap", "cmd", "nice"})
 _INSTALL_EVENTS = frozenset({"preinstall", "install", "postinstall", "prepare"})
 """What npm and its kin call the scripts of a package that is being installed."""
@@ -68,11 +67,11 @@ def package_runner(transport: Transport) -> PackageRunner | None:
     if not isinstance(transport, Command):
         return None
     words = (transport.command, *transport.args)
-    while words and _name(words[0]) in _WRAPPERS:
+    while words and command_name(words[0]) in _WRAPPERS:
         words = _unwrapped(words[1:])
     if not words:
         return None
-    name, rest = _name(words[0]), words[1:]
+    name, rest = command_name(words[0]), words[1:]
     for begin in _RUNS.get(name, ()):
         if rest[: len(begin)] == tuple(begin):
             package = f"{name} {_package(rest[len(begin) :])}"
@@ -82,7 +81,7 @@ def package_runner(transport: Transport) -> PackageRunner | None:
 
 def _is_in_container(name: str, command: Command) -> bool:
     isolation = command.isolation
-    return name in _CONTAINERS or (isolation is not None and isolation.tool in _CONTAINERS)
+    return name in CONTAINERS or (isolation is not None and isolation.tool in CONTAINERS)
 
 
 def _package(arguments: Sequence[str]) -> str:
@@ -92,18 +91,19 @@ def _package(arguments: Sequence[str]) -> str:
 
 def _unwrapped(words: Sequence[str]) -> tuple[str, ...]:
     """The words from the command on that a wrapper runs; nothing where that cannot be told."""
-    ours = (at for at, word in enumerate(words) if _name(word) in _RUNS)
+    ours = (at for at, word in enumerate(words) if command_name(word) in _RUNS)
     return tuple(words[next(ours, len(words)) :])
 
 
-def _name(command: str) -> str:
+def command_name(command: str) -> str:
+    """A command without its folder, and without what Windows adds to it."""
     name = PurePath(command.replace("\\", "/")).name.lower()
-    return os.path.splitext(name)[0] if name.endswith((".cmd", ".exe", ".ps1")) else name  # noqa: PTH122 - of a name
+    return re.sub(r"\.(?:cmd|exe|bat|ps1)$", "", name)
 
 
 def _is_wrapper(seen: Seen) -> bool:
     """Whether it stands above the runner: our launcher, or what sets the stage for a command."""
-    return not seen.command or seen.is_launcher or _name(seen.command[0]) in _WRAPPERS
+    return not seen.command or seen.is_launcher or command_name(seen.command[0]) in _WRAPPERS
 
 
 def _installs(seen: Seen) -> bool:
@@ -112,6 +112,6 @@ def _installs(seen: Seen) -> bool:
         return True
     if not seen.command:
         return True  # it has ended
-    name, words = _name(seen.command[0]), seen.command[1:4]
+    name, words = command_name(seen.command[0]), seen.command[1:4]
     is_snippet = "python" in name and "-c" in words  # how uv looks at Python, and builds packages
     return is_snippet or name in _FETCHERS or not _INSTALL_COMMANDS.isdisjoint(words)

@@ -9,8 +9,8 @@ hold code, an option that nobody here knows. So of one line that may be two prog
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
 
+from toolcrib.sources.mcp.package_runner import CONTAINERS, PACKAGE_RUNNERS, command_name
 from toolcrib.sources.mcp.server import Command, Transport
 
 # Run what their arguments say, in ways of their own.
@@ -34,19 +34,7 @@ _CODE = re.compile(  # an option behind which there may be code, or the name of 
     r"plugin|script|run|shell|entrypoint|command-line)(?:=.*)?"
 )
 _SCRIPT = re.compile(r".+\.(?:py|pyz|js|mjs|cjs|ts|mts|sh|rb|pl|php|lua|jar|wasm|exe|dll|ps1|bat)")
-# Fetch a package and run it. What stands before its name: words, then options with and without one.
-_RUNNERS: Mapping[str, Sequence[Sequence[str]]] = {
-    "npx": [()],
-    "pnpx": [()],
-    "bunx": [()],
-    "uvx": [()],
-    "npm": [("exec",), ("x",)],
-    "pnpm": [("dlx",)],
-    "yarn": [("dlx",)],
-    "bun": [("x",)],
-    "uv": [("tool", "run"), ("run",)],
-    "pipx": [("run",)],
-}
+# Of what fetches a package and runs it: options before its name, without and with a value.
 _RUNNER_FLAGS = frozenset(
     {"-y", "--yes", "-q", "--quiet", "--offline", "--prefer-offline", "--isolated", "--no-cache"}
     | {"--bun", "--no-install", "--ignore-existing", "--frozen", "--locked", "--no-sync", "--"}
@@ -55,7 +43,6 @@ _RUNNER_OPTIONS = frozenset(
     {"-p", "--package", "--from", "--with", "--python", "--directory", "--project", "--index"}
     | {"--index-url", "--extra-index-url", "--default-index", "--registry", "--refresh-package"}
 )
-_CONTAINERS = frozenset({"docker", "podman"})
 _CONTAINER_FLAGS = frozenset({"-i", "-t", "-it", "-d", "--rm", "--init", "--interactive", "--tty"})
 _CONTAINER_OPTIONS = frozenset(
     {"--name", "--network", "--net", "-p", "--publish", "--env-file", "-w", "--workdir", "-u"}
@@ -87,13 +74,13 @@ def program(transport: Transport) -> Mapping[str, object]:
 
 def program_words(words: Sequence[str]) -> tuple[str, ...]:
     """Those words of a command line, in order, that say which program runs; all, if in doubt."""
-    name, rest = _name(words[0]), words[1:]
-    for begin in _RUNNERS.get(name, ()):
+    name, rest = command_name(words[0]), words[1:]
+    for begin in PACKAGE_RUNNERS.get(name, ()):
         if tuple(rest[: len(begin)]) == tuple(begin):
             return (*words[: 1 + len(begin)], *_of_runner(rest[len(begin) :]))
-    if name in _CONTAINERS and rest[:1] == ("run",):
+    if name in CONTAINERS and rest[:1] == ("run",):
         return (*words[:2], *_of_container(rest[1:]))
-    if name in _RUN_ANYTHING or name in _CONTAINERS or name in _RUNNERS:
+    if name in _RUN_ANYTHING or name in CONTAINERS or name in PACKAGE_RUNNERS:
         return tuple(words)
     if any(_CODE.fullmatch(word) for word in rest):
         return tuple(words)
@@ -154,8 +141,3 @@ def _last_script(words: Sequence[str]) -> int:
     """How many words there are up to the last that names a file of code; 0 if none does."""
     found = [at for at, word in enumerate(words, 1) if _SCRIPT.fullmatch(word)]
     return found[-1] if found else 0
-
-
-def _name(command: str) -> str:
-    name = PurePath(command.replace("\\", "/")).name.lower()
-    return re.sub(r"\.(?:cmd|exe|bat|ps1)$", "", name)
