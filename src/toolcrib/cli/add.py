@@ -18,6 +18,17 @@ from toolcrib.sources.mcp.own_servers import put_server
 
 NAME = "add"
 
+Env = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY[=VALUE]",
+        help="`KEY` hands on your variable, `KEY=VALUE` sets one; may be repeated.",
+    ),
+]
+NoStart = Annotated[
+    bool, typer.Option("--no-start", help="Only write it down; list its tools later.")
+]
+
 
 def run(
     context: typer.Context,
@@ -35,13 +46,7 @@ def run(
         list[str] | None,
         typer.Option(metavar="'NAME: VALUE'", help="`Name: value` to send to it; may be repeated."),
     ] = None,
-    env: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY[=VALUE]",
-            help="`KEY` hands on your variable, `KEY=VALUE` sets one; may be repeated.",
-        ),
-    ] = None,
+    env: Env = None,
     from_: Annotated[
         str,
         typer.Option(
@@ -64,9 +69,7 @@ def run(
         bool,
         typer.Option("--yes", help="With --from: agree to what is shown, and fill in defaults."),
     ] = False,
-    no_start: Annotated[
-        bool, typer.Option("--no-start", help="Only write it down; list its tools later.")
-    ] = False,
+    no_start: NoStart = False,
     as_json: AsJson = False,
 ) -> None:
     """Add an MCP server to your servers, and list its tools.

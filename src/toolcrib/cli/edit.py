@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 
-from toolcrib.cli.add import handed_on, warn_of_values
+from toolcrib.cli.add import Env, NoStart, handed_on, warn_of_values
 from toolcrib.cli.editor import edited
 from toolcrib.cli.listing import list_servers, listed_line, tell_gateway
 from toolcrib.cli.opening import Opening
@@ -53,13 +53,7 @@ def run(
         list[str] | None,
         typer.Option(metavar="VALUE", help="Take an argument out; may be repeated."),
     ] = None,
-    env: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY[=VALUE]",
-            help="`KEY` hands on your variable, `KEY=VALUE` sets one; may be repeated.",
-        ),
-    ] = None,
+    env: Env = None,
     url: Annotated[str, typer.Option(metavar="URL", help="Its address, if it has one.")] = "",
     set_: Annotated[
         list[str] | None,
@@ -70,9 +64,7 @@ def run(
             "value, take it out. May be repeated.",
         ),
     ] = None,
-    no_start: Annotated[
-        bool, typer.Option("--no-start", help="Only write it down; list its tools later.")
-    ] = False,
+    no_start: NoStart = False,
     as_json: AsJson = False,
 ) -> None:
     """Change one of your servers, and list its tools.

@@ -1,23 +1,16 @@
 """The command `toolcrib enable`."""
 
-from typing import Annotated
-
 import typer
 
 from toolcrib.cli.screen import AsJson
-from toolcrib.cli.switch import switch
+from toolcrib.cli.switch import Names, switch
 
 NAME = "enable"
 
 
 def run(
     context: typer.Context,
-    names: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SERVER|TOOL...", help="A server, or `server/tool`, also `server/del*`."
-        ),
-    ],
+    names: Names,
     as_json: AsJson = False,
 ) -> None:
     """Switch MCP servers, or single tools of them, on again.

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+import typer
 
 from toolcrib.cli.listing import tell_gateway
 from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import console, print_json, safe
+from toolcrib.cli.screen import console, number, print_json, safe
 from toolcrib.config import own_servers_file
 from toolcrib.errors import AmbiguousName, ConfigError
 from toolcrib.names.origin import Origin
@@ -18,6 +20,13 @@ from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.switches import Switches
 from toolcrib.text.nearest import nearest
+
+Names = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SERVER|TOOL...", help="A server, or `server/tool`, also `server/del*`."
+    ),
+]
 
 
 class Meant(NamedTuple):
@@ -120,7 +129,7 @@ def _tools(source: McpSource) -> list[str]:
 def _tell(meant: Meant, *, on: bool, new: bool) -> None:
     state = "enabled" if on else "disabled"
     already = "" if new else " already"
-    tools = f" ({len(meant.tools)} tools)" if len(meant.tools) > 1 else ""
+    tools = f" ({number(len(meant.tools), 'tool')})" if len(meant.tools) > 1 else ""
     rest = "" if on else ": no model finds or calls what it has" if not meant.pattern else ""
     console().print(safe(f"{meant.words} is {state}{already}{tools}{rest}."), soft_wrap=True)
     if on and meant.pattern and meant.config.disabled:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from anyio import ClosedResourceError
+from anyio.abc import AsyncResource
 from mcp import MCPError
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
@@ -86,6 +87,7 @@ __all__ = [
     "LOG_LEVEL_META_KEY",
     "MISSING_REQUIRED_CLIENT_CAPABILITY",
     "PARSE_ERROR",
+    "AsyncResource",
     "BaseModel",
     "CacheHint",
     "CallNext",

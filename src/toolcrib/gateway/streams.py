@@ -6,7 +6,6 @@ There is no task and no queue in between: each hop would cost every call some of
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from types import TracebackType
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from toolcrib.execute import strict_json
@@ -64,22 +63,11 @@ def message_streams(
     return Streams(MessageReader(reader, write, gate, longest), write)
 
 
-class _Entered:
+class _Entered(sdk.AsyncResource):
     """What the SDK wants of a stream beside its use: whoever opened the bytes closes them."""
 
     async def aclose(self) -> None:
         """Nothing is ours to close."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
 
 class MessageWriter(_Entered):

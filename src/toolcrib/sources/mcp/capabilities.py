@@ -7,8 +7,7 @@ again without that capability, and decides itself how to go on.
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp import sdk
@@ -22,7 +21,7 @@ def without(capabilities: Collection[str]) -> JsonObject:
     return {_WITHHELD: listed} if listed else {}
 
 
-class CapabilityWriter:
+class CapabilityWriter(sdk.AsyncResource):
     """Sends what the SDK sends, after it has said on each request what we can be asked."""
 
     def __init__(self, write: sdk.WriteStream[sdk.SessionMessage]) -> None:
@@ -33,17 +32,6 @@ class CapabilityWriter:
 
     async def aclose(self) -> None:
         await self._write.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
 
 def _narrowed(item: sdk.SessionMessage) -> sdk.SessionMessage:

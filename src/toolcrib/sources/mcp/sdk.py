@@ -14,7 +14,7 @@ from anyio import (
     create_memory_object_stream,
     create_task_group,
 )
-from anyio.abc import TaskGroup
+from anyio.abc import AsyncResource, TaskGroup
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import Client, MCPError
 from mcp.client import ClientSession, Transport
@@ -92,6 +92,7 @@ __all__ = [
     "SERVERS_OWN_CLOSED",
     "TOO_LARGE",
     "UNREADABLE",
+    "AsyncResource",
     "BaseModel",
     "BrokenResourceError",
     "CallToolRequest",
