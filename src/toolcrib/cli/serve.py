@@ -24,13 +24,12 @@ from toolcrib.gateway.log import log_to_file, log_to_stderr
 if TYPE_CHECKING:
     from toolcrib.gateway.holding import Holding
 
-NAME = "serve"
 TAKE_OVER_S = 15.0
 """How long a daemon that a shim started waits for one that is about to end."""
 END_S = 20.0
 
 
-def run(
+def serve_command(
     context: typer.Context,
     stdio: Annotated[
         bool, typer.Option("--stdio", help="Serve one client on standard input and output.")
