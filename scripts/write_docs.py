@@ -5,13 +5,13 @@ python scripts/write_docs.py --check    fail if they are not as they would be wr
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from inspect import cleandoc
 from pathlib import Path
 
 from typer.main import get_group
 
-from toolcrib.cli.app import GROUPS, Command, app
+from toolcrib.cli.app import GROUPS, Run, app
 from toolcrib.cli.help import words
 from toolcrib.config import Documented, documented
 from toolcrib.sections import ProfileSettings
@@ -39,18 +39,16 @@ def _section(name: str, settings: list[Documented]) -> str:
     return "\n".join([title, "", "| key | default | meaning |", "|---|---|---|", *rows, ""])
 
 
-def _group(title: str, commands: Sequence[Command]) -> str:
-    return "\n".join([f"## {title}", "", *map(_command, commands)])
+def _group(title: str, commands: Mapping[str, Run]) -> str:
+    return "\n".join([f"## {title}", "", *map(_command, commands, commands.values())])
 
 
-def _command(command: Command) -> str:
-    parameters = list(words(get_group(app).commands[command.NAME]))
-    usage = " ".join(["    toolcrib", command.NAME, *(each.usage for each in parameters)])
+def _command(name: str, run: Run) -> str:
+    parameters = list(words(get_group(app).commands[name]))
+    usage = " ".join(["    toolcrib", name, *(each.usage for each in parameters)])
     rows = [f"| `{each.spelling}` | {each.help} |" for each in parameters]
-    text = cleandoc(command.run.__doc__ or "")
-    return "\n".join(
-        [f"### {command.NAME}", "", usage, "", text, "", "| | |", "|---|---|", *rows, ""]
-    )
+    text = cleandoc(run.__doc__ or "")
+    return "\n".join([f"### {name}", "", usage, "", text, "", "| | |", "|---|---|", *rows, ""])
 
 
 SETTINGS_INTRODUCTION = """\

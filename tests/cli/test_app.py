@@ -8,7 +8,7 @@ from tests.cli.conftest import Run
 from toolcrib.cli import main
 from toolcrib.cli.app import COMMANDS
 
-NAMES = [command.NAME for command in COMMANDS]
+NAMES = list(COMMANDS)
 
 
 def run_main(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> int | str | None:

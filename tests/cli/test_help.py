@@ -5,7 +5,7 @@ import pytest
 from tests.cli.conftest import Run
 from toolcrib.cli.app import COMMANDS, GROUPS
 
-NAMES = [command.NAME for command in COMMANDS]
+NAMES = list(COMMANDS)
 
 
 def test_the_commands_stand_in_their_groups(run: Run):
@@ -18,7 +18,7 @@ def test_the_commands_stand_in_their_groups(run: Run):
             if not line:
                 break
             found += [line.split()[0]] if line[2] != " " else []
-        assert found == [command.NAME for command in commands]
+        assert found == list(commands)
 
 
 def test_no_command_is_there_twice():

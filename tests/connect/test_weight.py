@@ -10,6 +10,7 @@ from tests.connect.fakes import FakeDaemon, environ, place_in
 
 MAY_LOAD = {
     "toolcrib",
+    "toolcrib.lazy",
     "toolcrib.cli",
     "toolcrib.connect",
     "toolcrib.connect.arguments",

@@ -16,8 +16,6 @@ from toolcrib.model import Json
 from toolcrib.sources.mcp.config import read_servers, says_sse
 from toolcrib.sources.mcp.own_servers import put_server
 
-NAME = "add"
-
 Env = Annotated[
     list[str] | None,
     typer.Option(
@@ -30,7 +28,7 @@ NoStart = Annotated[
 ]
 
 
-def run(
+def add_command(
     context: typer.Context,
     name: Annotated[
         str, typer.Argument(help="What to call the server; with `--from`, its own name will do.")

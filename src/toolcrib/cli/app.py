@@ -5,75 +5,109 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import typer
 
-from toolcrib.cli import (
-    add,
-    allow,
-    approvals,
-    apps,
-    ask,
-    call,
-    calls,
-    connect,
-    deny,
-    disable,
-    doctor,
-    edit,
-    enable,
-    export,
-    gateway,
-    hints,
-    import_,
-    index,
-    keys,
-    lint,
-    login,
-    logs,
-    refresh,
-    remove,
-    review,
-    rules,
-    search,
-    serve,
-    servers,
-    setup,
-    show,
-    tokens,
-    tour,
-    why,
-)
-from toolcrib.cli import eval as eval_
-from toolcrib.cli import list as list_
+from toolcrib.cli.add import add_command
+from toolcrib.cli.allow import allow_command
+from toolcrib.cli.approvals import approvals_command
+from toolcrib.cli.apps import apps_command
+from toolcrib.cli.ask import ask_command
+from toolcrib.cli.call import call_command
+from toolcrib.cli.calls import calls_command
 from toolcrib.cli.completion import completed
+from toolcrib.cli.connect import connect_command
+from toolcrib.cli.deny import deny_command
+from toolcrib.cli.disable import disable_command
+from toolcrib.cli.doctor import doctor_command
+from toolcrib.cli.edit import edit_command
+from toolcrib.cli.enable import enable_command
+from toolcrib.cli.eval import eval_command
+from toolcrib.cli.export import export_command
+from toolcrib.cli.gateway import gateway_command
 from toolcrib.cli.help import HelpCommand, HelpGroup
+from toolcrib.cli.hints import hints_command
+from toolcrib.cli.import_ import import_command
+from toolcrib.cli.index import index_command
+from toolcrib.cli.keys import keys_command
+from toolcrib.cli.lint import lint_command
+from toolcrib.cli.list import list_command
+from toolcrib.cli.login import login_command
+from toolcrib.cli.logs import logs_command
 from toolcrib.cli.opening import Opening
+from toolcrib.cli.refresh import refresh_command
+from toolcrib.cli.remove import remove_command
+from toolcrib.cli.review import review_command
+from toolcrib.cli.rules import rules_command
+from toolcrib.cli.search import search_command
+from toolcrib.cli.serve import serve_command
+from toolcrib.cli.servers import servers_command
+from toolcrib.cli.setup import setup_command
+from toolcrib.cli.show import show_command
+from toolcrib.cli.tokens import tokens_command
+from toolcrib.cli.tour import tour_command
+from toolcrib.cli.why import why_command
 
+Run = Callable[..., None]
 
-class Command(Protocol):
-    """What every command's file has: its name, and what it does."""
-
-    @property
-    def NAME(self) -> str: ...  # noqa: N802 - a constant of the file
-    @property
-    def run(self) -> Callable[..., None]: ...
-
-
-GROUPS: Mapping[str, tuple[Command, ...]] = {
-    "Start here": (setup, tour),
-    "Find and call": (search, call, show, list_, why, hints),
-    "Servers": (servers, add, edit, remove, enable, disable, refresh, login),
-    "Clients": (import_, export, connect),
-    "Gateway": (gateway, serve, keys, apps),
-    "Trust and rules": (rules, allow, ask, deny, approvals, review),
-    "Check": (doctor, logs, calls, tokens),
-    "Develop": (index, lint, eval_),
+GROUPS: Mapping[str, Mapping[str, Run]] = {
+    "Start here": {
+        "setup": setup_command,
+        "tour": tour_command,
+    },
+    "Find and call": {
+        "search": search_command,
+        "call": call_command,
+        "show": show_command,
+        "list": list_command,
+        "why": why_command,
+        "hints": hints_command,
+    },
+    "Servers": {
+        "servers": servers_command,
+        "add": add_command,
+        "edit": edit_command,
+        "remove": remove_command,
+        "enable": enable_command,
+        "disable": disable_command,
+        "refresh": refresh_command,
+        "login": login_command,
+    },
+    "Clients": {
+        "import": import_command,
+        "export": export_command,
+        "connect": connect_command,
+    },
+    "Gateway": {
+        "gateway": gateway_command,
+        "serve": serve_command,
+        "keys": keys_command,
+        "apps": apps_command,
+    },
+    "Trust and rules": {
+        "rules": rules_command,
+        "allow": allow_command,
+        "ask": ask_command,
+        "deny": deny_command,
+        "approvals": approvals_command,
+        "review": review_command,
+    },
+    "Check": {
+        "doctor": doctor_command,
+        "logs": logs_command,
+        "calls": calls_command,
+        "tokens": tokens_command,
+    },
+    "Develop": {
+        "index": index_command,
+        "lint": lint_command,
+        "eval": eval_command,
+    },
 }
-"""All commands as the help shows them, in the order in which a newcomer needs them."""
+"""All commands by name, as the help shows them, in the order in which a newcomer needs them."""
 
-COMMANDS = tuple(chain.from_iterable(GROUPS.values()))
+COMMANDS: Mapping[str, Run] = dict(chain.from_iterable(each.items() for each in GROUPS.values()))
 
 app = typer.Typer(
     name="toolcrib",
@@ -85,8 +119,8 @@ app = typer.Typer(
 )
 
 for group, commands in GROUPS.items():
-    for command in commands:
-        app.command(command.NAME, cls=HelpCommand, rich_help_panel=group)(completed(command.run))
+    for name, run in commands.items():
+        app.command(name, cls=HelpCommand, rich_help_panel=group)(completed(run))
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so

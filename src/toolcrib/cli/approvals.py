@@ -11,10 +11,8 @@ from toolcrib.cli.screen import AsJson, console, print_json, safe
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.asking_operator import ask
 
-NAME = "approvals"
 
-
-def run(
+def approvals_command(
     context: typer.Context,
     action: Annotated[
         Literal["list", "allow", "deny"], typer.Argument(help="`list`, `allow` or `deny`.")

@@ -15,8 +15,6 @@ from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
 from toolcrib.sources.private_file import runs
 from toolcrib.text.nearest import nearest
 
-NAME = "apps"
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -28,7 +26,7 @@ class Row:
     launch: tuple[str, ...]
 
 
-def run(
+def apps_command(
     context: typer.Context,
     app: Annotated[str, typer.Argument(help="The app that is to be changed.")] = "",
     command: Annotated[

@@ -5,10 +5,8 @@ import typer
 from toolcrib.cli.screen import AsJson
 from toolcrib.cli.verdicts import Names, OfKind, OfProfile, give
 
-NAME = "ask"
 
-
-def run(
+def ask_command(
     context: typer.Context,
     names: Names,
     kind: OfKind = None,

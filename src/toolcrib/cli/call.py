@@ -13,12 +13,11 @@ from toolcrib.execute.approval import Approver
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import CallError, Outcome
 
-NAME = "call"
 STDIN = "-"
 NOBODY_HERE = "this call needs approval, and there is no terminal to ask on; add --yes"
 
 
-def run(
+def call_command(
     context: typer.Context,
     name: Annotated[
         str, typer.Argument(metavar="TOOL", help="The tool; its bare name will do if it is unique.")

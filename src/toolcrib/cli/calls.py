@@ -19,13 +19,12 @@ from toolcrib.sources.mcp.config import read_servers
 from toolcrib.store.audit import AuditFile, AuditRow, Retention, Which
 from toolcrib.text.nearest import nearest
 
-NAME = "calls"
 LINES = 30
 MOST_AT_ONCE = 10_000
 COLUMNS = ("tool", "when", "ended", ">ms", "?by", "?rules")
 
 
-def run(
+def calls_command(
     context: typer.Context,
     server: Annotated[
         str, typer.Option("--server", metavar="SERVER", help="Only those of this MCP server.")

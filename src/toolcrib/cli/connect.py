@@ -13,10 +13,8 @@ from toolcrib.cli.opening import Opening
 from toolcrib.connect.arguments import Asked
 from toolcrib.connect.shim import connect
 
-NAME = "connect"
 
-
-def run(
+def connect_command(
     context: typer.Context,
     profile: Annotated[
         str, typer.Option("--profile", metavar="NAME", help="The part of the pool to be served.")

@@ -5,10 +5,8 @@ import typer
 from toolcrib.cli.screen import AsJson
 from toolcrib.cli.verdicts import Names, OfKind, OfProfile, give
 
-NAME = "deny"
 
-
-def run(
+def deny_command(
     context: typer.Context,
     names: Names,
     kind: OfKind = None,

@@ -23,7 +23,6 @@ from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp.servers import mcp_servers
 
-NAME = "doctor"
 MOST_WELL = 8
 """What is well is shown up to so many times an area: it must not hide what is not."""
 STYLES = {"ok": "green", "warning": "yellow", "problem": "red"}
@@ -44,7 +43,7 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def run(
+def doctor_command(
     context: typer.Context,
     start: Annotated[
         bool, typer.Option("--start", help="Start every MCP server once, to see that it does.")

@@ -22,8 +22,6 @@ from toolcrib.sources.mcp.source import Refreshed
 from toolcrib.takeover.shown import diff
 from toolcrib.text.nearest import nearest
 
-NAME = "edit"
-
 
 class Changes(NamedTuple):
     """What the options say; empty if they say nothing."""
@@ -36,7 +34,7 @@ class Changes(NamedTuple):
     set: Sequence[str]
 
 
-def run(
+def edit_command(
     context: typer.Context,
     server: Annotated[str, typer.Argument(metavar="SERVER", help="The server, by its name.")],
     command: Annotated[

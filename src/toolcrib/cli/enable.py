@@ -5,10 +5,8 @@ import typer
 from toolcrib.cli.screen import AsJson
 from toolcrib.cli.switch import Names, switch
 
-NAME = "enable"
 
-
-def run(
+def enable_command(
     context: typer.Context,
     names: Names,
     as_json: AsJson = False,

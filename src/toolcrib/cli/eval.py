@@ -19,7 +19,6 @@ from toolcrib.evaluate.run import Result, searching
 from toolcrib.evaluate.run import run as run_suite
 from toolcrib.search.pipeline import Search
 
-NAME = "eval"
 COLUMNS = [
     "split",
     *(">answerable", ">R@1", ">R@5", ">R@10", ">nDCG@10", ">MRR"),
@@ -27,7 +26,7 @@ COLUMNS = [
 ]
 
 
-def run(
+def eval_command(
     context: typer.Context,
     catalog: Annotated[
         Path, typer.Option(metavar="FILE", help="The tools: one JSON object a line.")

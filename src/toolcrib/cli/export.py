@@ -14,10 +14,8 @@ from toolcrib.takeover.backups import Backups
 from toolcrib.takeover.clients import client_named
 from toolcrib.takeover.giving import entries_of, plan_export, printed
 
-NAME = "export"
 
-
-def run(
+def export_command(
     context: typer.Context,
     client: Annotated[str, typer.Option(metavar="NAME", help="The client, by its name.")],
     project: Annotated[

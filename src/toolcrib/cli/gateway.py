@@ -9,8 +9,6 @@ from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, table, warn
 from toolcrib.gateway.asking_operator import ask
 
-NAME = "gateway"
-
 Action = Literal["status", "stop", "reload"]
 CLIENTS = (
     *("client", "mode", "profile", "guest", "protocol"),
@@ -18,7 +16,7 @@ CLIENTS = (
 )
 
 
-def run(
+def gateway_command(
     context: typer.Context,
     action: Annotated[Action, typer.Argument(help="`status`, `stop` or `reload`.")] = "status",
     as_json: AsJson = False,

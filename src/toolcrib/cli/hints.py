@@ -12,11 +12,10 @@ from toolcrib.errors import UnknownTool
 from toolcrib.store.uses import Used
 from toolcrib.uses.hints import Hints
 
-NAME = "hints"
 MOST_SHOWN = 20
 
 
-def run(
+def hints_command(
     context: typer.Context,
     tool: Annotated[
         str, typer.Argument(help="The tool; without one, all that is kept about use.")

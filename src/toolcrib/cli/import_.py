@@ -24,10 +24,8 @@ from toolcrib.takeover.shim import NAME as BARE
 from toolcrib.takeover.shim import Shim, installed_command
 from toolcrib.takeover.taking import plan_import
 
-NAME = "import"
 
-
-def run(
+def import_command(
     context: typer.Context,
     client: Annotated[
         str,

@@ -13,8 +13,6 @@ from toolcrib.cli.progress import progress
 from toolcrib.cli.screen import AsJson, console, counts, print_json, safe
 from toolcrib.crib import Crib
 
-NAME = "index"
-
 
 @dataclass(frozen=True, slots=True)
 class Stats:
@@ -28,7 +26,7 @@ class Stats:
     seconds: float
 
 
-def run(context: typer.Context, as_json: AsJson = False) -> None:
+def index_command(context: typer.Context, as_json: AsJson = False) -> None:
     """Build the stored index anew, so that commands start at once.
 
     The next generation is built beside the current one and takes its place in one step: searches go

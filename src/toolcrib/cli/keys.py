@@ -12,10 +12,8 @@ from toolcrib.errors import ConfigError
 from toolcrib.gateway.guest import EVERYTHING, profile_of
 from toolcrib.gateway.keys import Keys
 
-NAME = "keys"
 
-
-def run(
+def keys_command(
     context: typer.Context,
     action: Annotated[
         Literal["list", "add", "remove"], typer.Argument(help="`list`, `add` or `remove`.")

@@ -17,10 +17,8 @@ from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
 from toolcrib.sources.modules import add_module
 
-NAME = "lint"
 
-
-def run(
+def lint_command(
     context: typer.Context,
     files: Annotated[
         list[Path] | None,

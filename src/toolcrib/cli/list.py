@@ -14,8 +14,6 @@ from toolcrib.session.accounting import Prices
 from toolcrib.session.policy import is_offered, tools_of
 from toolcrib.text.tokens import token_counter
 
-NAME = "list"
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -37,7 +35,7 @@ class Row:
         return self.name, self.kind, self.state, self.tokens, self.source, about
 
 
-def run(
+def list_command(
     context: typer.Context,
     kinds: Kinds = None,
     as_json: AsJson = False,

@@ -13,10 +13,8 @@ from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.sources.mcp.servers import one_server
 from toolcrib.sources.mcp.source import McpSource
 
-NAME = "login"
 
-
-def run(
+def login_command(
     context: typer.Context,
     server: Annotated[str, typer.Argument(help="The MCP server, by its name.")],
     forget: Annotated[

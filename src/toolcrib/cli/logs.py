@@ -17,7 +17,6 @@ from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.server_log import log_path
 from toolcrib.text.nearest import nearest
 
-NAME = "logs"
 LINES = 50
 
 Follow = Annotated[
@@ -28,7 +27,7 @@ Lines = Annotated[
 ]
 
 
-def run(
+def logs_command(
     context: typer.Context,
     server: Annotated[
         str, typer.Argument(help="The MCP server; without one, the log of the gateway.")

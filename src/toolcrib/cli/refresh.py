@@ -8,10 +8,8 @@ from toolcrib.cli.listing import list_servers, show_listing
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json
 
-NAME = "refresh"
 
-
-def run(
+def refresh_command(
     context: typer.Context,
     servers: Annotated[
         list[str] | None, typer.Argument(metavar="SERVER...", help="Only these, by their names.")

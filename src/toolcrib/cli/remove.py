@@ -14,10 +14,8 @@ from toolcrib.sources.mcp.own_servers import drop_server
 from toolcrib.sources.mcp.servers import forget_server
 from toolcrib.text.nearest import nearest
 
-NAME = "remove"
 
-
-def run(
+def remove_command(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="SERVER", help="The server, as it was called.")],
     as_json: AsJson = False,

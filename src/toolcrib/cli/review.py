@@ -14,7 +14,6 @@ from toolcrib.errors import ConfigError
 from toolcrib.review.changes import Change
 from toolcrib.review.desk import Desk, Item, called, waiting
 
-NAME = "review"
 PIN_SHOWN = 12
 
 
@@ -25,7 +24,7 @@ class Decided(NamedTuple):
     rejected: list[Item]
 
 
-def run(
+def review_command(
     context: typer.Context,
     server: Annotated[str, typer.Argument(help="Only this server, by its name.")] = "",
     approve: Annotated[

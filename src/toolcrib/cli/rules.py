@@ -16,7 +16,6 @@ from toolcrib.execute.rulebook import Rule, Rulebook
 from toolcrib.model import Entry
 from toolcrib.review.rule_desk import drop_rule
 
-NAME = "rules"
 COMING_ALONG = "tools of Toolcrib, of plugins and of apps: reads pass, the rest is asked for"
 FUNCTIONS = "functions of your program: pass, unless they say that they ask, or are dangerous"
 WORDS = {
@@ -34,7 +33,7 @@ class Placed(NamedTuple):
     file: str
 
 
-def run(
+def rules_command(
     context: typer.Context,
     action: Annotated[
         Literal["list", "remove"], typer.Argument(help="`list` or `remove`.")

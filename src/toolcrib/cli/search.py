@@ -20,10 +20,8 @@ from toolcrib.cli.screen import (
 from toolcrib.cli.vectors import await_vectors
 from toolcrib.model import Answer
 
-NAME = "search"
 
-
-def run(
+def search_command(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="What is needed, in English or Chinese.")],
     limit: Annotated[

@@ -15,15 +15,13 @@ from toolcrib.gateway.asking_operator import is_running
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.source import ServerStatus
 
-NAME = "servers"
-
 COLUMNS = (
     *("server", "state", ">tools", ">waiting", ">flagged", "last seen"),
     *("?by", "?>memory MB", "?>start s"),
 )
 
 
-def run(
+def servers_command(
     context: typer.Context,
     start: Annotated[
         bool, typer.Option("--start", help="Start them first, and see what they take.")

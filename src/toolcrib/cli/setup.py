@@ -34,13 +34,12 @@ from toolcrib.takeover.clients import Client, client_named
 from toolcrib.takeover.plan import Target
 from toolcrib.text.tokens import token_counter
 
-NAME = "setup"
 STOPPED = 130
 _WORD = re.compile(r"[A-Za-z0-9]+")
 COUNTING = "pip install 'toolcrib[tokens]'"
 
 
-def run(
+def setup_command(
     context: typer.Context,
     client: Annotated[
         str, typer.Option(metavar="NAME", help="Only this client: claude-desktop, cursor, codex...")

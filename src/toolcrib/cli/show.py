@@ -11,10 +11,8 @@ from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe
 from toolcrib.model import Entry
 
-NAME = "show"
 
-
-def run(
+def show_command(
     context: typer.Context,
     name: Annotated[
         str, typer.Argument(metavar="TOOL", help="Its name; the bare name will do if it is unique.")

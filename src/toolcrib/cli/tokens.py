@@ -13,8 +13,6 @@ from toolcrib.session.accounting import Prices, SourceTokens, TokenEstimate
 from toolcrib.session.policy import tools_of
 from toolcrib.text.tokens import token_counter
 
-NAME = "tokens"
-
 Mode = Annotated[
     str | None,
     typer.Option(
@@ -24,7 +22,7 @@ Mode = Annotated[
 ]
 
 
-def run(context: typer.Context, mode: Mode = None, as_json: AsJson = False) -> None:
+def tokens_command(context: typer.Context, mode: Mode = None, as_json: AsJson = False) -> None:
     """Tell what your tools cost a model, and what deferring saves.
 
     First the definitions of each source by themselves: all of them, and those that are never

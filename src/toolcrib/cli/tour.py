@@ -8,7 +8,6 @@ from toolcrib.cli.screen import AsJson, console, print_json, safe
 from toolcrib.cli.search import show_answer
 from toolcrib.cli.why import show_explanation
 
-NAME = "tour"
 QUERIES = (
     "read the contents of a file",
     "能不能帮我读文件",
@@ -26,7 +25,7 @@ For your own, name `tools`, `skills` or `agents` in the settings
 """
 
 
-def run(context: typer.Context, as_json: AsJson = False) -> None:
+def tour_command(context: typer.Context, as_json: AsJson = False) -> None:
     """Take a short tour: index what is there, search, and see why."""
     opening: Opening = context.obj
     screen = console()

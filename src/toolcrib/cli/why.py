@@ -11,12 +11,11 @@ from toolcrib.cli.vectors import await_vectors
 from toolcrib.index.protocol import Arm
 from toolcrib.search.explain import Explanation, Wording
 
-NAME = "why"
 LEAST = 0.005
 """A lift that shows in two digits."""
 
 
-def run(
+def why_command(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="The query, as it was asked.")],
     tool: Annotated[str, typer.Argument(help="The capability that was found, or was not.")],

@@ -40,7 +40,7 @@ class Rules:
         """The value that stands for one that was left out here: one, or none."""
         return self._look(schema).defaults
 
-    def _look(self, schema: Json) -> "_Seen":
+    def _look(self, schema: Json) -> _Seen:
         if id(schema) not in self._seen:
             rule = self._rule(schema)
             said = (each for each in (schema, rule) if isinstance(each, Mapping))

@@ -12,8 +12,10 @@ def unrevealed(name: str, deferred: Iterable[str]) -> Refused:
     """A tool that waits for a search, with the query that reveals it."""
     others = [other for other in deferred if other != name]
     message = (
-        f"{name!r} is not loaded: search first. Call {NAME} with the query 'select:{name}', then"
-        f" call it with the parameters that it has. Nearest: {listed(nearest(name, others))}"
+        f"{name!r} is not loaded: search first."
+        f" Call {NAME} with the query 'select:{name}',"
+        " then call it with the parameters that it has."
+        f" Nearest: {listed(nearest(name, others))}"
     )
     return Refused("not_revealed", "state", message)
 

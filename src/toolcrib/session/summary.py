@@ -15,8 +15,9 @@ HEADER = f"Tools that wait to be found with `{NAME}`, by where they come from:"
 _NOTES: Mapping[Style, str] = {
     "hidden": (
         "You have more tools than are listed. Before you say that something cannot be done, call"
-        f" `{NAME}` with what you need. What it finds is listed from then on; call it by the name"
-        " that is given. Do not guess the name or the arguments of a tool that is not listed."
+        f" `{NAME}` with what you need."
+        " What it finds is listed from then on; call it by the name that is given."
+        " Do not guess the name or the arguments of a tool that is not listed."
     ),
     "stub": (
         f"Tools without parameters in this list wait to be loaded. Call `{NAME}` with"
