@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tests.waiting import HANG_S
+from toolcrib.by_settings import rules_of
+from toolcrib.config import Settings
 from toolcrib.errors import SourceError
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.memory.engine import MemoryEngine
@@ -176,9 +178,14 @@ def searching(
         catalog = Catalog(chosen, None)
         catalog.rebuild(entries.values(), "")
         with catalog.view() as view:
-            yield Search(view, entries, rules or Rules(), hidden)
+            yield Search(view, entries, rules or search_rules(), hidden)
 
 
-def uncut(rules: Rules | None = None, *, limit: int = 5, fusion: Fusion = "lifts") -> Rules:
+def search_rules(**search: object) -> Rules:
+    """The rules by these settings of `search`, and by the defaults of all others."""
+    return rules_of(Settings.model_validate({"search": search}))
+
+
+def uncut(rules: Rules | None = None, *, limit: int = 5, fusion: Fusion = "zscore") -> Rules:
     """The rules without a cut, and without abstaining."""
-    return replace(rules or Rules(), cut="none", abstain=False, limit=limit, fusion=fusion)
+    return replace(rules or search_rules(), cut="none", abstain=False, limit=limit, fusion=fusion)

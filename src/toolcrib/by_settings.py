@@ -11,9 +11,7 @@ from toolcrib.execute.audit import Audit
 from toolcrib.execute.door import Policy
 from toolcrib.execute.rulebook import Rule, Rulebook, no_rules
 from toolcrib.execute.tickets import Tickets
-from toolcrib.index.weights import FieldWeights
 from toolcrib.model import SearchMode
-from toolcrib.search.rewrite import VariantWeights
 from toolcrib.search.rules import ArmWeights, Rules
 from toolcrib.sections import ServerApproval
 from toolcrib.session.policy import Deferral
@@ -27,7 +25,7 @@ IN_PLACE = frozenset(
     {"mcp_config", "mcp", "approval", "session", "tool_search", "search", "gateway"}
 )
 """Settings that a crib can go on by; others make another pool, index or store of it."""
-LEARNING = ("learn", "learn_boost", "learn_half_life_days")
+LEARNING = ("learn", "learn_boost")
 
 
 def fit_in_place(old: Settings, new: Settings) -> bool:
@@ -43,26 +41,14 @@ def fit_in_place(old: Settings, new: Settings) -> bool:
 def rules_of(settings: Settings) -> Rules:
     """The rules of search that the settings make."""
     said = settings.search
-    weights = VariantWeights(
-        as_written=said.weight_as_written,
-        plain=said.weight_plain,
-        intent=said.weight_intent,
-        translated=said.weight_translated,
-    )
     return Rules(
         limit=said.limit,
         most=said.most,
         schemas=said.schemas,
-        depth=said.depth,
         fusion=said.fusion,
-        arms=ArmWeights(said.weight_like, said.weight_bm25, said.weight_vector),
-        k=said.k,
-        exact_name_bonus=said.exact_name_bonus,
-        intent_boost=said.intent_boost,
-        weights=weights,
+        arms=ArmWeights(vector=said.weight_vector),
         cut=said.cut,
         cut_ratio=said.cut_ratio,
-        band_share=said.band_share,
         abstain=said.abstain,
     )
 
@@ -137,11 +123,6 @@ def app_rules_of(settings: Settings) -> AppRules:
     said = settings.apps
     patience = Patience(said.start_timeout_s, said.idle_timeout_s)
     return AppRules(said.launch, frozenset(said.trusted), patience)
-
-
-def weights_of(settings: Settings) -> FieldWeights:
-    """The weights of fields that the settings make."""
-    return FieldWeights(**settings.weights.model_dump())
 
 
 def embedder_of(settings: Settings) -> Embedder | None:

@@ -33,6 +33,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.model import SearchMode
 from toolcrib.plain_file import read_plain_file
 from toolcrib.sections import (
+    REMOVED,
     ApprovalSettings,
     AppSettings,
     AuditSettings,
@@ -43,7 +44,6 @@ from toolcrib.sections import (
     SearchSettings,
     Section,
     SessionSettings,
-    WeightSettings,
 )
 
 PREFIX = "TOOLCRIB_"
@@ -111,7 +111,6 @@ class Settings(Section):
         " the window), `conversation:N` (the conversation does), `off`.",
     )
     search: SearchSettings = Field(default_factory=SearchSettings, description="")
-    weights: WeightSettings = Field(default_factory=WeightSettings, description="")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="")
     call: CallSettings = Field(default_factory=CallSettings, description="")
     approval: ApprovalSettings = Field(default_factory=ApprovalSettings, description="")
@@ -306,15 +305,20 @@ def _with_own_servers(settings: Settings) -> Settings:
     return settings.model_copy(update={"mcp_config": (own, *settings.mcp_config)})
 
 
-def _check_keys(values: Mapping[str, Any], model: type[BaseModel], where: str) -> None:
+def _check_keys(
+    values: Mapping[str, Any], model: type[BaseModel], where: str, section: str = ""
+) -> None:
     """Refuse keys that are no settings, each with the nearest that is one."""
     for key, value in values.items():
         if key not in model.model_fields:
+            if remedy := REMOVED.get(section + key):
+                raise ConfigError(f"{where}{key!r} is no longer a setting: {remedy}")
             near = _nearest(key)
             raise ConfigError(f"{where}there is no setting {key!r}; the nearest is {near!r}")
-        section = model.model_fields[key].annotation
-        if isinstance(value, dict) and isinstance(section, type) and issubclass(section, BaseModel):
-            _check_keys(cast("dict[str, Any]", value), section, f"{where}[{key}] ")
+        inner = model.model_fields[key].annotation
+        if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, BaseModel):
+            known = cast("dict[str, Any]", value)
+            _check_keys(known, inner, f"{where}[{key}] ", f"{section}{key}.")
 
 
 def _nearest(key: str) -> str:

@@ -128,7 +128,6 @@ class Crib:
         self._audit = audit_of(self.settings)
         self._uses = Uses(
             None if self.settings.store_path == ":memory:" else self._shelf.store_if_there,
-            half_life_days=self.settings.search.learn_half_life_days,
         )
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
         self._advice = Advice(self._uses, self.pool, boost=learns)

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from threading import RLock
 
-from toolcrib.by_settings import embedder_of, weights_of
+from toolcrib.by_settings import embedder_of
 from toolcrib.config import Settings
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.protocol import Embedder
@@ -180,11 +180,11 @@ class Shelf:
                 return stored if stored and fits else self._in_memory()
 
     def _in_memory(self) -> Catalog:
-        engine = MemoryEngine(weights_of(self._settings))
+        engine = MemoryEngine()
         return Catalog(engine, self._cached_embedder, later=self._embeds_later, say=self._say)
 
     def _stored(self) -> Catalog:
-        engine = SqliteEngine(self.store, weights_of(self._settings))
+        engine = SqliteEngine(self.store)
         return Catalog(engine, self._cached_embedder, later=self._embeds_later, say=self._say)
 
     @cached_property

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from toolcrib.by_settings import embedder_of, rules_of, weights_of
+from toolcrib.by_settings import embedder_of, rules_of
 from toolcrib.config import Settings
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.evaluate.cases import Case, Suite
@@ -41,8 +41,7 @@ def searching(
     entries = {id: Entry(id, tool.name, tool.info()) for id, tool in suite.tools.items()}
     with SqliteStore.open(":memory:") as store:
         stored = settings.index == "sqlite"
-        weights = weights_of(settings)
-        engine = SqliteEngine(store, weights) if stored else MemoryEngine(weights)
+        engine = SqliteEngine(store) if stored else MemoryEngine()
         embedder = embedder_of(settings)
         catalog = Catalog(engine, CachedEmbedder(embedder, vectors or store) if embedder else None)
         catalog.rebuild(entries.values(), "")
@@ -74,7 +73,7 @@ def run(
 
 def found(search: Search, case: Case, text: str) -> Sequence[str]:
     """The ids that a text of a case finds, best first."""
-    return [match.id for match in among(search, case).trace(text, depth=search.rules.depth).kept]
+    return [match.id for match in among(search, case).trace(text, depth=search.depth).kept]
 
 
 def among(search: Search, case: Case) -> Search:
