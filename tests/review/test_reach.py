@@ -10,12 +10,13 @@ import pytest
 import toolcrib
 
 ROOT = Path(toolcrib.__file__).parent
-OPERATOR = ("toolcrib.review", "toolcrib.store.verdicts")
+OPERATOR = ("toolcrib.review", "toolcrib.review.desk")
 
 REACHABLE = """
 import sys
 import toolcrib, toolcrib.crib, toolcrib.execute.door, toolcrib.adapters.langgraph
-import toolcrib.sources.configured, toolcrib.sources.mcp.connection, toolcrib.sources.apps.apps
+import toolcrib.sources.configured, toolcrib.sources.apps.apps
+import toolcrib.sources.mcp.connection
 print("\\n".join(name for name in sys.modules if name.startswith("toolcrib")))
 """
 
@@ -50,4 +51,4 @@ def test_no_source_writes_a_verdict_by_hand():
         for path in ROOT.rglob("*.py")
         if any(word in path.read_text(encoding="utf-8") for word in (".put(db", "set_first_sight("))
     ]
-    assert sorted(writing) == ["store/decisions.py", "store/verdicts.py"]
+    assert sorted(writing) == ["store/decisions.py", "review/desk.py"]
