@@ -15,7 +15,8 @@ OPERATOR = ("toolcrib.review", "toolcrib.store.verdicts")
 REACHABLE = """
 import sys
 import toolcrib, toolcrib.crib, toolcrib.execute.door, toolcrib.adapters.langgraph
-import toolcrib.sources.configured, toolcrib.sources.mcp.connection, toolcrib.sources.apps.apps
+import toolcrib.sources.configured, toolcrib.sources.apps.apps
+import toolcrib.sources.mcp.connection
 print("\\n".join(name for name in sys.modules if name.startswith("toolcrib")))
 """
 

@@ -55,10 +55,9 @@ class Exchanged(NamedTuple):
 class McpServers:
     """The servers that are configured, each as a source, and where they live. Starts none.
 
-    `sources` are in the order of the files, `problems` what is wrong with the rest; `broken` and
-    `broken_files` as `Servers` has them. `decisions` is what was decided about their tools; None
-    before the first server. They live in the background, or on the loop that is given; see
-    `BackgroundLoop`.
+    `sources` are in the order of the files. `problems`, `broken` and `broken_files` are those of
+    `Servers`. `decisions` is what was decided about tools; None before the first server.
+    They live in the background, or on the loop that is given; see `BackgroundLoop`.
     """
 
     def __init__(self, state_folder: Path, loop: AbstractEventLoop | None = None) -> None:
