@@ -349,8 +349,8 @@ class Crib:
         `arguments` may be JSON text, as some providers hand them over. `pin` is that of the
         definition which was shown, if it has to be that one. `approver` is asked where the rules
         say so; without one the operator finds a ticket at `tickets`. `progress`, `ask` and `log`
-        are who listens meanwhile; see `Running`. `paged`: the result is for a model, which reads a
-        long one page by page; see `result`.
+        are who listens meanwhile; see `Running`. `paged`: the result is for a model, which
+        reads a long one page by page; see `result`.
         """
         self._look_again(self._gathered(), name)
         call = Call.of(name, arguments, pin)
