@@ -56,8 +56,8 @@ def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def named(settings: Settings) -> Embedder | None:
         return embedder_of(settings) if "embedder" in settings.embed.model_fields_set else None
 
-    for user in ("shelf", "evaluate.run"):
-        monkeypatch.setattr(f"toolcrib.{user}.embedder_of", named)
+    for user in ("toolcrib.shelf.embedder_of", "toolcrib.evaluate.run.embedder_of"):
+        monkeypatch.setattr(user, named)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from toolcrib.errors import (
     NameTaken,
     UnknownTool,
 )
-from toolcrib.execute.caller import Caller
+from toolcrib.execute import Caller
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.document import Document
 from toolcrib.index.memory.engine import MemoryEngine

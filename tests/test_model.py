@@ -3,8 +3,23 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
-from toolcrib import model
-from toolcrib.model import AgentInfo, Answer, Call, Capability, Hit, SearchMode, SkillInfo, ToolInfo
+from toolcrib.model import (
+    AgentInfo,
+    Answer,
+    Call,
+    CallError,
+    Capability,
+    Entry,
+    Hit,
+    Match,
+    Outcome,
+    Query,
+    Running,
+    SearchMode,
+    SkillInfo,
+    ToolInfo,
+    Variant,
+)
 
 TOOL_FIELDS = """
     name description parameters source source_id permission_kind category tags searchable platforms
@@ -46,15 +61,15 @@ NOUNS = [
     (ToolInfo(name="x", description=""), "name"),
     (SkillInfo(name="x", description=""), "body"),
     (AgentInfo(name="x", description=""), "url"),
-    (model.Entry("x", "x", ToolInfo(name="x", description="")), "state"),
-    (model.Query("x"), "text"),
-    (model.Variant("x"), "weight"),
+    (Entry("x", "x", ToolInfo(name="x", description="")), "state"),
+    (Query("x"), "text"),
+    (Variant("x"), "weight"),
     (hit("x"), "score"),
     (ANSWER, "hits"),
-    (model.Call("x"), "arguments"),
-    (model.Running(0.0), "deadline"),
-    (model.CallError("x", "call", "y"), "code"),
-    (model.Outcome("done"), "content"),
+    (Call("x"), "arguments"),
+    (Running(0.0), "deadline"),
+    (CallError("x", "call", "y"), "code"),
+    (Outcome("done"), "content"),
 ]
 
 
@@ -88,7 +103,7 @@ def test_an_answer_without_hits_is_false():
 
 
 def test_a_match_is_a_pair_of_id_and_score():
-    id, score = model.Match("read_file", 0.5)
+    id, score = Match("read_file", 0.5)
     assert (id, score) == ("read_file", 0.5)
 
 

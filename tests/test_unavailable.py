@@ -16,7 +16,7 @@ from tests.gateway.fronts import ERAS, Era, asked, connected, words
 from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib import Crib, Settings
 from toolcrib.cli.app import app
-from toolcrib.execute.caller import Caller
+from toolcrib.execute import Caller
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.modes import Mode
 from toolcrib.gateway.window import Window

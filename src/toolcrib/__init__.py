@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from toolcrib.config import Settings, load_settings
     from toolcrib.crib import Crib
     from toolcrib.errors import ToolcribError
-    from toolcrib.execute.caller import Caller
+    from toolcrib.execute import Caller
     from toolcrib.model import AgentInfo, Answer, Capability, Entry, Hit, SkillInfo, ToolInfo
     from toolcrib.search.explain import Explanation
     from toolcrib.search.filters import Scope
@@ -28,7 +28,7 @@ else:
             "config": ("Settings", "load_settings"),
             "crib": ("Crib",),
             "errors": ("ToolcribError",),
-            "execute.caller": ("Caller",),
+            "execute": ("Caller",),
             "model": ("AgentInfo", "Answer", "Capability", "Entry", "Hit", "SkillInfo", "ToolInfo"),
             "search.explain": ("Explanation",),
             "search.filters": ("Scope",),

@@ -7,17 +7,13 @@ from toolcrib.config import Settings, own_servers_file
 from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import ConfigError
-from toolcrib.execute.audit import Audit
-from toolcrib.execute.door import Policy
-from toolcrib.execute.rulebook import Rule, Rulebook, no_rules
-from toolcrib.execute.tickets import Tickets
+from toolcrib.execute import Audit, CallPolicy, Rule, Rulebook, Tickets, no_rules
 from toolcrib.index.weights import FieldWeights
 from toolcrib.model import SearchMode
 from toolcrib.search.rewrite import VariantWeights
 from toolcrib.search.rules import ArmWeights, Rules
 from toolcrib.sections import ServerApproval
-from toolcrib.session.policy import Deferral
-from toolcrib.session.session import Habits
+from toolcrib.session import Deferral, SessionOptions
 from toolcrib.sources.apps.rules import AppRules, Patience
 from toolcrib.sources.mcp.fingerprint import install_key
 from toolcrib.store.audit import AuditFile, Retention
@@ -67,9 +63,9 @@ def rules_of(settings: Settings) -> Rules:
     )
 
 
-def policy_of(settings: Settings, written: Callable[[], Sequence[Rule]] = no_rules) -> Policy:
+def policy_of(settings: Settings, written: Callable[[], Sequence[Rule]] = no_rules) -> CallPolicy:
     """The rules of calling that the settings make, behind those that are written elsewhere."""
-    return Policy(
+    return CallPolicy(
         rulebook_of(settings, written), settings.call.timeout_s, settings.call.page_tokens
     )
 
@@ -118,10 +114,10 @@ def deferral_of(settings: Settings, mode: str | None, context_window: int | None
     )
 
 
-def habits_of(settings: Settings, deferral: Deferral) -> Habits:
+def habits_of(settings: Settings, deferral: Deferral) -> SessionOptions:
     """How a session behaves, by the settings."""
     said = settings.session
-    return Habits(
+    return SessionOptions(
         style=said.style,
         auto_reveal=said.auto_reveal,
         keep_called=deferral.mode.kind == "conversation",

@@ -35,13 +35,17 @@ from toolcrib.by_settings import (
 from toolcrib.config import Settings, default_settings
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import SourceError, ToolcribError
-from toolcrib.execute.approval import Approver
-from toolcrib.execute.caller import Caller
-from toolcrib.execute.door import Door
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.rule_file import RuleFile
-from toolcrib.execute.tickets import ApprovalRequest, Tickets
-from toolcrib.execute.visible import Visible, unknown_words
+from toolcrib.execute import (
+    ApprovalRequest,
+    Approver,
+    Caller,
+    CallRefused,
+    Door,
+    RuleFile,
+    Tickets,
+    VisibleTools,
+    unknown_tool_message,
+)
 from toolcrib.fleet import Fleet, OffersHeard
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.protocol import Progress, View
@@ -69,12 +73,17 @@ from toolcrib.search.explain import Explanation, explain
 from toolcrib.search.filters import Scope, barred, hidden, lets_through, unreviewed, verdict
 from toolcrib.search.pipeline import Search
 from toolcrib.search.tongues import spoken_alone
-from toolcrib.session.accounting import Prices
-from toolcrib.session.describe import description, file_text
-from toolcrib.session.host import Host
-from toolcrib.session.policy import Deferral, Plan, make_plan
-from toolcrib.session.reveals import RequestReveals
-from toolcrib.session.session import Session
+from toolcrib.session import (
+    Deferral,
+    DeferralPlan,
+    Host,
+    Prices,
+    RequestReveals,
+    Session,
+    describe,
+    make_plan,
+    skill_file_text,
+)
 from toolcrib.shelf import Shelf
 from toolcrib.sources.apps.apps import Apps
 from toolcrib.sources.builtin import BuiltinSource
@@ -146,7 +155,7 @@ class Crib:
         self._fleet = Fleet(self.pool, self._changing, self._refresh)
         self._hidden = OfEntries[tuple[Scope, frozenset[Kind]], frozenset[str]]()
         self._seen = OfEntries[Scope, Mapping[str, Entry]]()
-        self._plans = OfEntries[tuple[Scope, Deferral, bool], Plan]()
+        self._plans = OfEntries[tuple[Scope, Deferral, bool], DeferralPlan]()
         self._prices = Prices(token_counter)
         self._alone = OfEntries[None, Mapping[Language, float]]()
         self._purposes = Purposes()
@@ -349,8 +358,8 @@ class Crib:
         `arguments` may be JSON text, as some providers hand them over. `pin` is that of the
         definition which was shown, if it has to be that one. `approver` is asked where the rules
         say so; without one the operator finds a ticket at `tickets`. `progress`, `ask` and `log`
-        are who listens meanwhile; see `Running`. `paged`: the result is for a model, which reads a
-        long one page by page; see `result`.
+        are who listens meanwhile; see `Running`. `paged`: the result is for a model, which
+        reads a long one page by page; see `result`.
         """
         self._look_again(self._gathered(), name)
         call = Call.of(name, arguments, pin)
@@ -412,17 +421,17 @@ class Crib:
         """
         whose, _, path = name.partition("/")
         why = partial(self.why_unknown, caller=caller)
-        visible = Visible(self.seen_by(self._known(caller)), why)
+        visible = VisibleTools(self.seen_by(self._known(caller)), why)
         try:
             entry = visible.resolve(whose)
             if path:
-                return Outcome(file_text(entry.name, path, self._file(entry, path)))
-        except Refused as refused:
+                return Outcome(skill_file_text(entry.name, path, self._file(entry, path)))
+        except CallRefused as refused:
             return Outcome(error=refused.error)
         often = visible.among(self.hints(entry.name).often_with)[:MOST_OFTEN_WITH]
         skill = entry.capability
         files = skill_files(skill, self._own) if isinstance(skill, SkillInfo) else ()
-        return Outcome(description(entry, often, files))
+        return Outcome(describe(entry, often, files))
 
     def result(
         self, handle: str, *, page: int = 1, find: str = "", caller: Caller = HOST
@@ -590,7 +599,7 @@ class Crib:
     def _explained(self, error: CallError, name: str, caller: Caller) -> CallError:
         """The error of a call of a name that nobody has, with the reason if a server is it."""
         why = self.why_unknown(name, caller)
-        return replace(error, message=unknown_words(name, why)) if why else error
+        return replace(error, message=unknown_tool_message(name, why)) if why else error
 
     def _mentioning_servers(self, found: Answer, scope: Scope) -> Answer:
         """The answer, with the servers that it may be about and whose tools cannot be had."""
@@ -627,11 +636,11 @@ class Crib:
             message = (
                 f"{entry.name!r} is a {skill.kind} and has no files; leave out '/' and the path"
             )
-            raise Refused("bad_arguments", "arguments", message)
+            raise CallRefused("bad_arguments", "arguments", message)
         try:
             return read_skill_file(skill, path, self._own)
         except SourceError as error:
-            raise Refused("bad_arguments", "arguments", str(error)) from error
+            raise CallRefused("bad_arguments", "arguments", str(error)) from error
 
     @property
     def _own(self) -> Own:
@@ -655,7 +664,7 @@ class Crib:
         self._gathered()
         return self._door.means(name, caller)
 
-    def _plan(self, scope: Scope, deferral: Deferral, used: int) -> Plan:
+    def _plan(self, scope: Scope, deferral: Deferral, used: int) -> DeferralPlan:
         """What this caller's sessions defer, remembered as long as the entries are these."""
         entries = self.entries()
         key = scope, deferral, deferral.is_late(used)

@@ -10,7 +10,8 @@ from pathlib import Path
 from tests.connect.test_process import HELLO, QUIET
 from tests.waiting import HANG_S
 from toolcrib.connect.arguments import Asked
-from toolcrib.connect.place import FOLDER, place_of, read_runtime
+from toolcrib.connect.place import place_of, read_runtime
+from toolcrib.run_folder import FOLDER
 
 SERVE = [sys.executable, "-m", "toolcrib.cli", "serve"]
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from tests.waiting import HANG_S
 from toolcrib.connect.arguments import Asked
-from toolcrib.connect.place import FOLDER, Place, Runtime, make_folder, place_of
+from toolcrib.connect.place import Place, Runtime, make_folder, place_of
 from toolcrib.connect.shim import Shim
+from toolcrib.run_folder import FOLDER
 
 
 def environ(folder: Path) -> dict[str, str]:

@@ -5,7 +5,8 @@ import pytest
 
 from tests.connect.fakes import environ, place_in
 from toolcrib.connect.arguments import Asked
-from toolcrib.connect.place import FOLDER, NoDaemon, make_folder, place_of, read_runtime
+from toolcrib.connect.place import NoDaemon, make_folder, place_of, read_runtime
+from toolcrib.run_folder import FOLDER
 
 
 def key(asked: Asked, **variables: str) -> str:

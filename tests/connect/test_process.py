@@ -16,10 +16,11 @@ from tests.sources.mcp.faking import FAKE, below, left_of, processes
 from tests.waiting import HANG_S, until
 from toolcrib.cli.opening import Opening
 from toolcrib.connect.arguments import Asked
-from toolcrib.connect.place import FOLDER, Place, Runtime, place_of, read_runtime
+from toolcrib.connect.place import Place, Runtime, place_of, read_runtime
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.asking_operator import ask
 from toolcrib.gateway.keys import Keys
+from toolcrib.run_folder import FOLDER
 from toolcrib.sources.mcp.refresh import refresh
 
 QUIET = {

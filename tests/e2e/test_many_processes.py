@@ -23,7 +23,7 @@ from tests.catalogs import catalog, variant
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.store.decisions import Decisions
 from toolcrib.store.sqlite import SqliteStore
-from toolcrib.store.verdicts import approve
+from toolcrib.review.desk import approve
 folder, number, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 documents = catalog({SIZE}, seed=int(number), prefix=f"p{{number}}-")
 sys.stdin.readline()

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from toolcrib.errors import UnknownTool
-from toolcrib.execute.caller import Caller
-from toolcrib.execute.door import Door, Policy
+from toolcrib.execute import Caller, CallPolicy, Door
 from toolcrib.model import (
     Call,
     JsonObject,
@@ -66,7 +65,7 @@ class CountingSource:
 class Shop:
     """A counting source in a pool behind a door."""
 
-    def __init__(self, *tools: ToolInfo, policy: Policy | None = None) -> None:
+    def __init__(self, *tools: ToolInfo, policy: CallPolicy | None = None) -> None:
         self.source = CountingSource(*(tools or [offered()]))
         self.pool = Pool()
         self.pool.add(self.source)

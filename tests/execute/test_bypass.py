@@ -22,11 +22,15 @@ from tests.plan import amount
 from toolcrib.cli.app import app
 from toolcrib.config import Settings
 from toolcrib.crib import Crib
-from toolcrib.execute.caller import Caller
-from toolcrib.execute.chain import per_request_tools
-from toolcrib.execute.door import Door, Policy
-from toolcrib.execute.rulebook import Rule, Rulebook
-from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.execute import (
+    ApprovalRequest,
+    Caller,
+    CallPolicy,
+    Door,
+    Rule,
+    Rulebook,
+    per_request_tools,
+)
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.window import Window
 from toolcrib.model import Call, JsonObject, Outcome, PermissionKind
@@ -345,7 +349,7 @@ def look_alikes(name: str, count: int):
 
 @pytest.mark.plan(43)
 def test_only_the_exact_name_is_the_name():
-    shop = Shop(offered("tool"), policy=Policy(Rulebook((Rule("allow"),))))
+    shop = Shop(offered("tool"), policy=CallPolicy(Rulebook((Rule("allow"),))))
     scope, count = Scope(allowed=frozenset({NAME})), amount(43, "look-alikes")
 
     async def calling() -> None:

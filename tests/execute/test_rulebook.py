@@ -6,7 +6,8 @@ from typing import get_args
 import pytest
 
 from tests.execute.counting import CountingSource, offered
-from toolcrib.execute.rulebook import Rule, Rulebook, Verdict, decide, default_verdict
+from toolcrib.execute import Rule, Rulebook, Verdict
+from toolcrib.execute.rulebook import decide, default_verdict
 from toolcrib.model import Entry, PermissionKind, ToolInfo
 from toolcrib.pool.pool import Pool
 from toolcrib.sections import ServerApproval

@@ -16,7 +16,7 @@ import pytest
 
 from tests.plan import amount
 from toolcrib import Caller, Crib, Settings
-from toolcrib.execute.tickets import ApprovalRequest, Tickets
+from toolcrib.execute import ApprovalRequest, Tickets
 from toolcrib.store import tickets as store
 from toolcrib.store.tickets import TICKET_S, TicketFile
 

@@ -12,7 +12,7 @@ from tests.gateway import standing_in
 from tests.waiting import HANG_S
 from toolcrib.config import Settings
 from toolcrib.connect.arguments import Asked
-from toolcrib.connect.place import FOLDER, Place, Runtime, place_of
+from toolcrib.connect.place import Place, Runtime, place_of
 from toolcrib.crib import Crib
 from toolcrib.gateway import daemon as daemons
 from toolcrib.gateway import front
@@ -20,6 +20,7 @@ from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.guest import EVERYTHING
 from toolcrib.gateway.holding import Holding
 from toolcrib.gateway.keys import Keys
+from toolcrib.run_folder import FOLDER
 
 INITIALIZE = {
     "protocolVersion": "2025-11-25",

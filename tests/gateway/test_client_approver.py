@@ -6,7 +6,7 @@ import pytest
 from mcp_types import ElicitRequestParams, ElicitResult
 
 from tests.gateway.fronts import ERAS, Era, Workshop, asked, connected, error_of, shop_tools, words
-from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.execute import ApprovalRequest
 from toolcrib.gateway.client_approver import LONGEST_ARGUMENTS, question
 from toolcrib.gateway.guest import LOCAL, Guest
 from toolcrib.sections import ApprovalSettings

@@ -13,7 +13,7 @@ from tests.waiting import HANG_S, let_pass_async
 from toolcrib.connect.place import Place
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.execute.caller import Caller
+from toolcrib.execute import Caller
 from toolcrib.gateway import operator
 from toolcrib.gateway.asking_operator import ask
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.execute.refusal import Refused
+from toolcrib.execute import CallRefused
 from toolcrib.gateway.wanted import Wanted, read_call, read_names, read_search
 
 
@@ -43,7 +43,7 @@ def test_a_call_is_read_as_it_was_meant(said: dict[str, Any], wanted: Wanted):
 
 @pytest.mark.parametrize("said", [{}, {"arguments": {}}, {"name": 3}, {"name": ""}, {"set": "s"}])
 def test_without_a_name_there_is_no_call(said: dict[str, Any]):
-    with pytest.raises(Refused, match="`name` of a tool"):
+    with pytest.raises(CallRefused, match="`name` of a tool"):
         read_call(said)
 
 
@@ -59,7 +59,7 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["name", "tool", "arguments", "set", "params", "x"]), JSON))
 def test_whatever_is_said_is_read_or_refused(said: dict[str, Any]):
-    with suppress(Refused):
+    with suppress(CallRefused):
         assert read_call(said).name
 
 

@@ -20,12 +20,12 @@ from tests.gateway.fronts import (
 )
 from tests.workshop import ListedSource
 from toolcrib.errors import StoreError
-from toolcrib.execute.arguments import ArgumentCheck
+from toolcrib.execute import ArgumentCheck
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.surface import FIXED
 from toolcrib.model import Call, CallError, Outcome, SkillInfo
 from toolcrib.search.filters import Scope
-from toolcrib.session.found import LIKELY, SURE, UNSURE
+from toolcrib.session.search_result import LIKELY, SURE, UNSURE
 
 ORDER = "mcp_shop_look_up_order"
 CANCEL = "mcp_shop_cancel_order"

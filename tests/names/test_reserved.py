@@ -15,7 +15,7 @@ from toolcrib.errors import NameTaken
 from toolcrib.gateway import surface
 from toolcrib.model import SourceKind
 from toolcrib.names.reserved import RESERVED
-from toolcrib.session.search_tool import NAMES
+from toolcrib.session import SEARCH_TOOL_NAMES
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
 
@@ -33,7 +33,7 @@ class Own(CountingSource):
 
 def test_all_names_of_ours_are_reserved_and_no_other():
     hosted = {str(each.get("name")) for each in _HOSTED.values()}
-    assert {*NAMES, PROXY, *GATEWAY, *hosted} == RESERVED
+    assert {*SEARCH_TOOL_NAMES, PROXY, *GATEWAY, *hosted} == RESERVED
 
 
 @each_name

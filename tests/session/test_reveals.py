@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.session.reveals import RequestReveals, Reveals
+from toolcrib.session import RequestReveals
+from toolcrib.session.reveals import Reveals
 from toolcrib.store.reveals import KeptReveals
 from toolcrib.store.sqlite import SqliteStore
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib import Caller, Crib, Scope, Settings, tool
-from toolcrib.execute.chain import per_request_tools
+from toolcrib.execute import per_request_tools
 from toolcrib.sections import SearchSettings
 
 QUERY = "tell my boss the news"

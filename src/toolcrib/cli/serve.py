@@ -3,10 +3,7 @@
 import asyncio
 import os
 import sys
-import threading
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -20,13 +17,6 @@ from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.guest import LOCAL, Guest, profile_of
 from toolcrib.gateway.log import log_to_file, log_to_stderr
-
-if TYPE_CHECKING:
-    from toolcrib.gateway.holding import Holding
-
-TAKE_OVER_S = 15.0
-"""How long a daemon that a shim started waits for one that is about to end."""
-END_S = 20.0
 
 
 def serve_command(
@@ -65,10 +55,10 @@ def serve_command(
 def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
     if not can_have_daemon():
         raise ConfigError(NEEDS_UNIX)
-    from toolcrib.gateway import holding as holdings  # noqa: PLC0415 - it needs Unix
+    # The SDK and the web server take a second to load, and no other command needs them.
+    from toolcrib.gateway.daemon import run_daemon  # noqa: PLC0415
 
     log_to_stderr()
-    holding = holdings.Holding(place_for(opening), TAKE_OVER_S if detached else 0.0)
 
     def ready(runtime: Runtime) -> None:
         if detached:
@@ -80,28 +70,13 @@ def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
         else:
             sys.stderr.write(f"toolcrib: serving at {_address(runtime)} and to toolcrib connect\n")
 
-    try:
-        _run(opening, holding, ready, ends_when_idle=detached)
-    finally:
-        holding.close()
-
-
-def _run(
-    opening: Opening, holding: "Holding", ready: Callable[[Runtime], None], *, ends_when_idle: bool
-) -> None:
-    # The SDK and the web server take a second to load, and no other command needs them.
-    from toolcrib.gateway import daemon  # noqa: PLC0415
-    from toolcrib.gateway.descriptors import allow_many  # noqa: PLC0415
-    from toolcrib.gateway.windows import Windows  # noqa: PLC0415
-
-    async def serve() -> None:
-        crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
-        opened = daemon.Opening(opening.lasting_settings, crib, Windows, opening.files)
-        serving = daemon.Daemon(opened, holding, ends_when_idle=ends_when_idle)
-        await serving.run(ready, _end_anyway)
-
-    allow_many()
-    asyncio.run(serve())
+    run_daemon(
+        place_for(opening),
+        opening.lasting_settings,
+        opening.files,
+        ready,
+        detached=detached,
+    )
 
 
 def _address(runtime: Runtime) -> str:
@@ -114,13 +89,6 @@ def _step_back() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 1)
     os.close(nothing)
-
-
-def _end_anyway() -> None:
-    """A thread that hangs in somebody's tool must not keep a daemon that was told to stop."""
-    last = threading.Timer(END_S, os._exit, (1,))
-    last.daemon = True
-    last.start()
 
 
 def _serve_stdio(opening: Opening, profile: str) -> None:

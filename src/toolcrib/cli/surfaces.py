@@ -10,7 +10,7 @@ from toolcrib.adapters.wire.plain import plain
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.guest import EVERYTHING, LOCAL, Guest, profile_of
-from toolcrib.session.session import Session
+from toolcrib.session import Session
 from toolcrib.text.tokens import TokenCounter
 
 

@@ -14,11 +14,10 @@ from toolcrib.cli.screen import console, number, print_json, safe
 from toolcrib.config import rules_file
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.execute.rule_file import RuleFile
-from toolcrib.execute.rulebook import Rule, Verdict
+from toolcrib.execute import Rule, RuleFile, Verdict
 from toolcrib.gateway.guest import profile_of
 from toolcrib.model import Entry, PermissionKind, ToolInfo
-from toolcrib.review.rule_desk import put_rules
+from toolcrib.review import put_rules
 from toolcrib.text.nearest import nearest
 
 Names = Annotated[

@@ -117,13 +117,13 @@ def make_folder(place: Place) -> None:
         os.makedirs(place.folder, mode=0o700, exist_ok=True)
         facts = os.lstat(place.folder)
     except OSError as error:
-        told = (
-            f"{place.folder} cannot be made ({error.strerror}); set {FOLDER} to a folder of yours"
-        )
+        told = f"{place.folder} cannot be made ({error.strerror}); set {FOLDER}"
+        told += " to a folder of yours"
         raise NoDaemon(told) from error
     ours = stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.getuid()
     if not ours or stat.S_IMODE(facts.st_mode) & 0o077:
-        told = f"{place.folder} is not yours alone; remove it, or set {FOLDER} to a folder that is"
+        told = f"{place.folder} is not yours alone; remove it, or set {FOLDER}"
+        told += " to a folder that is"
         raise NoDaemon(told)
 
 

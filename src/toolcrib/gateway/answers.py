@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from toolcrib.gateway.surface import CALL, CALL_READ, DESCRIBE
-from toolcrib.session.found import Found
+from toolcrib.session import SearchResult
 from toolcrib.text.tokens import most_tokens
 
 
-def search_text(found: Found, handle: str, budget: int, notes: Sequence[str] = ()) -> str:
+def search_text(found: SearchResult, handle: str, budget: int, notes: Sequence[str] = ()) -> str:
     """What was found, and how to go on."""
     hits = [hit for answer in found.answers for hit in answer]
     lines = list(notes)

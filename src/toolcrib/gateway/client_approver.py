@@ -6,8 +6,7 @@ ticket, and the operator decides about that (`toolcrib approvals`).
 
 import json
 
-from toolcrib.execute.approval import Approver
-from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.execute import ApprovalRequest, Approver
 from toolcrib.gateway.asking import Heard, can_reply
 from toolcrib.gateway.guest import Guest
 from toolcrib.model import Asked, JsonObject

@@ -13,20 +13,22 @@ import os
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 from toolcrib.config import Settings
-from toolcrib.connect.place import Runtime, read_runtime
+from toolcrib.connect.place import Place, Runtime, read_runtime
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.gateway.admission import Admission
 from toolcrib.gateway.deeds import deeds_of
-from toolcrib.gateway.descriptors import Bounds, SpentLog, allowed
+from toolcrib.gateway.descriptors import Bounds, SpentLog, allow_many, allowed
 from toolcrib.gateway.file_watcher import FileWatcher
 from toolcrib.gateway.front import Windows
 from toolcrib.gateway.guest import Guest
@@ -38,15 +40,53 @@ from toolcrib.gateway.http.web import WebServer
 from toolcrib.gateway.operator import Operator
 from toolcrib.gateway.shims import Shims
 from toolcrib.gateway.upkeep import Upkeep
+from toolcrib.gateway.windows import Windows as GuestWindows
 from toolcrib.sections import GatewaySettings
 
 LOOPBACK = "127.0.0.1"
 LOOK_S = 1.0
 MOST_STREAMS = 400
 WAITING = 512
+END_S = 20.0
+TAKE_OVER_S = 15.0
+"""How long a daemon that a shim started waits for one that is about to end."""
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 _log = logging.getLogger(__name__)
+
+
+def run_daemon(
+    place: Place,
+    settings: Callable[[], tuple[Settings, str]],
+    files: Callable[[Settings], Sequence[Path]],
+    ready: Callable[[Runtime], None],
+    *,
+    detached: bool = False,
+) -> None:
+    """Be the daemon of a place until told to stop. See `Opening` and `Daemon.run`.
+
+    One that is `detached`, as a shim starts it, ends when nobody has needed it for a while. Raises
+    `ConfigError` if another process is that daemon; a detached one waits for `TAKE_OVER_S` first.
+    """
+    holding = Holding(place, TAKE_OVER_S if detached else 0.0)
+
+    async def serve() -> None:
+        crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
+        opening = Opening(settings, crib, GuestWindows, files)
+        await Daemon(opening, holding, ends_when_idle=detached).run(ready, _end_anyway)
+
+    try:
+        allow_many()
+        asyncio.run(serve())
+    finally:
+        holding.close()
+
+
+def _end_anyway() -> None:
+    """A thread that hangs in somebody's tool must not keep a daemon that was told to stop."""
+    last = threading.Timer(END_S, os._exit, (1,))
+    last.daemon = True
+    last.start()
 
 
 class Opening(NamedTuple):

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any, Protocol, cast
 
 from toolcrib.errors import ConfigError, ToolcribError
-from toolcrib.execute.tickets import Ticket
+from toolcrib.execute import Ticket
 from toolcrib.gateway.admission import Admission
 from toolcrib.gateway.house import House
 from toolcrib.gateway.operator import Do, Tell

@@ -5,9 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from toolcrib.execute.arguments import ArgumentCheck
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.strict_json import NotJson, hold
+from toolcrib.execute import ArgumentCheck, CallRefused, NotJson, hold
 from toolcrib.gateway.answers import search_text
 from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.relay import outcome_result, text_result
@@ -25,7 +23,7 @@ from toolcrib.gateway.surface import (
 )
 from toolcrib.gateway.wanted import Wanted, read_call, read_names, read_search
 from toolcrib.model import Entry, Json, JsonObject, Kind
-from toolcrib.session.found import Found
+from toolcrib.session import SearchResult
 
 SET: Final = "toolcrib/set"
 FOUND: Final = "toolcrib/tools"
@@ -39,7 +37,7 @@ _LOST_SET = "The set that was given is not known any more; this is a new one."
 _TOO_MANY = f"Only the first {MOST_QUERIES} queries were looked up; search again for the rest."
 
 
-def _nobody(_found: Found) -> None:
+def _nobody(_found: SearchResult) -> None:
     pass
 
 
@@ -49,7 +47,7 @@ class Asking:
 
     heard: Heard
     modern: bool = False
-    found: Callable[[Found], None] = _nobody
+    found: Callable[[SearchResult], None] = _nobody
 
 
 class FixedTools:
@@ -89,7 +87,7 @@ class FixedTools:
             meta[UNAVAILABLE] = missing
         return text_result(text, meta)
 
-    def _remembered(self, handle: str, found: Found) -> str:
+    def _remembered(self, handle: str, found: SearchResult) -> str:
         """The handle of the set that has all this; a search that found no tool makes none."""
         if not found.tools and not handle:
             return ""
@@ -131,10 +129,10 @@ class FixedTools:
         pins = self._sets.pins(handle)
         if pins is None:
             message = "no set has this handle, or not any more; search again, or call without one"
-            raise Refused("unknown_set", "state", message)
+            raise CallRefused("unknown_set", "state", message)
         if entry.name not in pins:
             message = f"{entry.name!r} is not in this set; search for it with the set first"
-            raise Refused("not_revealed", "state", message)
+            raise CallRefused("not_revealed", "state", message)
         return pins[entry.name]
 
     async def _page(self, given: JsonObject, asking: Asking) -> Result:
@@ -152,7 +150,9 @@ class FixedTools:
             hold(given, most_values=MOST_VALUES, most_characters=MOST_CHARACTERS)
         except NotJson as error:
             message = f"the arguments of {name!r}: {error}"
-            raise Refused("bad_arguments", "arguments", message, schema=tool.parameters) from None
+            raise CallRefused(
+                "bad_arguments", "arguments", message, schema=tool.parameters
+            ) from None
         return self._check.check(tool, read(given)).arguments
 
 
@@ -161,9 +161,9 @@ def _in_set(names: Sequence[str] | JsonObject) -> tuple[str, ...]:
     return (f"select:{','.join(names)}",) if names else ("",)
 
 
-def _not_read(entry: Entry) -> Refused:
+def _not_read(entry: Entry) -> CallRefused:
     kind = entry.capability.permission_kind
     message = (
         f"{entry.name!r} is [{kind}], and this tool calls what is [read] alone; use `tool_call`"
     )
-    return Refused("not_read", "rights", message)
+    return CallRefused("not_read", "rights", message)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from toolcrib.errors import ConfigError
-from toolcrib.execute.caller import Caller
+from toolcrib.execute import Caller
 from toolcrib.model import RootsOf
 from toolcrib.search.filters import Scope
 from toolcrib.sections import GatewayMode, GatewaySettings, ProfileSettings

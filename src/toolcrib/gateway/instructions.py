@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from toolcrib.gateway.modes import Mode
 from toolcrib.gateway.surface import CALL, CALL_READ, DESCRIBE, SEARCH
 from toolcrib.model import Entry, Unavailable
-from toolcrib.session.summary import summary
+from toolcrib.session import summarize_deferred
 
 BUDGET = 300
 """Tokens for the names of what there is; hosts cut instructions at about two thousand letters."""
@@ -28,4 +28,4 @@ def instructions(mode: Mode, entries: Sequence[Entry], lacking: Iterable[Unavail
     if mode in {"direct", "passthrough"}:
         return "\n".join([_LISTED, *map(str, lacking)])
     flow = _FLOW + (_REVEALED if mode == "reveal" else "")
-    return f"{flow}\n{summary(entries, BUDGET)}".strip()
+    return f"{flow}\n{summarize_deferred(entries, BUDGET)}".strip()

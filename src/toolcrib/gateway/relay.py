@@ -11,7 +11,7 @@ from toolcrib.gateway import sdk
 from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.surface import RESULT
 from toolcrib.model import CallError, Json, JsonObject, Outcome, Page
-from toolcrib.session.result_page import in_words
+from toolcrib.session import describe_page
 
 MOST_WAITING = 64
 
@@ -139,7 +139,7 @@ def _page_note(outcome: Outcome) -> str:
     if page.found:
         following += " and the same find"
     finding = f'`{RESULT}` with handle "{handle}" and find'
-    return in_words(page, following if handle else "", finding if handle else "")
+    return describe_page(page, following if handle else "", finding if handle else "")
 
 
 def _structured(outcome: Outcome, *, modern: bool) -> Json:

@@ -5,15 +5,13 @@ from dataclasses import replace
 from functools import partial
 
 from toolcrib.crib import Crib
-from toolcrib.execute.caller import Caller
-from toolcrib.execute.visible import Visible
+from toolcrib.execute import Caller, VisibleTools
 from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.client_approver import client_approver
 from toolcrib.gateway.guest import Guest
 from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo, Unavailable
 from toolcrib.names.patterns import any_grants
-from toolcrib.session.choose import in_turn
-from toolcrib.session.found import Found
+from toolcrib.session import SearchResult, round_robin
 
 
 class Side:
@@ -25,15 +23,15 @@ class Side:
         self.settings = crib.settings
         self._reader = _reader(guest.caller)
         self._session = crib.session(caller=guest.caller, mode="off")
-        self._visible = Visible({})
+        self._visible = VisibleTools({})
 
     @property
-    def visible(self) -> Visible:
+    def visible(self) -> VisibleTools:
         """What the guest may name now."""
         entries = self._crib.seen_by(self.guest.caller)
         if self._visible.entries is not entries:
             why = partial(self._crib.why_unknown, caller=self.guest.caller)
-            self._visible = Visible(entries, why)
+            self._visible = VisibleTools(entries, why)
         return self._visible
 
     def tools(self) -> tuple[ToolInfo, ...]:
@@ -52,15 +50,15 @@ class Side:
 
     def search(
         self, queries: Sequence[str], limit: int | None = None, kinds: Iterable[Kind] = ()
-    ) -> Found:
+    ) -> SearchResult:
         """What fits each query. May take a while: an embedder may be asked."""
         wanted = frozenset(kinds)
         caller = self.guest.caller
         answers = tuple(
             self._crib.search(query, limit=limit, kinds=wanted, caller=caller) for query in queries
         )
-        tools = _tools(self.visible.entries, [hit.name for hit in in_turn(answers)])
-        return Found(answers, tuple(tool.name for tool in tools), tools)
+        tools = _tools(self.visible.entries, [hit.name for hit in round_robin(answers)])
+        return SearchResult(answers, tuple(tool.name for tool in tools), tools)
 
     def read(self, name: str) -> Outcome:
         """All about an entry that the guest may see. May read the store, and a file of a skill."""

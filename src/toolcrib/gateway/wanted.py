@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.repair import WRAPPERS
-from toolcrib.execute.strict_json import NotJson, read_json
+from toolcrib.execute import ARGUMENT_WRAPPERS, CallRefused, NotJson, read_json
 from toolcrib.gateway.surface import CALL, CALL_READ, FIXED
 from toolcrib.model import Json, JsonObject
 
@@ -43,7 +41,7 @@ def read_call(given: JsonObject, deepest: int = DEEPEST) -> Wanted:
     if not name:
         message = "a call needs the `name` of a tool, as a search gave it"
         schema = FIXED[CALL].parameters
-        raise Refused("bad_arguments", "arguments", message, schema=schema)
+        raise CallRefused("bad_arguments", "arguments", message, schema=schema)
     return Wanted(name, _merged(inner, rest), _text(handle))
 
 
@@ -84,7 +82,11 @@ def _inner(rest: dict[str, Json]) -> Json:
     """
     if "arguments" in rest:
         return rest.pop("arguments")
-    if len(rest) == 1 and (key := next(iter(rest))) in WRAPPERS and _object(rest[key]) is not None:
+    if (
+        len(rest) == 1
+        and (key := next(iter(rest))) in ARGUMENT_WRAPPERS
+        and _object(rest[key]) is not None
+    ):
         return rest.pop(key)
     return None
 

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 
 from toolcrib.crib import Crib
 from toolcrib.errors import ToolcribError
-from toolcrib.execute.refusal import Refused
+from toolcrib.execute import CallRefused
 from toolcrib.gateway import sdk
 from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.extras import Extras
@@ -34,7 +34,7 @@ from toolcrib.gateway.surface import FIXED
 from toolcrib.gateway.wire_tools import promises_structure
 from toolcrib.model import CallError, JsonObject, ToolInfo
 from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
-from toolcrib.session.found import Found
+from toolcrib.session import SearchResult
 
 NAME: Final = "toolcrib"
 COMPLETE: Final = "complete"
@@ -130,7 +130,7 @@ class Window:
         async def work(heard: Heard) -> sdk.Result:
             try:
                 result = await self._run(context, params.name, params.arguments or {}, heard)
-            except Refused as refused:
+            except CallRefused as refused:
                 result = error_result(refused.error)
             except ToolcribError as error:
                 result = error_result(CallError("crib_failed", "resolve", str(error)))
@@ -147,13 +147,13 @@ class Window:
             outcome = await self._side.call(entry, given, heard=heard)
             promised = promises_structure(entry.capability)
             return outcome_result(outcome, modern=modern, promised=promised)
-        found: list[Found] = []
+        found: list[SearchResult] = []
         result = await self._fixed.run(name, given, Asking(heard, modern, found.append))
         for each in found:
             await self._reveal(context, each)
         return result
 
-    async def _reveal(self, context: sdk.Context, found: Found) -> None:
+    async def _reveal(self, context: sdk.Context, found: SearchResult) -> None:
         """Let what was found be listed on this connection, where that is the mode."""
         modern = sdk.is_modern(context)
         if self._shown.mode(sdk.client_name(context), modern=modern) != "reveal":

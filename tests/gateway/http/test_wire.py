@@ -27,7 +27,8 @@ from tests.gateway.standing_in import Windows as StandIns
 from tests.plan import amount
 from tests.waiting import HANG_S, until_async
 from toolcrib.crib import Crib
-from toolcrib.execute.arguments import ArgumentCheck, Checked
+from toolcrib.execute import ArgumentCheck
+from toolcrib.execute.arguments import CheckedArguments
 from toolcrib.gateway.http import web
 from toolcrib.gateway.keys import Keys
 from toolcrib.gateway.windows import Windows
@@ -84,7 +85,7 @@ def test_others_are_answered_while_arguments_are_checked(
     going, told = threading.Event(), threading.Event()
     check = ArgumentCheck.check
 
-    def held_up(self: ArgumentCheck, tool: ToolInfo, given: Json) -> Checked:
+    def held_up(self: ArgumentCheck, tool: ToolInfo, given: Json) -> CheckedArguments:
         going.set()
         assert told.wait(HANG_S), "nobody else was answered meanwhile"
         return check(self, tool, given)

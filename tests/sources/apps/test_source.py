@@ -15,9 +15,9 @@ from tests.sources.mcp.faking import below, processes
 from tests.waiting import HANG_S, until
 from tests.workshop import soon
 from toolcrib.model import Call, Running
-from toolcrib.sources.apps.apps import AppRules, Apps
+from toolcrib.sources.apps.apps import Apps
 from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
-from toolcrib.sources.apps.rules import Patience
+from toolcrib.sources.apps.rules import AppRules, Patience
 from toolcrib.sources.apps.source import AppSource
 
 ADD = {

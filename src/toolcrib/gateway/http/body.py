@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from toolcrib.execute.strict_json import NotJson, read_json
+from toolcrib.execute import NotJson, read_json
 from toolcrib.gateway.http.asgi import Message, Receive
 from toolcrib.gateway.http.refusal import Refusal
 from toolcrib.gateway.streams import MOST_VALUES

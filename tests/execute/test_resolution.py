@@ -5,10 +5,8 @@ import pytest
 from tests.execute.counting import ANN, Shop
 from tests.execute.test_door import execute, refusal
 from toolcrib.errors import DeclarationError, NameTaken
-from toolcrib.execute.caller import Caller
-from toolcrib.execute.chain import per_request_tools, resolve
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.execute import ApprovalRequest, Caller, CallRefused, per_request_tools
+from toolcrib.execute.resolution import resolve
 from toolcrib.model import Call
 from toolcrib.search.filters import Scope
 from toolcrib.sources.function import tool
@@ -82,5 +80,5 @@ def test_the_tools_are_gone_when_the_request_fails():
     shop = Shop()
     with pytest.raises(ZeroDivisionError), per_request_tools(mine):
         raise ZeroDivisionError
-    with pytest.raises(Refused):
+    with pytest.raises(CallRefused):
         resolve("mine", shop.pool, ANN)

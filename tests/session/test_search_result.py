@@ -9,17 +9,8 @@ from hypothesis import strategies as st
 from tests.session.deck import crib_of, names, plenty
 from tests.workshop import SEEN, ListedSource
 from toolcrib.model import Answer, Confidence, Hit, ToolInfo
-from toolcrib.session.found import (
-    LIKELY,
-    LISTING_TOKENS,
-    LOADED,
-    MORE,
-    SURE,
-    UNSURE,
-    Found,
-    beside_loaded,
-    revealed_in,
-)
+from toolcrib.session import CALLABLE_NOW, SearchResult, remarks_in, revealed_in
+from toolcrib.session.search_result import LIKELY, LISTING_TOKENS, MORE, SURE, UNSURE
 from toolcrib.text.tokens import Tokenizer
 
 
@@ -126,8 +117,10 @@ def hits(*said: str, often_with: tuple[str, ...] = ()) -> tuple[Hit, ...]:
     )
 
 
-def found(*answers: Answer, loaded: str = "a") -> Found:
-    return Found(answers, tuple(loaded), tuple(ToolInfo(name=n, description="d") for n in loaded))
+def found(*answers: Answer, loaded: str = "a") -> SearchResult:
+    return SearchResult(
+        answers, tuple(loaded), tuple(ToolInfo(name=n, description="d") for n in loaded)
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,10 +129,10 @@ def found(*answers: Answer, loaded: str = "a") -> Found:
 )
 def test_how_sure_it_is_comes_first(confidence: Confidence, said: str):
     one = found(Answer("q", hits("a"), confidence=confidence, chance=0.5)).text()
-    assert one.splitlines()[:2] == [said, LOADED]
+    assert one.splitlines()[:2] == [said, CALLABLE_NOW]
     assert revealed_in(one) == ("a",)
     named = found(Answer("a", hits("a"))).text()
-    assert named.startswith(LOADED)
+    assert named.startswith(CALLABLE_NOW)
 
 
 def test_each_of_several_queries_has_its_own_doubt():
@@ -150,7 +143,7 @@ def test_each_of_several_queries_has_its_own_doubt():
     assert lines[1:3] == ["'good':", SURE]
     assert lines[lines.index("'bad':") + 1] == UNSURE
     assert revealed_in(text) == ("a", "b")
-    assert beside_loaded(text) == f"'bad':\n{UNSURE}"
+    assert remarks_in(text) == f"'bad':\n{UNSURE}"
 
 
 def test_what_is_often_used_with_a_hit_is_told_once():
@@ -162,7 +155,7 @@ def test_what_is_often_used_with_a_hit_is_told_once():
 def test_beside_what_is_loaded_stands_what_is_not():
     missing = {"nope": ("a", "b")}
     answer = Answer("select:a,b,nope", hits("a", "b"), missing=missing, note="4 more.")
-    said = beside_loaded(found(answer).text()).splitlines()
+    said = remarks_in(found(answer).text()).splitlines()
     assert said == [
         "- b [read, not loaded: `select:b` loads it] d",
         "- no 'nope'; nearest: a, b",
@@ -173,10 +166,10 @@ def test_beside_what_is_loaded_stands_what_is_not():
 def test_where_all_is_loaded_and_sure_there_is_nothing_besides():
     known = crib_of().session().search("select:read_file,write_file").text()
     assert "Parameters in full:" in known
-    assert beside_loaded(known) == ""
+    assert remarks_in(known) == ""
     likely = Answer("q", hits("a", often_with=("c",)), confidence="medium", chance=0.7)
-    assert beside_loaded(found(likely).text()) == f"{LIKELY}\nOften used with a: c"
-    assert beside_loaded(found(likely).text(), hints=False) == ""
+    assert remarks_in(found(likely).text()) == f"{LIKELY}\nOften used with a: c"
+    assert remarks_in(found(likely).text(), hints=False) == ""
 
 
 WIDE = tuple(

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.model import Answer, Hit, State, ToolInfo
-from toolcrib.session.choose import in_turn, to_reveal
+from toolcrib.session import round_robin
+from toolcrib.session.reveals import to_reveal
 from toolcrib.text.tokens import definition, estimate_tokens
 
 
@@ -26,7 +27,7 @@ def reveal(*answers: Answer, most: int = 8, tokens: int = 1_500, size: int = 40,
 
 def test_the_best_of_each_query_come_first():
     answers = answer("x", "a", "b", "c"), answer("y", "d", "a")
-    assert [each.name for each in in_turn(answers)] == ["a", "d", "b", "c"]
+    assert [each.name for each in round_robin(answers)] == ["a", "d", "b", "c"]
     assert reveal(*answers, most=2) == ["a", "d"]
 
 

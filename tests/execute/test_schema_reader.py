@@ -1,9 +1,9 @@
 import pytest
 
-from toolcrib.execute.rules import Rules, properties_of, required_by, type_of
+from toolcrib.execute.schema_reader import SchemaReader, properties_of, required_by, type_of
 
 ROOT = {"$defs": {"n": {"type": "integer"}, "loop": {"$ref": "#/$defs/loop"}}}
-RULES = Rules(ROOT)
+RULES = SchemaReader(ROOT)
 
 
 @pytest.mark.parametrize(

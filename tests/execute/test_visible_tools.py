@@ -1,10 +1,9 @@
 import pytest
 
 from tests.workshop import SEEN, pooled
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.visible import Visible
+from toolcrib.execute import CallRefused, VisibleTools
 
-VISIBLE = Visible(pooled(*SEEN))
+VISIBLE = VisibleTools(pooled(*SEEN))
 
 
 def test_a_name_is_the_name_or_the_bare_name_that_only_one_has():
@@ -22,7 +21,7 @@ def test_a_name_is_the_name_or_the_bare_name_that_only_one_has():
     ],
 )
 def test_any_other_is_refused_with_names_that_may_be_seen(name: str, code: str, named: str):
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRefused) as refused:
         VISIBLE.resolve(name)
     assert refused.value.error.code == code
     assert named in refused.value.error.message
@@ -30,5 +29,5 @@ def test_any_other_is_refused_with_names_that_may_be_seen(name: str, code: str, 
 
 
 def test_what_others_have_makes_no_name_ambiguous():
-    few = Visible({name: e for name, e in VISIBLE.entries.items() if "jira" not in name})
+    few = VisibleTools({name: e for name, e in VISIBLE.entries.items() if "jira" not in name})
     assert few.resolve("create_issue").name == "mcp_github_create_issue"

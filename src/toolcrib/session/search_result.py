@@ -1,4 +1,8 @@
-"""What a search gave a session, and the text of it that a model reads."""
+"""What a search gave a session, and the text of it that a model reads.
+
+The text is read back too: an adapter that keeps no state of its own finds in the messages of a
+conversation which tools were made callable.
+"""
 
 import json
 import re
@@ -6,13 +10,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from toolcrib.model import Answer, Confidence, Hit, JsonObject, ToolInfo
-from toolcrib.session.signature import signature
-from toolcrib.session.summary import listing
+from toolcrib.session.capability_text import signature
+from toolcrib.session.deferred_summary import listing
 from toolcrib.text.tokens import most_tokens
 
-LOADED = "You can call these now:"
+CALLABLE_NOW = "You can call these now:"
 ALSO = "Also found:"
-CALLABLE = frozenset({"ready", "asleep"})
+CALLABLE_STATES = frozenset({"ready", "asleep"})
 """The states in which a tool can be called: one that is asleep wakes by itself."""
 SCHEMAS = "Parameters in full:"
 SURE = "Sure that one of these fits."
@@ -35,7 +39,7 @@ _HOW_SURE: Mapping[Confidence, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search gave: one answer a query, and what it did to the session.
 
     `revealed` are the names that are new in the session, best first. `tools` are all hits that the
@@ -67,9 +71,9 @@ class Found:
 
     def _lines(self, read: str) -> Iterator[str]:
         states = {hit.name: hit.state for answer in self.answers for hit in answer}
-        usable = (tool for tool in self.tools if states.get(tool.name, "ready") in CALLABLE)
+        usable = (tool for tool in self.tools if states.get(tool.name, "ready") in CALLABLE_STATES)
         by_name = {tool.name: tool for tool in usable}
-        loaded = [LOADED] if by_name else []
+        loaded = [CALLABLE_NOW] if by_name else []
         if len(self.answers) == 1:
             [only] = self.answers
             yield from [*_how_sure(only), *loaded, *_told(only, by_name, read)]
@@ -101,10 +105,12 @@ def revealed_in(text: str) -> tuple[str, ...]:
     """
     first, _, rest = text.partition("\n")
     listed = rest if first in _HOW_SURE.values() else text
-    return tuple(dict.fromkeys(_SIGNATURE.findall(listed))) if listed.startswith(LOADED) else ()
+    return (
+        tuple(dict.fromkeys(_SIGNATURE.findall(listed))) if listed.startswith(CALLABLE_NOW) else ()
+    )
 
 
-def beside_loaded(text: str, *, hints: bool = True) -> str:
+def remarks_in(text: str, *, hints: bool = True) -> str:
     """What a result of the search tool says besides the tools that it made callable.
 
     For wires on which those are no text: what was not loaded, what there is not, and how sure it
@@ -113,7 +119,7 @@ def beside_loaded(text: str, *, hints: bool = True) -> str:
     before, _, _ = text.partition(f"\n{SCHEMAS}\n")
     kept: list[str] = []
     for line in before.splitlines():
-        if line in {LOADED, ALSO, SURE} or _SIGNATURE.match(line):
+        if line in {CALLABLE_NOW, ALSO, SURE} or _SIGNATURE.match(line):
             continue
         if not hints and (line == LIKELY or line.startswith(OFTEN_WITH)):
             continue
@@ -181,7 +187,7 @@ def _hit(hit: Hit, tool: ToolInfo | None, read: str) -> str:
 
 def _standing(hit: Hit, tool: ToolInfo | None, read: str) -> str:
     """What stands between a hit and a use of it."""
-    if hit.state not in CALLABLE:
+    if hit.state not in CALLABLE_STATES:
         return f"{hit.state}: {hit.remedy}"
     if hit.kind != "tool":
         return read.format(name=hit.name)

@@ -7,8 +7,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from toolcrib.execute.pointer import pointed_at
-from toolcrib.execute.schema_gate import SchemaRefused, gate
+from toolcrib.execute.schema_gate import SchemaRefused, compile_schema
+from toolcrib.execute.schema_reader import pointed_at
 
 ROOT = {"a": {"b": [1, {"c": 2}]}, "x/y": 3, "~": 4, "": 5, "$d": 6, "%24": 7, "é": 8}
 
@@ -66,7 +66,7 @@ def test_where_a_reference_leads_we_and_the_validator_agree_or_it_is_refused():
         reference = chance.choice(["#/$defs/", "#/%24defs/", "#/", "#"]) + path
         schema = {"$defs": definitions, "properties": {"a": {"$ref": reference}}}
         try:
-            check = gate(schema)
+            check = compile_schema(schema)
         except SchemaRefused:
             continue
         ours = pointed_at(check.schema, reference)

@@ -1,15 +1,47 @@
-"""What a schema says of the value in one place, as far as repairs need to know it."""
+"""What a JSON Schema says of the value in one place, with its references followed.
 
+For repairs and for the meter. Not a check: `schema_gate` decides whether a value fits.
+"""
+
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
 
-from toolcrib.execute.pointer import pointed_at
 from toolcrib.model import Json, JsonObject
+
+# References within one schema, read as the validator reads them (RFC 6901 within RFC 3986).
+
+_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
+
+
+def pointed_at(root: Json, reference: str) -> Json:
+    """What a local reference (`#`, `#/a/b`) leads to; None if nothing is there.
+
+    None too for one that two readers could read differently: whoever needs to know what stands
+    there has to refuse it.
+    """
+    try:
+        pointer = unquote_to_bytes(reference.removeprefix("#")).decode()
+    except ValueError:
+        return None
+    found = root
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        match found:
+            case {**inner}:
+                found = inner.get(key)
+            case list() if _INDEX.fullmatch(key) and int(key) < len(found):
+                found = found[int(key)]
+            case _:
+                return None
+    return found
+
 
 MOST_HOPS = 8
 
 
-class _Seen(NamedTuple):
+class _Reading(NamedTuple):
     """What was found in a place. The schema is held, so that no other gets its identity."""
 
     schema: Json
@@ -18,7 +50,7 @@ class _Seen(NamedTuple):
     defaults: Sequence[Json]
 
 
-class Rules:
+class SchemaReader:
     """Looks up rules in a schema, whose references lead into itself.
 
     Each place is looked at once: a list may have many values, and an enumeration too.
@@ -26,7 +58,7 @@ class Rules:
 
     def __init__(self, root: JsonObject) -> None:
         self._root = root
-        self._seen: dict[int, _Seen] = {}
+        self._seen: dict[int, _Reading] = {}
 
     def rule(self, schema: Json) -> JsonObject:
         """The schema itself: references followed, and `or null` looked through."""
@@ -40,12 +72,12 @@ class Rules:
         """The value that stands for one that was left out here: one, or none."""
         return self._look(schema).defaults
 
-    def _look(self, schema: Json) -> "_Seen":
+    def _look(self, schema: Json) -> _Reading:
         if id(schema) not in self._seen:
             rule = self._rule(schema)
             said = (each for each in (schema, rule) if isinstance(each, Mapping))
             defaults = [each["default"] for each in said if "default" in each][:1]
-            self._seen[id(schema)] = _Seen(schema, rule, self._types_of(schema), defaults)
+            self._seen[id(schema)] = _Reading(schema, rule, self._types_of(schema), defaults)
         return self._seen[id(schema)]
 
     def _rule(self, schema: Json) -> JsonObject:

@@ -1,37 +1,58 @@
-"""What a model is told about the tools that it is not shown.
+"""What a model is told about the tools that it is not shown: note, summary, stubs.
 
-Both texts depend on the catalog alone: a reveal changes neither, so that a provider's cache holds.
+All of it depends on the catalog alone. A reveal changes none of it, so that a provider's cache
+holds.
 """
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
 
-from toolcrib.model import Entry
-from toolcrib.session.search_tool import NAME
-from toolcrib.session.stub import Style
+from toolcrib.model import Entry, JsonObject, ToolInfo
+from toolcrib.session.search_tool import SEARCH_TOOL_NAME
 from toolcrib.text.tokens import most_tokens
 
-HEADER = f"Tools that wait to be found with `{NAME}`, by where they come from:"
+# A tool that is listed without its parameters, and says how to get them.
 
-_NOTES: Mapping[Style, str] = {
+DeferStyle = Literal["hidden", "stub"]
+
+STUB_SCHEMA: JsonObject = {"type": "object", "description": f"Call {SEARCH_TOOL_NAME} first."}
+
+
+def stub(tool: ToolInfo) -> ToolInfo:
+    """The tool without its parameters."""
+    return replace(tool, parameters=STUB_SCHEMA, pin="")
+
+
+def is_smaller_than_stub(tool: ToolInfo) -> bool:
+    """Whether its own parameters take no more room than a stub's: then a stub saves nothing."""
+    return len(json.dumps(tool.parameters)) <= len(json.dumps(STUB_SCHEMA))
+
+
+HEADER = f"Tools that wait to be found with `{SEARCH_TOOL_NAME}`, by where they come from:"
+
+_NOTES: Mapping[DeferStyle, str] = {
     "hidden": (
         "You have more tools than are listed. Before you say that something cannot be done, call"
-        f" `{NAME}` with what you need. What it finds is listed from then on; call it by the name"
-        " that is given. Do not guess the name or the arguments of a tool that is not listed."
+        f" `{SEARCH_TOOL_NAME}` with what you need."
+        " What it finds is listed from then on; call it by the name that is given."
+        " Do not guess the name or the arguments of a tool that is not listed."
     ),
     "stub": (
-        f"Tools without parameters in this list wait to be loaded. Call `{NAME}` with"
+        f"Tools without parameters in this list wait to be loaded. Call `{SEARCH_TOOL_NAME}` with"
         " `select:NAME`, or with what you need, before you call one: it then has its parameters."
     ),
 }
 _NAMES_A_GROUP = (1_000_000, 32, 16, 8, 4, 2, 0)
 
 
-def note(style: Style) -> str:
+def note(style: DeferStyle) -> str:
     """How to get at deferred tools, for the system prompt."""
     return _NOTES[style]
 
 
-def summary(entries: Sequence[Entry], budget: int) -> str:
+def summarize_deferred(entries: Sequence[Entry], budget: int) -> str:
     """The deferred tools by source, within a budget of tokens; "" where there are none.
 
     Every name if they fit, else as many of each source as do, else the sizes of the sources, the
