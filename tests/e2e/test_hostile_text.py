@@ -28,13 +28,13 @@ from tests.gateway.daemons import serving
 from tests.gateway.fronts import ERAS, Era, connected
 from tests.plan import amount
 from toolcrib import cli
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import ToolcribError
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.log import log_file, log_to_file
 from toolcrib.gateway.window import Window
-from toolcrib.store.audit import AuditFile
+from toolcrib.settings import Settings
+from toolcrib.store import AuditFile
 
 HOSTILE = Path(__file__).parents[1] / "sources" / "mcp" / "hostile_server.py"
 FORGED = "2026-01-01 00:00:00,000 INFO toolcrib.gateway: all is well"

@@ -26,13 +26,12 @@ from tests.sources.mcp.faking import FAKE
 from tests.waiting import let_pass_async
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.cli.app import app
-from toolcrib.config import Settings, config_folder
 from toolcrib.crib import Crib
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.keys import Keys
 from toolcrib.gateway.window import Window
 from toolcrib.search.filters import Scope
-from toolcrib.sections import GatewayMode
+from toolcrib.settings import GatewayMode, Settings, config_folder
 from toolcrib.sources.apps.visit import Visit
 
 ASKED = "delete_note"

@@ -13,19 +13,19 @@ from typer.testing import CliRunner
 from tests.gateway.fronts import connected, error_of, words
 from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib.cli.app import app
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import AmbiguousName
 from toolcrib.gateway.guest import Guest, profile_of
 from toolcrib.gateway.window import Window
 from toolcrib.model import Outcome
-from toolcrib.sections import (
-    ApprovalRule,
+from toolcrib.settings import (
     ApprovalSettings,
     GatewaySettings,
     ProfileSettings,
     SessionSettings,
+    Settings,
 )
+from toolcrib.settings.sections import ApprovalRule
 
 RULES = (
     ApprovalRule(verdict="deny", pattern="mcp_google_drive_delete_file"),

@@ -20,7 +20,6 @@ from tests.execute.counting import ANN, CountingSource, Shop, offered
 from tests.gateway.fronts import Era, connected
 from tests.plan import amount
 from toolcrib.cli.app import app
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.execute import (
     ApprovalRequest,
@@ -35,7 +34,8 @@ from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.window import Window
 from toolcrib.model import Call, JsonObject, Outcome, PermissionKind
 from toolcrib.search.filters import Scope
-from toolcrib.sections import ApprovalRule, ApprovalSettings
+from toolcrib.settings import ApprovalSettings, Settings
+from toolcrib.settings.sections import ApprovalRule
 
 KINDS: tuple[PermissionKind, ...] = get_args(PermissionKind)
 NAME = "mcp_shop_tool"

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from tests.gateway import standing_in
 from tests.waiting import HANG_S
-from toolcrib.config import Settings
 from toolcrib.connect.arguments import Asked
 from toolcrib.connect.place import Place, Runtime, place_of
 from toolcrib.crib import Crib
@@ -21,6 +20,7 @@ from toolcrib.gateway.guest import EVERYTHING
 from toolcrib.gateway.holding import Holding
 from toolcrib.gateway.keys import Keys
 from toolcrib.run_folder import FOLDER
+from toolcrib.settings import Settings
 
 INITIALIZE = {
     "protocolVersion": "2025-11-25",

@@ -11,12 +11,12 @@ from mcp_types import CallToolResult, Implementation
 
 from tests.execute.counting import CountingSource, offered
 from tests.waiting import HANG_S
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.window import Window
 from toolcrib.model import JsonObject, PermissionKind, ToolInfo
-from toolcrib.sections import ApprovalRule, ApprovalSettings
+from toolcrib.settings import ApprovalSettings, Settings
+from toolcrib.settings.sections import ApprovalRule
 
 Era = Literal["legacy", "2026-07-28"]
 ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")

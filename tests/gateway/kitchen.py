@@ -13,12 +13,12 @@ from tests.gateway.daemons import place_in, serving
 from tests.sources.mcp.faking import FAKE
 from tests.waiting import until_async
 from toolcrib.cli.opening import Opening
-from toolcrib.config import config_folder, own_servers_file
 from toolcrib.crib import Crib
 from toolcrib.gateway import daemon as daemons
 from toolcrib.gateway.asking_operator import ask
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.model import Json
+from toolcrib.settings import config_folder, own_servers_file
 
 QUIET = """store = ":memory:"
 builtin_tools = false

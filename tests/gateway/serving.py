@@ -6,11 +6,10 @@ python serving.py COMMAND [ARGUMENT...]
 import asyncio
 import sys
 
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.gateway.guest import Guest, Profile
 from toolcrib.gateway.stdio import serve_stdio
-from toolcrib.sections import EmbedSettings
+from toolcrib.settings import EmbedSettings, Settings
 
 
 def main() -> None:

@@ -13,7 +13,6 @@ from mcp import MCPError
 
 from tests.gateway.daemons import bare, call, new_key, place_in, serving
 from tests.gateway.fronts import ERAS, Era, asked, connected, error_of, words
-from toolcrib.config import Settings, load_settings, own_servers_file
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import window as window_module
@@ -22,6 +21,7 @@ from toolcrib.gateway.guest import LOCAL, Guest, Profile, profile_of
 from toolcrib.gateway.keys import Keys
 from toolcrib.gateway.window import Window
 from toolcrib.gateway.windows import Windows
+from toolcrib.settings import Settings, load_settings, own_servers_file
 
 ON = {"profiles": {"default": {"builtin_tools": True}}}
 ALLOWED = {"rules": [{"verdict": "allow"}]}

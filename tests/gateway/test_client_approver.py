@@ -9,7 +9,7 @@ from tests.gateway.fronts import ERAS, Era, Workshop, asked, connected, error_of
 from toolcrib.execute import ApprovalRequest
 from toolcrib.gateway.client_approver import LONGEST_ARGUMENTS, question
 from toolcrib.gateway.guest import LOCAL, Guest
-from toolcrib.sections import ApprovalSettings
+from toolcrib.settings import ApprovalSettings
 
 CANCEL = "mcp_shop_cancel_order"
 GIVEN = {"name": CANCEL, "arguments": {"number": 7}}

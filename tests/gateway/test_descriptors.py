@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from tests.gateway.daemons import call, environ
-from toolcrib.config import Settings
 from toolcrib.gateway.descriptors import Bounds, SpentLog
 from toolcrib.gateway.keys import Keys
+from toolcrib.settings import Settings
 
 FILES = 256
 STRANGERS = 400

@@ -11,13 +11,13 @@ from mcp import Client
 from tests.gateway.kitchen import Kitchen, entry, pid_of
 from tests.sources.mcp.faking import left_of, nothing_left, text
 from tests.waiting import let_pass_async, until_async
-from toolcrib.by_settings import fit_in_place
-from toolcrib.config import Settings, own_servers_file
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.file_watcher import FileWatcher
 from toolcrib.gateway.guest import LOCAL, Guest, Profile
 from toolcrib.gateway.windows import Windows
 from toolcrib.model import Outcome
+from toolcrib.settings import Settings, own_servers_file
+from toolcrib.wiring import fit_in_place
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ import pytest
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.guest import Guest, Profile, profile_of
 from toolcrib.search.filters import Scope
-from toolcrib.sections import GatewaySettings, ProfileSettings
+from toolcrib.settings import GatewaySettings, ProfileSettings
 
 WORK = ProfileSettings(servers=("git*",), kinds=("read",), exclude=("*_delete",), pins=("now",))
 SETTINGS = GatewaySettings(mode="reveal", profiles={"work": WORK, "home": ProfileSettings()})

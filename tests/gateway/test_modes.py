@@ -31,7 +31,7 @@ from toolcrib.gateway.modes import Mode, mode_of
 from toolcrib.gateway.modes_table import LINES
 from toolcrib.gateway.surface import FIXED
 from toolcrib.model import JsonObject, Outcome, PermissionKind, SkillInfo, ToolInfo
-from toolcrib.sections import GatewayMode
+from toolcrib.settings import GatewayMode
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "gateway.md"
 ORDER = "mcp_shop_look_up_order"

@@ -15,10 +15,10 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from toolcrib.cli.opening import Opening
-from toolcrib.config import Settings
 from toolcrib.gateway.guest import EVERYTHING
 from toolcrib.gateway.keys import Keys
 from toolcrib.names.origin import Origin
+from toolcrib.settings import Settings
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.servers import KNOWN
 from toolcrib.takeover.clients import CLIENTS

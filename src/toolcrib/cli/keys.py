@@ -7,10 +7,10 @@ import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
-from toolcrib.config import Settings
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.guest import EVERYTHING, profile_of
 from toolcrib.gateway.keys import Keys
+from toolcrib.settings import Settings
 
 
 def keys_command(

@@ -10,13 +10,13 @@ import typer
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, print_json, warn
-from toolcrib.config import Settings
 from toolcrib.connect.place import NEEDS_UNIX, Runtime, can_have_daemon
 from toolcrib.connect.starting import READY
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.guest import LOCAL, Guest, profile_of
 from toolcrib.gateway.log import log_to_file, log_to_stderr
+from toolcrib.settings import Settings
 
 
 def serve_command(

@@ -11,9 +11,16 @@ from typing import Any, TypeAlias
 from toolcrib.gateway import sdk
 from toolcrib.gateway.logs import Logs
 from toolcrib.gateway.relay import ProgressRelay
-from toolcrib.model import Ask, Asked, JsonObject, Log, Progress, Question
+from toolcrib.model import (
+    InputHandler,
+    InputMethod,
+    InputRequest,
+    JsonObject,
+    LogHandler,
+    ProgressHandler,
+)
 
-_KINDS: Mapping[Question, tuple[Any, type[sdk.BaseModel]]] = {
+_KINDS: Mapping[InputMethod, tuple[Any, type[sdk.BaseModel]]] = {
     "elicitation/create": (sdk.ElicitRequest, sdk.ElicitResult),
     "sampling/createMessage": (sdk.CreateMessageRequest, sdk.CreateMessageResult),
     "roots/list": (sdk.ListRootsRequest, sdk.ListRootsResult),
@@ -21,10 +28,10 @@ _KINDS: Mapping[Question, tuple[Any, type[sdk.BaseModel]]] = {
 Replies: TypeAlias = Mapping[str, JsonObject]
 
 
-def asker(context: sdk.Context) -> Ask:
+def asker(context: sdk.Context) -> InputHandler:
     """How to ask the client of this request; one of the modern era replies to nothing here."""
 
-    async def ask(asked: Mapping[str, Asked]) -> Replies:
+    async def ask(asked: Mapping[str, InputRequest]) -> Replies:
         able = {key: each for key, each in asked.items() if can_reply(context, each)}
         if sdk.is_modern(context) or not context.session.can_send_request:
             return {}
@@ -34,7 +41,7 @@ def asker(context: sdk.Context) -> Ask:
     return ask
 
 
-def can_reply(context: sdk.Context, asked: Asked) -> bool:
+def can_reply(context: sdk.Context, asked: InputRequest) -> bool:
     """Whether the client has declared that it can be asked this."""
     has = context.session.client_capabilities or sdk.ClientCapabilities()
     if asked.question == "roots/list":
@@ -47,7 +54,7 @@ def can_reply(context: sdk.Context, asked: Asked) -> bool:
     return has.elicitation is not None
 
 
-async def _reply(context: sdk.Context, asked: Asked) -> JsonObject | None:
+async def _reply(context: sdk.Context, asked: InputRequest) -> JsonObject | None:
     """The reply; None where the client, or whoever sits at it, gives none."""
     request, result = _KINDS[asked.question]
     params = {"params": asked.params} if asked.params else {}
@@ -68,10 +75,10 @@ class Heard:
     `progress` is None where the client did not ask for it.
     """
 
-    def __init__(self, logs: Logs, ask: Ask) -> None:
+    def __init__(self, logs: Logs, ask: InputHandler) -> None:
         self._logs = logs
         self.ask = ask
-        self.log: Log = logs.log
+        self.log: LogHandler = logs.log
         self._relay = ProgressRelay(self._report) if _wants_progress(logs.context) else None
 
     @property
@@ -79,7 +86,7 @@ class Heard:
         return self._logs.context
 
     @property
-    def progress(self) -> Progress | None:
+    def progress(self) -> ProgressHandler | None:
         return self._relay
 
     async def sent(self) -> None:

@@ -12,7 +12,7 @@ from toolcrib.crib import Crib
 from toolcrib.gateway import sdk
 from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.guest import Guest
-from toolcrib.model import Entry, Outcome, Running
+from toolcrib.model import CallContext, Entry, Outcome
 from toolcrib.search.filters import Scope, barred, lets_through
 from toolcrib.sources.mcp.source import McpSource
 
@@ -45,10 +45,10 @@ def _is_seen(source: McpSource, tools: Sequence[Entry], scope: Scope) -> bool:
     return scope.allowed is None and scope.permissions is None
 
 
-def running(crib: Crib, guest: Guest, heard: Heard) -> Running:
+def running(crib: Crib, guest: Guest, heard: Heard) -> CallContext:
     """What an errand of this guest has while it runs: as much time as a call."""
     deadline = time.monotonic() + crib.settings.call.timeout_s
-    return Running.of(deadline, None, heard.ask, heard.log, guest.caller.id)
+    return CallContext.of(deadline, None, heard.ask, heard.log, guest.caller.id)
 
 
 def page(key: str, items: Sequence[sdk.Result], params: sdk.PaginatedRequestParams) -> sdk.Result:

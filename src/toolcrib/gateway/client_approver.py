@@ -9,14 +9,14 @@ import json
 from toolcrib.execute import ApprovalRequest, Approver
 from toolcrib.gateway.asking import Heard, can_reply
 from toolcrib.gateway.guest import Guest
-from toolcrib.model import Asked, JsonObject
-from toolcrib.sections import ApprovalSettings
+from toolcrib.model import InputRequest, JsonObject
+from toolcrib.settings import ApprovalSettings
 from toolcrib.text.hidden import show_hidden
 
 LONGEST_ARGUMENTS = 2_000
 KEY = "toolcrib/approval"
 _FORM: JsonObject = {"type": "object", "properties": {}}
-_BARE = Asked("elicitation/create", {"message": "", "requestedSchema": _FORM})
+_BARE = InputRequest("elicitation/create", {"message": "", "requestedSchema": _FORM})
 
 
 def client_approver(settings: ApprovalSettings, guest: Guest, heard: Heard) -> Approver | None:
@@ -34,7 +34,7 @@ class ClientApprover:
     async def __call__(self, request: ApprovalRequest, /) -> bool | None:
         """Whether they accept. None where they dismiss the question, or nobody answers it."""
         params: JsonObject = {"message": question(request), "requestedSchema": _FORM}
-        replies = await self._heard.ask({KEY: Asked("elicitation/create", params)})
+        replies = await self._heard.ask({KEY: InputRequest("elicitation/create", params)})
         match replies.get(KEY):
             case {"action": "accept"}:
                 return True

@@ -7,7 +7,7 @@ nobody to fall back to.
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.guest import EVERYTHING, LOCAL, Guest, profile_of
 from toolcrib.gateway.keys import Key, Keys
-from toolcrib.sections import GatewaySettings
+from toolcrib.settings import GatewaySettings
 
 
 class NoGuest(Exception):

@@ -22,7 +22,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from toolcrib.config import Settings
 from toolcrib.connect.place import Place, Runtime, read_runtime
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError, ToolcribError
@@ -41,7 +40,7 @@ from toolcrib.gateway.operator import Operator
 from toolcrib.gateway.shims import Shims
 from toolcrib.gateway.upkeep import Upkeep
 from toolcrib.gateway.windows import Windows as GuestWindows
-from toolcrib.sections import GatewaySettings
+from toolcrib.settings import GatewaySettings, Settings
 
 LOOPBACK = "127.0.0.1"
 LOOK_S = 1.0

@@ -8,7 +8,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
 from toolcrib.model import RootsOf
 from toolcrib.search.filters import Scope
-from toolcrib.sections import GatewayMode, GatewaySettings, ProfileSettings
+from toolcrib.settings import GatewayMode, GatewaySettings, ProfileSettings
 from toolcrib.text.nearest import nearest
 
 EVERYTHING = "default"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from toolcrib.gateway.modes import Mode
 from toolcrib.gateway.surface import CALL, CALL_READ, DESCRIBE, SEARCH
-from toolcrib.model import Entry, Unavailable
+from toolcrib.model import Entry, UnavailableServer
 from toolcrib.session import summarize_deferred
 
 BUDGET = 300
@@ -20,7 +20,9 @@ _REVEALED = " What a search finds is also listed by its own name from then on."
 _LISTED = "All tools of this server are listed by their own names; call them directly."
 
 
-def instructions(mode: Mode, entries: Sequence[Entry], lacking: Iterable[Unavailable] = ()) -> str:
+def instructions(
+    mode: Mode, entries: Sequence[Entry], lacking: Iterable[UnavailableServer] = ()
+) -> str:
     """The flow in a few lines, and the namespaces there are.
 
     Where all tools are listed, nobody searches: there it says which servers are `lacking`, and why.

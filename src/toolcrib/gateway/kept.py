@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from toolcrib.gateway import sdk
 from toolcrib.gateway.asking import Heard, Replies, can_reply
 from toolcrib.gateway.logs import Logs
-from toolcrib.model import Asked, JsonObject
+from toolcrib.model import InputRequest, JsonObject
 
 HANDLE_BYTES = 24
 
@@ -17,7 +17,7 @@ Work: TypeAlias = Callable[[Heard], Awaitable[sdk.Result]]
 
 
 class _Open(NamedTuple):
-    asked: Asked
+    asked: InputRequest
     reply: "asyncio.Future[JsonObject]"
 
 
@@ -65,7 +65,7 @@ class Kept:
     def cancel(self) -> None:
         self.task.cancel()
 
-    async def _ask(self, asked: Mapping[str, Asked]) -> Replies:
+    async def _ask(self, asked: Mapping[str, InputRequest]) -> Replies:
         context = self._logs.context
         able = {key: each for key, each in asked.items() if can_reply(context, each)}
         replies = {key: self._given.pop(key) for key in able if key in self._given}
@@ -74,7 +74,7 @@ class Kept:
             replies |= await self._replies(left)
         return replies
 
-    async def _replies(self, asked: Mapping[str, Asked]) -> Replies:
+    async def _replies(self, asked: Mapping[str, InputRequest]) -> Replies:
         loop = asyncio.get_running_loop()
         opened = {
             self._free(key): (key, _Open(each, loop.create_future())) for key, each in asked.items()

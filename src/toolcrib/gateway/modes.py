@@ -4,7 +4,7 @@ from fnmatch import fnmatchcase
 from typing import Literal, cast
 
 from toolcrib.gateway.modes_table import LINES
-from toolcrib.sections import GatewayMode
+from toolcrib.settings import GatewayMode
 
 Mode = Literal["search", "reveal", "direct", "passthrough"]
 

@@ -8,7 +8,7 @@ is looked at for clients of 2026-07-28, whose lists may not depend on who asks.
 from dataclasses import dataclass
 from typing import Final
 
-from toolcrib.sections import GatewayMode
+from toolcrib.settings import GatewayMode
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from toolcrib.execute import Caller, VisibleTools
 from toolcrib.gateway.asking import Heard
 from toolcrib.gateway.client_approver import client_approver
 from toolcrib.gateway.guest import Guest
-from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo, Unavailable
+from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo, UnavailableServer
 from toolcrib.names.patterns import any_grants
 from toolcrib.session import SearchResult, round_robin
 
@@ -44,7 +44,7 @@ class Side:
         listed = ((tool, entries.get(tool.name)) for tool in self.tools())
         return tuple(tool for tool, entry in listed if entry and any_grants(pins, entry))
 
-    def unavailable(self) -> tuple[Unavailable, ...]:
+    def unavailable(self) -> tuple[UnavailableServer, ...]:
         """The first of the servers that this guest might have tools of, but cannot now."""
         return self._crib.search("", limit=1, caller=self.guest.caller).unavailable
 

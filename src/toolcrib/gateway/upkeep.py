@@ -7,7 +7,7 @@ from contextlib import suppress
 from toolcrib.crib import Crib
 from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.gateway.lister import Lister
-from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
+from toolcrib.pool import TOOLS_UPDATED, ToolsUpdated
 
 EMBED_S = 3600
 GATHER_S = 0.5

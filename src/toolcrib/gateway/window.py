@@ -33,7 +33,7 @@ from toolcrib.gateway.side import Side
 from toolcrib.gateway.surface import FIXED
 from toolcrib.gateway.wire_tools import promises_structure
 from toolcrib.model import CallError, JsonObject, ToolInfo
-from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
+from toolcrib.pool import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.session import SearchResult
 
 NAME: Final = "toolcrib"

@@ -14,7 +14,8 @@ from tests.gateway.daemons import MODERN, bare, call, request, serving, with_tok
 from tests.plan import amount
 from toolcrib.crib import Crib
 from toolcrib.gateway.windows import Windows
-from toolcrib.sections import ApprovalRule, ApprovalSettings
+from toolcrib.settings import ApprovalSettings
+from toolcrib.settings.sections import ApprovalRule
 
 NAME = "look"
 ODD: list[Any] = [None, True, -1, 1e400, "", "x" * 5_000, [], [1], {}, {"a": {}}, "tools/call"]

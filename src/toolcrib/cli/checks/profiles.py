@@ -7,7 +7,7 @@ from toolcrib.cli.checks.finding import Finding, Patient
 from toolcrib.gateway.guest import LOCAL, Guest, profile_of
 from toolcrib.model import Entry
 from toolcrib.names.patterns import bars, grants, source_names
-from toolcrib.sections import ProfileSettings
+from toolcrib.settings import ProfileSettings
 from toolcrib.text.nearest import nearest
 
 AREA = "profiles"

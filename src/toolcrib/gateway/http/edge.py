@@ -25,7 +25,7 @@ from toolcrib.gateway.http.headers import (
     unauthorized,
 )
 from toolcrib.gateway.http.refusal import Refusal, send_json, send_refusal
-from toolcrib.sections import GatewaySettings
+from toolcrib.settings import GatewaySettings
 
 MCP = "/mcp"
 HEALTH = "/health"

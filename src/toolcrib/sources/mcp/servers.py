@@ -20,7 +20,7 @@ from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.state import KEY, State, open_state
 from toolcrib.sources.mcp.trust import Identity, Trust
-from toolcrib.store.decisions import Decisions
+from toolcrib.store import Decisions
 from toolcrib.text.canonical import canonical
 from toolcrib.text.nearest import nearest
 
