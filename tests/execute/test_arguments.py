@@ -8,7 +8,7 @@ from tests.execute.counting import offered
 from toolcrib.execute import ArgumentCheck, CallRefused, arguments
 from toolcrib.execute.arguments import CheckedArguments
 from toolcrib.model import JsonObject, ToolInfo
-from toolcrib.pool.pins import pin
+from toolcrib.pool.entries import pin
 
 LAX: JsonObject = {"type": "object", "properties": {"path": {"type": "string"}, "at": {}}}
 
@@ -93,8 +93,9 @@ def test_only_a_known_check_of_little_takes_a_moment():
 
 def test_a_check_is_made_once_for_a_definition(monkeypatch: pytest.MonkeyPatch):
     made: list[object] = []
-    gate = arguments.compile_schema
-    monkeypatch.setattr(arguments, "gate", lambda schema: (made.append(schema), gate(schema))[1])
+    compile_schema = arguments.compile_schema
+    counting = lambda schema: (made.append(schema), compile_schema(schema))[1]  # noqa: E731
+    monkeypatch.setattr(arguments, "compile_schema", counting)
     checks = ArgumentCheck()
     for schema in (LAX, LAX, {}, LAX):
         checks.check(tool(schema), {})

@@ -1,8 +1,8 @@
 from dataclasses import fields
 
-from toolcrib.by_settings import rules_of
-from toolcrib.config import Settings
 from toolcrib.search.rules import ArmWeights, Rules
+from toolcrib.settings import Settings
+from toolcrib.wiring import rules_of
 
 CHANGED = {
     "limit": 1,

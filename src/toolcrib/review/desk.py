@@ -13,8 +13,7 @@ from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.trust import Status
-from toolcrib.store.decision_rows import Decision
-from toolcrib.store.decisions import Decisions
+from toolcrib.store import Decision, Decisions
 from toolcrib.text.nearest import nearest
 
 # What the operator decides, written down. Nothing that a model can reach may import this.

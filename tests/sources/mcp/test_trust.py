@@ -16,7 +16,7 @@ from toolcrib.review.desk import write_approval, write_rejection
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.trust import Identity, Trust
-from toolcrib.store.decisions import Decisions
+from toolcrib.store import Decisions
 
 RAW = {
     "name": "log",
