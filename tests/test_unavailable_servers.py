@@ -17,9 +17,9 @@ from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib import Crib, Settings
 from toolcrib.cli.app import app
 from toolcrib.execute import Caller
-from toolcrib.gateway.guest import Guest, Profile
-from toolcrib.gateway.modes import Mode
-from toolcrib.gateway.window import Window
+from toolcrib.gateway import EffectiveMode, Principal
+from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import UnavailableServer
 from toolcrib.search.filters import Scope
 from toolcrib.sources.mcp.cache import Failure
@@ -99,12 +99,12 @@ def test_a_server_is_found_by_what_its_entry_says_now(tmp_path: Path):
 
 
 @pytest.mark.parametrize("mode", ["direct", "passthrough"])
-def test_a_model_that_need_not_search_is_told_beforehand(crib: Crib, mode: Mode):
+def test_a_model_that_need_not_search_is_told_beforehand(crib: Crib, mode: EffectiveMode):
     crib.add_mcp({"mcpServers": {"slack": SLACK}})
 
     async def run() -> None:
         await crib.refresh()
-        window = Window(crib, Guest("local", Profile(mode=mode)))
+        window = GatewayServer(crib, Principal("local", Profile(mode=mode)))
         async with connected(window) as client:
             assert TOLD in (client.instructions or "")
         window.close()
@@ -117,7 +117,7 @@ def test_a_model_reads_it_through_the_gateway(crib: Crib, era: Era, monkeypatch)
     crib.add_mcp({"mcpServers": {"slack": SLACK}})
 
     async def run() -> None:
-        window = Window(crib, Guest("local", Profile(mode="search")))
+        window = GatewayServer(crib, Principal("local", Profile(mode="search")))
         async with connected(window, era) as client:
             found = await client.call_tool("tool_search", {"queries": ["send a slack message"]})
             assert TOLD in words(found)

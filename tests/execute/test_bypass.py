@@ -30,8 +30,9 @@ from toolcrib.execute import (
     Rulebook,
     per_request_tools,
 )
-from toolcrib.gateway.guest import Guest, Profile
-from toolcrib.gateway.window import Window
+from toolcrib.gateway import Principal
+from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import Call, JsonObject, Outcome, PermissionKind
 from toolcrib.search.filters import Scope
 from toolcrib.settings import ApprovalSettings, Settings
@@ -152,9 +153,9 @@ def over_mcp(era: Era, tool: str, given: JsonObject) -> Callable[[World], None]:
     """A call as a front client makes it."""
 
     def route(world: World) -> None:
-        guest = Guest(world.caller.id, Profile(scope=world.caller.scope))
+        guest = Principal(world.caller.id, Profile(scope=world.caller.scope))
         guest.__dict__["caller"] = world.caller  # whom the tickets are for
-        window = Window(world.crib, guest)
+        window = GatewayServer(world.crib, guest)
 
         async def calling() -> None:
             async with connected(window, era) as client:

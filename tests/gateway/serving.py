@@ -7,8 +7,8 @@ import asyncio
 import sys
 
 from toolcrib.crib import Crib
-from toolcrib.gateway.guest import Guest, Profile
-from toolcrib.gateway.stdio import serve_stdio
+from toolcrib.gateway import Principal, serve_stdio
+from toolcrib.gateway.principal import Profile
 from toolcrib.settings import EmbedSettings, Settings
 
 
@@ -18,7 +18,7 @@ def main() -> None:
     asyncio.run(crib.refresh())
     crib.add(_noisy, permission_kind="read")
     print("before the wire is taken")  # noqa: T201 - a client skips it
-    serve_stdio(lambda _loop: crib, Guest("local", Profile(mode="search")))
+    serve_stdio(lambda _loop: crib, Principal("local", Profile(mode="search")))
 
 
 def _noisy() -> str:

@@ -14,7 +14,7 @@ from toolcrib.cli.server_approval import ApprovalOption, settle_approval, tell_w
 from toolcrib.cli.takeover import Choices, step, targets
 from toolcrib.cli.undoing import undo_all
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.guest import profile_of
+from toolcrib.gateway import profile_named
 from toolcrib.settings import CONFIG_VARIABLE, Settings, own_servers_file
 from toolcrib.sources.mcp.config import read_servers, read_table
 from toolcrib.sources.mcp.source import Refreshed
@@ -80,7 +80,9 @@ def import_command(
         tell_gateway(opening)
         return
     if profile:
-        profile_of(settings.gateway, profile)  # an unknown one is an error now, not in the client
+        profile_named(
+            settings.gateway, profile
+        )  # an unknown one is an error now, not in the client
     found = targets(client, project, settings)
     told = list(taken(found, opening, settings, profile, choices))
     added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]

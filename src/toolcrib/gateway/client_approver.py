@@ -7,8 +7,8 @@ ticket, and the operator decides about that (`toolcrib approvals`).
 import json
 
 from toolcrib.execute import ApprovalRequest, Approver
-from toolcrib.gateway.asking import Heard, can_reply
-from toolcrib.gateway.guest import Guest
+from toolcrib.gateway.call_channel import CallChannel, can_reply
+from toolcrib.gateway.principal import Principal
 from toolcrib.model import InputRequest, JsonObject
 from toolcrib.settings import ApprovalSettings
 from toolcrib.text.hidden import show_hidden
@@ -19,7 +19,9 @@ _FORM: JsonObject = {"type": "object", "properties": {}}
 _BARE = InputRequest("elicitation/create", {"message": "", "requestedSchema": _FORM})
 
 
-def client_approver(settings: ApprovalSettings, guest: Guest, heard: Heard) -> Approver | None:
+def client_approver(
+    settings: ApprovalSettings, guest: Principal, heard: CallChannel
+) -> Approver | None:
     """Who asks at this client; None where it cannot be asked, or is not to be."""
     wanted = settings.elicitation == "all" or (settings.elicitation == "local" and guest.is_local)
     return ClientApprover(heard) if wanted and can_reply(heard.context, _BARE) else None
@@ -28,7 +30,7 @@ def client_approver(settings: ApprovalSettings, guest: Guest, heard: Heard) -> A
 class ClientApprover:
     """Leave by the person who sits at the client of a request."""
 
-    def __init__(self, heard: Heard) -> None:
+    def __init__(self, heard: CallChannel) -> None:
         self._heard = heard
 
     async def __call__(self, request: ApprovalRequest, /) -> bool | None:
