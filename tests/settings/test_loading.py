@@ -13,7 +13,7 @@ from toolcrib.settings import CONFIG_VARIABLE, Settings, documented, load_settin
 from toolcrib.settings.schema import Documented
 from toolcrib.sources.launch_mark import VARIABLE
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 ALL = list(documented())
 KEYS = [each.key for each in ALL]
 
