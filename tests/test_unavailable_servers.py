@@ -22,10 +22,9 @@ from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import UnavailableServer
 from toolcrib.search.filters import Scope
-from toolcrib.sources.mcp.cache import Failure
-from toolcrib.sources.mcp.server import Address, Command, ServerConfig
-from toolcrib.sources.mcp.source import ServerStatus
-from toolcrib.sources.mcp.unavailable import missing_variables, unavailable
+from toolcrib.sources.mcp import ServerAddress, ServerCommand, ServerConfig, ServerStatus
+from toolcrib.sources.mcp.outcome import StartFailure
+from toolcrib.sources.mcp.status import missing_variables, why_unavailable
 from toolcrib.text.glossary import Glossary
 from toolcrib.text.words import roots
 from toolcrib.unavailable_servers import package_of, purpose, query_stems
@@ -180,7 +179,7 @@ def test_servers_and_doctor_tell_the_reason_and_the_remedy(tmp_path: Path, monke
 
 
 def test_what_a_gateway_says_of_a_server_can_be_read_back():
-    failure = Failure("start_failed", "did not start", 1.0)
+    failure = StartFailure("start_failed", "did not start", 1.0)
     given = status(failure=failure, unavailable=UnavailableServer("slack", "x", "is off", "do it"))
     assert ServerStatus.of_json(json.loads(json.dumps(given.as_json()))) == given
 
@@ -232,7 +231,7 @@ def test_nothing_that_a_server_says_is_told(crib: Crib):
 
 
 def config(**others: Any) -> ServerConfig:
-    facts: dict[str, Any] = {"id": "slack", "transport": Command("npx")}
+    facts: dict[str, Any] = {"id": "slack", "transport": ServerCommand("npx")}
     return ServerConfig(**facts | others)
 
 
@@ -274,31 +273,31 @@ def status(**others: Any) -> ServerStatus:
 )
 def test_each_reason_has_its_words_and_its_remedy(given, code, words):
     if "failure" in given:
-        given = given | {"failure": Failure(*given["failure"])}
-    found = unavailable(config(), status(**given), {})
+        given = given | {"failure": StartFailure(*given["failure"])}
+    found = why_unavailable(config(), status(**given), {})
     assert found
     assert found.code == code
     assert words in str(found)
 
 
 def test_a_server_that_works_is_not_mentioned():
-    assert unavailable(config(), status(), {}) is None
-    failed = Failure("start_failed", "did not start", time.time())
-    assert unavailable(config(), status(failure=failed), {}) is None  # a call tries again
-    stale = Failure("not_configured", "the variable X is not set", time.time())
-    assert unavailable(config(), status(failure=stale), {}) is None
+    assert why_unavailable(config(), status(), {}) is None
+    failed = StartFailure("start_failed", "did not start", time.time())
+    assert why_unavailable(config(), status(failure=failed), {}) is None  # a call tries again
+    stale = StartFailure("not_configured", "the variable X is not set", time.time())
+    assert why_unavailable(config(), status(failure=stale), {}) is None
 
 
 def test_variables_that_are_missing_are_named():
-    command = Command(
+    command = ServerCommand(
         "npx", env={"A": "${ONE}${TWO:-x}", "B": "${env:THREE}"}, env_from={"C": "C4"}
     )
     assert missing_variables(config(transport=command), {}) == ("C4", "ONE", "THREE")
     assert missing_variables(config(transport=command), {"ONE": "1", "THREE": "3", "C4": ""}) == ()
-    address = Address("https://x/${PLACE}", {"Authorization": "Bearer ${KEY}"})
+    address = ServerAddress("https://x/${PLACE}", {"Authorization": "Bearer ${KEY}"})
     assert missing_variables(config(transport=address), {"KEY": ""}) == ("PLACE", "KEY")
-    many = Command("npx", env={str(n): f"${{V{n}}}" for n in range(9)})
-    told = unavailable(config(transport=many), status(), {})
+    many = ServerCommand("npx", env={str(n): f"${{V{n}}}" for n in range(9)})
+    told = why_unavailable(config(transport=many), status(), {})
     assert "V0 and V1 and V2 and more are not set; the user can set them where" in str(told)
 
 
@@ -325,10 +324,19 @@ def test_the_package_is_found_among_the_arguments(arguments, package):
 @pytest.mark.parametrize(
     ("server", "query"),
     [
-        (config(id="s1", transport=Command("npx", ("-y", "@x/server-slack"))), "slack message"),
-        (config(id="db", transport=Command("uvx", ("mcp-server-postgres",))), "ask Postgres"),
-        (config(id="a", transport=Command("/usr/bin/github-mcp-server")), "open a GitHub issue"),
-        (config(id="b", transport=Address("https://mcp.notion.com/mcp")), "find notion pages"),
+        (
+            config(id="s1", transport=ServerCommand("npx", ("-y", "@x/server-slack"))),
+            "slack message",
+        ),
+        (config(id="db", transport=ServerCommand("uvx", ("mcp-server-postgres",))), "ask Postgres"),
+        (
+            config(id="a", transport=ServerCommand("/usr/bin/github-mcp-server")),
+            "open a GitHub issue",
+        ),
+        (
+            config(id="b", transport=ServerAddress("https://mcp.notion.com/mcp")),
+            "find notion pages",
+        ),
         (config(id="c", description="Sends invoices to customers"), "write an invoice"),
         (config(id="时间"), "时间"),
         (config(id="calendar"), "日历"),
@@ -339,7 +347,9 @@ def test_a_server_is_found_by_name_and_purpose(server, query):
 
 
 def test_words_that_every_server_has_find_none():
-    every = purpose(config(id="mcp-server", transport=Command("npx", ("-y", "@x/mcp-tools@2"))))
+    every = purpose(
+        config(id="mcp-server", transport=ServerCommand("npx", ("-y", "@x/mcp-tools@2")))
+    )
     assert not every & query_stems("use the mcp server tools with npx", Glossary())
     assert purpose(config(id="a"), ["post_message"]) >= set(roots(["post", "message"]))
 

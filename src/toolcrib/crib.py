@@ -78,10 +78,8 @@ from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.configured import configured, mcp_rules
 from toolcrib.sources.function import ToolFacts
 from toolcrib.sources.last_good import LastGood
-from toolcrib.sources.mcp.added import Entry as McpEntry
-from toolcrib.sources.mcp.added import added_servers
-from toolcrib.sources.mcp.config import read_servers
-from toolcrib.sources.mcp.source import McpSource, Refreshed
+from toolcrib.sources.mcp import McpSource, RefreshResult, open_added_servers, read_servers
+from toolcrib.sources.mcp import ServerEntry as McpEntry
 from toolcrib.sources.modules import public_functions
 from toolcrib.sources.protocol import Source, Watched
 from toolcrib.sources.skill_files import read_skill_file, skill_files
@@ -254,9 +252,9 @@ class Crib:
         a list with its arguments. Raises `ConfigError`, and `NameTaken` for a second of one name.
         """
         said = self.settings
-        self._fleet.add(added_servers(server, entry, said.state_folder, mcp_rules(said)))
+        self._fleet.add(open_added_servers(server, entry, said.state_folder, mcp_rules(said)))
 
-    async def refresh(self, *servers: str) -> Sequence[Refreshed]:
+    async def refresh(self, *servers: str) -> Sequence[RefreshResult]:
         """Start these MCP servers once, or all, and list their tools anew; search finds them then.
 
         One that fails costs no other: its result has the error, and what was known of it stays.

@@ -15,9 +15,7 @@ from urllib.parse import urlsplit
 from toolcrib.model import Entry, ToolInfo, UnavailableServer
 from toolcrib.names.origin import Origin
 from toolcrib.search.filters import Scope, barred
-from toolcrib.sources.mcp.server import Command, ServerConfig
-from toolcrib.sources.mcp.source import McpSource
-from toolcrib.sources.mcp.unavailable import LISTING, unusable
+from toolcrib.sources.mcp import LISTING, McpSource, ServerCommand, ServerConfig, unusable_entry
 from toolcrib.text.glossary import Glossary
 from toolcrib.text.language import language
 from toolcrib.text.words import roots, telling, words
@@ -99,7 +97,7 @@ def matching_servers(
     for name in broken:
         fit = len(asked & _useful([name]))
         if fit or not asked:
-            found.append((-fit, name, Origin("mcp", name, ""), unusable(name)))
+            found.append((-fit, name, Origin("mcp", name, ""), unusable_entry(name)))
     return ((origin, why) for _, _, origin, why in sorted(found, key=lambda each: each[:2]))
 
 
@@ -114,7 +112,7 @@ def server_of_name(
     origin = max(meant, key=lambda each: len(each.stem))
     by_origin = {_origin(source): source for source in servers.values()}
     source = by_origin.get(origin)
-    why = source.status().unavailable if source else unusable(origin.source_id)
+    why = source.status().unavailable if source else unusable_entry(origin.source_id)
     return (origin, why) if why else None
 
 
@@ -134,7 +132,7 @@ def purpose(config: ServerConfig, tools: Iterable[str] = ()) -> frozenset[str]:
 
 def _of_transport(config: ServerConfig) -> Sequence[str]:
     transport = config.transport
-    if not isinstance(transport, Command):
+    if not isinstance(transport, ServerCommand):
         return [urlsplit(transport.url).hostname or ""]
     if (program := PurePosixPath(transport.command).stem) not in _RUNNERS:
         return [program]

@@ -12,7 +12,7 @@ from toolcrib.search.rules import ArmWeights, Rules
 from toolcrib.session import Deferral, SessionOptions
 from toolcrib.settings import ServerApproval, Settings, own_servers_file
 from toolcrib.sources.apps.rules import AppRules, Patience
-from toolcrib.sources.mcp.fingerprint import install_key
+from toolcrib.sources.mcp import install_key
 from toolcrib.store import AuditFile, Retention, TicketFile
 
 IN_PLACE = frozenset(

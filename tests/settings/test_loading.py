@@ -14,7 +14,7 @@ from toolcrib.settings.schema import Documented
 from toolcrib.settings.sections import REMOVED
 from toolcrib.sources.launch_mark import VARIABLE
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 ALL = list(documented())
 KEYS = [each.key for each in ALL]
 
