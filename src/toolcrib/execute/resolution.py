@@ -17,7 +17,7 @@ from functools import cached_property
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.gates import CallRefused, join_names
 from toolcrib.model import Entry
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 from toolcrib.search.filters import barred
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.text.nearest import nearest
