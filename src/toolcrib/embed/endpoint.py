@@ -54,7 +54,7 @@ class Endpoint:
     def post(self, body: bytes, *, ends: float) -> bytes:
         """The body of the answer, by the time `ends` on the monotonic clock.
 
-        Raises `TryAgain` for what may pass, `EmbedError` for what will not and when time is up.
+        Raises `TryAgain` for what may pass, else `EmbedError`: also when the time is up.
         """
         try:
             response = self._response(body, ends - time.monotonic())
