@@ -17,8 +17,7 @@ from toolcrib.embed.protocol import Embedder
 from toolcrib.model import Variant
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import Fusion
-from toolcrib.store.protocol import VectorCache
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore, VectorCache
 
 AT_ONCE = 512
 
@@ -47,7 +46,7 @@ def asked_of_embedder(search: Search, texts: Iterable[str]) -> Sequence[str]:
     for fusion in get_args(Fusion):
         one = replace(deaf, rules=replace(search.rules, fusion=fusion))
         for text in every:
-            one.trace(text, depth=search.rules.depth)
+            one.trace(text, depth=search.depth)
     return list(heard.texts)
 
 

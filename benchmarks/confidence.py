@@ -29,13 +29,12 @@ from benchmarks.curve import Curve, drawn
 from benchmarks.folder import BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.some_arms import SomeArms
-from toolcrib.config import Settings
 from toolcrib.evaluate.cases import Case
 from toolcrib.evaluate.measures import counted
 from toolcrib.evaluate.run import among, searching
 from toolcrib.search.confidence import HIGH, LOW, TIED, Fit, WordFit, evidence
 from toolcrib.search.pipeline import FIRST, Search
-from toolcrib.sections import EmbedSettings
+from toolcrib.settings import EmbedSettings, Settings
 
 NAME = "confidence"
 SETS = (
@@ -112,7 +111,7 @@ def _seen(bench_set: BenchSet, cache: Path | None) -> Seen:
 
 
 def _row(search: Search, case: Case) -> tuple[float, float, float]:
-    trace = search.trace(case.query, depth=search.rules.depth)
+    trace = search.trace(case.query, depth=search.depth)
     if not trace.ranking:
         return 0.0, 0.0, 0.0
     every = (trace, *trace.parts)
@@ -124,7 +123,7 @@ def _row(search: Search, case: Case) -> tuple[float, float, float]:
 
 def _by_words(search: Search, case: Case) -> tuple[tuple[float, float, float], bool] | None:
     """The evidence of words, and whether one of the first hits is right; None without any."""
-    trace = search.trace(case.query, depth=search.rules.depth)
+    trace = search.trace(case.query, depth=search.depth)
     if not trace.ranking or trace.parts or trace.chance == 1.0:
         return None
     seen = evidence(trace.steps)

@@ -23,14 +23,13 @@ from statistics import median
 from benchmarks.folder import SEED, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.systems import servers
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import EvalError
 from toolcrib.evaluate.cases import Tool
 from toolcrib.model import ToolInfo
-from toolcrib.sections import AppSettings, SessionSettings
 from toolcrib.session import SEARCH_TOOL, Session, TokenEstimate
 from toolcrib.session.deferred_summary import DeferStyle
+from toolcrib.settings import AppSettings, SessionSettings, Settings
 from toolcrib.text.tokens import Tokenizer, definition
 
 NAME = "tokens"

@@ -26,12 +26,11 @@ from benchmarks.ahead import kept_vectors
 from benchmarks.folder import SEED, BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import table
 from benchmarks.once import Once
-from toolcrib.config import Settings
 from toolcrib.evaluate.measures import counted, recall
 from toolcrib.evaluate.run import found, searching
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import ArmWeights
-from toolcrib.sections import EmbedSettings
+from toolcrib.settings import EmbedSettings, Settings
 
 LIKE = (0.0, 0.2, 0.4, 0.8)
 VECTOR = (0.8, 1.0, 1.2, 1.5, 2.0, 3.0)
@@ -77,7 +76,7 @@ def tried(bench_set: BenchSet, cache: Path | None, most: int) -> Tried:
 
 
 def choices() -> list[ArmWeights]:
-    return [ArmWeights(like, 1.0, vector) for like, vector in product(LIKE, VECTOR)]
+    return [ArmWeights(vector, like) for like, vector in product(LIKE, VECTOR)]
 
 
 def _weighed(search: Search, weights: ArmWeights) -> Search:
@@ -88,7 +87,7 @@ def report(every: Sequence[Tried]) -> str:
     """The mean of the sets by weights, the best, and how that holds for sets it has not seen."""
     means = {weights: fmean(each[weights] for each in every) for weights in choices()}
     rows = [
-        [f"{like}", *(f"{means[ArmWeights(like, 1.0, vector)]:.2f}" for vector in VECTOR)]
+        [f"{like}", *(f"{means[ArmWeights(vector, like)]:.2f}" for vector in VECTOR)]
         for like in LIKE
     ]
     best = max(means, key=means.__getitem__)

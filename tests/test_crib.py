@@ -26,7 +26,7 @@ from toolcrib.index.catalog import Catalog
 from toolcrib.index.document import Document
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.model import ToolInfo
-from toolcrib.sections import EmbedSettings, ProfileSettings, SearchSettings
+from toolcrib.settings import EmbedSettings, ProfileSettings, SearchSettings
 from toolcrib.sources.packaged import builtin_tools
 from toolcrib.text.words import words
 

@@ -15,22 +15,24 @@ from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import (
     AgentInfo,
     Call,
+    CallContext,
     Capability,
     Entry,
     Match,
     Outcome,
     Ranking,
-    Running,
     SkillInfo,
     SourceKind,
     State,
     ToolInfo,
     Variant,
 )
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import Fusion, Rules
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.settings import Settings
+from toolcrib.store import SqliteStore
+from toolcrib.wiring import rules_of
 
 EngineName = Literal["memory", "sqlite"]
 ENGINES: tuple[EngineName, ...] = ("memory", "sqlite")
@@ -56,13 +58,13 @@ class ListedSource:
     def state(self, name: str) -> State:
         return self.states.get(name, "ready")
 
-    async def call(self, call: Call, running: Running) -> Outcome:  # noqa: ARG002 - it is done at once
+    async def call(self, call: Call, running: CallContext) -> Outcome:  # noqa: ARG002 - it is done at once
         return Outcome(call.name)
 
 
-def soon(seconds: float = HANG_S) -> Running:
+def soon(seconds: float = HANG_S) -> CallContext:
     """What a call has that may take this long: by default as long as only a hang does."""
-    return Running(time.monotonic() + seconds)
+    return CallContext(time.monotonic() + seconds)
 
 
 def mcp(server: str, name: str, description: str = "") -> ToolInfo:
@@ -176,9 +178,14 @@ def searching(
         catalog = Catalog(chosen, None)
         catalog.rebuild(entries.values(), "")
         with catalog.view() as view:
-            yield Search(view, entries, rules or Rules(), hidden)
+            yield Search(view, entries, rules or search_rules(), hidden)
 
 
-def uncut(rules: Rules | None = None, *, limit: int = 5, fusion: Fusion = "lifts") -> Rules:
+def search_rules(**search: object) -> Rules:
+    """The rules by these settings of `search`, and by the defaults of all others."""
+    return rules_of(Settings.model_validate({"search": search}))
+
+
+def uncut(rules: Rules | None = None, *, limit: int = 5, fusion: Fusion = "zscore") -> Rules:
     """The rules without a cut, and without abstaining."""
-    return replace(rules or Rules(), cut="none", abstain=False, limit=limit, fusion=fusion)
+    return replace(rules or search_rules(), cut="none", abstain=False, limit=limit, fusion=fusion)

@@ -7,15 +7,20 @@ from threading import RLock
 from typing import TypeAlias
 
 from toolcrib.errors import NameTaken
-from toolcrib.pool.pool import Pool
-from toolcrib.sources.mcp.config import Servers
-from toolcrib.sources.mcp.known import Offer
-from toolcrib.sources.mcp.servers import McpServers, Rules, one_server
-from toolcrib.sources.mcp.source import McpSource, Refreshed
+from toolcrib.pool import Pool
+from toolcrib.sources.mcp import (
+    McpServers,
+    McpSource,
+    OfferKind,
+    RefreshResult,
+    ServerConfigs,
+    ServerRules,
+    find_server,
+)
 
-OFFERS: tuple[Offer, ...] = ("resources", "templates", "prompts")
+OFFERS: tuple[OfferKind, ...] = ("resources", "templates", "prompts")
 
-OffersHeard: TypeAlias = Callable[[McpSource, frozenset[str]], None]
+OffersListener: TypeAlias = Callable[[McpSource, frozenset[str]], None]
 
 
 class Fleet:
@@ -32,7 +37,7 @@ class Fleet:
         self._relist = relist
         self._configured: McpServers | None = None
         self._added: list[McpServers] = []
-        self._heard: list[OffersHeard] = []
+        self._heard: list[OffersListener] = []
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -64,7 +69,7 @@ class Fleet:
         with self._changing:
             self._exchange(servers.sources, ())
 
-    def take(self, found: Servers, rules: Rules) -> None:
+    def take(self, found: ServerConfigs, rules: ServerRules) -> None:
         """Have these in place of those of the settings, in a crib that has those.
 
         Servers that are configured as they were run on and notice nothing. The tools of one that is
@@ -83,19 +88,19 @@ class Fleet:
             now = self.by_name.get(source.server)
             source.retire(finish=now is not None and not now.config.disabled)
 
-    async def refresh(self, *names: str) -> Sequence[Refreshed]:
+    async def refresh(self, *names: str) -> Sequence[RefreshResult]:
         """Start these servers once, or all, and list their tools anew.
 
         Raises `ConfigError` for a name that none has.
         """
         every = list(self.by_name.values())
-        wanted = [one_server(name, every) for name in names] if names else every
+        wanted = [find_server(name, every) for name in names] if names else every
         done = await asyncio.gather(*(asyncio.wrap_future(each.refresh()) for each in wanted))
         for source in wanted:
             self._relist(source)
         return done
 
-    def listen(self, heard: OffersHeard) -> Callable[[], None]:
+    def listen(self, heard: OffersListener) -> Callable[[], None]:
         """Call this, on any thread, with a server and the kinds of its offers that are others.
 
         Also for one that comes or goes. Returns what ends it.

@@ -10,10 +10,11 @@ from tests.sources.mcp.faking import FAKE
 from tests.waiting import until
 from toolcrib.cli.app import app
 from toolcrib.cli.log_lines import last_lines, new_lines
-from toolcrib.config import default_settings
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.log import log_file
-from toolcrib.sources.mcp.server_log import ServerLog, log_path, old_log
+from toolcrib.gateway import log_file
+from toolcrib.settings import default_settings
+from toolcrib.sources.mcp import log_path, old_log
+from toolcrib.sources.mcp.server_log import ServerLog
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from toolcrib.execute import (
 from toolcrib.execute import approval as approval_
 from toolcrib.execute.approval import Approval
 from toolcrib.model import Entry, PermissionKind
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 
 REQUEST = ApprovalRequest.of("ann", offered("mcp_github_pay", "dangerous"), {"sum": 5})
 

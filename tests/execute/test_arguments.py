@@ -8,7 +8,7 @@ from tests.execute.counting import offered
 from toolcrib.execute import ArgumentCheck, CallRefused, arguments
 from toolcrib.execute.arguments import CheckedArguments
 from toolcrib.model import JsonObject, ToolInfo
-from toolcrib.pool.pins import pin
+from toolcrib.pool.entries import pin
 
 LAX: JsonObject = {"type": "object", "properties": {"path": {"type": "string"}, "at": {}}}
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.execute.counting import ANN, Shop, offered
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import StoreError
 from toolcrib.execute import Audit
 from toolcrib.execute.audit import LONGEST_NAME, CallRecord
 from toolcrib.execute.strict_json import digest
 from toolcrib.model import Outcome
-from toolcrib.sections import ApprovalRule, ApprovalSettings, AuditSettings
-from toolcrib.store.audit import AuditFile, AuditRow
+from toolcrib.settings import ApprovalSettings, AuditSettings, Settings
+from toolcrib.settings.sections import ApprovalRule
+from toolcrib.store import AuditFile, AuditRow
 
 DENY = ApprovalSettings(rules=(ApprovalRule(verdict="deny", pattern="mcp_shop_drop"),))
 

@@ -16,7 +16,7 @@ from toolcrib.execute import (
     per_request_tools,
 )
 from toolcrib.model import Call, CallError, Outcome, SkillInfo, State, ToolInfo
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 from toolcrib.search.filters import Scope
 
 NAMED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

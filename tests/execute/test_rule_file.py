@@ -9,9 +9,9 @@ import pytest
 
 from tests.execute.counting import CountingSource, offered
 from toolcrib import Crib
-from toolcrib.config import load_settings, rules_file
 from toolcrib.errors import ConfigError
 from toolcrib.execute import MOST_RULES, Rule, RuleFile, read_rules, rules_json
+from toolcrib.settings import load_settings, rules_file
 
 EVERY = (
     Rule("deny", "github/delete_*"),

@@ -11,7 +11,7 @@ from tests.execute.counting import ANN, CountingSource, offered
 from tests.plan import amount
 from toolcrib.execute import CallPolicy, Door, Rule, Rulebook
 from toolcrib.model import Call
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 
 SPELLINGS = ("{}", "{}.", "{} ", "{}_", "{}-", "{}\u200b", "{}\u0430", "{}a", "{}A")
 

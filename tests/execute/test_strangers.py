@@ -11,7 +11,7 @@ from tests.plan import amount
 from toolcrib.execute import Door
 from toolcrib.model import Call, Outcome, ToolInfo
 from toolcrib.names.origin import LONGEST_NAME
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -6,9 +6,9 @@ import pytest
 
 from toolcrib import Caller, Crib, Settings
 from toolcrib.model import Outcome, Page
-from toolcrib.sections import CallSettings
 from toolcrib.session import Session, begins_with_page_note, page_note
 from toolcrib.session.result_page import read_page_request
+from toolcrib.settings import CallSettings
 
 LONG = "".join(f"line {n}\n" for n in range(1, 1_001))
 

@@ -12,8 +12,7 @@ from tests.plan import amount
 from toolcrib.errors import StoreError
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.review.desk import write_approval
-from toolcrib.store.decisions import Decisions
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import Decisions, SqliteStore
 
 KEY = bytes(32)
 OLD, NEW = catalog(300, prefix="old"), catalog(300, seed=1, prefix="new")

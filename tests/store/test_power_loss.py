@@ -10,8 +10,7 @@ from tests.plan import amount
 from toolcrib.errors import StoreError
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.review.desk import write_approval
-from toolcrib.store.decisions import Decisions
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import Decisions, SqliteStore
 
 KEY = bytes(32)
 GENERATIONS = {mark: catalog(count, prefix=mark) for mark, count in (("old", 80), ("new", 60))}

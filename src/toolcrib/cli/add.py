@@ -10,11 +10,10 @@ from toolcrib.cli.opening import Opening
 from toolcrib.cli.registry import chosen
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.cli.takeover import Choices
-from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
-from toolcrib.sources.mcp.config import read_servers, says_sse
-from toolcrib.sources.mcp.own_servers import put_server
+from toolcrib.settings import Settings, own_servers_file
+from toolcrib.sources.mcp import is_sse_url, put_server, read_servers
 
 Env = Annotated[
     list[str] | None,
@@ -122,7 +121,7 @@ def _entry(
         raise ConfigError("say how to reach it: `-- COMMAND ARGS...`, or `--url URL`")
     if url:
         named = dict(_header(each) for each in headers)
-        kind = "sse" if says_sse(url) else "http"
+        kind = "sse" if is_sse_url(url) else "http"
         return {"type": kind, "url": url} | ({"headers": named} if named else {})
     given, names = handed_on(env)
     warn_of_values(given)

@@ -15,12 +15,10 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from toolcrib.cli.opening import Opening
-from toolcrib.config import Settings
-from toolcrib.gateway.guest import EVERYTHING
-from toolcrib.gateway.keys import Keys
+from toolcrib.gateway import DEFAULT_PROFILE, Keys
 from toolcrib.names.origin import Origin
-from toolcrib.sources.mcp.config import read_servers
-from toolcrib.sources.mcp.servers import KNOWN
+from toolcrib.settings import Settings
+from toolcrib.sources.mcp import CACHE_FOLDER, read_servers
 from toolcrib.takeover.clients import CLIENTS
 
 PACKAGED = Path(__file__).parent.parent / "tools" / "tools.yaml"
@@ -72,7 +70,7 @@ def _tools(settings: Settings) -> Iterable[str]:
     stems = {server.id: server.prefix or server.id for server in servers}
     if settings.builtin_tools:
         yield from _KEY.findall(PACKAGED.read_text(encoding="utf-8"))
-    for file in (settings.state_folder / KNOWN).glob("*.json"):
+    for file in (settings.state_folder / CACHE_FOLDER).glob("*.json"):
         with suppress(OSError, ValueError, LookupError, TypeError):  # a file costs no other
             known = json.loads(file.read_bytes())["entry"]
             stem = stems[known["server"]]
@@ -93,7 +91,7 @@ def _clients(_settings: Settings) -> Iterable[str]:
 
 
 def _profiles(settings: Settings) -> Iterable[str]:
-    return {EVERYTHING, *settings.gateway.profiles}
+    return {DEFAULT_PROFILE, *settings.gateway.profiles}
 
 
 def _keys(settings: Settings) -> Iterable[str]:

@@ -11,9 +11,8 @@ from toolcrib.cli.listing import ask_if_running, list_servers
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, Note, console, print_json, print_notes, table, warn
-from toolcrib.gateway.asking_operator import is_running
-from toolcrib.sources.mcp.refresh import refresh
-from toolcrib.sources.mcp.source import ServerStatus
+from toolcrib.gateway import is_daemon_running
+from toolcrib.sources.mcp import ServerStatus, refresh_all
 
 COLUMNS = (
     *("server", "state", ">tools", ">waiting", ">flagged", "last seen"),
@@ -38,7 +37,7 @@ def servers_command(
         toolcrib servers --start
     """
     opening: Opening = context.obj
-    if start and is_running(place_for(opening)):
+    if start and is_daemon_running(place_for(opening)):
         list_servers(opening)
     asked = ask_if_running(opening, "servers")
     if asked is None:
@@ -58,7 +57,7 @@ def servers_command(
 def _known(opening: Opening, *, start: bool) -> list[ServerStatus]:
     with opening.mcp() as servers:
         if start:
-            refresh([source for source in servers.sources if not source.config.disabled])
+            refresh_all([source for source in servers.sources if not source.config.disabled])
         return [source.status() for source in servers.sources]
 
 

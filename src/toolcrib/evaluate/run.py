@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from toolcrib.by_settings import embedder_of, rules_of, weights_of
-from toolcrib.config import Settings
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.evaluate.cases import Case, Suite
 from toolcrib.evaluate.measures import Scores, score
@@ -16,9 +14,10 @@ from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import Entry
 from toolcrib.search.pipeline import Search
 from toolcrib.search.tongues import spoken_alone
-from toolcrib.store.protocol import VectorCache
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.settings import Settings
+from toolcrib.store import SqliteStore, VectorCache
 from toolcrib.text.glossary import load_glossary
+from toolcrib.wiring import embedder_of, rules_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,7 @@ def searching(
     entries = {id: Entry(id, tool.name, tool.info()) for id, tool in suite.tools.items()}
     with SqliteStore.open(":memory:") as store:
         stored = settings.index == "sqlite"
-        weights = weights_of(settings)
-        engine = SqliteEngine(store, weights) if stored else MemoryEngine(weights)
+        engine = SqliteEngine(store) if stored else MemoryEngine()
         embedder = embedder_of(settings)
         catalog = Catalog(engine, CachedEmbedder(embedder, vectors or store) if embedder else None)
         catalog.rebuild(entries.values(), "")
@@ -74,7 +72,7 @@ def run(
 
 def found(search: Search, case: Case, text: str) -> Sequence[str]:
     """The ids that a text of a case finds, best first."""
-    return [match.id for match in among(search, case).trace(text, depth=search.rules.depth).kept]
+    return [match.id for match in among(search, case).trace(text, depth=search.depth).kept]
 
 
 def among(search: Search, case: Case) -> Search:

@@ -14,7 +14,7 @@ from toolcrib.execute.gates import CallRefused
 from toolcrib.execute.rulebook import Rulebook, Verdict
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import Entry
-from toolcrib.store.tickets import TICKET_S
+from toolcrib.store import TICKET_S
 
 _log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from toolcrib.errors import StoreError
 from toolcrib.execute.strict_json import digest
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Outcome
-from toolcrib.store.audit import AuditFile, AuditRow
+from toolcrib.store import AuditFile, AuditRow
 
 PAUSE_S = 0.5
 END_S = 5.0

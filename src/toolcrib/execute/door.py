@@ -26,18 +26,18 @@ from toolcrib.execute.results import HeldResults, is_json
 from toolcrib.execute.rulebook import Rulebook
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import (
-    Ask,
     Call,
+    CallContext,
     CallError,
     Entry,
+    InputHandler,
     JsonObject,
-    Log,
+    LogHandler,
     Outcome,
-    Progress,
-    Running,
+    ProgressHandler,
     ToolInfo,
 )
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 from toolcrib.sources.protocol import Source
 
 _GATE_FAILED = CallError(
@@ -144,9 +144,9 @@ class Door:
         *,
         timeout_s: float | None = None,
         approver: Approver | None = None,
-        progress: Progress | None = None,
-        ask: Ask | None = None,
-        log: Log | None = None,
+        progress: ProgressHandler | None = None,
+        ask: InputHandler | None = None,
+        log: LogHandler | None = None,
     ) -> Outcome:
         """Make one call. The time begins when all gates are passed; None means the setting."""
         seen = CallRecord(caller.id, call.name)
@@ -160,7 +160,7 @@ class Door:
             outcome = Outcome(error=_GATE_FAILED)
         else:
             deadline = time.monotonic() + limit_s
-            running = Running.of(deadline, progress, ask, log, caller.id)
+            running = CallContext.of(deadline, progress, ask, log, caller.id)
             running = replace(running, roots=caller.roots)
             patient = timeout_s is None and progress is not None
             outcome = await self._sent(admitted, caller, running, patient=patient)
@@ -220,7 +220,7 @@ class Door:
         return entry is not None and entry.capability is tool
 
     async def _sent(
-        self, admitted: _AdmittedCall, caller: Caller, running: Running, *, patient: bool
+        self, admitted: _AdmittedCall, caller: Caller, running: CallContext, *, patient: bool
     ) -> Outcome:
         made = admitted.call, admitted.tool, admitted.source
         outcome = await dispatch(*made, running, patient=patient)

@@ -16,8 +16,7 @@ from toolcrib.errors import AmbiguousName, UnknownTool
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.gates import CallRefused
 from toolcrib.model import Entry
-from toolcrib.pool.pool import Pool
-from toolcrib.pool.resolver import entry_names
+from toolcrib.pool import Pool, entry_names
 from toolcrib.search.filters import barred
 from toolcrib.sources.builtin import BuiltinSource
 

@@ -70,7 +70,7 @@ class NameResolver(Generic[T]):
                 reason = why(name) if why else ""
                 raise self._unknown(name, self._nameable(self.things, may_name), reason)
             case several:
-                raise ambiguous(name, self._nameable(several, may_name), self._noun)
+                raise ambiguous_name(name, self._nameable(several, may_name), self._noun)
 
     def _full_names(self, name: str) -> Sequence[str]:
         if name in self.things:
@@ -101,7 +101,7 @@ def entry_names(entries: Mapping[str, Entry]) -> NameResolver[Entry]:
     return NameResolver(entries, lambda entry: (entry.bare,))
 
 
-def ambiguous(name: str, full_names: Sequence[str], noun: str = "tool") -> AmbiguousName:
+def ambiguous_name(name: str, full_names: Sequence[str], noun: str = "tool") -> AmbiguousName:
     """That a name fits several things, with the names that fit only one."""
     message = f"{name!r:.200} fits several {noun}s; use one of these names: {joined(full_names)}"
     return AmbiguousName(message)

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 from toolcrib.errors import AmbiguousName, ConfigError
 from toolcrib.names.origin import Origin, overlaps
-from toolcrib.pool.resolver import NameResolver, ambiguous
+from toolcrib.pool import NameResolver, ambiguous_name
 from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources.definition import Definition
-from toolcrib.sources.mcp.source import McpSource
-from toolcrib.sources.mcp.trust import Status
-from toolcrib.store.decision_rows import Decision
-from toolcrib.store.decisions import Decisions
+from toolcrib.sources.mcp import McpSource, ReviewStatus
+from toolcrib.store import Decision, Decisions
 from toolcrib.text.nearest import nearest
 
 # What the operator decides, written down. Nothing that a model can reach may import this.
@@ -60,7 +58,7 @@ class ReviewItem:
     name: str
     server: str
     tool: str
-    status: Status
+    status: ReviewStatus
     pin: str
     flags: tuple[str, ...]
     changes: tuple[Change, ...]
@@ -150,7 +148,7 @@ def find_item(name: str, items: Sequence[ReviewItem]) -> ReviewItem:
     names = NameResolver(by_name, lambda item: (item.name, item.tool), where="waits for review")
     item = names.resolve(name)
     if item.overlaps and item.name == name:
-        raise ambiguous(name, [item.spelt_out])
+        raise ambiguous_name(name, [item.spelt_out])
     return item
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from toolcrib.execute import ApprovalRequest, Approver
-from toolcrib.model import Answer, Entry, JsonObject, Kind, Outcome, Progress, ToolInfo
+from toolcrib.model import Answer, Entry, JsonObject, Kind, Outcome, ProgressHandler, ToolInfo
 
 
 class RunSearch(Protocol):
@@ -25,7 +25,7 @@ class MakeCall(Protocol):
         pin: str,
         timeout_s: float | None,
         approver: Approver | None,
-        progress: Progress | None,
+        progress: ProgressHandler | None,
         paged: bool,
     ) -> Outcome: ...
 

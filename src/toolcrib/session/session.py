@@ -13,7 +13,7 @@ search found, and then its arguments decide; a call before it is refused.
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from toolcrib.execute import ApprovalRequest, Approver, CallRefused
-from toolcrib.model import ConversationTokens, JsonObject, Kind, Outcome, Progress, ToolInfo
+from toolcrib.model import ConversationTokens, JsonObject, Kind, Outcome, ProgressHandler, ToolInfo
 from toolcrib.session.accounting import Prices, TokenEstimate, break_even
 from toolcrib.session.deferred_summary import DeferStyle, note, stub
 from toolcrib.session.host import Host
@@ -143,7 +143,7 @@ class Session:
         pin: str = "",
         approver: Approver | None = None,
         timeout_s: float | None = None,
-        progress: Progress | None = None,
+        progress: ProgressHandler | None = None,
         paged: bool = True,
     ) -> Outcome:
         """Call a tool as this session's caller. Never raises for what a model says.
@@ -151,7 +151,7 @@ class Session:
         `pin` is that of the definition which a person was shown, if it has to be that one. Of a
         long result the outcome is the first page, unless `paged` is False; see `Outcome.page`.
 
-        `tool_search`, also as `search_capability`, searches: its content is `Found.text`, and its
+        `tool_search`, or `search_capability`, searches. Its content is `SearchResult.text`, and its
         structured content has the names under `tools` (callable now) and `revealed` (new); with
         `read` its content is the text of a skill or an agent, or a page of a long result. A
         deferred tool that is not revealed is refused with `not_revealed`, unless the setting

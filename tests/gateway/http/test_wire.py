@@ -29,9 +29,9 @@ from tests.waiting import HANG_S, until_async
 from toolcrib.crib import Crib
 from toolcrib.execute import ArgumentCheck
 from toolcrib.execute.arguments import CheckedArguments
-from toolcrib.gateway.http import web
-from toolcrib.gateway.keys import Keys
-from toolcrib.gateway.windows import Windows
+from toolcrib.gateway import Keys
+from toolcrib.gateway.http import web_server
+from toolcrib.gateway.server import GatewayServers
 from toolcrib.model import Json, ToolInfo
 
 Scenario = Callable[[int, str], Coroutine[Any, Any, None]]
@@ -53,7 +53,7 @@ def run_whole(folder: Path, scenario: Scenario) -> None:
     async def served() -> None:
         profiles = {"default": {"builtin_tools": True}}
         settings = bare(builtin_tools=True, gateway={"profiles": profiles})
-        async with serving(folder, settings, windows=Windows) as (_, runtime):
+        async with serving(folder, settings, windows=GatewayServers) as (_, runtime):
             await scenario(runtime.port, runtime.token)
 
     asyncio.run(served())
@@ -182,7 +182,7 @@ def test_what_could_be_two_requests_is_none(tmp_path: Path):
 def test_slow_clients_are_sent_away_and_the_others_notice_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(web, "HEAD_S", 1.5)
+    monkeypatch.setattr(web_server, "HEAD_S", 1.5)
 
     async def scenario(port: int, token: str) -> None:
         slow = [

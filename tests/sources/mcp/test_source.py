@@ -12,8 +12,8 @@ from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import FAKE, error, fake, left_of, text
 from tests.waiting import HANG_S, let_pass, until
 from toolcrib.errors import UnknownTool
-from toolcrib.model import Call, Running
-from toolcrib.sources.mcp.server import Command, ServerConfig
+from toolcrib.model import Call, CallContext
+from toolcrib.sources.mcp import ServerCommand, ServerConfig
 
 
 def test_what_was_never_reached_has_no_tools_and_says_so(shop):
@@ -108,7 +108,7 @@ def test_progress_arrives_on_the_callers_own_thread(shop):
         def told(*news):
             heard.append((threading.get_ident(), news))
 
-        return await source.call(Call("progress"), Running(time.monotonic() + HANG_S, told))
+        return await source.call(Call("progress"), CallContext(time.monotonic() + HANG_S, told))
 
     assert asyncio.run(ask()).ok
     assert [news for _, news in heard] == [(step, 9.0, "on") for step in (0.0, 1.0, 2.0)]
@@ -120,7 +120,7 @@ def test_cancelling_a_call_frees_the_server(shop):
 
     async def ask():
         begun = asyncio.Event()
-        running = Running(time.monotonic() + HANG_S, lambda *_: begun.set())
+        running = CallContext(time.monotonic() + HANG_S, lambda *_: begun.set())
         task = asyncio.create_task(source.call(Call("progress", {"pause": 600}), running))
         await begun.wait()
         task.cancel()
@@ -150,7 +150,7 @@ def test_a_server_that_fails_at_once_is_left_alone_and_stays_searchable(shop):
     broken = fake()
     source = shop.source(broken)
     source._config = source._keeper.config = replace(
-        broken, transport=Command(sys.executable, ("-S", "-c", code))
+        broken, transport=ServerCommand(sys.executable, ("-S", "-c", code))
     )
     errors = [error(call(source, "echo")) for _ in range(amount(20, "calls"))]
     codes = {failed.code for failed in errors}
@@ -222,7 +222,9 @@ def test_a_disabled_server_is_listed_and_never_started(shop):
 def test_a_variable_that_is_missing_is_named(shop):
     shop.listed(fake())
     source = shop.source(fake())
-    source._keeper.config = ServerConfig("fake", Command("x", env_from={"T": "NO_SUCH_VARIABLE"}))
+    source._keeper.config = ServerConfig(
+        "fake", ServerCommand("x", env_from={"T": "NO_SUCH_VARIABLE"})
+    )
     failed = error(call(source, "echo"))
     assert (failed.code, failed.retryable) == ("not_configured", False)
     assert "NO_SUCH_VARIABLE" in failed.message
@@ -272,7 +274,9 @@ def test_each_server_sees_only_its_own_part_of_the_environment(shop, monkeypatch
     configs = [
         ServerConfig(
             f"s{number}",
-            Command(sys.executable, ("-S", str(FAKE)), env={f"SECRET_{number}": f"value-{number}"}),
+            ServerCommand(
+                sys.executable, ("-S", str(FAKE)), env={f"SECRET_{number}": f"value-{number}"}
+            ),
         )
         for number in range(amount(55, "servers"))
     ]
@@ -291,7 +295,7 @@ def test_closing_ends_calls_with_an_outcome(shop):
     source = shop.listed(fake())
     found = []
     begun = threading.Event()
-    running = Running(time.monotonic() + HANG_S, lambda *_: begun.set())
+    running = CallContext(time.monotonic() + HANG_S, lambda *_: begun.set())
     asked = source.call(Call("progress", {"pause": 600}), running)
     thread = threading.Thread(target=lambda: found.append(asyncio.run(asked)))
     thread.start()

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
-from toolcrib.sources.mcp.servers import McpServers
+from toolcrib.settings import Settings
+from toolcrib.sources.mcp import McpServers
 
 Level = Literal["ok", "warning", "problem"]
 
