@@ -7,7 +7,7 @@ from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Audit, CallPolicy, Rule, Rulebook, Tickets, no_rules
-from toolcrib.model import SearchMode
+from toolcrib.model import DeferralTrigger
 from toolcrib.search.rules import ArmWeights, Rules
 from toolcrib.session import Deferral, SessionOptions
 from toolcrib.settings import ServerApproval, Settings, own_servers_file
@@ -86,7 +86,7 @@ def deferral_of(settings: Settings, mode: str | None, context_window: int | None
     """When a session defers, by the settings and by what it says itself. Raises `ConfigError`."""
     said = settings.session
     try:
-        read = SearchMode.read(mode or settings.tool_search)
+        read = DeferralTrigger.read(mode or settings.tool_search)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     return Deferral(

@@ -22,6 +22,16 @@ from threading import RLock
 from types import ModuleType, TracebackType
 from typing import Self, Unpack, overload
 
+from toolcrib.crib.fleet import Fleet, OffersListener
+from toolcrib.crib.live_index import LiveIndex
+from toolcrib.crib.unavailable_servers import (
+    MOST_SERVERS,
+    ServerPurposes,
+    matching_servers,
+    may_see_server,
+    query_stems,
+    server_of_name,
+)
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.execute import (
@@ -34,10 +44,8 @@ from toolcrib.execute import (
     Tickets,
     VisibleTools,
 )
-from toolcrib.fleet import Fleet, OffersListener
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.protocol import Progress, View
-from toolcrib.live_index import LiveIndex
 from toolcrib.model import (
     Answer,
     Call,
@@ -86,14 +94,6 @@ from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
 from toolcrib.text.tokens import token_counter
 from toolcrib.tools.own import Own
-from toolcrib.unavailable_servers import (
-    MOST_SERVERS,
-    ServerPurposes,
-    matching_servers,
-    may_see_server,
-    query_stems,
-    server_of_name,
-)
 from toolcrib.uses import UseAdvice, UseHints, UseHistory, unresolved_links
 from toolcrib.wiring import (
     app_rules_of,
