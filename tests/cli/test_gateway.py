@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.conftest import Ran, Run
 from tests.gateway.daemons import bare, serving
-from tests.gateway.kitchen import Kitchen, entry
+from tests.gateway.live_daemon import LiveDaemon, entry
 from tests.waiting import until_async
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
@@ -105,12 +105,12 @@ def test_a_file_that_is_broken_is_shown_by_the_commands(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv(FOLDER, str(tmp_path / "run"))
-    kitchen = Kitchen(tmp_path)
-    kitchen.write({"a": entry()})
+    live = LiveDaemon(tmp_path)
+    live.write({"a": entry()})
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
-            kitchen.break_off()
+        async with live.serving() as daemon:
+            live.break_off()
             await until_async(lambda: daemon.broken)
             for words in (("gateway",), ("servers",)):
                 ran = await asyncio.to_thread(run, *words)
