@@ -19,6 +19,7 @@ from toolcrib.config import Settings
 from toolcrib.gateway.guest import EVERYTHING
 from toolcrib.gateway.keys import Keys
 from toolcrib.names.origin import Origin
+from toolcrib.sources.apps.cache import SDKToolsCache
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.servers import KNOWN
 from toolcrib.takeover.clients import CLIENTS
@@ -100,11 +101,17 @@ def _keys(settings: Settings) -> Iterable[str]:
     return [key.name for key in Keys(settings.state_folder).all()]
 
 
+def _apps(settings: Settings) -> Iterable[str]:
+    apps, _ = SDKToolsCache(settings.state_folder / "apps" / "known").read_all()
+    return [app.name for app in apps]
+
+
 _COMPLETED: Mapping[str, Names] = {
     "SERVER": _servers,
     "TOOL": _tools,
     "SERVER|TOOL": _servers_and_tools,
     "KEY": _keys,
+    "APP": _apps,
     "--client": _clients,
     "--profile": _profiles,
 }
