@@ -15,8 +15,8 @@ from typer.main import get_group
 from toolcrib.cli.app import GROUPS, Command, app
 from toolcrib.cli.groups import CommandGroup, Run
 from toolcrib.cli.help import HasParameters, HelpGroup, words
-from toolcrib.config import Documented, documented
-from toolcrib.sections import ProfileSettings
+from toolcrib.settings import ProfileSettings, documented
+from toolcrib.settings.schema import Documented
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -8,18 +8,33 @@ Start with `Crib`. A name is loaded when it is first asked for, so that the part
 of them, like the shim that MCP clients launch, are there at once.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from toolcrib.lazy import lazy_names
+
 if TYPE_CHECKING:
-    from toolcrib.config import Settings, load_settings
     from toolcrib.crib import Crib
     from toolcrib.errors import ToolcribError
-    from toolcrib.execute.caller import Caller
+    from toolcrib.execute import Caller
     from toolcrib.model import AgentInfo, Answer, Capability, Entry, Hit, SkillInfo, ToolInfo
     from toolcrib.search.explain import Explanation
     from toolcrib.search.filters import Scope
+    from toolcrib.settings import Settings, load_settings
     from toolcrib.sources.function import tool
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "crib": ("Crib",),
+            "errors": ("ToolcribError",),
+            "execute": ("Caller",),
+            "model": ("AgentInfo", "Answer", "Capability", "Entry", "Hit", "SkillInfo", "ToolInfo"),
+            "search.explain": ("Explanation",),
+            "search.filters": ("Scope",),
+            "settings": ("Settings", "load_settings"),
+            "sources.function": ("tool",),
+        },
+    )
 
 __all__ = [
     "AgentInfo",
@@ -38,28 +53,3 @@ __all__ = [
     "load_settings",
     "tool",
 ]
-
-_HOMES = {
-    "config": ("Settings", "load_settings"),
-    "crib": ("Crib",),
-    "errors": ("ToolcribError",),
-    "execute.caller": ("Caller",),
-    "model": ("AgentInfo", "Answer", "Capability", "Entry", "Hit", "SkillInfo", "ToolInfo"),
-    "search.explain": ("Explanation",),
-    "search.filters": ("Scope",),
-    "sources.function": ("tool",),
-}
-
-
-def __getattr__(name: str) -> object:
-    """A public name, from where it is defined."""
-    for module, names in _HOMES.items():
-        if name in names:
-            value: object = getattr(import_module(f"toolcrib.{module}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

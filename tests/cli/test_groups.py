@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 from tests.cli.conftest import Run
 from toolcrib.cli.app import COMMANDS, app
 from toolcrib.cli.groups import CommandGroup
-from toolcrib.config import Settings
-from toolcrib.connect.place import FOLDER
+from toolcrib.run_folder import FOLDER
+from toolcrib.settings import Settings
 from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
 
 GROUPS = {name: each for name, each in COMMANDS.items() if isinstance(each, CommandGroup)}

@@ -23,7 +23,7 @@ def parent() -> Generator[int]:
         assert started.stdout
         started.stdout.readline()
         yield started.pid
-        process_tree.end(process_tree.tree(started.pid))
+        process_tree.kill_all(process_tree.whole_tree(started.pid))
 
 
 @pytest.fixture
@@ -34,9 +34,9 @@ def _no_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_no_proc")
 def test_without_proc_the_tree_is_known_and_ended(parent: int):
-    below = process_tree.below(parent)
+    below = process_tree.descendants(parent)
     assert len(below) == 1
-    process_tree.end(below)
+    process_tree.kill_all(below)
     assert left_of([below[0].pid]) == {}
 
 
@@ -44,10 +44,10 @@ def test_without_proc_the_tree_is_known_and_ended(parent: int):
 def test_without_proc_its_memory_is_known(parent: int):
     whole = footprint.resident_bytes(parent)
     assert whole
-    assert whole > process_tree.tree(parent)[0].memory_info().rss
+    assert whole > process_tree.whole_tree(parent)[0].memory_info().rss
     assert footprint.resident_bytes(2**22 + 1) is None
 
 
 def test_with_proc_the_launcher_sees_to_it(parent: int):
     assert process_tree.PROC.is_dir()
-    assert process_tree.below(parent) == ()
+    assert process_tree.descendants(parent) == ()

@@ -10,8 +10,8 @@ import typer
 from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table, warn
-from toolcrib.config import Settings
 from toolcrib.errors import ConfigError, SourceError
+from toolcrib.settings import Settings
 from toolcrib.sources.apps.address import public_file, read_address
 from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
 from toolcrib.sources.private_file import runs

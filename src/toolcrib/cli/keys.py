@@ -8,8 +8,7 @@ import typer
 from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
-from toolcrib.gateway.guest import EVERYTHING, profile_of
-from toolcrib.gateway.keys import Keys
+from toolcrib.gateway import DEFAULT_PROFILE, Keys, profile_named
 
 
 def list_keys(context: typer.Context, as_json: AsJson = False) -> None:
@@ -34,9 +33,9 @@ def add_key(
         toolcrib keys add ci --profile reading
     """
     opening: Opening = context.obj
-    settings, profiles = opening.settings(), tuple(profile or (EVERYTHING,))
+    settings, profiles = opening.settings(), tuple(profile or (DEFAULT_PROFILE,))
     for each in profiles:
-        profile_of(settings.gateway, each)
+        profile_named(settings.gateway, each)
     secret = Keys(settings.state_folder).add(name, profiles)
     if as_json:
         print_json({"name": name, "profiles": profiles, "key": secret})

@@ -3,30 +3,18 @@
 import asyncio
 import os
 import sys
-import threading
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, print_json, warn
-from toolcrib.config import Settings
-from toolcrib.connect.place import NEEDS_UNIX, Runtime, can_have_daemon
-from toolcrib.connect.starting import READY
+from toolcrib.connect import NEEDS_UNIX, READY_LINE, DaemonInfo, can_have_daemon
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.guest import LOCAL, Guest, profile_of
-from toolcrib.gateway.log import log_to_file, log_to_stderr
-
-if TYPE_CHECKING:
-    from toolcrib.gateway.holding import Holding
-
-TAKE_OVER_S = 15.0
-"""How long a daemon that a shim started waits for one that is about to end."""
-END_S = 20.0
+from toolcrib.gateway import LOCAL_USER, Principal, log_to_file, log_to_stderr, profile_named
+from toolcrib.settings import Settings
 
 
 def serve_command(
@@ -65,12 +53,12 @@ def serve_command(
 def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
     if not can_have_daemon():
         raise ConfigError(NEEDS_UNIX)
-    from toolcrib.gateway import holding as holdings  # noqa: PLC0415 - it needs Unix
+    # The SDK and the web server take a second to load, and no other command needs them.
+    from toolcrib.gateway import run_daemon  # noqa: PLC0415
 
     log_to_stderr()
-    holding = holdings.Holding(place_for(opening), TAKE_OVER_S if detached else 0.0)
 
-    def ready(runtime: Runtime) -> None:
+    def ready(runtime: DaemonInfo) -> None:
         if detached:
             log_to_file(Settings().state_folder)
             _step_back()
@@ -80,51 +68,29 @@ def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
         else:
             sys.stderr.write(f"toolcrib: serving at {_address(runtime)} and to toolcrib connect\n")
 
-    try:
-        _run(opening, holding, ready, ends_when_idle=detached)
-    finally:
-        holding.close()
+    run_daemon(
+        place_for(opening),
+        opening.lasting_settings,
+        opening.files,
+        ready,
+        detached=detached,
+    )
 
 
-def _run(
-    opening: Opening, holding: "Holding", ready: Callable[[Runtime], None], *, ends_when_idle: bool
-) -> None:
-    # The SDK and the web server take a second to load, and no other command needs them.
-    from toolcrib.gateway import daemon  # noqa: PLC0415
-    from toolcrib.gateway.descriptors import allow_many  # noqa: PLC0415
-    from toolcrib.gateway.windows import Windows  # noqa: PLC0415
-
-    async def serve() -> None:
-        crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
-        opened = daemon.Opening(opening.lasting_settings, crib, Windows, opening.files)
-        serving = daemon.Daemon(opened, holding, ends_when_idle=ends_when_idle)
-        await serving.run(ready, _end_anyway)
-
-    allow_many()
-    asyncio.run(serve())
-
-
-def _address(runtime: Runtime) -> str:
+def _address(runtime: DaemonInfo) -> str:
     return f"http://127.0.0.1:{runtime.port}/mcp"
 
 
 def _step_back() -> None:
     """Tell the shim that started us, and have nothing more to do with it."""
-    os.write(1, READY)
+    os.write(1, READY_LINE)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 1)
     os.close(nothing)
 
 
-def _end_anyway() -> None:
-    """A thread that hangs in somebody's tool must not keep a daemon that was told to stop."""
-    last = threading.Timer(END_S, os._exit, (1,))
-    last.daemon = True
-    last.start()
-
-
 def _serve_stdio(opening: Opening, profile: str) -> None:
-    from toolcrib.gateway.stdio import serve_stdio  # noqa: PLC0415 - as above
+    from toolcrib.gateway import serve_stdio  # noqa: PLC0415 - as above
 
     def crib(loop: asyncio.AbstractEventLoop) -> Crib:
         settings, broken = opening.lasting_settings()
@@ -134,4 +100,4 @@ def _serve_stdio(opening: Opening, profile: str) -> None:
         return opened
 
     settings, _ = opening.lasting_settings()
-    serve_stdio(crib, Guest(LOCAL, profile_of(settings.gateway, profile)))
+    serve_stdio(crib, Principal(LOCAL_USER, profile_named(settings.gateway, profile)))

@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from toolcrib.index.document import Document, document
-from toolcrib.index.memory.bm25 import Bm25, row
-from toolcrib.index.memory.segment import Segment
+from toolcrib.index.memory.bm25 import bm25_arm
 from toolcrib.index.weights import FieldWeights
 from toolcrib.model import Capability, Entry, Variant
 from toolcrib.text.words import roots, telling, words
@@ -52,9 +51,7 @@ class Shelf:
         By names, labels and descriptions alone: what two tools have in common in words is what
         confuses searchers first.
         """
-        weights = FieldWeights()
-        rows = [row(_without_detail(entry), weights) for entry in self.entries.values()]
-        index = Bm25(Segment.of(rows))
+        index = bm25_arm(map(_without_detail, self.entries.values()), FieldWeights())
         return {
             name: tuple(match.id for match in index.lookup(_query(text), limit=MOST_FOUND))
             for name, text in self.texts.items()

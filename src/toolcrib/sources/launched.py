@@ -15,9 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from toolcrib.sources import process_tree
 from toolcrib.sources.launch_mark import VARIABLE, end_marked, new_mark
-from toolcrib.sources.process_tree import LAUNCHER
+from toolcrib.sources.process_tree import LAUNCHER, descendants, kill_all, whole_tree
 
 END_S = 5.0  # for the launcher to end it, politely and then not
 POLL_S = 0.01
@@ -98,21 +97,21 @@ class Launched:
                 self._drop_leash()
                 threading.Thread(target=self.popen.wait, daemon=True).start()
             return
-        below = process_tree.below(self.popen.pid)
+        below = descendants(self.popen.pid)
         if not await self.exits(patience_s):
-            below = process_tree.below(self.popen.pid)
+            below = descendants(self.popen.pid)
             self._drop_leash()
             if not await self.exits(END_S if _has_launcher() else 0.0):
                 self._kill()
                 await self.exits(END_S)
         if (self.status or 0) < 0:
             self._kill()  # somebody killed the launcher: what was below it may still be there
-        process_tree.end(below)
+        kill_all(below)
         self._drop_leash()
 
     def _kill(self) -> None:
         if not _has_launcher():
-            process_tree.end(process_tree.tree(self.popen.pid))
+            kill_all(whole_tree(self.popen.pid))
             return
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.popen.pid, signal.SIGKILL)

@@ -16,7 +16,7 @@ PROC = Path("/proc")
 LAUNCHER = Path(__file__).with_name("launcher.py")
 
 
-class Seen(NamedTuple):
+class ProcessInfo(NamedTuple):
     """A process of a tree, as it was a moment ago. One that has ended has no command."""
 
     pid: int
@@ -37,23 +37,23 @@ class Seen(NamedTuple):
         return ""
 
 
-def below(pid: int) -> "Sequence[Process]":
+def descendants(pid: int) -> "Sequence[Process]":
     """Every process below this one now; none where /proc has them for the launcher to see."""
-    return () if PROC.is_dir() else tree(pid)[1:]
+    return () if PROC.is_dir() else whole_tree(pid)[1:]
 
 
-def look(pid: int) -> Sequence[Seen]:
+def list_process_tree(pid: int) -> Sequence[ProcessInfo]:
     """The process and all below it, those above first; nothing if it has ended."""
     import psutil  # noqa: PLC0415 - as above
 
-    seen: list[Seen] = []
-    for process in tree(pid):
+    seen: list[ProcessInfo] = []
+    for process in whole_tree(pid):
         with suppress(psutil.Error):
-            seen.append(Seen(process.pid, process.ppid(), tuple(process.cmdline())))
+            seen.append(ProcessInfo(process.pid, process.ppid(), tuple(process.cmdline())))
     return seen
 
 
-def tree(pid: int) -> "Sequence[Process]":
+def whole_tree(pid: int) -> "Sequence[Process]":
     """The process and all below it; nothing if it has ended."""
     import psutil  # noqa: PLC0415 - few systems need it
 
@@ -63,18 +63,18 @@ def tree(pid: int) -> "Sequence[Process]":
     return []
 
 
-def tree_bytes(pid: int) -> int | None:
+def process_tree_memory(pid: int) -> int | None:
     """The resident memory of the process and all below it; None if it has ended."""
     import psutil  # noqa: PLC0415 - as above
 
     sizes: list[int] = []
-    for process in tree(pid):
+    for process in whole_tree(pid):
         with suppress(psutil.Error):
             sizes.append(process.memory_info().rss)
     return sum(sizes) if sizes else None
 
 
-def end(processes: "Sequence[Process]") -> None:
+def kill_all(processes: "Sequence[Process]") -> None:
     """Kill those that still run; a number that another process has by now is left alone."""
     if not processes:
         return

@@ -1,6 +1,6 @@
 """The `bm25` arm in memory: an inverted index in arrays, ranked by FTS5's formula."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,3 +50,8 @@ class Bm25:
 def row(document: Document, weights: FieldWeights) -> Row:
     """The row of a document."""
     return Row(document.id, weights.frequencies(document), sum(map(len, document.fields)))
+
+
+def bm25_arm(documents: Iterable[Document], weights: FieldWeights) -> Bm25:
+    """The arm over these documents alone, without an engine around it. Ids are unique."""
+    return Bm25(Segment.of([row(each, weights) for each in documents]))

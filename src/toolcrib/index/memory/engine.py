@@ -104,7 +104,7 @@ class MemoryEngine:
             documents=documents,
             spellings=_spellings(every),
             like=Like(Segment.of([row for each in every for row in like.rows(each)])),
-            bm25=Bm25(Segment.of([bm25.row(each, self._weights) for each in every])),
+            bm25=bm25.bm25_arm(every, self._weights),
             vector=_vector(documents),
         )
 

@@ -3,7 +3,7 @@
 import os
 from typing import NamedTuple
 
-from toolcrib.sources.process_tree import PROC, tree_bytes
+from toolcrib.sources.process_tree import PROC, process_tree_memory
 
 
 class _Process(NamedTuple):
@@ -18,7 +18,7 @@ def resident_bytes(pid: int) -> int | None:
     Pages that several share are counted in each. None where the system does not tell.
     """
     if not PROC.is_dir():
-        return tree_bytes(pid)
+        return process_tree_memory(pid)
     every = _processes()
     if pid not in every:
         return None

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from toolcrib.sources import process_tree
 from toolcrib.sources.mcp.server import Command, Transport
-from toolcrib.sources.process_tree import Seen
+from toolcrib.sources.process_tree import ProcessInfo, list_process_tree
 
 CONTAINERS = frozenset({"docker", "podman"})
 PACKAGE_RUNNERS: dict[str, Sequence[Sequence[str]]] = {
@@ -52,7 +51,7 @@ class PackageRunner:
 
         May take some milliseconds: not for an event loop.
         """
-        seen = process_tree.look(pid)
+        seen = list_process_tree(pid)
         runner = next((each for each in seen if not _is_wrapper(each)), None)
         if runner is None:
             return True  # it is about to begin, or has ended
@@ -101,12 +100,12 @@ def command_name(command: str) -> str:
     return re.sub(r"\.(?:cmd|exe|bat|ps1)$", "", name)
 
 
-def _is_wrapper(seen: Seen) -> bool:
+def _is_wrapper(seen: ProcessInfo) -> bool:
     """Whether it stands above the runner: our launcher, or what sets the stage for a command."""
     return not seen.command or seen.is_launcher or command_name(seen.command[0]) in _WRAPPERS
 
 
-def _installs(seen: Seen) -> bool:
+def _installs(seen: ProcessInfo) -> bool:
     """Whether a process below a runner is there to install, not to serve."""
     if seen.variable("npm_lifecycle_event") in _INSTALL_EVENTS:
         return True
