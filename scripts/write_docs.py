@@ -68,7 +68,7 @@ def _leaf(level: str, name: str, shown: HasParameters, run: Run) -> str:
 SETTINGS_INTRODUCTION = """\
 # Settings
 
-Written by `scripts/write_docs.py`; the words are those in `config.py`.
+Written by `scripts/write_docs.py`; the words are those in `settings/sections.py`.
 
 Settings are read once, from one TOML file and then the environment, which wins. The file is the
 one that `--config` or the variable `TOOLCRIB_CONFIG` names, else `config.toml` in the user's

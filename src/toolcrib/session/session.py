@@ -151,7 +151,7 @@ class Session:
         `pin` is that of the definition which a person was shown, if it has to be that one. Of a
         long result the outcome is the first page, unless `paged` is False; see `Outcome.page`.
 
-        `tool_search`, also as `search_capability`, searches: its content is `Found.text`, and its
+        `tool_search`, or `search_capability`, searches. Its content is `SearchResult.text`, and its
         structured content has the names under `tools` (callable now) and `revealed` (new); with
         `read` its content is the text of a skill or an agent, or a page of a long result. A
         deferred tool that is not revealed is refused with `not_revealed`, unless the setting
