@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.gateway.fronts import connected
+from tests.gateway.clients import connected
 from tests.sources.mcp.faking import FAKE
 from toolcrib import Crib, load_settings
 from toolcrib.adapters.openai_chat import ChatWire

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.gateway.fronts import ERAS, Era, asked, connected, words
+from tests.gateway.clients import ERAS, Era, asked, connected, words
 from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib import Crib, Settings
 from toolcrib.cli.app import app

@@ -24,8 +24,8 @@ from typing import Any
 import mcp_types as types
 import pytest
 
+from tests.gateway.clients import ERAS, Era, connected
 from tests.gateway.daemons import serving
-from tests.gateway.fronts import ERAS, Era, connected
 from tests.plan import amount
 from toolcrib import cli
 from toolcrib.crib import Crib

@@ -20,7 +20,7 @@ from mcp.shared.direct_dispatcher import create_direct_dispatcher_pair
 from typer.testing import CliRunner
 from websockets.exceptions import ConnectionClosed
 
-from tests.gateway.fronts import ERAS, Era, connected
+from tests.gateway.clients import ERAS, Era, connected
 from tests.sources.apps.joining import Raw, raw
 from tests.sources.mcp.faking import FAKE
 from tests.waiting import let_pass_async

@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.execute.counting import ANN, CountingSource, Shop, offered
-from tests.gateway.fronts import Era, connected
+from tests.gateway.clients import Era, connected
 from tests.plan import amount
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib

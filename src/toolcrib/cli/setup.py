@@ -160,7 +160,7 @@ def _ask(
 ) -> Mapping[str, ServerApproval]:
     added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
     if not choices.as_json and not choices.dry_run:
-        _head("Calls", "toolcrib rules")
+        _head("Calls", "toolcrib rules list")
         if not added:
             print_text("No server is new, so the rules stay as they are.")
     return settle_calls(crib, added, settings, approval, choices)

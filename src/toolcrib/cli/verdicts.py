@@ -89,7 +89,7 @@ def _tell(done: Done) -> None:
         some = [f"{name} ({said})" for name, said in done.otherwise.items()][:MOST_NAMED]
         more = [f"{len(done.otherwise) - MOST_NAMED} more"] * (len(done.otherwise) > MOST_NAMED)
         told = f"Another rule comes before it for {', '.join([*some, *more])}"
-        console().print(safe(f"{told}: see `toolcrib rules`."), soft_wrap=True)
+        console().print(safe(f"{told}: see `toolcrib rules list`."), soft_wrap=True)
 
 
 def tools_in(crib: Crib) -> Iterator[Entry]:

@@ -43,14 +43,12 @@ from toolcrib.execute import (
     RuleFile,
     Tickets,
     VisibleTools,
-    unknown_tool_message,
 )
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.protocol import Progress, View
 from toolcrib.model import (
     Answer,
     Call,
-    CallError,
     Entry,
     InputHandler,
     Json,
@@ -148,6 +146,7 @@ class Crib:
             audit=self._audit,
             tickets=self._tickets,
             heard=self._heard,
+            why_unknown=self.why_unknown,
         )
         self._functions = BuiltinSource(named_by="program")
         self._added = False
@@ -371,8 +370,6 @@ class Crib:
             ask=ask,
             log=log,
         )
-        if outcome.error and outcome.error.code == "unknown_tool":
-            outcome = Outcome(error=self._explained(outcome.error, name, caller))
         return self._door.paged(outcome, caller) if paged else outcome
 
     def session(
@@ -594,11 +591,6 @@ class Crib:
             return found
         said = f"Not searched: {waiting} that wait for the operator's review (`toolcrib review`)."
         return replace(found, note=f"{found.note} {said}".strip())
-
-    def _explained(self, error: CallError, name: str, caller: Caller) -> CallError:
-        """The error of a call of a name that nobody has, with the reason if a server is it."""
-        why = self.why_unknown(name, caller)
-        return replace(error, message=unknown_tool_message(name, why)) if why else error
 
     def _mentioning_servers(self, found: Answer, scope: Scope) -> Answer:
         """The answer, with the servers that it may be about and whose tools cannot be had."""

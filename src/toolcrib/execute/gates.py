@@ -3,7 +3,6 @@
 A gate raises `CallRefused`, so that none can be passed by mistake.
 """
 
-from collections.abc import Sequence
 from typing import Literal, cast
 
 from toolcrib.execute.caller import Caller
@@ -52,11 +51,6 @@ class CallRefused(Exception):
     ) -> None:
         super().__init__(message)
         self.error = CallError(code, phase, message, schema=schema, ticket=ticket)
-
-
-def join_names(names: Sequence[str]) -> str:
-    """Names for a message; "none" where there are none."""
-    return ", ".join(names) or "none"
 
 
 _CALLABLE = ("ready", "asleep")

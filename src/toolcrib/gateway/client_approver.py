@@ -1,7 +1,7 @@
 """Asks the person at a client, by elicitation, before a call that needs leave.
 
 It is the first way to answer. Where nobody can be asked so, or nobody answers, the call gets a
-ticket, and the operator decides about that (`toolcrib approvals`).
+ticket, and the operator decides about that (`toolcrib approvals allow`).
 """
 
 import json

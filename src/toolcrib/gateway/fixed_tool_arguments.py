@@ -29,7 +29,7 @@ class CallRequest:
 
 
 def read_call(given: JsonObject, deepest: int = DEEPEST) -> CallRequest:
-    """The call that the arguments of a call tool mean. Raises `Refused` where they have no name."""
+    """The call that the arguments of a call tool mean. Raises `CallRefused` without a name."""
     rest = dict(given)
     handle = rest.pop("set", "")
     name = _pop_name(rest)

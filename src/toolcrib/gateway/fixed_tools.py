@@ -69,7 +69,7 @@ class FrontRequest:
 
 
 class FixedTools:
-    """The fixed tools of one guest. Raise `Refused`, and nothing else, for what a model says."""
+    """The fixed tools of one principal. What a model says wrong raises `CallRefused`, no more."""
 
     def __init__(self, side: CallerView, sets: RevealSets) -> None:
         self._side = side
@@ -77,7 +77,7 @@ class FixedTools:
         self._check = ArgumentCheck()
 
     async def run(self, name: str, given: JsonObject, asking: FrontRequest) -> Result:
-        """Run one of them. Raises `Refused`."""
+        """Run one of them. Raises `CallRefused`."""
         if name == SEARCH:
             return await self._search(self._checked(name, given, read_search), asking)
         if name == DESCRIBE:
@@ -141,7 +141,7 @@ class FixedTools:
         return outcome_result(outcome, modern=asking.modern)
 
     def _shown(self, entry: Entry, handle: str) -> str:
-        """The pin that a set has of an entry; "" without a set. Raises `Refused`."""
+        """The pin that a set has of an entry; "" without a set. Raises `CallRefused`."""
         if not handle:
             return ""
         pins = self._sets.pins(handle)

@@ -4,11 +4,13 @@ Verdicts are written here and nowhere else. Nothing that a model can reach may i
 """
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
+from toolcrib.errors import AmbiguousName, ConfigError
 from toolcrib.names.origin import Origin, overlaps
+from toolcrib.pool import NameResolver, ambiguous_name
 from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp import McpSource, ReviewStatus
@@ -139,16 +141,15 @@ def find_item(name: str, items: Sequence[ReviewItem]) -> ReviewItem:
     Raises `AmbiguousName` with the candidates, or `UnknownTool` with the nearest names. A name that
     could be another server's tool is ambiguous even where only one of them waits.
     """
-    found = [item for item in items if item.spelt_out == name]
-    found = found or [item for item in items if item.name == name]
-    found = found or [item for item in items if item.tool == name]
-    if len(found) > 1 or any(item.overlaps and item.name == name for item in found):
-        names = ", ".join(item.spelt_out for item in found)
-        raise AmbiguousName(f"{name!r} may mean a tool of several servers; say which: {names}")
-    if not found:
-        near = ", ".join(nearest(name, [item.spelt_out for item in items])) or "none"
-        raise UnknownTool(f"no tool {name!r} waits for review. Nearest: {near}")
-    return found[0]
+    full = Counter(item.spelt_out for item in items)
+    if full[name] > 1:  # one server has "/" in its name, or a tool of it has
+        raise AmbiguousName(f"{name!r} is a tool of two servers; rename one of them")
+    by_name = {item.spelt_out: item for item in items}
+    names = NameResolver(by_name, lambda item: (item.name, item.tool), where="waits for review")
+    item = names.resolve(name)
+    if item.overlaps and item.name == name:
+        raise ambiguous_name(name, [item.spelt_out])
+    return item
 
 
 def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[ReviewItem]:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Protocol
 
-from toolcrib.execute import CallRefused, join_names
+from toolcrib.execute import CallRefused
 from toolcrib.model import Answer, ConversationTokens, Entry, Hit, ToolInfo
 from toolcrib.search.parse import Free, Select, parse
 from toolcrib.search.rewrite import MOST_INTENTS, intents
@@ -140,11 +140,12 @@ def _needs(answer: Answer) -> int:
 def unrevealed(name: str, deferred: Iterable[str]) -> CallRefused:
     """A tool that waits for a search, with the query that reveals it."""
     others = [other for other in deferred if other != name]
+    near = ", ".join(nearest(name, others)) or "none"
     message = (
         f"{name!r} is not loaded: search first."
         f" Call {SEARCH_TOOL_NAME} with the query 'select:{name}',"
         " then call it with the parameters that it has."
-        f" Nearest: {join_names(nearest(name, others))}"
+        f" Nearest: {near}"
     )
     return CallRefused("not_revealed", "state", message)
 

@@ -14,7 +14,7 @@ WAIT = Tool(name="wait", description="Take a while.", input_schema={"type": "obj
 HOLD = Tool(name="hold", description="Take until let go.", input_schema={"type": "object"})
 
 
-class StandIn:
+class EchoServer:
     """One guest's window."""
 
     def __init__(self, crib: Crib, guest: Principal, let_go: asyncio.Event) -> None:
@@ -41,16 +41,16 @@ class StandIn:
         return CallToolResult(content=[TextContent(type="text", text=text)])
 
 
-class Windows:
+class EchoServers:
     """All of them."""
 
     def __init__(self, crib: Crib) -> None:
         self._crib = crib
-        self._all: dict[str, StandIn] = {}
+        self._all: dict[str, EchoServer] = {}
         self.let_go = asyncio.Event()
 
-    def of(self, guest: Principal) -> StandIn:
-        return self._all.setdefault(guest.caller.id, StandIn(self._crib, guest, self.let_go))
+    def of(self, guest: Principal) -> EchoServer:
+        return self._all.setdefault(guest.caller.id, EchoServer(self._crib, guest, self.let_go))
 
     def close(self) -> None:
         self._all.clear()

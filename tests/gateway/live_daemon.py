@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.gateway import standing_in
+from tests.gateway import echo_servers
 from tests.gateway.daemons import place_in, serving
 from tests.sources.mcp.faking import FAKE
 from tests.waiting import until_async
@@ -36,7 +36,7 @@ def entry(*modes: str, **others: Any) -> dict[str, Any]:
     return {"command": sys.executable, "args": args, "permission": {"*": "read"}, **others}
 
 
-class Kitchen:
+class LiveDaemon:
     """The files of a daemon in their folder, and what one sees of it from outside."""
 
     def __init__(self, folder: Path) -> None:
@@ -65,7 +65,7 @@ class Kitchen:
         opened = daemons.DaemonSetup(
             opening.lasting_settings,
             lambda settings: Crib.from_settings(settings, loop=loop),
-            options.pop("windows", standing_in.Windows),
+            options.pop("windows", echo_servers.EchoServers),
             opening.files,
         )
         async with serving(self.folder, opening=opened, **options) as (daemon, _):

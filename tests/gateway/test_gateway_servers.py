@@ -1,6 +1,6 @@
 import pytest
 
-from tests.gateway.fronts import Workshop
+from tests.gateway.clients import Workshop
 from toolcrib.gateway import Principal, server
 from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.server import GatewayServers
@@ -19,7 +19,7 @@ def test_a_guest_keeps_their_window_and_shares_it_with_nobody():
 
 
 def test_there_are_not_too_many_and_none_that_is_gone_listens(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(server, "MOST_WINDOWS", 2)
+    monkeypatch.setattr(server, "MOST_SERVERS", 2)
     shop = Workshop()
     every = GatewayServers(shop.crib)
     ann = every.of(Principal("ann"))
@@ -28,6 +28,6 @@ def test_there_are_not_too_many_and_none_that_is_gone_listens(monkeypatch: pytes
     every.of(Principal("eve"))
     assert every.of(Principal("ann")) is ann
     listening = shop.crib.pool.events._listeners["TOOLS_UPDATED"]
-    assert len([each for each in listening if "Window" in str(each)]) == 2
+    assert len([each for each in listening if "GatewayServer" in str(each)]) == 2
     every.close()
-    assert not [each for each in listening if "Window" in str(each)]
+    assert not [each for each in listening if "GatewayServer" in str(each)]

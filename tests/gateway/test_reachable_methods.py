@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from mcp_types import methods
 
-from tests.gateway.fronts import ERAS, Era, Workshop, asked, connected, error_of
+from tests.gateway.clients import ERAS, Era, Workshop, asked, connected, error_of
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 
 SERVED = {

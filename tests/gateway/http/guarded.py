@@ -17,7 +17,7 @@ HOST = f"127.0.0.1:{PORT}"
 JSON = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 
 
-class Edging:
+class Guarded:
     """The edge, and who got through it. A key `small` is good for the profile `small` alone."""
 
     def __init__(self, folder: Path, **gateway: Any) -> None:

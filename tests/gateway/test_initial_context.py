@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.gateway.fronts import Workshop, asked, connected
+from tests.gateway.clients import Workshop, asked, connected
 from toolcrib.gateway import EffectiveMode, Principal, initial_context
 from toolcrib.gateway.instructions import BUDGET
 from toolcrib.gateway.principal import Profile

@@ -1,6 +1,6 @@
 """A gateway of its own over standard streams, in front of one fake server.
 
-python serving.py COMMAND [ARGUMENT...]
+python stdio_gateway.py COMMAND [ARGUMENT...]
 """
 
 import asyncio
