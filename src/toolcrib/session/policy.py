@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from toolcrib.model import Entry, SearchMode, ToolInfo
-from toolcrib.names.patterns import any_grants
-from toolcrib.search.filters import Scope, barred
+from toolcrib.access import Scope, why_barred
+from toolcrib.model import DeferralTrigger, Entry, ToolInfo
+from toolcrib.names import any_grants
 from toolcrib.session.deferred_summary import DeferStyle, is_smaller_than_stub, summarize_deferred
 from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES
 
@@ -24,7 +24,7 @@ from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES
 class Deferral:
     """What the settings say about deferral; each is described in docs/settings.md."""
 
-    mode: SearchMode = field(default_factory=SearchMode)
+    mode: DeferralTrigger = field(default_factory=DeferralTrigger)
     threshold: int = 15
     never_defer: frozenset[str] = frozenset()
     style: DeferStyle = "hidden"
@@ -113,7 +113,7 @@ def is_offered(entry: Entry, scope: Scope) -> bool:
         and entry.state != "changed"
         and entry.name not in scope.bound
         and entry.name not in SEARCH_TOOL_NAMES
-        and not barred(entry, scope)
+        and not why_barred(entry, scope)
     )
 
 

@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic import ValidationError as PydanticError
 
 from toolcrib.errors import ConfigError
-from toolcrib.model import SearchMode
+from toolcrib.model import DeferralTrigger
 from toolcrib.settings.paths import rules_file
 from toolcrib.settings.sections import (
     REMOVED,
@@ -101,7 +101,7 @@ class Settings(Section):
     @field_validator("tool_search")
     @classmethod
     def _is_mode(cls, text: str) -> str:
-        SearchMode.read(text)
+        DeferralTrigger.read(text)
         return text
 
     @model_validator(mode="wrap")
