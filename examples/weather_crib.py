@@ -8,10 +8,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from toolcrib import Crib
-from toolcrib.testing import CallTool, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Say, ScriptedModel, SearchTools
 
 SCRIPT = [
-    Search("weather forecast"),
+    SearchTools("weather forecast"),
     CallTool("get_forecast", {"city": "Oslo", "days": 2}),
     Say("It stays sunny in Oslo."),
 ]
