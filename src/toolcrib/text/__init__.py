@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from toolcrib.text.redactor import REDACTED, SHORTEST_SECRET, Redactor
     from toolcrib.text.spelling import MOST_EDITS, likeness, nearest_names, typos
     from toolcrib.text.stopwords import (
-        CHINESE_ENDINGS,
-        CHINESE_OPENINGS,
         ENGLISH_STOPWORDS,
         without_wrapping,
     )
@@ -55,8 +53,6 @@ if TYPE_CHECKING:
         parse_strictly,
         plain_json,
         read_json,
-        strict_canonical_json,
-        strict_json_digest,
     )
     from toolcrib.text.tokens import (
         TokenCounter,
@@ -65,7 +61,6 @@ if TYPE_CHECKING:
         token_counter,
         tool_definition,
     )
-    from toolcrib.text.traditional import simplified
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -80,8 +75,6 @@ else:
             "redactor": ("REDACTED", "SHORTEST_SECRET", "Redactor"),
             "spelling": ("MOST_EDITS", "likeness", "nearest_names", "typos"),
             "stopwords": (
-                "CHINESE_ENDINGS",
-                "CHINESE_OPENINGS",
                 "ENGLISH_STOPWORDS",
                 "without_wrapping",
             ),
@@ -96,8 +89,6 @@ else:
                 "parse_strictly",
                 "plain_json",
                 "read_json",
-                "strict_canonical_json",
-                "strict_json_digest",
             ),
             "tokens": (
                 "TokenCounter",
@@ -106,13 +97,10 @@ else:
                 "token_counter",
                 "tool_definition",
             ),
-            "traditional": ("simplified",),
         },
     )
 
 __all__ = [
-    "CHINESE_ENDINGS",
-    "CHINESE_OPENINGS",
     "ENGLISH_STOPWORDS",
     "LANGUAGE_NAMES",
     "MOST_EDITS",
@@ -152,11 +140,8 @@ __all__ = [
     "printable",
     "read_json",
     "show_hidden",
-    "simplified",
     "size_in_words",
     "stems",
-    "strict_canonical_json",
-    "strict_json_digest",
     "terms",
     "token_counter",
     "tool_definition",
