@@ -37,7 +37,14 @@ if TYPE_CHECKING:
     from toolcrib.text.pages import line_count, page_at, page_starts, size_in_words
     from toolcrib.text.pattern import BadPattern, compile_pattern
     from toolcrib.text.redactor import REDACTED, SHORTEST_SECRET, Redactor
-    from toolcrib.text.spelling import MOST_EDITS, likeness, nearest_names, typos
+    from toolcrib.text.spelling import (
+        MOST_EDITS,
+        did_you_mean,
+        likeness,
+        list_nearest,
+        nearest_names,
+        typos,
+    )
     from toolcrib.text.stopwords import (
         ENGLISH_STOPWORDS,
         without_wrapping,
@@ -73,7 +80,14 @@ else:
             "pages": ("line_count", "page_at", "page_starts", "size_in_words"),
             "pattern": ("BadPattern", "compile_pattern"),
             "redactor": ("REDACTED", "SHORTEST_SECRET", "Redactor"),
-            "spelling": ("MOST_EDITS", "likeness", "nearest_names", "typos"),
+            "spelling": (
+                "MOST_EDITS",
+                "did_you_mean",
+                "likeness",
+                "list_nearest",
+                "nearest_names",
+                "typos",
+            ),
             "stopwords": (
                 "ENGLISH_STOPWORDS",
                 "without_wrapping",
@@ -120,6 +134,7 @@ __all__ = [
     "check_json_size",
     "compile_pattern",
     "detect_language",
+    "did_you_mean",
     "estimate_tokens",
     "find_hidden",
     "find_lines",
@@ -130,6 +145,7 @@ __all__ = [
     "json_digest",
     "likeness",
     "line_count",
+    "list_nearest",
     "load_glossary",
     "most_tokens",
     "nearest_names",
