@@ -17,7 +17,7 @@ from toolcrib.model import Entry
 from toolcrib.pool import TOOLS_UPDATED, Pool, ToolsUpdated
 from toolcrib.settings import Settings
 from toolcrib.store import SqliteStore, VectorFile
-from toolcrib.wiring import embedder_of, weights_of
+from toolcrib.wiring import embedder_of
 
 
 class LiveIndex:
@@ -178,11 +178,11 @@ class LiveIndex:
                 return stored if stored and fits else self._in_memory()
 
     def _in_memory(self) -> Catalog:
-        engine = MemoryEngine(weights_of(self._settings))
+        engine = MemoryEngine()
         return Catalog(engine, self._cached_embedder, later=self._embeds_later, say=self._say)
 
     def _stored(self) -> Catalog:
-        engine = SqliteEngine(self.store, weights_of(self._settings))
+        engine = SqliteEngine(self.store)
         return Catalog(engine, self._cached_embedder, later=self._embeds_later, say=self._say)
 
     @cached_property

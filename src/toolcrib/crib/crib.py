@@ -22,6 +22,16 @@ from threading import RLock
 from types import ModuleType, TracebackType
 from typing import Self, Unpack, overload
 
+from toolcrib.crib.fleet import Fleet, OffersListener
+from toolcrib.crib.live_index import LiveIndex
+from toolcrib.crib.unavailable_servers import (
+    MOST_SERVERS,
+    ServerPurposes,
+    matching_servers,
+    may_see_server,
+    query_stems,
+    server_of_name,
+)
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.execute import (
@@ -35,10 +45,8 @@ from toolcrib.execute import (
     VisibleTools,
     unknown_tool_message,
 )
-from toolcrib.fleet import Fleet, OffersListener
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.protocol import Progress, View
-from toolcrib.live_index import LiveIndex
 from toolcrib.model import (
     Answer,
     Call,
@@ -88,14 +96,6 @@ from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
 from toolcrib.text.tokens import token_counter
 from toolcrib.tools.own import Own
-from toolcrib.unavailable_servers import (
-    MOST_SERVERS,
-    ServerPurposes,
-    matching_servers,
-    may_see_server,
-    query_stems,
-    server_of_name,
-)
 from toolcrib.uses import UseAdvice, UseHints, UseHistory, unresolved_links
 from toolcrib.wiring import (
     app_rules_of,
@@ -137,7 +137,6 @@ class Crib:
         self._audit = audit_of(self.settings)
         self._uses = UseHistory(
             None if self.settings.store_path == ":memory:" else self._shelf.store_if_there,
-            half_life_days=self.settings.search.learn_half_life_days,
         )
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
         self._advice = UseAdvice(self._uses, self.pool, boost=learns)

@@ -16,6 +16,7 @@ from tests.gateway.fronts import ERAS, Era, asked, connected, words
 from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib import Crib, Settings
 from toolcrib.cli.app import app
+from toolcrib.crib.unavailable_servers import package_of, purpose, query_stems
 from toolcrib.execute import Caller
 from toolcrib.gateway import EffectiveMode, Principal
 from toolcrib.gateway.principal import Profile
@@ -27,7 +28,6 @@ from toolcrib.sources.mcp.outcome import StartFailure
 from toolcrib.sources.mcp.status import missing_variables, why_unavailable
 from toolcrib.text.glossary import Glossary
 from toolcrib.text.words import roots
-from toolcrib.unavailable_servers import package_of, purpose, query_stems
 
 FAKE_ARGS = ["-S", str(FAKE), "tool=post_message"]
 SLACK = {
