@@ -48,9 +48,9 @@ def package(tmp_path: Path) -> Package:
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("LOOK_S", "SHOWN_S", "ASIDE_S"):
+    for name in ("LOOK_EVERY_S", "QUICK_INSTALL_S", "ASIDE_S"):
         monkeypatch.setattr(startup, name, 0.05)
-    for name in ("FIRST_S", "EVERY_S"):
+    for name in ("FIRST_PROGRESS_S", "PROGRESS_EVERY_S"):
         monkeypatch.setattr(start_news, name, 0.05)
 
 
