@@ -3,15 +3,14 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from toolcrib.embed.choose import make_embedder
-from toolcrib.embed.protocol import Embedder
+from toolcrib.embed import Embedder, make_embedder
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Audit, CallPolicy, Rule, Rulebook, Tickets, no_rules
 from toolcrib.model import DeferralTrigger
-from toolcrib.search.rules import ArmWeights, Rules
+from toolcrib.search import ArmWeights, SearchRules
 from toolcrib.session import Deferral, SessionOptions
 from toolcrib.settings import ServerApproval, Settings, own_servers_file
-from toolcrib.sources.apps.rules import AppRules, Patience
+from toolcrib.sources.apps import AppRules, AppTimeouts
 from toolcrib.sources.mcp import install_key
 from toolcrib.store import AuditFile, Retention, TicketFile
 
@@ -32,10 +31,10 @@ def fit_in_place(old: Settings, new: Settings) -> bool:
     return same and learns and not (new.builtin_tools and unguarded)
 
 
-def rules_of(settings: Settings) -> Rules:
+def rules_of(settings: Settings) -> SearchRules:
     """The rules of search that the settings make."""
     said = settings.search
-    return Rules(
+    return SearchRules(
         limit=said.limit,
         most=said.most,
         schemas=said.schemas,
@@ -115,7 +114,7 @@ def habits_of(settings: Settings, deferral: Deferral) -> SessionOptions:
 def app_rules_of(settings: Settings) -> AppRules:
     """The rules about apps that the settings make."""
     said = settings.apps
-    patience = Patience(said.start_timeout_s, said.idle_timeout_s)
+    patience = AppTimeouts(said.start_timeout_s, said.idle_timeout_s)
     return AppRules(said.launch, frozenset(said.trusted), patience)
 
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.gateway import standing_in
+from tests.gateway import echo_servers
 from tests.waiting import HANG_S
 from toolcrib.connect import ConnectOptions, DaemonFiles, DaemonInfo, locate_daemon
 from toolcrib.crib import Crib
@@ -16,8 +16,8 @@ from toolcrib.gateway import DEFAULT_PROFILE, Keys, server
 from toolcrib.gateway import daemon as daemons
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.daemon_lock import DaemonLock
-from toolcrib.run_folder import FOLDER
 from toolcrib.settings import Settings
+from toolcrib.system import RUN_FOLDER_VARIABLE
 
 INITIALIZE = {
     "protocolVersion": "2025-11-25",
@@ -36,7 +36,11 @@ def bare(**others: Any) -> Settings:
 
 def environ(folder: Path) -> dict[str, str]:
     """An environment whose daemon is in this folder."""
-    return {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], FOLDER: str(folder / "run")}
+    return {
+        "HOME": os.environ["HOME"],
+        "PATH": os.environ["PATH"],
+        RUN_FOLDER_VARIABLE: str(folder / "run"),
+    }
 
 
 def place_in(folder: Path) -> DaemonFiles:
@@ -58,7 +62,7 @@ async def serving(
     settings: Settings | None = None,
     *,
     crib: Callable[[], Crib] | None = None,
-    windows: Callable[[Crib], server.PrincipalServers] = standing_in.Windows,
+    windows: Callable[[Crib], server.PrincipalServers] = echo_servers.EchoServers,
     opening: daemons.DaemonSetup | None = None,
     **options: Any,
 ) -> AsyncGenerator[tuple[Daemon, Reached]]:
@@ -81,7 +85,7 @@ async def serving(
 def opened(
     settings: Settings | None = None,
     crib: Callable[[], Crib] | None = None,
-    windows: Callable[[Crib], server.PrincipalServers] = standing_in.Windows,
+    windows: Callable[[Crib], server.PrincipalServers] = echo_servers.EchoServers,
 ) -> daemons.DaemonSetup:
     """How a daemon comes to what it serves: by settings, or by a crib that is made by hand."""
 

@@ -1,11 +1,12 @@
-"""The command `toolcrib rules`."""
+"""The commands `toolcrib rules`: list, remove."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
+from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
 from toolcrib.cli.verdicts import tools_in
 from toolcrib.errors import ConfigError
@@ -24,7 +25,7 @@ WORDS = {
 }
 
 
-class Placed(NamedTuple):
+class NumberedRule(NamedTuple):
     """A rule with its place in the order, and where it stands."""
 
     number: int
@@ -32,42 +33,54 @@ class Placed(NamedTuple):
     file: str
 
 
-def rules_command(
-    context: typer.Context,
-    action: Annotated[
-        Literal["list", "remove"], typer.Argument(help="`list` or `remove`.")
-    ] = "list",
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The rule to remove.")] = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Show the rules about calls in their order, or remove one.
+def list_rules(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the rules about calls in their order.
 
     The first that fits a tool decides. With each stands how many tools it fits now, and for how
-    many of them it decides; at the end, what holds where no rule fits. `toolcrib allow`, `ask` and
-    `deny` write rules.
-
-        toolcrib rules
-        toolcrib rules remove 2
+    many of them it decides; at the end, what holds where no rule fits.
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     settings = opening.settings()
-    if action == "remove":
-        _remove(settings, number)
     book = rulebook_of(settings, RuleFile(rules_file()).rules)
     placed = _placed(book, settings)
     with opening.crib() as crib:
         tools = list(tools_in(crib))
-    if as_json:
-        print_json(_whole(placed, tools, book))
-    else:
-        _show(placed, tools, book)
+    print_json(_whole(placed, tools, book)) if as_json else _show(placed, tools, book)
 
 
-def _placed(book: Rulebook, settings: Settings) -> list[Placed]:
+def remove_rule(
+    context: typer.Context,
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The rule to remove.")],
+    as_json: AsJson = False,
+) -> None:
+    """Remove a rule by its number, and list the others.
+
+    toolcrib rules remove 2
+    """
+    opening: GlobalOptions = context.obj
+    _remove(opening.settings(), number)
+    list_rules(context, as_json=as_json)
+
+
+RULES = CommandGroup(
+    """Show the rules about calls, or remove one.
+
+`toolcrib allow`, `ask` and `deny` write rules.
+
+    toolcrib rules list
+    toolcrib rules remove 2
+""",
+    {"list": list_rules, "remove": remove_rule},
+)
+
+
+def _placed(book: Rulebook, settings: Settings) -> list[NumberedRule]:
     written = [(rule, "rules.json") for rule in book.written()]
     named = settings.file.name if settings.file else "config.toml"
     configured = [(rule, named) for rule in book.rules]
-    return [Placed(n, rule, file) for n, (rule, file) in enumerate([*written, *configured], 1)]
+    return [
+        NumberedRule(n, rule, file) for n, (rule, file) in enumerate([*written, *configured], 1)
+    ]
 
 
 def _remove(settings: Settings, number: int) -> None:
@@ -78,14 +91,16 @@ def _remove(settings: Settings, number: int) -> None:
     if len(written) < number <= len(written) + len(settings.approval.rules):
         file = settings.file or "config.toml"
         raise ConfigError(f"rule {number} stands in the settings ({file}); take it out there")
-    raise ConfigError(f"there is no rule {number or ''}; `toolcrib rules` shows their numbers")
+    raise ConfigError(f"there is no rule {number}; `toolcrib rules list` shows their numbers")
 
 
-def _fits(placed: Placed, tools: Sequence[Entry]) -> list[Entry]:
+def _fits(placed: NumberedRule, tools: Sequence[Entry]) -> list[Entry]:
     return [each for each in tools if placed.rule.touches(each)]
 
 
-def _decides(placed: Placed, every: Sequence[Placed], tools: Sequence[Entry]) -> list[Entry]:
+def _decides(
+    placed: NumberedRule, every: Sequence[NumberedRule], tools: Sequence[Entry]
+) -> list[Entry]:
     """Of what it fits, that which no rule before it fits, for callers of its profile."""
     profile = placed.rule.profile
     before = [
@@ -94,7 +109,7 @@ def _decides(placed: Placed, every: Sequence[Placed], tools: Sequence[Entry]) ->
     return [each for each in _fits(placed, tools) if not any(rule.touches(each) for rule in before)]
 
 
-def _whole(placed: Sequence[Placed], tools: Sequence[Entry], book: Rulebook) -> object:
+def _whole(placed: Sequence[NumberedRule], tools: Sequence[Entry], book: Rulebook) -> object:
     return {
         "rules": [
             {
@@ -113,7 +128,7 @@ def _whole(placed: Sequence[Placed], tools: Sequence[Entry], book: Rulebook) -> 
     }
 
 
-def _show(placed: Sequence[Placed], tools: Sequence[Entry], book: Rulebook) -> None:
+def _show(placed: Sequence[NumberedRule], tools: Sequence[Entry], book: Rulebook) -> None:
     screen = console()
     if placed:
         columns = (">", "verdict", "pattern", "kind", "profile", "?from", ">fits", ">decides")

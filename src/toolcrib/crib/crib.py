@@ -22,6 +22,14 @@ from threading import RLock
 from types import ModuleType, TracebackType
 from typing import Self, Unpack, overload
 
+from toolcrib.access import (
+    Scope,
+    allows_source,
+    count_unreviewed,
+    hidden_names,
+    why_barred,
+    why_hidden,
+)
 from toolcrib.crib.fleet import Fleet, OffersListener
 from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.unavailable_servers import (
@@ -32,7 +40,7 @@ from toolcrib.crib.unavailable_servers import (
     query_stems,
     server_of_name,
 )
-from toolcrib.embed.protocol import Embedder
+from toolcrib.embed import Embedder
 from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.execute import (
     ApprovalRequest,
@@ -43,14 +51,11 @@ from toolcrib.execute import (
     RuleFile,
     Tickets,
     VisibleTools,
-    unknown_tool_message,
 )
-from toolcrib.index.catalog import Catalog
-from toolcrib.index.protocol import Progress, View
+from toolcrib.index import Catalog, Progress, View
 from toolcrib.model import (
     Answer,
     Call,
-    CallError,
     Entry,
     InputHandler,
     Json,
@@ -64,11 +69,7 @@ from toolcrib.model import (
 )
 from toolcrib.model import ProgressHandler as CallProgress
 from toolcrib.pool import EntryCache, Pool, warm_up_best
-from toolcrib.search.answer import answer
-from toolcrib.search.explain import Explanation, explain
-from toolcrib.search.filters import Scope, barred, hidden, lets_through, unreviewed, verdict
-from toolcrib.search.pipeline import Search
-from toolcrib.search.tongues import spoken_alone
+from toolcrib.search import Explanation, Search, answer_query, explain, monolingual_share
 from toolcrib.session import (
     Deferral,
     DeferralPlan,
@@ -81,21 +82,24 @@ from toolcrib.session import (
     skill_file_text,
 )
 from toolcrib.settings import Settings, default_settings
-from toolcrib.sources.apps.apps import Apps
-from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.sources.configured import configured, mcp_rules
-from toolcrib.sources.function import ToolFacts
-from toolcrib.sources.last_good import LastGood
+from toolcrib.sources import (
+    FunctionSource,
+    Source,
+    ToolFacts,
+    WatchableSource,
+    mcp_rules,
+    public_functions,
+    read_skill_file,
+    skill_files,
+    sources_from_settings,
+)
+from toolcrib.sources.apps import AppRegistry
 from toolcrib.sources.mcp import McpSource, RefreshResult, open_added_servers, read_servers
 from toolcrib.sources.mcp import ServerEntry as McpEntry
-from toolcrib.sources.modules import public_functions
-from toolcrib.sources.protocol import Source, Watched
-from toolcrib.sources.skill_files import read_skill_file, skill_files
 from toolcrib.store import StoredReveals
-from toolcrib.text.glossary import load_glossary
-from toolcrib.text.language import Language
-from toolcrib.text.tokens import token_counter
-from toolcrib.tools.own import Own
+from toolcrib.system import LastGoodCopies
+from toolcrib.text import Language, load_glossary, token_counter
+from toolcrib.tools import OwnFiles
 from toolcrib.uses import UseAdvice, UseHints, UseHistory, unresolved_links
 from toolcrib.wiring import (
     app_rules_of,
@@ -141,15 +145,18 @@ class Crib:
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
         self._advice = UseAdvice(self._uses, self.pool, boost=learns)
         self._tickets = tickets_of(self.settings)
-        self._rule_file = RuleFile(self.settings.rules_file, LastGood(self.settings.state_folder))
+        self._rule_file = RuleFile(
+            self.settings.rules_file, LastGoodCopies(self.settings.state_folder)
+        )
         self._door = Door(
             self.pool,
             policy_of(self.settings, self._rule_file.rules),
             audit=self._audit,
             tickets=self._tickets,
             heard=self._heard,
+            why_unknown=self.why_unknown,
         )
-        self._functions = BuiltinSource(named_by="program")
+        self._functions = FunctionSource(named_by="program")
         self._added = False
         self._fleet = Fleet(self.pool, self._changing, self._refresh)
         self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], frozenset[str]]()
@@ -171,7 +178,7 @@ class Crib:
         run until this is closed, and `close` is then called from another thread.
         """
         crib = cls(settings)
-        found = configured(settings, crib._functions, loop)
+        found = sources_from_settings(settings, crib._functions, loop)
         crib._problems = found.problems
         crib.add_source(*found.sources)
         crib._fleet.open(found.servers)
@@ -241,7 +248,7 @@ class Crib:
         with self._changing:
             self._problems += self.pool.add(*sources)
         for source in sources:
-            if isinstance(source, Watched):
+            if isinstance(source, WatchableSource):
                 source.watch(partial(self._refresh, source))
 
     def add_mcp(self, server: str | Path | Mapping[str, Json], **entry: Unpack[McpEntry]) -> None:
@@ -270,7 +277,7 @@ class Crib:
         """
         if not fit_in_place(self.settings, settings):
             return False
-        found = read_servers(settings.mcp_config, LastGood(settings.state_folder))
+        found = read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
         self._glossary = load_glossary(settings.search.glossaries)
         self._rules = rules_of(settings)
         self._door.policy = policy_of(settings, self._rule_file.rules)
@@ -302,7 +309,7 @@ class Crib:
         seen = self._scope(scope or caller.scope)
         self._gathered()
         with self._shelf.view() as (catalog, view):
-            found = answer(query, self._search(catalog, view, query, seen))
+            found = answer_query(query, self._search(catalog, view, query, seen))
         found = self._mentioning_reviews(found, seen)
         if not query.kinds or "tool" in query.kinds:
             found = self._mentioning_servers(self._mentioning_listing(found, seen), seen)
@@ -323,7 +330,7 @@ class Crib:
         caller = self._scope(scope)
         with self._shelf.view() as (catalog, view):
             search = self._search(catalog, view, query, caller)
-            return explain(query, entry, verdict(entry, caller), search)
+            return explain(query, entry, why_hidden(entry, caller), search)
 
     def hints(self, name: str) -> UseHints:
         """What a capability is used with, by declared links and by recorded use.
@@ -371,8 +378,6 @@ class Crib:
             ask=ask,
             log=log,
         )
-        if outcome.error and outcome.error.code == "unknown_tool":
-            outcome = Outcome(error=self._explained(outcome.error, name, caller))
         return self._door.paged(outcome, caller) if paged else outcome
 
     def session(
@@ -457,7 +462,7 @@ class Crib:
         return self._seen.get(
             entries,
             scope,
-            lambda: {name: each for name, each in entries.items() if not barred(each, scope)},
+            lambda: {name: each for name, each in entries.items() if not why_barred(each, scope)},
         )
 
     def why_unknown(self, name: str, caller: Caller = HOST) -> str:
@@ -589,16 +594,11 @@ class Crib:
 
     def _mentioning_reviews(self, found: Answer, scope: Scope) -> Answer:
         """The answer; where nothing was found, with how many tools nobody has approved yet."""
-        waiting = 0 if found.hits else unreviewed(self.pool.entries.values(), scope)
+        waiting = 0 if found.hits else count_unreviewed(self.pool.entries.values(), scope)
         if not waiting:
             return found
         said = f"Not searched: {waiting} that wait for the operator's review (`toolcrib review`)."
         return replace(found, note=f"{found.note} {said}".strip())
-
-    def _explained(self, error: CallError, name: str, caller: Caller) -> CallError:
-        """The error of a call of a name that nobody has, with the reason if a server is it."""
-        why = self.why_unknown(name, caller)
-        return replace(error, message=unknown_tool_message(name, why)) if why else error
 
     def _mentioning_servers(self, found: Answer, scope: Scope) -> Answer:
         """The answer, with the servers that it may be about and whose tools cannot be had."""
@@ -612,7 +612,7 @@ class Crib:
         """The answer, with which servers of this caller have not said yet what they have."""
         every = self.servers.items()
         names = [
-            name for name, each in every if each.listing and lets_through(each.id or "", scope)
+            name for name, each in every if each.listing and allows_source(each.id or "", scope)
         ]
         if not names:
             return found
@@ -623,7 +623,7 @@ class Crib:
 
     def _spoken_alone(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
         """Who needs a translation, remembered as long as the entries are these."""
-        return self._alone.get(entries, None, lambda: spoken_alone(entries.values()))
+        return self._alone.get(entries, None, lambda: monolingual_share(entries.values()))
 
     def _heard(self, caller: Caller, tool: str) -> None:
         self._uses.called(caller.id, tool)
@@ -642,8 +642,8 @@ class Crib:
             raise CallRefused("bad_arguments", "arguments", str(error)) from error
 
     @property
-    def _own(self) -> Own:
-        return Own.of(self.settings)
+    def _own(self) -> OwnFiles:
+        return OwnFiles.of(self.settings)
 
     def _host(self, caller: Caller) -> Host:
         """What a session of this caller reaches of the crib."""
@@ -680,7 +680,7 @@ class Crib:
     ) -> frozenset[str]:
         """What this caller does not get to see, remembered as long as the entries are these."""
         return self._hidden.get(
-            entries, (caller, kinds), lambda: hidden(entries.values(), caller, kinds)
+            entries, (caller, kinds), lambda: hidden_names(entries.values(), caller, kinds)
         )
 
     def _scope(self, scope: Scope | None) -> Scope:
@@ -695,9 +695,9 @@ class Crib:
         return caller if scope is caller.scope else replace(caller, scope=scope)
 
     @cached_property
-    def _apps(self) -> Apps:
+    def _apps(self) -> AppRegistry:
         """The apps that are known, in the pool, and whichever joins them."""
         rules = app_rules_of(self.settings)
-        apps = Apps(self.settings.state_folder / "apps", rules, joined=self.add_source)
+        apps = AppRegistry(self.settings.state_folder / "apps", rules, joined=self.add_source)
         self.add_source(*apps.sources)
         return apps

@@ -17,9 +17,8 @@ from typing import Any, cast, get_args
 from toolcrib.errors import ConfigError
 from toolcrib.execute.rulebook import Rule, Verdict
 from toolcrib.model import PermissionKind
-from toolcrib.plain_file import read_plain_file
-from toolcrib.sources.last_good import LastGood
-from toolcrib.text.nearest import nearest
+from toolcrib.system import LastGoodCopies, read_plain_file
+from toolcrib.text import nearest_names
 
 LARGEST_FILE = 1024 * 1024
 MOST_RULES = 1_000
@@ -36,7 +35,7 @@ class RuleFile:
     `last_good` knows what it said when it could last be used, whoever read it then.
     """
 
-    def __init__(self, path: Path | None, last_good: LastGood | None = None) -> None:
+    def __init__(self, path: Path | None, last_good: LastGoodCopies | None = None) -> None:
         self._path = path
         self._last_good = last_good
         self._reading = Lock()
@@ -155,7 +154,7 @@ def _rule(path: Path, number: int, said: object) -> Rule:
         raise ConfigError(f"{where}: is not an object; correct it")
     values = cast("Mapping[str, object]", said)
     for key in values.keys() - set(KEYS):
-        near = nearest(key, KEYS, limit=1, at_least=0)[0]
+        near = nearest_names(key, KEYS, limit=1, at_least=0)[0]
         raise ConfigError(f"{where}: there is no key {key!r}; the nearest is {near!r}")
     texts = {key: value for key, value in values.items() if isinstance(value, str) and value}
     if texts.keys() != values.keys():

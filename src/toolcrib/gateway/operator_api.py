@@ -21,8 +21,8 @@ from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
 from toolcrib.gateway.unix_listener import UnixListener, hang_up
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.connection_limiter import ConnectionLimiter
 from toolcrib.sources.mcp import REPORT_EVERY_S, McpSource, RefreshResult, find_server, start_phases
+from toolcrib.system import ConnectionLimiter
 
 MESSAGE_S = 30.0
 MOST_AT_ONCE = 16
@@ -183,7 +183,7 @@ def _decide(daemon: OperatedDaemon, id: str, *, allowed: bool) -> None:
     tickets = daemon.house.crib.tickets
     full = [each.id for each in tickets.waiting() if id and each.id.startswith(id)]
     if len(full) != 1 or not (tickets.approve(full[0]) if allowed else tickets.reject(full[0])):
-        told = "`toolcrib approvals` lists what does"
+        told = "`toolcrib approvals list` shows what does"
         raise ConfigError(f"no call waits under {id!r}, or not any more; {told}")
 
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from toolcrib.model import Capability, Entry, SkillInfo
-from toolcrib.search.names import is_identifier
-from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.sources.protocol import Source
-from toolcrib.text.nearest import nearest
+from toolcrib.search import is_identifier
+from toolcrib.sources import FunctionSource, Source
+from toolcrib.text import nearest_names
 
 LINK_COUNTS = 3
 """A declared link counts as if it had been used so often: it is there from the first day."""
@@ -86,7 +85,7 @@ def unresolved_links(
 ) -> Iterator[str]:
     """One message for each link of a tools.yaml that leads to no tool, or to several."""
     for source in sources:
-        if isinstance(source, BuiltinSource):
+        if isinstance(source, FunctionSource):
             for (_, link), place in source.links.items():
                 if problem := _link_problem(link, names, resolve(link)):
                     yield f"{place} {problem}"
@@ -109,7 +108,7 @@ def _link_problem(link: str, names: Sequence[str], meant: Sequence[Entry]) -> st
         case [_]:
             return ""
         case []:
-            near = nearest(link, names, limit=1)
+            near = nearest_names(link, names, limit=1)
             maybe = f"; did you mean {near[0]!r}?" if near else ""
             return f"no tool {link!r} here; correct it, or list its server with refresh{maybe}"
         case several:

@@ -15,9 +15,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from toolcrib.sources.private_file import Lock, make_folder
-from toolcrib.text.hidden import readable
-from toolcrib.text.redactor import Redactor
+from toolcrib.system import FileLock, make_private_folder
+from toolcrib.text import Redactor, printable
 
 FOLDER = "logs"
 MOST_BYTES = 1024 * 1024
@@ -74,7 +73,7 @@ class ServerLog:
         if path is None:
             return
         with suppress(OSError):
-            make_folder(path.parent)
+            make_private_folder(path.parent)
             if _append(path, lines) > MOST_BYTES:
                 _rotate(path)
 
@@ -147,7 +146,7 @@ class _Stderr:
 
 
 def _one_line(text: str, most: int) -> str:
-    line = readable(text).replace("\n", " ⏎ ").strip()
+    line = printable(text).replace("\n", " ⏎ ").strip()
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
@@ -168,7 +167,7 @@ def _append(path: Path, lines: str) -> int:
 
 def _rotate(path: Path) -> None:
     """Put a full file in the place of the old one, unless somebody else has done so."""
-    lock = Lock(path)
+    lock = FileLock(path)
     try:
         if path.stat().st_size > MOST_BYTES:
             path.replace(old_log(path))

@@ -9,7 +9,6 @@ from typing import NamedTuple, cast
 
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.config.server_entry import ServerEntry
 from toolcrib.sources.mcp.config.servers_file import TABLES, ServerConfigs, read_servers, read_table
@@ -25,7 +24,8 @@ from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource, RefreshResult
 from toolcrib.sources.mcp.trust import KEY_FILE, InstallState, ServerTrust, open_install_state
 from toolcrib.store import Decisions
-from toolcrib.text.nearest import nearest
+from toolcrib.system import LastGoodCopies
+from toolcrib.text import nearest_names
 
 CACHE_FOLDER = "mcp"
 LOGINS_FOLDER = "logins"
@@ -146,7 +146,7 @@ def open_server_files(
 
     Loads no SDK. Where they live: see `McpServers`.
     """
-    found = read_servers(files, LastGood(state_folder))
+    found = read_servers(files, LastGoodCopies(state_folder))
     return open_servers(found, state_folder, loop, rules)
 
 
@@ -167,7 +167,7 @@ def find_server(name: str, sources: Sequence[McpSource]) -> McpSource:
     for source in sources:
         if name in (source.server, source.id):
             return source
-    near = ", ".join(nearest(name, [source.server for source in sources])) or "none"
+    near = ", ".join(nearest_names(name, [source.server for source in sources])) or "none"
     raise ConfigError(f"no MCP server {name!r} is configured; nearest: {near}")
 
 

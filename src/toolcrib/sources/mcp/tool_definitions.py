@@ -5,14 +5,12 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, islice, takewhile
 
 from toolcrib.model import Defer, Json, JsonObject, ToolInfo
-from toolcrib.sources.definition import Definition
+from toolcrib.sources.definition import Definition, clean_tool, permission_from
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.listing import KnownServer, tools_by_name
 from toolcrib.sources.mcp.sanitize import TooLarge, bounded_json, without_surrogates
 from toolcrib.sources.mcp.trust import ServerJudgement, ToolJudgement
-from toolcrib.sources.permissions import permission_from
-from toolcrib.sources.scanned import cleaned
-from toolcrib.text.tokens import definition, estimate_tokens
+from toolcrib.text import estimate_tokens, tool_definition
 
 LONGEST_DESCRIPTION = 16 * 1024
 LONGEST_TITLE = 256
@@ -51,7 +49,7 @@ def define_tools(
             tools[name] = _withheld(config, name, judged)
         else:
             reader = _DefinitionReader(config, name, judged.shown)
-            tools[name] = cleaned(reader.tool(), *_pin_and_flags(judged, judged.shown))
+            tools[name] = clean_tool(reader.tool(), *_pin_and_flags(judged, judged.shown))
             problems += reader.problems
     return ToolDefinitions({**tools, **_loaded(config, tools)}, tuple(problems))
 
@@ -65,7 +63,7 @@ def _loaded(config: ServerConfig, tools: Mapping[str, ToolInfo]) -> Mapping[str,
     if config.defer is not None:
         return {}
     asking = [name for name, tool in tools.items() if tool.asks_to_load and tool.defer != "never"]
-    costs = accumulate(estimate_tokens(definition(tools[name])) for name in asking)
+    costs = accumulate(estimate_tokens(tool_definition(tools[name])) for name in asking)
     taken = takewhile(lambda each: each[1] <= MOST_LOADED_TOKENS, zip(asking, costs, strict=True))
     return {name: replace(tools[name], defer="never") for name, _ in islice(taken, MOST_LOADED)}
 
