@@ -71,17 +71,17 @@ def _refuse_named_twice(path: Path, settings: Settings) -> None:
         raise ConfigError(f"{path}: is read for servers as it stands; {todo}")
 
 
-def agree_and_apply(plan: ChangePlan, backups: Backups, choices: Consent) -> dict[str, object]:
+def agree_and_apply(plan: ChangePlan, backups: Backups, consent: Consent) -> dict[str, object]:
     """Show a plan, carry it out if that is agreed to, and say what became of it."""
-    if not choices.as_json:
-        show_plan(plan, brief=choices.guided)
+    if not consent.as_json:
+        show_plan(plan, brief=consent.guided)
     question = "Change both files?" if plan.added else "Change this file?"
-    if choices.guided:
+    if consent.guided:
         question = "Let the gateway take their place?" if plan.moved else "Let it use the gateway?"
-    done = plan.changes and choices.agreed(question)
+    done = plan.changes and consent.agreed(question)
     kept = apply_plan(plan, own_servers_file(), backups) if done else None
-    if not choices.as_json:
-        _tell_done(plan, kept, brief=choices.guided)
+    if not consent.as_json:
+        _tell_done(plan, kept, brief=consent.guided)
     return {
         "client": plan.target.client.name,
         "file": str(plan.target.path),
@@ -142,7 +142,7 @@ def tell(said: Iterable[tuple[str, str]]) -> None:
 
 
 def undo_all(
-    client: str, project: Path | None, settings: Settings, choices: Consent, *, force: bool
+    client: str, project: Path | None, settings: Settings, consent: Consent, *, force: bool
 ) -> None:
     """Undo the last change of each file that is meant. Raises `ConfigError`."""
     backups = Backups(settings.state_folder)
@@ -152,8 +152,8 @@ def undo_all(
         raise ConfigError(f"no change to a file {of} is on record, so there is none to undo")
     # One undoing may hand servers on to another's backup, so each is read when it is its turn.
     last = (backups.of(name, file)[-1] for name, file in files)
-    told = [_undo_one(each, backups, choices, force=force) for each in last]
-    if choices.as_json:
+    told = [_undo_one(each, backups, consent, force=force) for each in last]
+    if consent.as_json:
         print_json(told)
 
 
@@ -170,16 +170,16 @@ def _changed_files(client: str, project: Path | None, backups: Backups) -> list[
 
 
 def _undo_one(
-    backup: Backup, backups: Backups, choices: Consent, *, force: bool
+    backup: Backup, backups: Backups, consent: Consent, *, force: bool
 ) -> dict[str, object]:
     own = own_servers_file()
     undoing = plan_undo(backup, own, backups, force=force)
-    if not choices.as_json:
+    if not consent.as_json:
         _show_undo(undoing, own)
     done, kept = False, None
-    if choices.agreed("Put it back?"):
+    if consent.agreed("Put it back?"):
         kept, done = undo_change(undoing, own, backups, force=force), True
-        if not choices.as_json:
+        if not consent.as_json:
             console().print("  Put back.")
             tell([("what was there until now", str(kept or ""))])
     return {
@@ -209,10 +209,10 @@ def _show_undo(undoing: UndoPlan, own: Path) -> None:
 
 def take_over(
     found: list[ClientFile],
-    opening: GlobalOptions,
+    options: GlobalOptions,
     settings: Settings,
     profile: str,
-    choices: Consent,
+    consent: Consent,
 ) -> Iterator[dict[str, object]]:
     """One file after the other; each sees the servers that those before have brought.
 
@@ -222,29 +222,29 @@ def take_over(
     own = own_servers_file()
     for target in found:
         try:
-            plan = plan_import(target, ours, own, _shim_command(target, opening, profile))
+            plan = plan_import(target, ours, own, _shim_command(target, options, profile))
         except ConfigError as error:
             if len(found) == 1:
                 raise
             warn(str(error))
             continue
-        told = agree_and_apply(plan, backups, choices)
-        if told["done"] or choices.dry_run:
+        told = agree_and_apply(plan, backups, consent)
+        if told["done"] or consent.dry_run:
             ours += read_table(own, plan.added).servers
         yield told
 
 
-def _shim_command(target: ClientFile, opening: GlobalOptions, profile: str) -> ShimCommand:
+def _shim_command(target: ClientFile, options: GlobalOptions, profile: str) -> ShimCommand:
     """The shim that sees what this command sees.
 
     A project's file is shared with people who have Toolcrib elsewhere, so it names no path.
     """
     if target.project:
         return ShimCommand(BARE, profile=profile)
-    config = opening.config or (
+    config = options.config or (
         Path(os.environ[CONFIG_VARIABLE]) if os.environ.get(CONFIG_VARIABLE) else None
     )
-    options = ["--config", str(config.absolute())] if config else []
-    for file in opening.mcp_config:
-        options += ["--mcp-config", str(file.absolute())]
-    return ShimCommand(installed_command(), tuple(options), profile)
+    arguments = ["--config", str(config.absolute())] if config else []
+    for file in options.mcp_config:
+        arguments += ["--mcp-config", str(file.absolute())]
+    return ShimCommand(installed_command(), tuple(arguments), profile)
