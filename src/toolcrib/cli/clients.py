@@ -15,8 +15,7 @@ from toolcrib.cli.screen import AsJson, console, number, print_json, warn
 from toolcrib.client_config import (
     Backups,
     client_named,
-    exported_entries,
-    exported_text,
+    export_text,
     plan_export,
 )
 from toolcrib.gateway import profile_named
@@ -147,10 +146,10 @@ def export_command(
     settings = options.settings()
     ours = read_servers(settings.mcp_config).servers
     if print_only:
-        entries, left = exported_entries(client_named(client).layouts[0].shape, ours)
+        text, left = export_text(client_named(client), ours)
         for name, reason in left.items():
             warn(f"{name} is left out: {reason}")
-        sys.stdout.write(exported_text(client_named(client), entries))
+        sys.stdout.write(text)
         return
     consent = Consent(dry_run, yes, as_json)
     consent.refuse_silence()

@@ -8,7 +8,7 @@ from typing import Annotated, cast
 import typer
 
 from toolcrib.cli.approval_questions import ApprovalOption, settle_calls
-from toolcrib.cli.client_plans import client_files, client_files_named, take_over
+from toolcrib.cli.client_plans import client_files_named, take_over
 from toolcrib.cli.consent import Consent
 from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.refresh import list_servers, show_listing
@@ -24,7 +24,7 @@ from toolcrib.cli.screen import (
     table,
 )
 from toolcrib.cli.tokens import Saving, savings
-from toolcrib.client_config import Backups, Client, ClientFile, client_named
+from toolcrib.client_config import Backups, Client, ClientFile, client_files, client_named
 from toolcrib.crib import Crib
 from toolcrib.settings import ServerApproval, Settings
 from toolcrib.sources.mcp import RefreshResult
