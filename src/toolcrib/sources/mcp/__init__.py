@@ -33,14 +33,7 @@ from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.config.environment import references, server_environment
-    from toolcrib.sources.mcp.config.own_file import (
-        change_server,
-        change_switches,
-        drop_server,
-        preview_change,
-        put_server,
-        read_server,
-    )
+    from toolcrib.sources.mcp.config.own_file import OwnServersFile
     from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig
     from toolcrib.sources.mcp.config.server_entry import HTTP_TYPES, ServerEntry, is_sse_url
     from toolcrib.sources.mcp.config.servers_file import ServerConfigs, read_servers, read_table
@@ -81,14 +74,7 @@ else:
         __name__,
         {
             "config.environment": ("references", "server_environment"),
-            "config.own_file": (
-                "change_server",
-                "change_switches",
-                "drop_server",
-                "preview_change",
-                "put_server",
-                "read_server",
-            ),
+            "config.own_file": ("OwnServersFile",),
             "config.server": ("ServerAddress", "ServerCommand", "ServerConfig"),
             "config.server_entry": ("HTTP_TYPES", "ServerEntry", "is_sse_url"),
             "config.servers_file": ("ServerConfigs", "read_servers", "read_table"),
@@ -142,6 +128,7 @@ __all__ = [
     "McpSource",
     "OfferKind",
     "OfferedItem",
+    "OwnServersFile",
     "RefreshResult",
     "RegistryInput",
     "RegistryServer",
@@ -154,9 +141,6 @@ __all__ = [
     "ServerRules",
     "ServerStatus",
     "Switches",
-    "change_server",
-    "change_switches",
-    "drop_server",
     "fill_entry",
     "find_server",
     "forget_server",
@@ -165,9 +149,6 @@ __all__ = [
     "old_log",
     "open_added_servers",
     "open_server_files",
-    "preview_change",
-    "put_server",
-    "read_server",
     "read_server_json",
     "read_servers",
     "read_table",
