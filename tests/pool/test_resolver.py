@@ -3,7 +3,7 @@
 import pytest
 
 from toolcrib.errors import AmbiguousName, UnknownTool
-from toolcrib.pool.resolver import NameResolver
+from toolcrib.pool import NameResolver
 
 THINGS = {"a/look": ("see", "look"), "b/look": ("show", "look"), "b/see": ("peek", "see")}
 

@@ -15,7 +15,7 @@ from toolcrib.settings import Settings
 from toolcrib.sources.apps.address import public_file, read_address
 from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
 from toolcrib.sources.private_file import runs
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _known(context: typer.Context) -> tuple[Settings, SDKToolsCache]:
 def _one(name: str, known: Sequence[KnownApp]) -> KnownApp:
     found = next((app for app in known if app.name == name), None)
     if found is None:
-        near = ", ".join(nearest(name, [app.name for app in known])) or "none"
+        near = ", ".join(nearest_names(name, [app.name for app in known])) or "none"
         raise ConfigError(f"no app {name!r} has registered; nearest: {near}")
     return found
 

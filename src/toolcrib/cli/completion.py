@@ -16,7 +16,7 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from toolcrib.cli.opening import Opening
 from toolcrib.gateway import DEFAULT_PROFILE, Keys
-from toolcrib.names.origin import Origin
+from toolcrib.names import Origin
 from toolcrib.settings import Settings
 from toolcrib.sources.apps.cache import SDKToolsCache
 from toolcrib.sources.mcp import CACHE_FOLDER, read_servers

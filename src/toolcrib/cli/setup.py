@@ -31,7 +31,7 @@ from toolcrib.sources.mcp import RefreshResult
 from toolcrib.takeover.backups import Backups
 from toolcrib.takeover.clients import Client, client_named
 from toolcrib.takeover.plan import Target
-from toolcrib.text.tokens import token_counter
+from toolcrib.text import token_counter
 
 STOPPED = 130
 _WORD = re.compile(r"[A-Za-z0-9]+")

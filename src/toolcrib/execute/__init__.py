@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from toolcrib.execute.resolution import VisibleTools, per_request_tools
     from toolcrib.execute.rule_file import MOST_RULES, RuleFile, read_rules, rules_json
     from toolcrib.execute.rulebook import Rule, Rulebook, Verdict, no_rules
-    from toolcrib.execute.strict_json import NotJson, hold, read_json
     from toolcrib.execute.tickets import ApprovalRequest, Ticket, Tickets
 else:
     __getattr__, __dir__ = lazy_names(
@@ -57,7 +56,6 @@ else:
             "resolution": ("VisibleTools", "per_request_tools"),
             "rule_file": ("MOST_RULES", "RuleFile", "read_rules", "rules_json"),
             "rulebook": ("Rule", "Rulebook", "Verdict", "no_rules"),
-            "strict_json": ("NotJson", "hold", "read_json"),
             "tickets": ("ApprovalRequest", "Ticket", "Tickets"),
         },
     )
@@ -74,7 +72,6 @@ __all__ = [
     "Caller",
     "DenyingApprover",
     "Door",
-    "NotJson",
     "Rule",
     "RuleFile",
     "Rulebook",
@@ -82,10 +79,8 @@ __all__ = [
     "Tickets",
     "Verdict",
     "VisibleTools",
-    "hold",
     "no_rules",
     "per_request_tools",
-    "read_json",
     "read_rules",
     "rules_json",
 ]

@@ -12,12 +12,12 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from toolcrib.access import why_barred
 from toolcrib.errors import AmbiguousName, UnknownTool
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.gates import CallRefused
 from toolcrib.model import Entry
 from toolcrib.pool import Pool, entry_names
-from toolcrib.search.filters import barred
 from toolcrib.sources.builtin import BuiltinSource
 
 _OF_THIS_REQUEST: ContextVar[Pool | None] = ContextVar("toolcrib_tools_of_this_request")
@@ -51,7 +51,7 @@ def resolve(
     """
 
     def may_name(entry: Entry) -> bool:
-        return not barred(entry, caller.scope)
+        return not why_barred(entry, caller.scope)
 
     links = [(link, link.names) for link in _chain(pool)]
     link, names = next((each for each in links if each[1].candidates(name)), links[-1])

@@ -8,8 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from toolcrib.errors import ToolcribError, UnknownTool
 from toolcrib.model import Answer, Capability, Entry, SourceKind, State
-from toolcrib.names.origin import Origin, Stems, name_all, overlaps
-from toolcrib.names.reserved import RESERVED, told_reserved
+from toolcrib.names import RESERVED_NAMES, NameStems, Origin, name_all, overlaps, reserved_message
 from toolcrib.pool.entries import pin, remedy, state
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
 from toolcrib.pool.resolver import entry_names
@@ -36,7 +35,7 @@ class NamedCapability(NamedTuple):
 
     listed: ListedCapability
     source: Source
-    overlaps: Stems
+    overlaps: NameStems
 
 
 class Pool:
@@ -157,7 +156,7 @@ class Pool:
         first_counts = sorted(self._listed.values(), key=_is_packaged)
         for source, listing in reversed(first_counts):
             by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
-        taken = [origin for origin in by_origin if origin.wanted() in RESERVED]
+        taken = [origin for origin in by_origin if origin.wanted() in RESERVED_NAMES]
         self._left_out = tuple(_refused(*by_origin.pop(origin)) for origin in taken)
         names = name_all(list(by_origin))
         sources = (_of(source) for source, _ in self._listed.values())
@@ -187,7 +186,7 @@ def _is_packaged(listed: tuple[Source, SourceListing]) -> bool:
 def _refused(listed: ListedCapability, source: Source) -> str:
     """Why a tool is left out."""
     whose = ":".join(filter(None, (source.kind, source.id)))
-    return f"{whose}: {told_reserved(listed.given.name)}"
+    return f"{whose}: {reserved_message(listed.given.name)}"
 
 
 def _of(source: Source) -> Origin:

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from toolcrib.errors import AmbiguousName, UnknownTool
 from toolcrib.model import Entry
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 LONGEST_NAME = 200
 
@@ -92,7 +92,7 @@ class NameResolver(Generic[T]):
     def _unknown(self, name: str, full_names: Sequence[str], reason: str) -> UnknownTool:
         if reason:
             return UnknownTool(f"no {self._noun} {name!r:.200} here: {reason}")
-        near = joined(nearest(name[:LONGEST_NAME], full_names))
+        near = joined(nearest_names(name[:LONGEST_NAME], full_names))
         return UnknownTool(f"no {self._noun} {name!r:.200} {self._where}. Nearest: {near}")
 
 

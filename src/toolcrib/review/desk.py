@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolcrib.errors import AmbiguousName, ConfigError
-from toolcrib.names.origin import Origin, overlaps
+from toolcrib.names import Origin, overlaps
 from toolcrib.pool import NameResolver, ambiguous_name
 from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp import McpSource, ReviewStatus
 from toolcrib.store import Decision, Decisions
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 # What the operator decides, written down. Nothing that a model can reach may import this.
 
@@ -94,7 +94,9 @@ class Desk:
         """The same, with what is approved."""
         sources = [source for source in self._sources if server in ("", source.server)]
         if server and not sources:
-            near = ", ".join(nearest(server, [each.server for each in self._sources])) or "none"
+            near = (
+                ", ".join(nearest_names(server, [each.server for each in self._sources])) or "none"
+            )
             raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
         servers = [Origin("mcp", each.id or "", "") for each in self._sources]
         return tuple(item for source in sources for item in _review_items(source, servers))
