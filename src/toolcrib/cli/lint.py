@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, counts, print_json, safe, table
 from toolcrib.errors import DeclarationError
 from toolcrib.lint import LintFinding, findings_by_source, lint
@@ -39,14 +39,14 @@ def lint_command(
 
         toolcrib lint tools.yaml --strict
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     findings = lint(_declared(files, opening.tools) if files else _catalog(opening))
     print_json(findings) if as_json else _show(findings)
     if strict and any(finding.severity != "note" for finding in findings):
         raise typer.Exit(1)
 
 
-def _catalog(opening: Opening) -> Iterable[Entry]:
+def _catalog(opening: GlobalOptions) -> Iterable[Entry]:
     with opening.crib() as crib:
         return crib.entries().values()
 
