@@ -186,7 +186,7 @@ class Door:
         return entry is not None and self._approval.asks(entry, caller)
 
     def check(self, tool: ToolInfo, arguments: JsonObject | str) -> JsonObject:
-        """The arguments as this tool would be sent them. Sends nothing. Raises `Refused`."""
+        """The arguments as this tool would be sent them. Sends nothing. Raises `CallRefused`."""
         given = take_in(Call.of(tool.name, arguments), tool)
         return self._arguments.check(tool, given).arguments
 
@@ -254,7 +254,7 @@ class Door:
         return _ResolvedCall(entry, pool, tool)
 
     async def _aside(self, work: Callable[[], T], *, at_once: bool) -> T:
-        """Do what may take a while where no event loop waits for it. Raises `Refused` if it does.
+        """Do what may take a while where no event loop waits for it. Raises `CallRefused` if late.
 
         The threads are few, so that checks do not hold up whatever else a loop has done aside.
         """
