@@ -8,7 +8,6 @@ a call that is refused is an outcome whose error says why, and that nothing was 
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -29,6 +28,7 @@ from toolcrib.model import (
     Call,
     CallContext,
     CallError,
+    Deadline,
     Entry,
     InputHandler,
     JsonObject,
@@ -159,11 +159,10 @@ class Door:
             _log.exception("a check in Toolcrib itself failed, so %r is not called", call.name)
             outcome = Outcome(error=_GATE_FAILED)
         else:
-            deadline = time.monotonic() + limit_s
-            running = CallContext.of(deadline, progress, ask, log, caller.id)
-            running = replace(running, roots=caller.roots)
+            context = CallContext.of(Deadline(limit_s), progress, ask, log, caller.id)
             patient = timeout_s is None and progress is not None
-            outcome = await self._sent(admitted, caller, running, patient=patient)
+            context = replace(context, roots=caller.roots, patient=patient)
+            outcome = await self._sent(admitted, caller, context)
         if self._audit:
             self._audit.note(seen, outcome)
         return outcome
@@ -219,11 +218,8 @@ class Door:
         entry = self._pool.entries.get(tool.name)
         return entry is not None and entry.capability is tool
 
-    async def _sent(
-        self, admitted: _AdmittedCall, caller: Caller, running: CallContext, *, patient: bool
-    ) -> Outcome:
-        made = admitted.call, admitted.tool, admitted.source
-        outcome = await dispatch(*made, running, patient=patient)
+    async def _sent(self, admitted: _AdmittedCall, caller: Caller, context: CallContext) -> Outcome:
+        outcome = await dispatch(admitted.call, admitted.tool, admitted.source, context)
         if outcome.ok and self._has(admitted.tool):
             self._heard(caller, admitted.tool.name)
         given = outcome if is_json(outcome) else Outcome(error=_NO_JSON)
