@@ -17,8 +17,7 @@ from toolcrib.embed.protocol import Embedder
 from toolcrib.model import Variant
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import Fusion
-from toolcrib.store.protocol import VectorCache
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore, VectorCache
 
 AT_ONCE = 512
 

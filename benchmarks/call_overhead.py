@@ -34,7 +34,8 @@ from benchmarks.markdown import NoMarks, put, table
 from scripts.install_test_servers import install, servers
 from toolcrib import Crib, Settings
 from toolcrib.model import JsonObject
-from toolcrib.sections import ApprovalRule, ApprovalSettings
+from toolcrib.settings import ApprovalSettings
+from toolcrib.settings.sections import ApprovalRule
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.servers import mcp_servers
 

@@ -29,13 +29,12 @@ from benchmarks.curve import Curve, drawn
 from benchmarks.folder import BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.some_arms import SomeArms
-from toolcrib.config import Settings
 from toolcrib.evaluate.cases import Case
 from toolcrib.evaluate.measures import counted
 from toolcrib.evaluate.run import among, searching
 from toolcrib.search.confidence import HIGH, LOW, TIED, Fit, WordFit, evidence
 from toolcrib.search.pipeline import FIRST, Search
-from toolcrib.sections import EmbedSettings
+from toolcrib.settings import EmbedSettings, Settings
 
 NAME = "confidence"
 SETS = (

@@ -18,7 +18,7 @@ from toolcrib.embed.local import LocalEmbedder
 from toolcrib.evaluate.cases import Tool
 from toolcrib.index.memory.vector import Vector
 from toolcrib.model import Variant
-from toolcrib.store.protocol import VectorCache
+from toolcrib.store import VectorCache
 from toolcrib.text.words import words
 
 WEIGHTS = "model.safetensors"

@@ -28,15 +28,14 @@ from benchmarks.folder import SEED, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.plain_fts5 import PlainFts5
 from benchmarks.systems import LIMIT, WORDS, servers
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.embed.bundled import onnx
 from toolcrib.embed.bundled.embedder import BundledEmbedder
 from toolcrib.embed.cached import text_hash
 from toolcrib.evaluate.cases import Tool
 from toolcrib.index.document import document
-from toolcrib.sections import EmbedSettings
-from toolcrib.store.protocol import VectorCache
+from toolcrib.settings import EmbedSettings, Settings
+from toolcrib.store import VectorCache
 
 NAME = "model_cost"
 SIZES = (1_000, 10_000, 17_742)

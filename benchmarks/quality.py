@@ -28,9 +28,8 @@ from benchmarks.minilm import NoMiniLm, check_folder
 from benchmarks.quality_rows import SIDES, Side, Way, measure
 from benchmarks.quality_table import ROWS, Mixed, Row, joined, report
 from benchmarks.rankings import MINILM
-from toolcrib.config import Settings
 from toolcrib.errors import EmbedError, EvalError
-from toolcrib.sections import EmbedSettings
+from toolcrib.settings import EmbedSettings, Settings
 
 NAME = "quality"
 MOST = 2_000

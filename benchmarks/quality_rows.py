@@ -30,12 +30,12 @@ from benchmarks.rankings import (
     by_systems,
     rank,
 )
-from toolcrib.by_settings import embedder_of
-from toolcrib.config import Settings
 from toolcrib.evaluate.cases import Case, Suite
 from toolcrib.evaluate.measures import counted, score
 from toolcrib.evaluate.run import searching
-from toolcrib.store.protocol import VectorCache
+from toolcrib.settings import Settings
+from toolcrib.store import VectorCache
+from toolcrib.wiring import embedder_of
 
 Side = Literal["ours", "baselines"]
 SIDES: tuple[Side, ...] = get_args(Side)

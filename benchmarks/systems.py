@@ -12,12 +12,11 @@ from tempfile import TemporaryDirectory
 from typing import Literal, Protocol
 
 from benchmarks.plain_fts5 import PlainFts5
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import UnknownTool
 from toolcrib.evaluate.cases import Tool
-from toolcrib.model import Call, Outcome, Running, SourceKind, State, ToolInfo
-from toolcrib.sections import EmbedSettings
+from toolcrib.model import Call, CallContext, Outcome, SourceKind, State, ToolInfo
+from toolcrib.settings import EmbedSettings, Settings
 
 LIMIT = 5
 NEWCOMERS = "newcomers"
@@ -67,7 +66,7 @@ class Server:
             raise UnknownTool(f"no tool {name!r} here")
         return "ready"
 
-    async def call(self, call: Call, running: Running) -> Outcome:  # noqa: ARG002 - nothing runs
+    async def call(self, call: Call, running: CallContext) -> Outcome:  # noqa: ARG002 - nothing runs
         raise UnknownTool(f"{call.name!r} is here to be found, not to be called")
 
 

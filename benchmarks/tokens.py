@@ -23,16 +23,13 @@ from statistics import median
 from benchmarks.folder import SEED, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.systems import servers
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import EvalError
 from toolcrib.evaluate.cases import Tool
 from toolcrib.model import ToolInfo
-from toolcrib.sections import AppSettings, SessionSettings
-from toolcrib.session.accounting import TokenEstimate
-from toolcrib.session.search_tool import SEARCH_TOOL
-from toolcrib.session.session import Session
-from toolcrib.session.stub import Style
+from toolcrib.session import SEARCH_TOOL, Session, TokenEstimate
+from toolcrib.session.deferred_summary import DeferStyle
+from toolcrib.settings import AppSettings, SessionSettings, Settings
 from toolcrib.text.tokens import Tokenizer, definition
 
 NAME = "tokens"
@@ -184,7 +181,7 @@ def _draws(tools: Tools, size: int) -> Iterable[Tools]:
         yield {id: tools[id] for id in ids[:size]}
 
 
-def _crib(tools: Tools, style: Style = "hidden") -> Crib:
+def _crib(tools: Tools, style: DeferStyle = "hidden") -> Crib:
     """A crib that defers whatever its size is."""
     session = SessionSettings(threshold=0, style=style)
     crib = Crib(Settings(store=":memory:", session=session))

@@ -26,12 +26,11 @@ from benchmarks.ahead import kept_vectors
 from benchmarks.folder import SEED, BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import table
 from benchmarks.once import Once
-from toolcrib.config import Settings
 from toolcrib.evaluate.measures import counted, recall
 from toolcrib.evaluate.run import found, searching
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import ArmWeights
-from toolcrib.sections import EmbedSettings
+from toolcrib.settings import EmbedSettings, Settings
 
 LIKE = (0.0, 0.2, 0.4, 0.8)
 VECTOR = (0.8, 1.0, 1.2, 1.5, 2.0, 3.0)

@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 from toolcrib import Crib, Settings
-from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.execute import ApprovalRequest
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.servers import McpServers, mcp_servers
 from toolcrib.sources.packaged import builtin_tools

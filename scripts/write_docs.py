@@ -13,8 +13,8 @@ from typer.main import get_group
 
 from toolcrib.cli.app import GROUPS, Run, app
 from toolcrib.cli.help import words
-from toolcrib.config import Documented, documented
-from toolcrib.sections import ProfileSettings
+from toolcrib.settings import ProfileSettings, documented
+from toolcrib.settings.schema import Documented
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -54,7 +54,7 @@ def _command(name: str, run: Run) -> str:
 SETTINGS_INTRODUCTION = """\
 # Settings
 
-Written by `scripts/write_docs.py`; the words are those in `config.py`.
+Written by `scripts/write_docs.py`; the words are those in `settings/sections.py`.
 
 Settings are read once, from one TOML file and then the environment, which wins. The file is the
 one that `--config` or the variable `TOOLCRIB_CONFIG` names, else `config.toml` in the user's

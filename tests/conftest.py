@@ -13,9 +13,9 @@ import pytest
 from hypothesis import settings
 
 from scripts.install_test_clients import COMMAND, installed
-from toolcrib.by_settings import embedder_of
-from toolcrib.config import Settings
 from toolcrib.embed.protocol import Embedder
+from toolcrib.settings import Settings
+from toolcrib.wiring import embedder_of
 
 # A loaded machine is slow now and then; that is no finding.
 settings.register_profile("toolcrib", deadline=None)
@@ -56,8 +56,8 @@ def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def named(settings: Settings) -> Embedder | None:
         return embedder_of(settings) if "embedder" in settings.embed.model_fields_set else None
 
-    for user in ("shelf", "evaluate.run"):
-        monkeypatch.setattr(f"toolcrib.{user}.embedder_of", named)
+    for user in ("toolcrib.live_index.embedder_of", "toolcrib.evaluate.run.embedder_of"):
+        monkeypatch.setattr(user, named)
 
 
 @pytest.fixture

@@ -21,12 +21,12 @@ from toolcrib.errors import (
     NameTaken,
     UnknownTool,
 )
-from toolcrib.execute.caller import Caller
+from toolcrib.execute import Caller
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.document import Document
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.model import ToolInfo
-from toolcrib.sections import EmbedSettings, ProfileSettings, SearchSettings
+from toolcrib.settings import EmbedSettings, ProfileSettings, SearchSettings
 from toolcrib.sources.packaged import builtin_tools
 from toolcrib.text.words import words
 

@@ -13,7 +13,7 @@ from tests.sources.mcp.faking import FAKE, nothing_left, text
 from tests.waiting import let_pass, until
 from toolcrib import Crib, Settings
 from toolcrib.errors import ConfigError, NameTaken
-from toolcrib.sections import McpSettings
+from toolcrib.settings import McpSettings
 
 COMMAND = [sys.executable, "-S", str(FAKE)]
 ENTRY = {"command": COMMAND[0], "args": COMMAND[1:]}

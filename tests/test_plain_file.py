@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.config import load_settings
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.plain_file import read_plain_file
+from toolcrib.settings import load_settings
 from toolcrib.sources.agents import read_agent
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.sources.mcp.faking import FAKE, left_of
-from toolcrib.config import own_servers_file
+from toolcrib.settings import own_servers_file
 
 PROGRAM = Path(__file__).with_name("without_unix.py")
 ROOT = PROGRAM.parents[1]

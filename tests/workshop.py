@@ -15,22 +15,22 @@ from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import (
     AgentInfo,
     Call,
+    CallContext,
     Capability,
     Entry,
     Match,
     Outcome,
     Ranking,
-    Running,
     SkillInfo,
     SourceKind,
     State,
     ToolInfo,
     Variant,
 )
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import Fusion, Rules
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 EngineName = Literal["memory", "sqlite"]
 ENGINES: tuple[EngineName, ...] = ("memory", "sqlite")
@@ -56,13 +56,13 @@ class ListedSource:
     def state(self, name: str) -> State:
         return self.states.get(name, "ready")
 
-    async def call(self, call: Call, running: Running) -> Outcome:  # noqa: ARG002 - it is done at once
+    async def call(self, call: Call, running: CallContext) -> Outcome:  # noqa: ARG002 - it is done at once
         return Outcome(call.name)
 
 
-def soon(seconds: float = HANG_S) -> Running:
+def soon(seconds: float = HANG_S) -> CallContext:
     """What a call has that may take this long: by default as long as only a hang does."""
-    return Running(time.monotonic() + seconds)
+    return CallContext(time.monotonic() + seconds)
 
 
 def mcp(server: str, name: str, description: str = "") -> ToolInfo:

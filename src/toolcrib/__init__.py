@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.config import Settings, load_settings
     from toolcrib.crib import Crib
     from toolcrib.errors import ToolcribError
-    from toolcrib.execute.caller import Caller
+    from toolcrib.execute import Caller
     from toolcrib.model import AgentInfo, Answer, Capability, Entry, Hit, SkillInfo, ToolInfo
     from toolcrib.search.explain import Explanation
     from toolcrib.search.filters import Scope
+    from toolcrib.settings import Settings, load_settings
     from toolcrib.sources.function import tool
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "config": ("Settings", "load_settings"),
             "crib": ("Crib",),
             "errors": ("ToolcribError",),
-            "execute.caller": ("Caller",),
+            "execute": ("Caller",),
             "model": ("AgentInfo", "Answer", "Capability", "Entry", "Hit", "SkillInfo", "ToolInfo"),
             "search.explain": ("Explanation",),
             "search.filters": ("Scope",),
+            "settings": ("Settings", "load_settings"),
             "sources.function": ("tool",),
         },
     )

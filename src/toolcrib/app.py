@@ -22,9 +22,9 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TypeVar, Unpack, overload
 
-from toolcrib.config import Settings
 from toolcrib.errors import BadArguments, SourceError, UnknownTool
-from toolcrib.model import Call, Json, JsonObject, Outcome, Progress, Running
+from toolcrib.model import Call, CallContext, Json, JsonObject, Outcome, ProgressHandler
+from toolcrib.settings import Settings
 from toolcrib.sources.apps.address import VARIABLE, Address, public_file, read_address
 from toolcrib.sources.apps.peer import Peer
 from toolcrib.sources.apps.tools import raw_of
@@ -38,7 +38,7 @@ LONGEST_CALL_S = 3600.0
 
 F = TypeVar("F", bound=Callable[..., object])
 
-_PROGRESS: ContextVar[Progress] = ContextVar("toolcrib_progress")
+_PROGRESS: ContextVar[ProgressHandler] = ContextVar("toolcrib_progress")
 
 
 def progress(done: float, total: float | None = None, message: str = "") -> None:
@@ -118,14 +118,14 @@ class App:
             finally:
                 reading.cancel()
 
-    async def _call(self, params: JsonObject, tell: Progress) -> Json:
+    async def _call(self, params: JsonObject, tell: ProgressHandler) -> Json:
         match params:
             case {"name": str(name), "arguments": arguments} if is_object(arguments):
                 limit_s = params.get("deadline_s")
             case _:
                 raise RemoteError(BAD_PARAMS, "a call has a name and arguments")
         known = isinstance(limit_s, int | float)
-        running = Running(time.monotonic() + (limit_s if known else LONGEST_CALL_S), tell)
+        running = CallContext(time.monotonic() + (limit_s if known else LONGEST_CALL_S), tell)
         _PROGRESS.set(_from_any_thread(tell))
         try:
             return _answer(await self._tools.call(Call(name, arguments), running))
@@ -148,7 +148,7 @@ def _answer(outcome: Outcome) -> Json:
     return {"content": outcome.content}
 
 
-def _from_any_thread(tell: Progress) -> Progress:
+def _from_any_thread(tell: ProgressHandler) -> ProgressHandler:
     loop = asyncio.get_running_loop()
     return lambda done, total, message: (
         loop.call_soon_threadsafe(tell, done, total, message) and None

@@ -22,60 +22,57 @@ from threading import RLock
 from types import ModuleType, TracebackType
 from typing import Self, Unpack, overload
 
-from toolcrib.by_settings import (
-    app_rules_of,
-    audit_of,
-    deferral_of,
-    fit_in_place,
-    habits_of,
-    policy_of,
-    rules_of,
-    tickets_of,
-)
-from toolcrib.config import Settings, default_settings
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import SourceError, ToolcribError
-from toolcrib.execute.approval import Approver
-from toolcrib.execute.caller import Caller
-from toolcrib.execute.door import Door
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.rule_file import RuleFile
-from toolcrib.execute.tickets import ApprovalRequest, Tickets
-from toolcrib.execute.visible import Visible, unknown_words
-from toolcrib.fleet import Fleet, OffersHeard
+from toolcrib.execute import (
+    ApprovalRequest,
+    Approver,
+    Caller,
+    CallRefused,
+    Door,
+    RuleFile,
+    Tickets,
+    VisibleTools,
+    unknown_tool_message,
+)
+from toolcrib.fleet import Fleet, OffersListener
 from toolcrib.index.catalog import Catalog
 from toolcrib.index.protocol import Progress, View
+from toolcrib.live_index import LiveIndex
 from toolcrib.model import (
     Answer,
-    Ask,
     Call,
     CallError,
     Entry,
+    InputHandler,
     Json,
     JsonObject,
     Kind,
-    Log,
+    LogHandler,
     Outcome,
     Query,
     SkillInfo,
     ToolInfo,
 )
-from toolcrib.model import Progress as CallProgress
-from toolcrib.pool.entry_memory import OfEntries
-from toolcrib.pool.pool import Pool
-from toolcrib.pool.sleepers import warm_up_best
+from toolcrib.model import ProgressHandler as CallProgress
+from toolcrib.pool import EntryCache, Pool, warm_up_best
 from toolcrib.search.answer import answer
 from toolcrib.search.explain import Explanation, explain
 from toolcrib.search.filters import Scope, barred, hidden, lets_through, unreviewed, verdict
 from toolcrib.search.pipeline import Search
 from toolcrib.search.tongues import spoken_alone
-from toolcrib.session.accounting import Prices
-from toolcrib.session.describe import description, file_text
-from toolcrib.session.host import Host
-from toolcrib.session.policy import Deferral, Plan, make_plan
-from toolcrib.session.reveals import RequestReveals
-from toolcrib.session.session import Session
-from toolcrib.shelf import Shelf
+from toolcrib.session import (
+    Deferral,
+    DeferralPlan,
+    Host,
+    Prices,
+    RequestReveals,
+    Session,
+    describe,
+    make_plan,
+    skill_file_text,
+)
+from toolcrib.settings import Settings, default_settings
 from toolcrib.sources.apps.apps import Apps
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.configured import configured, mcp_rules
@@ -88,16 +85,30 @@ from toolcrib.sources.mcp.source import McpSource, Refreshed
 from toolcrib.sources.modules import public_functions
 from toolcrib.sources.protocol import Source, Watched
 from toolcrib.sources.skill_files import read_skill_file, skill_files
-from toolcrib.store.reveals import KeptReveals
+from toolcrib.store import StoredReveals
 from toolcrib.text.glossary import load_glossary
 from toolcrib.text.language import Language
 from toolcrib.text.tokens import token_counter
 from toolcrib.tools.own import Own
-from toolcrib.unavailable import MOST_TOLD, Purposes, asked_roots, fitting, may_hear, owner
-from toolcrib.uses.advice import Advice
-from toolcrib.uses.hints import Hints
-from toolcrib.uses.links import astray
-from toolcrib.uses.uses import Uses
+from toolcrib.unavailable_servers import (
+    MOST_SERVERS,
+    ServerPurposes,
+    matching_servers,
+    may_see_server,
+    query_stems,
+    server_of_name,
+)
+from toolcrib.uses import UseAdvice, UseHints, UseHistory, unresolved_links
+from toolcrib.wiring import (
+    app_rules_of,
+    audit_of,
+    deferral_of,
+    fit_in_place,
+    habits_of,
+    policy_of,
+    rules_of,
+    tickets_of,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -124,14 +135,14 @@ class Crib:
         self.pool = Pool()
         self._problems: tuple[str, ...] = ()
         self._changing = RLock()
-        self._shelf = Shelf(self.settings, self.pool, self._changing, embedder, say=self._say)
+        self._shelf = LiveIndex(self.settings, self.pool, self._changing, embedder, say=self._say)
         self._audit = audit_of(self.settings)
-        self._uses = Uses(
+        self._uses = UseHistory(
             None if self.settings.store_path == ":memory:" else self._shelf.store_if_there,
             half_life_days=self.settings.search.learn_half_life_days,
         )
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
-        self._advice = Advice(self._uses, self.pool, boost=learns)
+        self._advice = UseAdvice(self._uses, self.pool, boost=learns)
         self._tickets = tickets_of(self.settings)
         self._rule_file = RuleFile(self.settings.rules_file, LastGood(self.settings.state_folder))
         self._door = Door(
@@ -144,12 +155,12 @@ class Crib:
         self._functions = BuiltinSource(named_by="program")
         self._added = False
         self._fleet = Fleet(self.pool, self._changing, self._refresh)
-        self._hidden = OfEntries[tuple[Scope, frozenset[Kind]], frozenset[str]]()
-        self._seen = OfEntries[Scope, Mapping[str, Entry]]()
-        self._plans = OfEntries[tuple[Scope, Deferral, bool], Plan]()
+        self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], frozenset[str]]()
+        self._seen = EntryCache[Scope, Mapping[str, Entry]]()
+        self._plans = EntryCache[tuple[Scope, Deferral, bool], DeferralPlan]()
         self._prices = Prices(token_counter)
-        self._alone = OfEntries[None, Mapping[Language, float]]()
-        self._purposes = Purposes()
+        self._alone = EntryCache[None, Mapping[Language, float]]()
+        self._purposes = ServerPurposes()
         self._rules = rules_of(self.settings)
         self._glossary = load_glossary(self.settings.search.glossaries)
 
@@ -169,7 +180,7 @@ class Crib:
         crib._fleet.open(found.servers)
         if settings.apps.enabled:
             crib._problems += crib._apps.problems
-        astray_links = astray(found.sources, list(crib.entries()), crib.pool.candidates)
+        astray_links = unresolved_links(found.sources, list(crib.entries()), crib.pool.candidates)
         crib._problems += tuple(astray_links)
         return crib
 
@@ -317,7 +328,7 @@ class Crib:
             search = self._search(catalog, view, query, caller)
             return explain(query, entry, verdict(entry, caller), search)
 
-    def hints(self, name: str) -> Hints:
+    def hints(self, name: str) -> UseHints:
         """What a capability is used with, by declared links and by recorded use.
 
         For the operator: it names what a caller may not see. Raises `UnknownTool`,
@@ -326,7 +337,7 @@ class Crib:
         return self._advice.hints(self.get(name).name)
 
     @property
-    def uses(self) -> Uses:
+    def uses(self) -> UseHistory:
         """What is kept about use, to show and to forget. For the operator, as `hints`."""
         return self._uses
 
@@ -340,8 +351,8 @@ class Crib:
         timeout_s: float | None = None,
         approver: Approver | None = None,
         progress: CallProgress | None = None,
-        ask: Ask | None = None,
-        log: Log | None = None,
+        ask: InputHandler | None = None,
+        log: LogHandler | None = None,
         paged: bool = False,
     ) -> Outcome:
         """Call a tool. Never raises for what a model says: the outcome has the error.
@@ -349,8 +360,8 @@ class Crib:
         `arguments` may be JSON text, as some providers hand them over. `pin` is that of the
         definition which was shown, if it has to be that one. `approver` is asked where the rules
         say so; without one the operator finds a ticket at `tickets`. `progress`, `ask` and `log`
-        are who listens meanwhile; see `Running`. `paged`: the result is for a model, which reads a
-        long one page by page; see `result`.
+        are who listens meanwhile; see `CallContext`. `paged`: the result is for a model, which
+        reads a long one page by page; see `result`.
         """
         self._look_again(self._gathered(), name)
         call = Call.of(name, arguments, pin)
@@ -389,7 +400,7 @@ class Crib:
         return Session(
             self._host(known),
             partial(self._plan, known.scope, deferral),
-            RequestReveals() if id is None else KeptReveals(self._shelf.store, caller.id, id),
+            RequestReveals() if id is None else StoredReveals(self._shelf.store, caller.id, id),
             self._prices,
             habits_of(self.settings, deferral),
         )
@@ -412,17 +423,17 @@ class Crib:
         """
         whose, _, path = name.partition("/")
         why = partial(self.why_unknown, caller=caller)
-        visible = Visible(self.seen_by(self._known(caller)), why)
+        visible = VisibleTools(self.seen_by(self._known(caller)), why)
         try:
             entry = visible.resolve(whose)
             if path:
-                return Outcome(file_text(entry.name, path, self._file(entry, path)))
-        except Refused as refused:
+                return Outcome(skill_file_text(entry.name, path, self._file(entry, path)))
+        except CallRefused as refused:
             return Outcome(error=refused.error)
         often = visible.among(self.hints(entry.name).often_with)[:MOST_OFTEN_WITH]
         skill = entry.capability
         files = skill_files(skill, self._own) if isinstance(skill, SkillInfo) else ()
-        return Outcome(description(entry, often, files))
+        return Outcome(describe(entry, often, files))
 
     def result(
         self, handle: str, *, page: int = 1, find: str = "", caller: Caller = HOST
@@ -458,8 +469,8 @@ class Crib:
         In a sentence or two with what to do; "" if it names none whose tools cannot be had.
         """
         fleet, scope = self._fleet, self._scope(caller.scope)
-        found = owner(name, fleet.by_name, fleet.broken)
-        return str(found[1]) if found and may_hear(scope, found[0]) else ""
+        found = server_of_name(name, fleet.by_name, fleet.broken)
+        return str(found[1]) if found and may_see_server(scope, found[0]) else ""
 
     def get(self, name: str) -> Entry:
         """One entry, by name or by a bare name that is unique.
@@ -473,7 +484,7 @@ class Crib:
         """The MCP servers by name, for what they have beside tools."""
         return self._fleet.by_name
 
-    def listen_offers(self, heard: OffersHeard) -> Callable[[], None]:
+    def listen_offers(self, heard: OffersListener) -> Callable[[], None]:
         """Call this when a server has other resources or prompts; see `Fleet.listen`."""
         return self._fleet.listen(heard)
 
@@ -590,15 +601,15 @@ class Crib:
     def _explained(self, error: CallError, name: str, caller: Caller) -> CallError:
         """The error of a call of a name that nobody has, with the reason if a server is it."""
         why = self.why_unknown(name, caller)
-        return replace(error, message=unknown_words(name, why)) if why else error
+        return replace(error, message=unknown_tool_message(name, why)) if why else error
 
     def _mentioning_servers(self, found: Answer, scope: Scope) -> Answer:
         """The answer, with the servers that it may be about and whose tools cannot be had."""
-        servers, asked = self.servers, asked_roots(found.query, self._glossary)
+        servers, asked = self.servers, query_stems(found.query, self._glossary)
         purposes = self._purposes.of(servers, self.pool.entries)
-        fit = fitting(asked, servers, self._fleet.broken, purposes)
-        told = (why for origin, why in fit if may_hear(scope, origin))
-        return replace(found, unavailable=tuple(islice(told, MOST_TOLD)))
+        fit = matching_servers(asked, servers, self._fleet.broken, purposes)
+        told = (why for origin, why in fit if may_see_server(scope, origin))
+        return replace(found, unavailable=tuple(islice(told, MOST_SERVERS)))
 
     def _mentioning_listing(self, found: Answer, scope: Scope) -> Answer:
         """The answer, with which servers of this caller have not said yet what they have."""
@@ -627,11 +638,11 @@ class Crib:
             message = (
                 f"{entry.name!r} is a {skill.kind} and has no files; leave out '/' and the path"
             )
-            raise Refused("bad_arguments", "arguments", message)
+            raise CallRefused("bad_arguments", "arguments", message)
         try:
             return read_skill_file(skill, path, self._own)
         except SourceError as error:
-            raise Refused("bad_arguments", "arguments", str(error)) from error
+            raise CallRefused("bad_arguments", "arguments", str(error)) from error
 
     @property
     def _own(self) -> Own:
@@ -655,7 +666,7 @@ class Crib:
         self._gathered()
         return self._door.means(name, caller)
 
-    def _plan(self, scope: Scope, deferral: Deferral, used: int) -> Plan:
+    def _plan(self, scope: Scope, deferral: Deferral, used: int) -> DeferralPlan:
         """What this caller's sessions defer, remembered as long as the entries are these."""
         entries = self.entries()
         key = scope, deferral, deferral.is_late(used)

@@ -7,7 +7,7 @@ from threading import RLock
 from typing import TypeAlias
 
 from toolcrib.errors import NameTaken
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 from toolcrib.sources.mcp.config import Servers
 from toolcrib.sources.mcp.known import Offer
 from toolcrib.sources.mcp.servers import McpServers, Rules, one_server
@@ -15,7 +15,7 @@ from toolcrib.sources.mcp.source import McpSource, Refreshed
 
 OFFERS: tuple[Offer, ...] = ("resources", "templates", "prompts")
 
-OffersHeard: TypeAlias = Callable[[McpSource, frozenset[str]], None]
+OffersListener: TypeAlias = Callable[[McpSource, frozenset[str]], None]
 
 
 class Fleet:
@@ -32,7 +32,7 @@ class Fleet:
         self._relist = relist
         self._configured: McpServers | None = None
         self._added: list[McpServers] = []
-        self._heard: list[OffersHeard] = []
+        self._heard: list[OffersListener] = []
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class Fleet:
             self._relist(source)
         return done
 
-    def listen(self, heard: OffersHeard) -> Callable[[], None]:
+    def listen(self, heard: OffersListener) -> Callable[[], None]:
         """Call this, on any thread, with a server and the kinds of its offers that are others.
 
         Also for one that comes or goes. Returns what ends it.

@@ -1,7 +1,7 @@
 """Names that a package promises and loads when they are first asked for (PEP 562).
 
     if TYPE_CHECKING:
-        from toolcrib.store.sqlite import SqliteStore
+        from toolcrib.store.catalog_file import SqliteStore
     else:
         __getattr__, __dir__ = lazy_names(__name__, {"sqlite": ("SqliteStore",)})
 

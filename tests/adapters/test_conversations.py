@@ -28,7 +28,7 @@ from tests.workshop import ListedSource
 from toolcrib import Crib, Settings
 from toolcrib.adapters.wire.plain import plain
 from toolcrib.model import Outcome, SkillInfo
-from toolcrib.sections import CallSettings, EmbedSettings, SessionSettings
+from toolcrib.settings import CallSettings, EmbedSettings, SessionSettings
 from toolcrib.testing import CallTool, Say, Search
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})

@@ -33,8 +33,8 @@ from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.auto import Auto, Choice
 from toolcrib.adapters.auto_table import Mode, Provider
 from toolcrib.adapters.langchain import ToolcribMiddleware
-from toolcrib.config import Settings
-from toolcrib.sections import ApprovalRule, ApprovalSettings
+from toolcrib.settings import ApprovalSettings, Settings
+from toolcrib.settings.sections import ApprovalRule
 from toolcrib.testing import CallTool, Request, Say, ScriptedModel, Search
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})

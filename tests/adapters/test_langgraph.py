@@ -18,9 +18,9 @@ from tests.execute.counting import CountingSource, offered
 from tests.waiting import HANG_S, until
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.langgraph import ApprovalToolNode
-from toolcrib.config import Settings
 from toolcrib.model import JsonObject, Outcome
-from toolcrib.sections import ApprovalRule, ApprovalSettings
+from toolcrib.settings import ApprovalSettings, Settings
+from toolcrib.settings.sections import ApprovalRule
 
 PULL_REQUEST = "mcp_github_create_pull_request"
 DELETE = "mcp_github_delete_repository"

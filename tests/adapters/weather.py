@@ -8,7 +8,7 @@ from tests.execute.counting import CountingSource
 from tests.workshop import many
 from toolcrib import Crib, Settings
 from toolcrib.model import Call, JsonObject, Outcome, ToolInfo
-from toolcrib.sections import SessionSettings
+from toolcrib.settings import SessionSettings
 
 FORECAST = "mcp_weather_get_forecast"
 RADAR = "mcp_weather_rain_radar"

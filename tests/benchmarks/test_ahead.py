@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from benchmarks.ahead import asked_of_embedder, embed_ahead, kept_vectors
 from benchmarks.folder import find_sets
-from toolcrib.config import Settings
 from toolcrib.evaluate.run import searching
-from toolcrib.sections import EmbedSettings
+from toolcrib.settings import EmbedSettings, Settings
 
 
 class Counting:

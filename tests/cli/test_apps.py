@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from toolcrib.config import Settings
 from toolcrib.errors import ConfigError
+from toolcrib.settings import Settings
 from toolcrib.sources.apps.address import Address, public_file, write_address
 from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
-from toolcrib.config import load_settings, own_servers_file
 from toolcrib.crib import Crib
+from toolcrib.settings import load_settings, own_servers_file
 
 ECHO = "mcp_fake_echo"
 

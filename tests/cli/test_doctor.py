@@ -9,7 +9,7 @@ from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
 from toolcrib.cli.checks import store
 from toolcrib.cli.doctor import CHECKS
-from toolcrib.config import Settings, own_servers_file
+from toolcrib.settings import Settings, own_servers_file
 
 
 def findings(run: Run, *arguments: str) -> list[Any]:

@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
-from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError
+from toolcrib.settings import own_servers_file
 
 COMMAND = (sys.executable, "-S", str(FAKE))
 ENTRY = {"command": "x", "args": ["-y", "pkg", "/a"], "env": {"MODE": "fast"}}

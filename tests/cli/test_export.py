@@ -7,8 +7,8 @@ import pytest
 
 from tests.cli.conftest import Run, unlisted
 from tests.takeover.configs import CONFIGS, entries, every_client, ours, put
-from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError
+from toolcrib.settings import own_servers_file
 from toolcrib.sources.mcp.config import read_table
 from toolcrib.takeover.clients import client_named
 from toolcrib.takeover.entries import read_entry

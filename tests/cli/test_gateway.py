@@ -9,11 +9,11 @@ from tests.cli.conftest import Ran, Run
 from tests.gateway.daemons import bare, serving
 from tests.gateway.kitchen import Kitchen, entry
 from tests.waiting import until_async
-from toolcrib.connect.place import FOLDER
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.execute.caller import Caller
+from toolcrib.execute import Caller
 from toolcrib.gateway.daemon import Daemon
+from toolcrib.run_folder import FOLDER
 
 Command = Callable[..., Coroutine[Any, Any, Ran]]
 

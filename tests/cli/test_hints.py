@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from toolcrib.config import load_settings
 from toolcrib.crib import Crib
+from toolcrib.settings import load_settings
 
 
 @pytest.fixture

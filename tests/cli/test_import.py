@@ -11,8 +11,8 @@ from tests.cli.conftest import NASTY, Run, unlisted
 from tests.sources.mcp.faking import FAKE
 from tests.takeover.configs import CONFIGS, SECRETS, entries, every_client, ours, put
 from toolcrib.cli.app import app
-from toolcrib.config import Settings, config_folder, own_servers_file, rules_file
 from toolcrib.errors import ConfigError
+from toolcrib.settings import Settings, config_folder, own_servers_file, rules_file
 from toolcrib.takeover.clients import CLIENTS, client_named
 from toolcrib.takeover.document import read
 

@@ -15,8 +15,8 @@ from tests.sources.mcp.faking import FAKE, nothing_left
 from tests.waiting import until_async
 from toolcrib.cli.listing import list_servers, waiting_line
 from toolcrib.cli.opening import Opening
-from toolcrib.connect.place import FOLDER
 from toolcrib.gateway.daemon import Daemon
+from toolcrib.run_folder import FOLDER
 from toolcrib.sources.mcp.source import Refreshed
 
 Command = Callable[..., Coroutine[Any, Any, Ran]]

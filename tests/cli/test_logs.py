@@ -10,9 +10,9 @@ from tests.sources.mcp.faking import FAKE
 from tests.waiting import until
 from toolcrib.cli.app import app
 from toolcrib.cli.log_lines import last_lines, new_lines
-from toolcrib.config import default_settings
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.log import log_file
+from toolcrib.gateway import log_file
+from toolcrib.settings import default_settings
 from toolcrib.sources.mcp.server_log import ServerLog, log_path, old_log
 
 

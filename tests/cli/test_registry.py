@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
 from toolcrib.cli.app import app
-from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError
+from toolcrib.settings import own_servers_file
 
 NEEDY = {
     "registryType": "pypi",

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 from tests.sources.mcp.faking import FAKE
 from toolcrib.cli import review
 from toolcrib.cli.app import app
-from toolcrib.config import Settings
 from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
+from toolcrib.settings import Settings
 from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
 from toolcrib.sources.mcp.servers import mcp_servers
 

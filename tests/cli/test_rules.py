@@ -8,8 +8,8 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
-from toolcrib.config import config_folder, rules_file
 from toolcrib.errors import AmbiguousName, ConfigError
+from toolcrib.settings import config_folder, rules_file
 
 COMMAND = (sys.executable, "-S", str(FAKE))
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tests.connect.test_process import HELLO, QUIET
 from tests.waiting import HANG_S
-from toolcrib.connect.arguments import Asked
-from toolcrib.connect.place import FOLDER, place_of, read_runtime
+from toolcrib.connect import ConnectOptions, locate_daemon, read_daemon_info
+from toolcrib.run_folder import FOLDER
 
 SERVE = [sys.executable, "-m", "toolcrib.cli", "serve"]
 
@@ -30,7 +30,7 @@ def test_it_says_where_it_serves_and_a_second_one_says_who_does(home: Path):
         first.send_signal(signal.SIGINT)
         assert first.wait(HANG_S) == 0
         first.communicate()
-    assert read_runtime(place_of(Asked(), environ)) is None
+    assert read_daemon_info(locate_daemon(ConnectOptions(), environ)) is None
 
 
 def test_with_stdio_it_is_one_process_for_one_client(home: Path):

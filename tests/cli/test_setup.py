@@ -12,7 +12,7 @@ from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
 from tests.takeover.configs import SECRETS, put
 from tests.terminal import at_terminal
-from toolcrib.config import Settings, own_servers_file
+from toolcrib.settings import Settings, own_servers_file
 from toolcrib.text.tokens import token_counter
 
 DESKTOP, CURSOR, CODEX = (

@@ -10,8 +10,8 @@ from tests.gateway.fronts import connected
 from tests.sources.mcp.faking import FAKE
 from toolcrib import Crib, load_settings
 from toolcrib.adapters.openai_chat import ChatWire
-from toolcrib.gateway.guest import LOCAL, Guest, profile_of
-from toolcrib.gateway.window import Window
+from toolcrib.gateway import LOCAL_USER, Principal, profile_named
+from toolcrib.gateway.server import GatewayServer
 from toolcrib.text.tokens import token_counter
 
 WIRES = ["Anthropic Messages", "OpenAI Responses", "OpenAI Chat Completions", "Gemini"]
@@ -77,8 +77,8 @@ def test_a_surface_costs_what_is_sent_there(run: Run, settings_file: str, tmp_pa
 
 async def received(crib: Crib) -> str:
     """What a client of the gateway is given before it asks for anything."""
-    guest = Guest(LOCAL, profile_of(crib.settings.gateway))
-    async with connected(Window(crib, guest)) as client:
+    guest = Principal(LOCAL_USER, profile_named(crib.settings.gateway))
+    async with connected(GatewayServer(crib, guest)) as client:
         listed = await client.list_tools()
         tools = [
             tool.model_dump(mode="json", by_alias=True, exclude_unset=True) for tool in listed.tools

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from toolcrib.config import load_settings
 from toolcrib.crib import Crib
 from toolcrib.errors import UnknownTool
-from toolcrib.execute.caller import Caller
+from toolcrib.execute import Caller
+from toolcrib.settings import load_settings
 
 
 def test_why_tells_the_verdict_and_every_step(run: Run):

@@ -10,17 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from tests.waiting import HANG_S
-from toolcrib.connect.arguments import Asked
-from toolcrib.connect.place import FOLDER, Place, Runtime, make_folder, place_of
+from toolcrib.connect import (
+    ConnectOptions,
+    DaemonFiles,
+    DaemonInfo,
+    locate_daemon,
+    make_daemon_folder,
+)
 from toolcrib.connect.shim import Shim
+from toolcrib.run_folder import FOLDER
 
 
 def environ(folder: Path) -> dict[str, str]:
     return {"HOME": str(folder), FOLDER: str(folder / "run")}
 
 
-def place_in(folder: Path) -> Place:
-    return place_of(Asked(), environ(folder))
+def place_in(folder: Path) -> DaemonFiles:
+    return locate_daemon(ConnectOptions(), environ(folder))
 
 
 Reply = Callable[[dict[str, Any]], dict[str, Any] | None]
@@ -36,8 +42,8 @@ def echoing(said: dict[str, Any]) -> dict[str, Any] | None:
 class FakeDaemon:
     """Listens at a place, says hello, and replies as it is told. `heard` is all it was sent."""
 
-    def __init__(self, place: Place, reply: Reply = echoing, hello: str = "") -> None:
-        make_folder(place)
+    def __init__(self, place: DaemonFiles, reply: Reply = echoing, hello: str = "") -> None:
+        make_daemon_folder(place)
         self.heard: list[dict[str, Any]] = []
         self.hellos: list[dict[str, Any]] = []
         self._place, self._reply, self._hello = place, reply, hello
@@ -47,7 +53,7 @@ class FakeDaemon:
         self._listening = socket.socket(socket.AF_UNIX)
         self._listening.bind(place.socket)
         self._listening.listen()
-        runtime = Runtime(os.getpid(), place.socket, place.operator, 1, "0")
+        runtime = DaemonInfo(os.getpid(), place.socket, place.operator, 1, "0")
         Path(place.file).write_text(json.dumps(runtime._asdict()), encoding="utf-8")
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
@@ -123,7 +129,7 @@ def launched(folder: Path, *, start_s: float = HANG_S, **asked: Any) -> Generato
     """A shim in a thread, and its client."""
     stdin, into = os.pipe()
     out, stdout = os.pipe()
-    shim = Shim(Asked(**asked), environ(folder), stdin, stdout, start_s=start_s)
+    shim = Shim(ConnectOptions(**asked), environ(folder), stdin, stdout, start_s=start_s)
 
     def run() -> None:
         try:

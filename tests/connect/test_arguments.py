@@ -1,21 +1,24 @@
 import pytest
 
-from toolcrib.connect.arguments import Asked, asked_to_connect
+from toolcrib.connect import ConnectOptions, parse_connect
 
 
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
-        ("connect", Asked()),
-        ("connect --profile small", Asked(profile="small")),
-        ("connect --profile=small", Asked(profile="small")),
-        ("--config a.toml connect", Asked("a.toml")),
-        ("connect --config=a.toml --mcp-config b --mcp-config c", Asked("a.toml", ("b", "c"))),
-        ("--mcp-config b connect --mcp-config c", Asked(mcp_config=("b", "c"))),
+        ("connect", ConnectOptions()),
+        ("connect --profile small", ConnectOptions(profile="small")),
+        ("connect --profile=small", ConnectOptions(profile="small")),
+        ("--config a.toml connect", ConnectOptions("a.toml")),
+        (
+            "connect --config=a.toml --mcp-config b --mcp-config c",
+            ConnectOptions("a.toml", ("b", "c")),
+        ),
+        ("--mcp-config b connect --mcp-config c", ConnectOptions(mcp_config=("b", "c"))),
     ],
 )
-def test_what_is_right_is_read(words: str, asked: Asked):
-    assert asked_to_connect(words.split()) == asked
+def test_what_is_right_is_read(words: str, asked: ConnectOptions):
+    assert parse_connect(words.split()) == asked
 
 
 @pytest.mark.parametrize(
@@ -34,4 +37,4 @@ def test_what_is_right_is_read(words: str, asked: Asked):
     ],
 )
 def test_everything_else_is_for_the_full_command_line(words: str):
-    assert asked_to_connect(words.split()) is None
+    assert parse_connect(words.split()) is None

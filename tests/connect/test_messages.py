@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from toolcrib.connect.messages import Message, failure, read, with_id
+from toolcrib.connect.messages import Message, failure, read_message, with_id
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from toolcrib.connect.messages import Message, failure, read, with_id
     ],
 )
 def test_a_line_is_read_as_far_as_needed(line: str, method: str | None, id: str, about: str):
-    message = read(line.encode())
+    message = read_message(line.encode())
     assert (message.id, message.about) == (id, about)
     assert method is None or message.method == method
 
@@ -39,4 +39,6 @@ def test_a_request_under_another_id_is_the_same_request():
     line = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"a":[1]}}\n'
     again = json.loads(with_id(line, "ours"))
     assert again == {**json.loads(line), "id": "ours"}
-    assert read(with_id(line, "ours")) == Message(with_id(line, "ours"), "initialize", '"ours"')
+    assert read_message(with_id(line, "ours")) == Message(
+        with_id(line, "ours"), "initialize", '"ours"'
+    )

@@ -15,11 +15,16 @@ import pytest
 from tests.sources.mcp.faking import FAKE, below, left_of, processes
 from tests.waiting import HANG_S, until
 from toolcrib.cli.opening import Opening
-from toolcrib.connect.arguments import Asked
-from toolcrib.connect.place import FOLDER, Place, Runtime, place_of, read_runtime
+from toolcrib.connect import (
+    ConnectOptions,
+    DaemonFiles,
+    DaemonInfo,
+    locate_daemon,
+    read_daemon_info,
+)
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.asking_operator import ask
-from toolcrib.gateway.keys import Keys
+from toolcrib.gateway import Keys, ask_operator
+from toolcrib.run_folder import FOLDER
 from toolcrib.sources.mcp.refresh import refresh
 
 QUIET = {
@@ -101,12 +106,12 @@ class Setting:
         }
 
     @property
-    def place(self) -> Place:
-        return place_of(Asked(), self.environ)
+    def place(self) -> DaemonFiles:
+        return locate_daemon(ConnectOptions(), self.environ)
 
     @property
-    def runtime(self) -> Runtime:
-        found = read_runtime(self.place)
+    def runtime(self) -> DaemonInfo:
+        found = read_daemon_info(self.place)
         assert found
         return found
 
@@ -120,10 +125,10 @@ class Setting:
 
     def end(self) -> None:
         """End the daemon, if one runs, and see that it is gone."""
-        found = read_runtime(self.place)
+        found = read_daemon_info(self.place)
         if found and runs(found.pid):
             with suppress(ConfigError):
-                ask(self.place, "stop")
+                ask_operator(self.place, "stop")
             until(lambda: not runs(found.pid))
 
 
@@ -139,7 +144,7 @@ def test_shims_that_come_at_once_start_one_daemon_and_share_it(setting: Setting)
     for client in clients:
         client.greet()
     pids = {setting.runtime.pid}
-    status: Any = ask(setting.place, "status")
+    status: Any = ask_operator(setting.place, "status")
     assert [each["name"] for each in status["clients"]] == ["a client"] * 6
     assert status["pid"] in pids
     assert status["ends_when_idle"]
@@ -183,7 +188,7 @@ def test_servers_end_with_the_daemon_and_no_secret_is_logged(setting: Setting, h
         client.greet()
         called = client.call("tool_call_read", name="mcp_fake_echo", arguments={"text": "hi"})
         assert called["content"][0]["text"] == "hi"
-        status: Any = ask(setting.place, "status")
+        status: Any = ask_operator(setting.place, "status")
         assert status["clients"][0]["guest"] == "key:laptop"
         assert status["clients"][0]["mode"] in {"search", "direct"}
         (server,) = status["servers"]

@@ -5,24 +5,24 @@ import pytest
 
 from tests.connect.fakes import FakeDaemon, echoing, launched, place_in
 from tests.waiting import let_pass, until
+from toolcrib.connect import NoDaemon
 from toolcrib.connect import shim as shims
-from toolcrib.connect.lines import LONGEST
-from toolcrib.connect.place import NoDaemon
-from toolcrib.connect.starting import Reaching
+from toolcrib.connect.daemon_connection import DaemonConnector
+from toolcrib.connect.messages import LONGEST_LINE
 
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}}
 
 
 @pytest.fixture(autouse=True)
-def starts(monkeypatch: pytest.MonkeyPatch) -> list[Reaching]:
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[DaemonConnector]:
     """No daemon is started here but by a test; whoever would have started one is noted."""
-    noted: list[Reaching] = []
+    noted: list[DaemonConnector] = []
 
-    def note(reaching: Reaching) -> None:
+    def note(reaching: DaemonConnector) -> None:
         if reaching not in noted:
             noted.append(reaching)
 
-    monkeypatch.setattr(Reaching, "_start", note)
+    monkeypatch.setattr(DaemonConnector, "_start", note)
     return noted
 
 
@@ -51,10 +51,10 @@ def test_what_is_said_before_there_is_a_daemon_waits_for_it(tmp_path: Path, star
 def test_a_daemon_that_cannot_start_is_told_to_every_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    def fail(_reaching: Reaching) -> None:
+    def fail(_reaching: DaemonConnector) -> None:
         raise NoDaemon("the daemon ended while it started: bad settings; mend them")
 
-    monkeypatch.setattr(Reaching, "_start", fail)
+    monkeypatch.setattr(DaemonConnector, "_start", fail)
     with launched(tmp_path) as client:
         client.say("initialize", id=1, **INITIALIZE)
         client.say("notifications/initialized")
@@ -210,7 +210,7 @@ def test_a_cancelled_request_keeps_nobody_waiting(tmp_path: Path):
 def test_a_line_without_end_is_refused_and_the_next_one_is_heard(tmp_path: Path):
     daemon = FakeDaemon(place_in(tmp_path))
     with launched(tmp_path) as client:
-        client.send(b"x" * (LONGEST + 10) + b"\n")
+        client.send(b"x" * (LONGEST_LINE + 10) + b"\n")
         assert client.hear()["error"]["code"] == -32700
         client.say("ping", id=1)
         assert client.hear()["id"] == 1

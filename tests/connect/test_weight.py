@@ -14,13 +14,11 @@ MAY_LOAD = {
     "toolcrib.cli",
     "toolcrib.connect",
     "toolcrib.connect.arguments",
-    "toolcrib.connect.hello",
-    "toolcrib.connect.ledger",
-    "toolcrib.connect.lines",
+    "toolcrib.connect.daemon_connection",
+    "toolcrib.connect.pending_requests",
     "toolcrib.connect.messages",
-    "toolcrib.connect.place",
+    "toolcrib.connect.daemon_files",
     "toolcrib.connect.shim",
-    "toolcrib.connect.starting",
     "toolcrib.run_folder",
 }
 # Parts of the standard library that would cost more than all the rest.

@@ -19,7 +19,7 @@ from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Arm, Engine, Superseded, View
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import Ranking, Variant
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 ENGINES = ("memory", "sqlite in memory", "sqlite in a file")
 ARMS: tuple[Arm, ...] = ("like", "bm25", "vector")

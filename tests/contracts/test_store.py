@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from toolcrib.errors import StoreError
 from toolcrib.model import ConversationTokens
-from toolcrib.store.protocol import Store
-from toolcrib.store.sqlite import SqliteStore
-from toolcrib.store.uses import Lesson, LessonKey, Pair, Used
+from toolcrib.store import Lesson, LessonKey, Pair, SqliteStore, Store, UseRecord
 
 ONE, TWO, THREE = b"1" * 32, b"2" * 32, b"\0" * 32
 
@@ -78,7 +76,7 @@ LESSON = LessonKey(b"profile", b"\0word", "send")
 
 def keep_used(store: Store, *pairs: Pair, lesson: Lesson | None = None) -> None:
     lessons = {LESSON: lesson} if lesson else {}
-    store.keep_used(Used(dict.fromkeys(pairs, 1), lessons), half_life_days=10)
+    store.keep_used(UseRecord(dict.fromkeys(pairs, 1), lessons), half_life_days=10)
 
 
 def test_counts_of_pairs_add_up(store: Store):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.config import documented, load_settings
+from toolcrib.settings import documented, load_settings
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.catalogs import catalog
 from toolcrib.index.sqlite.engine import SqliteEngine
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 # Made at import: the server that children are forked from imports this once.
 GENERATIONS = {

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 from tests.sources.mcp import telltale_server
 from tests.waiting import until
 from toolcrib.cli.app import app
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
+from toolcrib.settings import Settings
 from toolcrib.sources import last_good
 from toolcrib.sources.mcp import environment
 

@@ -17,9 +17,9 @@ from scripts.install_test_servers import install, servers
 from tests.e2e.opening import crib_over
 from tests.sources.mcp.faking import nothing_left
 from toolcrib import Crib
-from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.execute import ApprovalRequest
 from toolcrib.model import Hit, Json
-from toolcrib.sections import ApprovalSettings
+from toolcrib.settings import ApprovalSettings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PAPERS = {"command": sys.executable, "args": [str(EXAMPLES / "papers_server.py")]}

@@ -28,13 +28,13 @@ from tests.gateway.daemons import serving
 from tests.gateway.fronts import ERAS, Era, connected
 from tests.plan import amount
 from toolcrib import cli
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import ToolcribError
-from toolcrib.gateway.guest import Guest, Profile
-from toolcrib.gateway.log import log_file, log_to_file
-from toolcrib.gateway.window import Window
-from toolcrib.store.audit import AuditFile
+from toolcrib.gateway import Principal, log_file, log_to_file
+from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.server import GatewayServer
+from toolcrib.settings import Settings
+from toolcrib.store import AuditFile
 
 HOSTILE = Path(__file__).parents[1] / "sources" / "mcp" / "hostile_server.py"
 FORGED = "2026-01-01 00:00:00,000 INFO toolcrib.gateway: all is well"
@@ -193,7 +193,7 @@ class Client:
     async def progress(self, _done: float, _every: float | None, message: str | None) -> None:
         self.read.append(message)
 
-    async def visit(self, window: Window, era: Era) -> None:
+    async def visit(self, window: GatewayServer, era: Era) -> None:
         heard: dict[str, Any] = {
             "elicitation_callback": self.elicit,
             "logging_callback": self.log,
@@ -232,7 +232,7 @@ def test_nothing_hidden_reaches_a_model_through_the_gateway(
     crib: Crib, strings: list[str], era: Era
 ):
     for mode in ("search", "direct"):
-        client, window = Client(), Window(crib, Guest("ann", Profile(mode=mode)))
+        client, window = Client(), GatewayServer(crib, Principal("ann", Profile(mode=mode)))
         try:
             if mode == "search":
                 asyncio.run(client.visit(window, era))
@@ -247,7 +247,7 @@ def test_nothing_hidden_reaches_a_model_through_the_gateway(
             assert strings[0] in "".join(texts(said))
 
 
-async def listing(client: Client, window: Window, era: Era) -> None:
+async def listing(client: Client, window: GatewayServer, era: Era) -> None:
     async with connected(window, era) as reached:
         listed = await reached.list_tools()
         client.read += [reached.instructions, listed.model_dump(mode="json", by_alias=True)]

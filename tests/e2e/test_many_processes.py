@@ -10,8 +10,7 @@ from tests.catalogs import catalog
 from tests.plan import amount
 from tests.waiting import HANG_S
 from toolcrib.index.sqlite.engine import SqliteEngine
-from toolcrib.store.decisions import Decisions
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import Decisions, SqliteStore
 
 KEY = bytes(32)
 SIZE = 100
@@ -22,8 +21,8 @@ import numpy as np
 from tests.catalogs import catalog, variant
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.store.decisions import Decisions
-from toolcrib.store.sqlite import SqliteStore
-from toolcrib.store.verdicts import approve
+from toolcrib.store.catalog_file import SqliteStore
+from toolcrib.review.desk import approve
 folder, number, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 documents = catalog({SIZE}, seed=int(number), prefix=f"p{{number}}-")
 sys.stdin.readline()

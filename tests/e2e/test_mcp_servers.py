@@ -13,9 +13,9 @@ import pytest
 from scripts.install_test_servers import install, servers
 from tests.sources.mcp.faking import below, left_of, text, zombies
 from tests.waiting import HANG_S
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
-from toolcrib.model import Call, Entry, Json, Outcome, Running
+from toolcrib.model import Call, CallContext, Entry, Json, Outcome
+from toolcrib.settings import Settings
 from toolcrib.sources.mcp.servers import McpServers, mcp_servers
 
 FIVE = ("everything", "filesystem", "git", "memory", "time")
@@ -72,7 +72,7 @@ class Open:
     def call(self, name: str, **arguments: Json) -> Outcome:
         entry: Entry = self.crib.get(name)
         source = next(s for s in self.mcp.sources if s.id == entry.capability.source_id)
-        running = Running(time.monotonic() + HANG_S)
+        running = CallContext(time.monotonic() + HANG_S)
         return asyncio.run(source.call(Call(entry.bare, arguments), running))
 
 

@@ -26,13 +26,12 @@ from tests.sources.mcp.faking import FAKE
 from tests.waiting import let_pass_async
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.cli.app import app
-from toolcrib.config import Settings, config_folder
 from toolcrib.crib import Crib
-from toolcrib.gateway.guest import Guest, Profile
-from toolcrib.gateway.keys import Keys
-from toolcrib.gateway.window import Window
+from toolcrib.gateway import Keys, Principal
+from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.server import GatewayServer
 from toolcrib.search.filters import Scope
-from toolcrib.sections import GatewayMode
+from toolcrib.settings import GatewayMode, Settings, config_folder
 from toolcrib.sources.apps.visit import Visit
 
 ASKED = "delete_note"
@@ -151,9 +150,9 @@ def reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reach]:
     reach.close()
 
 
-def window_of(reach: Reach, mode: GatewayMode) -> Window:
+def window_of(reach: Reach, mode: GatewayMode) -> GatewayServer:
     """With all there is, the tools that come along too."""
-    return Window(reach.crib, Guest("ann", Profile(mode=mode, scope=Scope())))
+    return GatewayServer(reach.crib, Principal("ann", Profile(mode=mode, scope=Scope())))
 
 
 @pytest.mark.plan(45)

@@ -13,19 +13,19 @@ from typer.testing import CliRunner
 from tests.gateway.fronts import connected, error_of, words
 from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib.cli.app import app
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import AmbiguousName
-from toolcrib.gateway.guest import Guest, profile_of
-from toolcrib.gateway.window import Window
+from toolcrib.gateway import Principal, profile_named
+from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import Outcome
-from toolcrib.sections import (
-    ApprovalRule,
+from toolcrib.settings import (
     ApprovalSettings,
     GatewaySettings,
     ProfileSettings,
     SessionSettings,
+    Settings,
 )
+from toolcrib.settings.sections import ApprovalRule
 
 RULES = (
     ApprovalRule(verdict="deny", pattern="mcp_google_drive_delete_file"),
@@ -122,7 +122,7 @@ def test_a_typo_in_one_entry_hands_its_rights_to_no_neighbour(path: Path):
 
 
 def test_a_profile_excludes_and_includes_by_source(crib: Crib):
-    guest = Guest("ann", profile_of(crib.settings.gateway, "drive"))
+    guest = Principal("ann", profile_named(crib.settings.gateway, "drive"))
     seen = {(e.capability.source_id, e.bare) for e in crib.seen_by(guest.caller).values()}
     assert ("google_drive", "list_files") in seen
     assert {server for server, _ in seen} == {"google_drive"}
@@ -134,8 +134,8 @@ def test_a_profile_excludes_and_includes_by_source(crib: Crib):
 
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 def test_through_the_gateway_nothing_that_is_denied_or_excluded_runs(crib: Crib, era: Any):
-    async def calls(guest: Guest) -> dict[tuple[str, str], str]:
-        window, told = Window(crib, guest), dict[tuple[str, str], str]()
+    async def calls(guest: Principal) -> dict[tuple[str, str], str]:
+        window, told = GatewayServer(crib, guest), dict[tuple[str, str], str]()
         async with connected(window, era) as client:
             for server, tool in (
                 ("google_drive", "delete_file"),
@@ -148,12 +148,12 @@ def test_through_the_gateway_nothing_that_is_denied_or_excluded_runs(crib: Crib,
                 told[server, tool] = error_of(done)["code"] if done.is_error else words(done)
         return told
 
-    everything = asyncio.run(calls(Guest("ann")))
+    everything = asyncio.run(calls(Principal("ann")))
     assert everything["google_drive", "delete_file"] == "approval_denied"
     assert everything["google", "drive_delete_file"] == "approval_denied"
     assert everything["google", "drive_exfil"] == "approval_needed"
     assert "list_files ran" in everything["google_drive", "list_files"]
-    drive = asyncio.run(calls(Guest("ann", profile_of(crib.settings.gateway, "drive"))))
+    drive = asyncio.run(calls(Principal("ann", profile_named(crib.settings.gateway, "drive"))))
     assert "list_files ran" in drive.pop(("google_drive", "list_files"))
     assert not [each for each in drive.values() if "ran" in each]
 

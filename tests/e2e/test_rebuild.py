@@ -19,7 +19,7 @@ from tests.waiting import HANG_S, let_pass
 from toolcrib.index.memory.engine import MemoryEngine
 from toolcrib.index.protocol import Engine, View
 from toolcrib.index.sqlite.engine import SqliteEngine
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 QUERY = variant("read files 读取文件", [1.0] * 8)
 SIZE = 10_000

@@ -19,10 +19,10 @@ from typer.testing import CliRunner
 from tests.sources.mcp.faking import FAKE, below, left_of
 from tests.waiting import until
 from toolcrib.cli.app import app
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.model import Outcome
-from toolcrib.sections import ApprovalRule, ApprovalSettings
+from toolcrib.settings import ApprovalSettings, Settings
+from toolcrib.settings.sections import ApprovalRule
 from toolcrib.sources.mcp import freshness
 
 ECHO = "mcp_fake_echo"

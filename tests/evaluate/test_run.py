@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from tests.workshop import ENGINES, READ_FILE, SEEN
-from toolcrib.config import Settings
 from toolcrib.evaluate.cases import Case, Suite, Tool
 from toolcrib.evaluate.run import run, searching
 from toolcrib.search.pipeline import Search
+from toolcrib.settings import Settings
 
 TOOLS = {
     f"id/{number}": Tool(id=f"id/{number}", name=each.name, description=each.description)

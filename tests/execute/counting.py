@@ -4,19 +4,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from toolcrib.errors import UnknownTool
-from toolcrib.execute.caller import Caller
-from toolcrib.execute.door import Door, Policy
+from toolcrib.execute import Caller, CallPolicy, Door
 from toolcrib.model import (
     Call,
+    CallContext,
     JsonObject,
     Outcome,
     PermissionKind,
-    Running,
     SourceKind,
     State,
     ToolInfo,
 )
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 
 ANN = Caller("ann")
 ANYTHING: JsonObject = {"type": "object"}
@@ -47,7 +46,7 @@ class CountingSource:
         self.states: dict[str, State] = {}
         self.reached: list[Call] = []
         self.answer: Callable[[Call], Outcome] = lambda _call: Outcome("done")
-        self.watch: Callable[[Running], None] = lambda _running: None
+        self.watch: Callable[[CallContext], None] = lambda _running: None
 
     def capabilities(self) -> Sequence[ToolInfo]:
         return tuple(self.tools.values())
@@ -57,7 +56,7 @@ class CountingSource:
             raise UnknownTool(f"no {name!r}")
         return self.states.get(name, "ready")
 
-    async def call(self, call: Call, running: Running) -> Outcome:
+    async def call(self, call: Call, running: CallContext) -> Outcome:
         self.reached.append(call)
         self.watch(running)
         return self.answer(call)
@@ -66,7 +65,7 @@ class CountingSource:
 class Shop:
     """A counting source in a pool behind a door."""
 
-    def __init__(self, *tools: ToolInfo, policy: Policy | None = None) -> None:
+    def __init__(self, *tools: ToolInfo, policy: CallPolicy | None = None) -> None:
         self.source = CountingSource(*(tools or [offered()]))
         self.pool = Pool()
         self.pool.add(self.source)

@@ -4,14 +4,20 @@ from dataclasses import replace
 import pytest
 
 from tests.execute.counting import CountingSource, offered
+from toolcrib.execute import (
+    ApprovalRequest,
+    Approver,
+    Caller,
+    CallRefused,
+    DenyingApprover,
+    Rule,
+    Rulebook,
+    Tickets,
+)
 from toolcrib.execute import approval as approval_
-from toolcrib.execute.approval import Approval, Approver, Denied
-from toolcrib.execute.caller import Caller
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.rulebook import Rule, Rulebook
-from toolcrib.execute.tickets import ApprovalRequest, Tickets
+from toolcrib.execute.approval import Approval
 from toolcrib.model import Entry, PermissionKind
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 
 REQUEST = ApprovalRequest.of("ann", offered("mcp_github_pay", "dangerous"), {"sum": 5})
 
@@ -32,7 +38,7 @@ def granted(*rules: Rule, approver: Approver | None = None, tickets: Tickets | N
     verdict = approval.verdict(PAY, Caller("ann"))
     try:
         asyncio.run(approval.grant(verdict, REQUEST, approver))
-    except Refused as refused:
+    except CallRefused as refused:
         return refused.error.code
     return ""
 
@@ -73,8 +79,8 @@ def test_no_ticket_gives_leave_to_what_a_person_has_refused():
     tickets = Tickets()
     assert granted(tickets=tickets) == "approval_needed"
     assert tickets.approve(tickets.waiting()[0].id)
-    assert granted(approver=Denied(), tickets=tickets) == "approval_denied"
-    assert granted(Rule("allow"), approver=Denied(), tickets=tickets) == "approval_denied"
+    assert granted(approver=DenyingApprover(), tickets=tickets) == "approval_denied"
+    assert granted(Rule("allow"), approver=DenyingApprover(), tickets=tickets) == "approval_denied"
     assert granted(tickets=tickets) == ""
 
 

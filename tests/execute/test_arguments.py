@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests.execute.counting import offered
-from toolcrib.execute import arguments
-from toolcrib.execute.arguments import ArgumentCheck, Checked
-from toolcrib.execute.refusal import Refused
+from toolcrib.execute import ArgumentCheck, CallRefused, arguments
+from toolcrib.execute.arguments import CheckedArguments
 from toolcrib.model import JsonObject, ToolInfo
-from toolcrib.pool.pins import pin
+from toolcrib.pool.entries import pin
 
 LAX: JsonObject = {"type": "object", "properties": {"path": {"type": "string"}, "at": {}}}
 
@@ -19,12 +18,12 @@ def tool(schema: JsonObject) -> ToolInfo:
     return replace(made, pin=pin(made))
 
 
-def check(schema: JsonObject, given) -> Checked:
+def check(schema: JsonObject, given) -> CheckedArguments:
     return ArgumentCheck().check(tool(schema), given)
 
 
 def test_what_fits_is_sent_as_it_is():
-    assert check(LAX, {"path": "x"}) == Checked({"path": "x"}, ())
+    assert check(LAX, {"path": "x"}) == CheckedArguments({"path": "x"}, ())
 
 
 def test_a_slip_is_put_right_though_the_schema_would_let_it_pass():
@@ -32,18 +31,18 @@ def test_a_slip_is_put_right_though_the_schema_would_let_it_pass():
 
 
 def test_a_key_that_the_schema_does_not_forbid_is_sent():
-    assert check(LAX, {"path": "x", "other": 1}) == Checked({"path": "x", "other": 1}, ())
+    assert check(LAX, {"path": "x", "other": 1}) == CheckedArguments({"path": "x", "other": 1}, ())
 
 
 @pytest.mark.parametrize("more", [{"additionalProperties": True}, {"patternProperties": {".": {}}}])
 def test_where_other_keys_are_expected_nothing_is_a_slip(more: JsonObject):
     given = {"arguments": {"path": "x"}}
-    assert check({**LAX, **more}, given) == Checked(given, ())
+    assert check({**LAX, **more}, given) == CheckedArguments(given, ())
 
 
 @pytest.mark.parametrize("given", ["x", 5, None, [], "[1]"])
 def test_arguments_are_an_object_whatever_the_schema_says(given):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(CallRefused) as caught:
         check({}, given)
     assert caught.value.error.code == "bad_arguments"
     assert "not an object" in caught.value.error.message
@@ -51,7 +50,7 @@ def test_arguments_are_an_object_whatever_the_schema_says(given):
 
 def test_a_refusal_has_the_whole_schema_and_the_first_problem():
     schema = {"properties": {f"k{n}": {"type": "integer"} for n in range(9)}}
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(CallRefused) as caught:
         check(schema, {f"k{n}": "x" for n in range(9)})
     assert caught.value.error.schema == schema
     assert caught.value.error.message.count("$.") == 1
@@ -61,14 +60,14 @@ def test_the_problems_of_many_values_are_not_gathered():
     """Gathered, they take gigabytes: each has all that would have fit."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     schema = {"properties": {"a": {"items": {"enum": [f"v{n}" for n in range(6_000)]}}}}
-    with pytest.raises(Refused, match=r"\$\.a\[0\]"):
+    with pytest.raises(CallRefused, match=r"\$\.a\[0\]"):
         check(schema, {"a": ["w"] * 8_000})
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000
 
 
 def test_a_check_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(arguments, "CHECK_S", -1.0)
-    with pytest.raises(Refused, match="too long") as caught:
+    with pytest.raises(CallRefused, match="too long") as caught:
         check({"properties": {"a": {"items": {}}}}, {"a": [1] * 10_000})
     assert caught.value.error.code == "schema_refused"
 
@@ -78,7 +77,7 @@ def test_texts_that_hold_more_values_than_may_be_sent_are_not_read():
     schema = {"properties": {"a": {"type": "array", "items": {"type": "array"}}}}
     read = check(schema, {"a": [many] * 3}).arguments
     assert read == {"a": [[0] * 1_000] * 3}
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(CallRefused) as caught:
         check(schema, {"a": [many] * 100})
     assert caught.value.error.code == "bad_arguments"
 
@@ -94,8 +93,9 @@ def test_only_a_known_check_of_little_takes_a_moment():
 
 def test_a_check_is_made_once_for_a_definition(monkeypatch: pytest.MonkeyPatch):
     made: list[object] = []
-    gate = arguments.gate
-    monkeypatch.setattr(arguments, "gate", lambda schema: (made.append(schema), gate(schema))[1])
+    compile_schema = arguments.compile_schema
+    counting = lambda schema: (made.append(schema), compile_schema(schema))[1]  # noqa: E731
+    monkeypatch.setattr(arguments, "compile_schema", counting)
     checks = ArgumentCheck()
     for schema in (LAX, LAX, {}, LAX):
         checks.check(tool(schema), {})

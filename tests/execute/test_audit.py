@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.execute.counting import ANN, Shop, offered
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import StoreError
-from toolcrib.execute.audit import LONGEST_NAME, Audit, Seen
+from toolcrib.execute import Audit
+from toolcrib.execute.audit import LONGEST_NAME, CallRecord
 from toolcrib.execute.strict_json import digest
 from toolcrib.model import Outcome
-from toolcrib.sections import ApprovalRule, ApprovalSettings, AuditSettings
-from toolcrib.store.audit import AuditFile, AuditRow
+from toolcrib.settings import ApprovalSettings, AuditSettings, Settings
+from toolcrib.settings.sections import ApprovalRule
+from toolcrib.store import AuditFile, AuditRow
 
 DENY = ApprovalSettings(rules=(ApprovalRule(verdict="deny", pattern="mcp_shop_drop"),))
 
@@ -74,8 +75,8 @@ def test_where_nothing_is_to_be_left_nothing_is(settings: dict[str, object], tmp
 def test_what_waits_is_written_when_it_closes(tmp_path: Path):
     audit = Audit(lambda: AuditFile(tmp_path / "audit.db"))
     for number in range(500):
-        audit.note(Seen("ann", str(number)), Outcome())
-    audit.note(Seen("ann", "x" * 999), Outcome())
+        audit.note(CallRecord("ann", str(number)), Outcome())
+    audit.note(CallRecord("ann", "x" * 999), Outcome())
     audit.close()
     file = AuditFile(tmp_path / "audit.db")
     assert len(file.newest(999)) == 501
@@ -102,6 +103,6 @@ def test_rows_that_cannot_be_written_are_told_of_and_the_next_are_tried(
     monkeypatch.setattr(AuditFile, "write", full)
     audit = Audit(lambda: AuditFile(tmp_path / "audit.db"))
     with caplog.at_level(logging.WARNING):
-        audit.note(Seen("ann", "look"), Outcome())
+        audit.note(CallRecord("ann", "look"), Outcome())
         audit.close()
     assert "1 calls are not logged: the disk is full" in caplog.text

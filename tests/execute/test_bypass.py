@@ -20,18 +20,23 @@ from tests.execute.counting import ANN, CountingSource, Shop, offered
 from tests.gateway.fronts import Era, connected
 from tests.plan import amount
 from toolcrib.cli.app import app
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
-from toolcrib.execute.caller import Caller
-from toolcrib.execute.chain import per_request_tools
-from toolcrib.execute.door import Door, Policy
-from toolcrib.execute.rulebook import Rule, Rulebook
-from toolcrib.execute.tickets import ApprovalRequest
-from toolcrib.gateway.guest import Guest, Profile
-from toolcrib.gateway.window import Window
+from toolcrib.execute import (
+    ApprovalRequest,
+    Caller,
+    CallPolicy,
+    Door,
+    Rule,
+    Rulebook,
+    per_request_tools,
+)
+from toolcrib.gateway import Principal
+from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import Call, JsonObject, Outcome, PermissionKind
 from toolcrib.search.filters import Scope
-from toolcrib.sections import ApprovalRule, ApprovalSettings
+from toolcrib.settings import ApprovalSettings, Settings
+from toolcrib.settings.sections import ApprovalRule
 
 KINDS: tuple[PermissionKind, ...] = get_args(PermissionKind)
 NAME = "mcp_shop_tool"
@@ -148,9 +153,9 @@ def over_mcp(era: Era, tool: str, given: JsonObject) -> Callable[[World], None]:
     """A call as a front client makes it."""
 
     def route(world: World) -> None:
-        guest = Guest(world.caller.id, Profile(scope=world.caller.scope))
+        guest = Principal(world.caller.id, Profile(scope=world.caller.scope))
         guest.__dict__["caller"] = world.caller  # whom the tickets are for
-        window = Window(world.crib, guest)
+        window = GatewayServer(world.crib, guest)
 
         async def calling() -> None:
             async with connected(window, era) as client:
@@ -345,7 +350,7 @@ def look_alikes(name: str, count: int):
 
 @pytest.mark.plan(43)
 def test_only_the_exact_name_is_the_name():
-    shop = Shop(offered("tool"), policy=Policy(Rulebook((Rule("allow"),))))
+    shop = Shop(offered("tool"), policy=CallPolicy(Rulebook((Rule("allow"),))))
     scope, count = Scope(allowed=frozenset({NAME})), amount(43, "look-alikes")
 
     async def calling() -> None:

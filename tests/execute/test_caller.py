@@ -1,6 +1,6 @@
 import pytest
 
-from toolcrib.execute.caller import Caller
+from toolcrib.execute import Caller
 from toolcrib.search.filters import Scope
 
 

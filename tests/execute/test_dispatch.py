@@ -13,13 +13,15 @@ from tests.waiting import until_async
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, UnknownTool
 from toolcrib.execute.dispatch import LONGEST_MESSAGE, dispatch
-from toolcrib.model import Call, CallError, Effect, Outcome, PermissionKind, Running, ToolInfo
+from toolcrib.model import Call, CallContext, CallError, Effect, Outcome, PermissionKind, ToolInfo
 
 TOOL = offered()
 OTHER_KINDS: list[PermissionKind] = ["write", "execute", "network", "dangerous"]
 
 
-def sent(source: CountingSource, tool: ToolInfo = TOOL, running: Running | None = None) -> Outcome:
+def sent(
+    source: CountingSource, tool: ToolInfo = TOOL, running: CallContext | None = None
+) -> Outcome:
     return asyncio.run(dispatch(Call("look"), tool, source, running or soon()))
 
 
@@ -88,7 +90,7 @@ class Odd(CountingSource):
         super().__init__()
         self._behave = behave
 
-    async def call(self, call: Call, running: Running) -> Outcome:  # noqa: ARG002 - it is odd
+    async def call(self, call: Call, running: CallContext) -> Outcome:  # noqa: ARG002 - it is odd
         self.reached.append(call)
         return await self._behave()
 

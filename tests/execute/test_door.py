@@ -5,14 +5,18 @@ import pytest
 
 from tests.execute.counting import ANN, Shop, offered
 from tests.workshop import ListedSource, mcp
-from toolcrib.execute.caller import Caller
-from toolcrib.execute.chain import per_request_tools
-from toolcrib.execute.door import Door, Policy
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.rulebook import Rule, Rulebook
-from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.execute import (
+    ApprovalRequest,
+    Caller,
+    CallPolicy,
+    CallRefused,
+    Door,
+    Rule,
+    Rulebook,
+    per_request_tools,
+)
 from toolcrib.model import Call, CallError, Outcome, SkillInfo, State, ToolInfo
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 from toolcrib.search.filters import Scope
 
 NAMED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -204,7 +208,7 @@ def test_a_gate_that_fails_lets_nothing_through(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_long_result_is_whole_for_a_program_and_comes_in_pages_for_a_model():
-    shop = Shop(policy=Policy(page_tokens=3))
+    shop = Shop(policy=CallPolicy(page_tokens=3))
     shop.source.answer = lambda _call: Outcome("0123456789abcdef")
     whole = execute(shop.door, Call("look"))
     assert whole.content == "0123456789abcdef"
@@ -227,7 +231,7 @@ def test_a_result_that_is_no_json_is_an_outcome_too(value):
 
 def test_a_call_has_the_time_of_the_policy_unless_it_says():
     seen: list[float] = []
-    shop = Shop(policy=Policy(timeout_s=5_000_000))
+    shop = Shop(policy=CallPolicy(timeout_s=5_000_000))
     shop.source.watch = lambda running: seen.append(running.deadline)
     began = time.monotonic()
     execute(shop.door, Call("look"))
@@ -257,7 +261,7 @@ def test_progress_is_relayed():
 def test_rules_are_the_operator_s():
     shop = Shop(
         offered("look"), offered("pay", "dangerous"),
-        policy=Policy(Rulebook((Rule("allow", "*_pay"), Rule("deny", kind="read")))),
+        policy=CallPolicy(Rulebook((Rule("allow", "*_pay"), Rule("deny", kind="read")))),
     )  # fmt: skip
     assert execute(shop.door, Call("pay")).ok
     assert refusal(execute(shop.door, Call("look"))).code == "approval_denied"
@@ -275,7 +279,7 @@ def test_arguments_can_be_checked_without_a_call():
     tool = shop.pool.entries["mcp_shop_look"].capability
     assert isinstance(tool, ToolInfo)
     assert shop.door.check(tool, {"n": 1}) == shop.door.check(tool, '{"n": 1}') == {"n": 1}
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRefused) as refused:
         shop.door.check(tool, {"n": "x"})
     assert refused.value.error.code == "bad_arguments"
     assert not shop.reached

@@ -1,9 +1,8 @@
 import pytest
 
 from tests.execute.counting import ANN, offered
-from toolcrib.execute.caller import Caller
+from toolcrib.execute import Caller, CallRefused
 from toolcrib.execute.gates import check_rights, check_state, take_in
-from toolcrib.execute.refusal import Refused
 from toolcrib.model import AgentInfo, Call, Entry, SkillInfo
 from toolcrib.search.filters import Scope
 
@@ -24,12 +23,12 @@ def test_a_tool_that_can_be_called_passes():
     ],
 )
 def test_what_is_no_tool_is_refused_with_what_to_do_with_it(other, todo: str):
-    with pytest.raises(Refused, match=todo):
+    with pytest.raises(CallRefused, match=todo):
         check_state(Entry("x", "x", other), "")
 
 
 def test_a_refusal_for_want_of_a_right_names_the_filter():
-    with pytest.raises(Refused, match="excluded"):
+    with pytest.raises(CallRefused, match="excluded"):
         check_rights(ENTRY, Caller("ann", Scope(excluded=frozenset({"look"}))))
 
 
@@ -46,5 +45,5 @@ def test_text_is_read_and_stands_for_the_arguments():
 
 @pytest.mark.parametrize("value", [object(), float("nan"), {1}])
 def test_what_no_json_can_say_is_refused(value):
-    with pytest.raises(Refused, match="JSON"):
+    with pytest.raises(CallRefused, match="JSON"):
         take_in(Call("look", {"a": value}), TOOL)

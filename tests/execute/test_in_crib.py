@@ -8,7 +8,8 @@ import pytest
 from toolcrib import Caller, Crib, Scope, Settings, tool
 from toolcrib.crib import HOST
 from toolcrib.errors import DeclarationError
-from toolcrib.sections import ApprovalRule, ApprovalSettings, CallSettings, SearchSettings
+from toolcrib.settings import ApprovalSettings, CallSettings, SearchSettings
+from toolcrib.settings.sections import ApprovalRule
 
 
 def double(n: int) -> int:

@@ -5,14 +5,15 @@ from typing import get_args
 import pytest
 
 import toolcrib
-from toolcrib.execute.refusal import Code, Refused, listed
+from toolcrib.execute import CallRefused, join_names
+from toolcrib.execute.gates import RefusalCode
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 SOURCES = Path(toolcrib.__file__).parent
 
 
 def test_a_refusal_says_that_nothing_was_sent():
-    error = Refused("not_allowed", "rights", "ask", ticket="t").error
+    error = CallRefused("not_allowed", "rights", "ask", ticket="t").error
     assert (error.effect, error.retryable, error.ticket) == ("not_sent", False, "t")
 
 
@@ -24,9 +25,9 @@ def test_every_code_of_a_call_is_documented():
         for code in re.findall(r'(?:CallError|_failure)\(\s*"(\w+)"', path.read_text("utf-8"))
     ]
     assert "deadline" in made
-    assert [code for code in {*get_args(Code), *made} if f"| `{code}` |" not in page] == []
+    assert [code for code in {*get_args(RefusalCode), *made} if f"| `{code}` |" not in page] == []
 
 
 @pytest.mark.parametrize(("names", "text"), [([], "none"), (["a", "b"], "a, b")])
 def test_names_are_listed(names: list[str], text: str):
-    assert listed(names) == text
+    assert join_names(names) == text

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.execute.repair import MOST_NOTES, MOST_WRAPPERS, readings
-from toolcrib.execute.schema_gate import gate
+from toolcrib.execute.schema_gate import compile_schema
 
 PLACE = {"type": "object", "properties": {"lat": {"type": "number"}, "names": {"type": "array"}}}
 SCHEMA = {
@@ -26,7 +26,7 @@ SCHEMA = {
     "additionalProperties": False,
     "$defs": {"place": PLACE},
 }
-CHECK = gate(SCHEMA)
+CHECK = compile_schema(SCHEMA)
 
 
 def mended(given: object):
@@ -224,7 +224,7 @@ FILLED_IN = "left out, so its default was filled in"
 
 
 def filled(given: object, schema: Any = WITH_DEFAULTS):
-    check = gate(schema)
+    check = compile_schema(schema)
     every = readings(given, schema)  # pyright: ignore[reportArgumentType]
     objects = (each for each in every if isinstance(each.value, dict))
     return next((each for each in objects if check.fits(each.value)), None)

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.execute.counting import ANN
+from toolcrib.execute import Caller, CallRefused
 from toolcrib.execute import results as results_
-from toolcrib.execute.caller import Caller
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.results import HELD_S, Results, is_json
+from toolcrib.execute.results import HELD_S, HeldResults, is_json
 from toolcrib.model import CallError, Outcome
 from toolcrib.text.tokens import most_tokens
 
@@ -24,12 +23,12 @@ class Clock:
         return self.now
 
 
-def held(results: Results, text: str = "x" * 50, caller: Caller = ANN) -> str:
+def held(results: HeldResults, text: str = "x" * 50, caller: Caller = ANN) -> str:
     return results.paged(Outcome(text), caller).handle
 
 
 def refused(ask: Callable[[], Outcome]) -> CallError:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(CallRefused) as caught:
         ask()
     return caught.value.error
 
@@ -46,12 +45,12 @@ def refused(ask: Callable[[], Outcome]) -> CallError:
     ],
 )
 def test_what_fits_on_a_page_is_given_as_it_is(outcome: Outcome):
-    assert Results(30).paged(outcome, ANN) is outcome
+    assert HeldResults(30).paged(outcome, ANN) is outcome
 
 
 @given(st.text(st.characters(), min_size=1, max_size=300), st.integers(4, 40))
 def test_the_pages_of_a_text_are_the_whole_of_it_and_none_is_too_long(text: str, tokens: int):
-    results = Results(tokens)
+    results = HeldResults(tokens)
     first = results.paged(Outcome(text), ANN)
     pages = [first]
     while pages[-1].page and pages[-1].page.number < pages[-1].page.of:
@@ -61,7 +60,7 @@ def test_the_pages_of_a_text_are_the_whole_of_it_and_none_is_too_long(text: str,
 
 
 def test_a_page_says_how_large_the_result_is_and_which_lines_it_has():
-    results = Results(10)
+    results = HeldResults(10)
     first = results.paged(Outcome("12345678\n" * 7), ANN)
     assert first.page == (1, 3, "63 bytes of text, 7 lines; lines 1 to 3", "")
     last = results.page(first.handle, ANN, 3)
@@ -69,7 +68,7 @@ def test_a_page_says_how_large_the_result_is_and_which_lines_it_has():
 
 
 def test_of_a_single_line_a_page_says_which_characters_it_has():
-    results = Results(10)
+    results = HeldResults(10)
     first = results.paged(Outcome("x" * 50), ANN)
     assert first.page
     assert first.page.about == "50 bytes of text, 1 line; characters 1 to 30"
@@ -79,7 +78,7 @@ def test_of_a_single_line_a_page_says_which_characters_it_has():
 def test_text_that_is_structured_content_too_is_paged_once():
     said = "x" * 50
     outcome = Outcome([{"type": "text", "text": said}], {"content": said}, blocks=True)
-    first = Results(10).paged(outcome, ANN)
+    first = HeldResults(10).paged(outcome, ANN)
     assert (first.content, first.blocks) == ("x" * 30, False)
     assert first.page
     assert first.page.of == 2
@@ -88,20 +87,20 @@ def test_text_that_is_structured_content_too_is_paged_once():
 
 def test_images_go_with_the_first_page():
     outcome = Outcome([IMAGE, {"type": "text", "text": "x" * 50}], blocks=True, meta={"a": 1})
-    first = Results(10).paged(outcome, ANN)
+    first = HeldResults(10).paged(outcome, ANN)
     assert first.content == [{"type": "text", "text": "x" * 30}, IMAGE]
     assert (first.blocks, first.meta) == (True, {"a": 1})
 
 
 def test_a_handle_is_for_its_caller_and_for_a_while():
     clock = Clock()
-    results = Results(5, clock)
+    results = HeldResults(5, clock)
     handle = held(results)
     gone = [
         refused(lambda: results.page(handle, EVE, 1)),
         refused(lambda: results.find(handle, EVE, "x")),
         refused(lambda: results.page("none", ANN, 1)),
-        refused(lambda: Results(5).page(handle, ANN, 1)),  # another process
+        refused(lambda: HeldResults(5).page(handle, ANN, 1)),  # another process
     ]
     assert {error.code for error in gone} == {"unknown_handle"}
     assert "not across a restart" in gone[0].message
@@ -113,14 +112,14 @@ def test_a_handle_is_for_its_caller_and_for_a_while():
 
 @pytest.mark.parametrize("number", [-1, 0, 5, 10**9])
 def test_a_page_that_is_none_is_refused_with_those_there_are(number: int):
-    results = Results(5)
+    results = HeldResults(5)
     handle = held(results)
     assert "pages 1 to 4" in refused(lambda: results.page(handle, ANN, number)).message
 
 
 def test_who_holds_most_makes_room_with_the_oldest(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(results_, "HELD_BYTES", 350)
-    results = Results(5)
+    results = HeldResults(5)
     of_eve = held(results, caller=EVE)
     mine = [held(results) for _ in range(3)]
     assert refused(lambda: results.page(mine[0], ANN, 1)).code == "unknown_handle"
@@ -132,13 +131,13 @@ def test_one_that_is_too_large_to_be_held_has_a_first_page_and_no_handle(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr(results_, "HELD_BYTES", 60)
-    first = Results(5).paged(Outcome("x" * 50), ANN)
+    first = HeldResults(5).paged(Outcome("x" * 50), ANN)
     assert (first.content, first.handle) == ("x" * 15, "")
     assert first.page
 
 
 def test_lines_are_found_with_their_numbers_and_pages():
-    results = Results(40)
+    results = HeldResults(40)
     text = "\n".join(f"row {n}: {'even' if n % 2 else 'odd'}" for n in range(40))
     handle = held(results, text)
     found = results.find(handle, ANN, "ROW 30:")
@@ -151,7 +150,7 @@ def test_lines_are_found_with_their_numbers_and_pages():
 
 
 def test_matches_have_pages_of_their_own():
-    results = Results(40)
+    results = HeldResults(40)
     handle = held(results, "a match\n" * 40)
     first = results.find(handle, ANN, "/match/")
     assert first.page
@@ -164,7 +163,7 @@ def test_matches_have_pages_of_their_own():
 
 
 def test_a_pattern_that_cannot_be_used_says_what_to_do():
-    results = Results(5)
+    results = HeldResults(5)
     handle = held(results)
     error = refused(lambda: results.find(handle, ANN, "/(?=x)/"))
     assert error.code == "bad_arguments"

@@ -9,10 +9,9 @@ import pytest
 
 from tests.execute.counting import CountingSource, offered
 from toolcrib import Crib
-from toolcrib.config import load_settings, rules_file
 from toolcrib.errors import ConfigError
-from toolcrib.execute.rule_file import MOST_RULES, RuleFile, read_rules, written
-from toolcrib.execute.rulebook import Rule
+from toolcrib.execute import MOST_RULES, Rule, RuleFile, read_rules, rules_json
+from toolcrib.settings import load_settings, rules_file
 
 EVERY = (
     Rule("deny", "github/delete_*"),
@@ -29,7 +28,7 @@ def file(tmp_path: Path) -> Path:
 def put(file: Path, *rules: Rule) -> None:
     """As the commands do: another file takes its place."""
     other = file.with_suffix(".new")
-    other.write_bytes(written(rules))
+    other.write_bytes(rules_json(rules))
     other.replace(file)
 
 

@@ -6,10 +6,11 @@ from typing import get_args
 import pytest
 
 from tests.execute.counting import CountingSource, offered
-from toolcrib.execute.rulebook import Rule, Rulebook, Verdict, decide, default_verdict
+from toolcrib.execute import Rule, Rulebook, Verdict
+from toolcrib.execute.rulebook import decide, default_verdict
 from toolcrib.model import Entry, PermissionKind, ToolInfo
-from toolcrib.pool.pool import Pool
-from toolcrib.sections import ServerApproval
+from toolcrib.pool import Pool
+from toolcrib.settings import ServerApproval
 
 KINDS: tuple[PermissionKind, ...] = get_args(PermissionKind)
 

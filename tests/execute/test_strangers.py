@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tests.execute.counting import ANN, CountingSource
 from tests.plan import amount
-from toolcrib.execute.door import Door
+from toolcrib.execute import Door
 from toolcrib.model import Call, Outcome, ToolInfo
 from toolcrib.names.origin import LONGEST_NAME
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -4,16 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.execute.strict_json import (
-    MOST_DEPTH,
-    MOST_VALUES,
-    NotJson,
-    canonical,
-    digest,
-    hold,
-    plain,
-    read_json,
-)
+from toolcrib.execute import NotJson, hold, read_json
+from toolcrib.execute.strict_json import MOST_DEPTH, MOST_VALUES, canonical, digest, plain
 
 VAST = "x" * 5_000_000
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)

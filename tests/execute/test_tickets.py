@@ -16,9 +16,9 @@ import pytest
 
 from tests.plan import amount
 from toolcrib import Caller, Crib, Settings
-from toolcrib.execute.tickets import ApprovalRequest, Tickets
+from toolcrib.execute import ApprovalRequest, Tickets
+from toolcrib.store import TICKET_S, TicketFile
 from toolcrib.store import tickets as store
-from toolcrib.store.tickets import TICKET_S, TicketFile
 
 REQUEST = ApprovalRequest("ann", "pay", "To pay", "dangerous", {"to": "bob", "sum": 5}, "pin-1")
 

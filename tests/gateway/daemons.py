@@ -10,16 +10,14 @@ from typing import Any, NamedTuple
 
 from tests.gateway import standing_in
 from tests.waiting import HANG_S
-from toolcrib.config import Settings
-from toolcrib.connect.arguments import Asked
-from toolcrib.connect.place import FOLDER, Place, Runtime, place_of
+from toolcrib.connect import ConnectOptions, DaemonFiles, DaemonInfo, locate_daemon
 from toolcrib.crib import Crib
+from toolcrib.gateway import DEFAULT_PROFILE, Keys, server
 from toolcrib.gateway import daemon as daemons
-from toolcrib.gateway import front
 from toolcrib.gateway.daemon import Daemon
-from toolcrib.gateway.guest import EVERYTHING
-from toolcrib.gateway.holding import Holding
-from toolcrib.gateway.keys import Keys
+from toolcrib.gateway.daemon_lock import DaemonLock
+from toolcrib.run_folder import FOLDER
+from toolcrib.settings import Settings
 
 INITIALIZE = {
     "protocolVersion": "2025-11-25",
@@ -41,8 +39,8 @@ def environ(folder: Path) -> dict[str, str]:
     return {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], FOLDER: str(folder / "run")}
 
 
-def place_in(folder: Path) -> Place:
-    return place_of(Asked(), environ(folder))
+def place_in(folder: Path) -> DaemonFiles:
+    return locate_daemon(ConnectOptions(), environ(folder))
 
 
 class Reached(NamedTuple):
@@ -60,14 +58,14 @@ async def serving(
     settings: Settings | None = None,
     *,
     crib: Callable[[], Crib] | None = None,
-    windows: Callable[[Crib], front.Windows] = standing_in.Windows,
-    opening: daemons.Opening | None = None,
+    windows: Callable[[Crib], server.PrincipalServers] = standing_in.Windows,
+    opening: daemons.DaemonSetup | None = None,
     **options: Any,
 ) -> AsyncGenerator[tuple[Daemon, Reached]]:
     """A daemon that serves as long as this lasts."""
-    holding = Holding(place_in(folder))
+    holding = DaemonLock(place_in(folder))
     daemon = Daemon(opening or opened(settings, crib, windows), holding, **options)
-    ready: asyncio.Future[Runtime] = asyncio.get_running_loop().create_future()
+    ready: asyncio.Future[DaemonInfo] = asyncio.get_running_loop().create_future()
     running = asyncio.create_task(daemon.run(ready.set_result))
     try:
         await asyncio.wait({ready, running}, return_when=asyncio.FIRST_COMPLETED)
@@ -83,17 +81,19 @@ async def serving(
 def opened(
     settings: Settings | None = None,
     crib: Callable[[], Crib] | None = None,
-    windows: Callable[[Crib], front.Windows] = standing_in.Windows,
-) -> daemons.Opening:
+    windows: Callable[[Crib], server.PrincipalServers] = standing_in.Windows,
+) -> daemons.DaemonSetup:
     """How a daemon comes to what it serves: by settings, or by a crib that is made by hand."""
 
     def make(settings: Settings) -> Crib:
         return crib() if crib else Crib.from_settings(settings)
 
-    return daemons.Opening(lambda: (settings or bare(), ""), make, windows, lambda _settings: ())
+    return daemons.DaemonSetup(
+        lambda: (settings or bare(), ""), make, windows, lambda _settings: ()
+    )
 
 
-def _reached(daemon: Daemon, runtime: Runtime) -> Reached:
+def _reached(daemon: Daemon, runtime: DaemonInfo) -> Reached:
     settings = daemon.house.crib.settings
     return Reached(runtime.pid, runtime.socket, runtime.port, new_key(settings, "owner"))
 
@@ -103,7 +103,7 @@ def new_key(settings: Settings, name: str, *profiles: str) -> str:
     keys = Keys(settings.state_folder)
     if any(key.name == name for key in keys.all()):
         keys.remove(name)
-    return keys.add(name, profiles or (EVERYTHING, *settings.gateway.profiles))
+    return keys.add(name, profiles or (DEFAULT_PROFILE, *settings.gateway.profiles))
 
 
 class Answer(NamedTuple):

@@ -16,13 +16,11 @@ from mcp import Client
 from tests.sources.mcp.faking import FAKE, nothing_left
 from tests.waiting import HANG_S
 from toolcrib import Crib
-from toolcrib.gateway import sdk
-from toolcrib.gateway.asking import Heard
-from toolcrib.gateway.extras import Extras
-from toolcrib.gateway.guest import Guest
-from toolcrib.gateway.logs import set_level
-from toolcrib.gateway.relay import outcome_result
-from toolcrib.gateway.rounds import Rounds
+from toolcrib.gateway import Principal, sdk
+from toolcrib.gateway.call_channel import CallChannel, set_log_level
+from toolcrib.gateway.input_requests import InputRequests
+from toolcrib.gateway.offer_handlers import OfferHandlers
+from toolcrib.gateway.tool_results import outcome_result
 
 ERAS = ("legacy", "auto")
 """How a client agrees with our front: by the handshake, or in the modern era."""
@@ -47,23 +45,25 @@ def crib_at(home: Path) -> Generator[Crib]:
 class Front:
     """What a window has of all this: a tool for every tool, and whatever else servers have."""
 
-    def __init__(self, crib: Crib, guest: Guest) -> None:
+    def __init__(self, crib: Crib, guest: Principal) -> None:
         self._crib = crib
         self._guest = guest
-        self.rounds = Rounds(guest)
+        self.rounds = InputRequests(guest)
         self.server = sdk.Server(
             "front",
             on_list_tools=self._list,
-            **Extras(crib, guest, self.rounds, _nobody).handlers(),
+            **OfferHandlers(crib, guest, self.rounds, _nobody).handlers(),
         )
         self.server.add_request_handler("tools/call", types.CallToolRequestParams, self._call)
-        self.server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, set_level)
+        self.server.add_request_handler(
+            "logging/setLevel", types.SetLevelRequestParams, set_log_level
+        )
 
     async def _list(self, _context: sdk.Context, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[])
 
     async def _call(self, context: sdk.Context, params: types.CallToolRequestParams) -> sdk.Result:
-        async def work(heard: Heard) -> sdk.Result:
+        async def work(heard: CallChannel) -> sdk.Result:
             outcome = await self._crib.call(
                 params.name,
                 params.arguments or {},
@@ -117,10 +117,10 @@ class Person:
 
 @asynccontextmanager
 async def client_of(
-    crib: Crib, era: str, person: Person, guest: Guest | None = None, **others: Any
+    crib: Crib, era: str, person: Person, guest: Principal | None = None, **others: Any
 ) -> AsyncGenerator[Client]:
     """The SDK's client at a front of its own."""
-    front = Front(crib, guest or Guest("ann"))
+    front = Front(crib, guest or Principal("ann"))
     others |= person.callbacks()
     try:
         async with Client(front.server, mode=era, cache=None, **others) as client:

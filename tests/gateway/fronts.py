@@ -11,21 +11,21 @@ from mcp_types import CallToolResult, Implementation
 
 from tests.execute.counting import CountingSource, offered
 from tests.waiting import HANG_S
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
-from toolcrib.gateway.guest import Guest
-from toolcrib.gateway.window import Window
+from toolcrib.gateway import Principal
+from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import JsonObject, PermissionKind, ToolInfo
-from toolcrib.sections import ApprovalRule, ApprovalSettings
+from toolcrib.settings import ApprovalSettings, Settings
+from toolcrib.settings.sections import ApprovalRule
 
 Era = Literal["legacy", "2026-07-28"]
 ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
-ANN = Guest("ann")
+ANN = Principal("ann")
 
 
 @asynccontextmanager
 async def connected(
-    window: Window, era: Era = "legacy", *, name: str = "test", **options: Any
+    window: GatewayServer, era: Era = "legacy", *, name: str = "test", **options: Any
 ) -> AsyncGenerator[Client]:
     """A client of an era, over streams to a window."""
 
@@ -91,8 +91,8 @@ class Workshop:
         self.source = CountingSource(*(tools or shop_tools()))
         self.crib.add_source(self.source)
 
-    def window(self, guest: Guest = ANN) -> Window:
-        return Window(self.crib, guest)
+    def window(self, guest: Principal = ANN) -> GatewayServer:
+        return GatewayServer(self.crib, guest)
 
 
 def asked(run: Callable[[], Any]) -> Any:

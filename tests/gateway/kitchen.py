@@ -13,12 +13,12 @@ from tests.gateway.daemons import place_in, serving
 from tests.sources.mcp.faking import FAKE
 from tests.waiting import until_async
 from toolcrib.cli.opening import Opening
-from toolcrib.config import config_folder, own_servers_file
 from toolcrib.crib import Crib
+from toolcrib.gateway import ask_operator
 from toolcrib.gateway import daemon as daemons
-from toolcrib.gateway.asking_operator import ask
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.model import Json
+from toolcrib.settings import config_folder, own_servers_file
 
 QUIET = """store = ":memory:"
 builtin_tools = false
@@ -62,7 +62,7 @@ class Kitchen:
     async def serving(self, **options: Any) -> AsyncGenerator[Daemon]:
         """The daemon, with its servers on its own loop, as long as this lasts."""
         loop, opening = asyncio.get_running_loop(), Opening()
-        opened = daemons.Opening(
+        opened = daemons.DaemonSetup(
             opening.lasting_settings,
             lambda settings: Crib.from_settings(settings, loop=loop),
             options.pop("windows", standing_in.Windows),
@@ -73,7 +73,7 @@ class Kitchen:
 
     async def ask(self, do: str, **more: Json) -> Any:
         """Ask the daemon as a command does. Raises `ConfigError`."""
-        return await asyncio.to_thread(ask, place_in(self.folder), do, **more)
+        return await asyncio.to_thread(ask_operator, place_in(self.folder), do, **more)
 
 
 async def listed(daemon: Daemon, *names: str) -> None:

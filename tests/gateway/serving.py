@@ -6,11 +6,10 @@ python serving.py COMMAND [ARGUMENT...]
 import asyncio
 import sys
 
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
-from toolcrib.gateway.guest import Guest, Profile
-from toolcrib.gateway.stdio import serve_stdio
-from toolcrib.sections import EmbedSettings
+from toolcrib.gateway import Principal, serve_stdio
+from toolcrib.gateway.principal import Profile
+from toolcrib.settings import EmbedSettings, Settings
 
 
 def main() -> None:
@@ -19,7 +18,7 @@ def main() -> None:
     asyncio.run(crib.refresh())
     crib.add(_noisy, permission_kind="read")
     print("before the wire is taken")  # noqa: T201 - a client skips it
-    serve_stdio(lambda _loop: crib, Guest("local", Profile(mode="search")))
+    serve_stdio(lambda _loop: crib, Principal("local", Profile(mode="search")))
 
 
 def _noisy() -> str:

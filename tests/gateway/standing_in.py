@@ -7,7 +7,7 @@ from mcp.server.lowlevel.server import Server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
 from toolcrib.crib import Crib
-from toolcrib.gateway.guest import Guest
+from toolcrib.gateway import Principal
 
 ECHO = Tool(name="echo", description="Say it again.", input_schema={"type": "object"})
 WAIT = Tool(name="wait", description="Take a while.", input_schema={"type": "object"})
@@ -17,7 +17,7 @@ HOLD = Tool(name="hold", description="Take until let go.", input_schema={"type":
 class StandIn:
     """One guest's window."""
 
-    def __init__(self, crib: Crib, guest: Guest, let_go: asyncio.Event) -> None:
+    def __init__(self, crib: Crib, guest: Principal, let_go: asyncio.Event) -> None:
         self.guest = guest
         self._let_go = let_go
         self.crib = crib
@@ -49,7 +49,7 @@ class Windows:
         self._all: dict[str, StandIn] = {}
         self.let_go = asyncio.Event()
 
-    def of(self, guest: Guest) -> StandIn:
+    def of(self, guest: Principal) -> StandIn:
         return self._all.setdefault(guest.caller.id, StandIn(self._crib, guest, self.let_go))
 
     def close(self) -> None:

@@ -9,9 +9,9 @@ import pytest
 from tests.gateway.kitchen import Kitchen, entry, listed
 from tests.waiting import until_async
 from toolcrib.cli.opening import Opening
-from toolcrib.config import rules_file
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.daemon import Daemon
+from toolcrib.settings import rules_file
 from toolcrib.sources.last_good import LastGood
 
 

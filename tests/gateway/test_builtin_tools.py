@@ -13,15 +13,14 @@ from mcp import MCPError
 
 from tests.gateway.daemons import bare, call, new_key, place_in, serving
 from tests.gateway.fronts import ERAS, Era, asked, connected, error_of, words
-from toolcrib.config import Settings, load_settings, own_servers_file
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import window as window_module
-from toolcrib.gateway.credentials import Credentials, NoGuest
-from toolcrib.gateway.guest import LOCAL, Guest, Profile, profile_of
-from toolcrib.gateway.keys import Keys
-from toolcrib.gateway.window import Window
-from toolcrib.gateway.windows import Windows
+from toolcrib.gateway import LOCAL_USER, Keys, Principal, profile_named
+from toolcrib.gateway import server as window_module
+from toolcrib.gateway.credentials import AccessDenied, Authenticator
+from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.server import GatewayServer, GatewayServers
+from toolcrib.settings import Settings, load_settings, own_servers_file
 
 ON = {"profiles": {"default": {"builtin_tools": True}}}
 ALLOWED = {"rules": [{"verdict": "allow"}]}
@@ -48,7 +47,7 @@ def tried(
 
     async def scenario() -> types.CallToolResult:
         with Crib.from_settings(settings) as crib:
-            window = Window(crib, Guest(guest, profile_of(settings.gateway)))
+            window = GatewayServer(crib, Principal(guest, profile_named(settings.gateway)))
             more: dict[str, Any] = {} if roots is None else {"list_roots_callback": said}
             async with connected(window, era, **more) as client:
                 return await client.call_tool(
@@ -68,17 +67,17 @@ def file(tmp_path: Path) -> Path:
 
 def test_they_are_off_unless_a_profile_turns_them_on(file: Path):
     off = settings_of(gateway={}, file_roots=[file.parent])
-    told = error_of(tried(off, LOCAL, "read_file", {"path": str(file)}))
+    told = error_of(tried(off, LOCAL_USER, "read_file", {"path": str(file)}))
     assert told["code"] == "unknown_tool"
     on = settings_of(file_roots=[file.parent])
-    assert "inside" in words(tried(on, LOCAL, "read_file", {"path": str(file)}))
+    assert "inside" in words(tried(on, LOCAL_USER, "read_file", {"path": str(file)}))
 
 
 def test_functions_of_the_operators_own_are_on(tmp_path: Path):
     yaml = tmp_path / "tools.yaml"
     yaml.write_text("shout:\n  function: textwrap:dedent\n  permission_kind: read\n")
     settings = settings_of(gateway={}, tools=[yaml])
-    assert words(tried(settings, LOCAL, "shout", {"text": "  hi"})) == "hi"
+    assert words(tried(settings, LOCAL_USER, "shout", {"text": "  hi"})) == "hi"
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -86,10 +85,10 @@ def test_the_roots_of_a_client_of_our_own_user_count(file: Path, tmp_path: Path,
     (tmp_path / "beside").write_text("outside")
     here = [file.parent.as_uri(), "file://elsewhere/tmp"]
     settings = settings_of()
-    got = tried(settings, LOCAL, "read_file", {"path": "file.txt"}, roots=here, era=era)
+    got = tried(settings, LOCAL_USER, "read_file", {"path": "file.txt"}, roots=here, era=era)
     assert "inside" in words(got)
     beside = {"path": str(tmp_path / "beside")}
-    refused = tried(settings, LOCAL, "read_file", beside, roots=here, era=era)
+    refused = tried(settings, LOCAL_USER, "read_file", beside, roots=here, era=era)
     assert "outside the folders" in words(refused)
     assert "file_roots" in words(refused)
 
@@ -99,7 +98,9 @@ def test_a_client_without_roots_has_none_whatever_folder_the_daemon_runs_in(
 ):
     monkeypatch.chdir(file.parent)
     for roots in (None, []):
-        told = words(tried(settings_of(), LOCAL, "read_file", {"path": str(file)}, roots=roots))
+        told = words(
+            tried(settings_of(), LOCAL_USER, "read_file", {"path": str(file)}, roots=roots)
+        )
         assert "no folder here; the client can declare roots" in told
         assert "inside" not in told
 
@@ -116,7 +117,7 @@ def test_the_settings_win_over_what_a_client_declares(file: Path, tmp_path: Path
     other = tmp_path / "other"
     other.mkdir()
     settings = settings_of(file_roots=[other])
-    told = words(tried(settings, LOCAL, "read_file", {"path": str(file)}, roots=["file:///"]))
+    told = words(tried(settings, LOCAL_USER, "read_file", {"path": str(file)}, roots=["file:///"]))
     assert f"outside the folders that file tools may use ({other})" in told
 
 
@@ -160,7 +161,7 @@ def test_what_is_toolcribs_own_is_out_of_reach_even_with_all_as_root(
     link.symlink_to(installed.state_folder)
     for path in (*own, link / "keys.json", Path("/proc/self/environ")):
         for tool, more in {"read_file": {}, "write_file": {"text": "x", "overwrite": True}}.items():
-            got = tried(installed, LOCAL, tool, {"path": str(path), **more})
+            got = tried(installed, LOCAL_USER, tool, {"path": str(path), **more})
             assert got.is_error, (tool, path)
             assert "Toolcrib itself" in words(got), (tool, path)
     assert "ann" in (installed.state_folder / "keys.json").read_text()
@@ -175,7 +176,7 @@ def test_a_key_for_one_profile_leads_to_no_other(tmp_path: Path, monkeypatch: py
     async def scenario() -> None:
         profiles = {"reading": {"builtin_tools": True}, "writing": {}}
         settings = settings_of(file_roots=["/"], gateway={"profiles": profiles})
-        async with serving(tmp_path, settings, windows=Windows) as (daemon, runtime):
+        async with serving(tmp_path, settings, windows=GatewayServers) as (daemon, runtime):
             key = new_key(settings, "ann", "reading")
             got = await call(
                 runtime.port, key, "tool_call_read", "/mcp/reading",
@@ -193,9 +194,9 @@ def test_a_key_for_one_profile_leads_to_no_other(tmp_path: Path, monkeypatch: py
 
 
 def test_no_secret_but_a_key_is_a_credential(tmp_path: Path):
-    credentials = Credentials(bare().gateway, Keys(tmp_path))
+    credentials = Authenticator(bare().gateway, Keys(tmp_path))
     for secret in ("", "local", "token", "None"):
-        with pytest.raises(NoGuest):
+        with pytest.raises(AccessDenied):
             credentials.keyed(secret)
     with pytest.raises(ConfigError):
         Keys(tmp_path).remove("local")
@@ -207,7 +208,7 @@ def test_a_page_of_the_daemons_own_address_is_not_fetched(tmp_path: Path):
             for host in ("127.0.0.1", "localhost", "[::1]", "0.0.0.0", "2130706433", "127.1"):
                 url = f"http://{host}:{runtime.port}/health"
                 got = await asyncio.to_thread(
-                    tried, settings_of(), LOCAL, "fetch_url", {"url": url}
+                    tried, settings_of(), LOCAL_USER, "fetch_url", {"url": url}
                 )
                 assert got.is_error, host
                 assert "ok" not in words(got), host
@@ -220,7 +221,9 @@ def test_a_list_of_objects_with_a_type_is_a_value(
     era: Era, file: Path, caplog: pytest.LogCaptureFixture
 ):
     settings = settings_of(file_roots=[file.parent])
-    listed = words(tried(settings, LOCAL, "list_directory", {"path": str(file.parent)}, era=era))
+    listed = words(
+        tried(settings, LOCAL_USER, "list_directory", {"path": str(file.parent)}, era=era)
+    )
     assert json.loads(listed) == [{"name": "file.txt", "type": "file", "bytes": 6}]
     assert "file.txt" not in caplog.text
 
@@ -249,7 +252,7 @@ def test_what_a_function_returns_is_never_taken_for_content_blocks(
     async def scenario() -> types.CallToolResult:
         with Crib(bare()) as crib:
             crib.add(look, permission_kind="read")
-            async with connected(Window(crib, Guest(LOCAL)), era) as client:
+            async with connected(GatewayServer(crib, Principal(LOCAL_USER)), era) as client:
                 return await client.call_tool("tool_call_read", {"name": "look", "arguments": {}})
 
     assert json.loads(words(asked(scenario))) == value
@@ -265,8 +268,8 @@ def test_a_result_that_the_protocol_does_not_know_stays_out_of_the_log(
     async def scenario() -> str:
         with Crib(bare()) as crib:
             crib.add(list, name="look", description="Look", permission_kind="read")
-            guest = Guest(LOCAL, Profile(mode="direct"))
-            async with connected(Window(crib, guest), "legacy") as client:
+            guest = Principal(LOCAL_USER, Profile(mode="direct"))
+            async with connected(GatewayServer(crib, guest), "legacy") as client:
                 with pytest.raises(MCPError) as caught:
                     await client.call_tool("look", {})
                 return str(caught.value)

@@ -6,10 +6,10 @@ import pytest
 from mcp_types import ElicitRequestParams, ElicitResult
 
 from tests.gateway.fronts import ERAS, Era, Workshop, asked, connected, error_of, shop_tools, words
-from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.execute import ApprovalRequest
+from toolcrib.gateway import LOCAL_USER, Principal
 from toolcrib.gateway.client_approver import LONGEST_ARGUMENTS, question
-from toolcrib.gateway.guest import LOCAL, Guest
-from toolcrib.sections import ApprovalSettings
+from toolcrib.settings import ApprovalSettings
 
 CANCEL = "mcp_shop_cancel_order"
 GIVEN = {"name": CANCEL, "arguments": {"number": 7}}
@@ -89,8 +89,8 @@ def test_whoever_dismisses_the_question_can_still_have_it_approved_by_the_operat
     [
         ("all", "key:ann", True),
         ("local", "key:ann", False),
-        ("local", LOCAL, True),
-        ("none", LOCAL, False),
+        ("local", LOCAL_USER, True),
+        ("none", LOCAL_USER, False),
     ],
 )
 @pytest.mark.parametrize("era", ERAS)
@@ -100,7 +100,7 @@ def test_the_operator_says_which_clients_are_asked(
     shop, person = shop_of(elicitation=elicitation), Person("accept")
 
     async def run() -> None:
-        window = shop.window(Guest(guest))
+        window = shop.window(Principal(guest))
         async with connected(window, era, elicitation_callback=person) as client:
             result = await client.call_tool("tool_call", GIVEN)
             assert result.is_error is not is_asked

@@ -9,19 +9,19 @@ import pytest
 
 from tests.gateway.daemons import bare, call, environ, new_key, opened, place_in, request, serving
 from tests.waiting import HANG_S, until_async
-from toolcrib.connect.hello import Refused, said_hello
-from toolcrib.connect.place import Place, Runtime, read_runtime
+from toolcrib.connect import DaemonFiles, DaemonInfo, read_daemon_info
+from toolcrib.connect.daemon_connection import DaemonRefused, connect_to_daemon
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.asking_operator import ask
+from toolcrib.gateway import ask_operator
 from toolcrib.gateway.daemon import Daemon
-from toolcrib.gateway.holding import Holding
+from toolcrib.gateway.daemon_lock import DaemonLock
 
 
 def test_it_serves_over_http_and_says_where(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, runtime):
-            told = read_runtime(place_in(tmp_path))
+            told = read_daemon_info(place_in(tmp_path))
             assert told
             assert (told.pid, told.port) == (os.getpid(), runtime.port)
             answer = await call(daemon.port, runtime.token, "echo", text="hello")
@@ -55,7 +55,7 @@ def test_a_second_one_is_told_who_holds_the_place(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, _):
             with pytest.raises(ConfigError, match=rf"process {os.getpid()}.*:{daemon.port}.*stop"):
-                Holding(place_in(tmp_path))
+                DaemonLock(place_in(tmp_path))
 
     asyncio.run(scenario())
 
@@ -85,7 +85,7 @@ def test_a_signal_ends_it(tmp_path: Path, ending: signal.Signals):
 
 
 def test_it_ends_by_itself_when_nobody_comes(tmp_path: Path):
-    holding = Holding(place_in(tmp_path))
+    holding = DaemonLock(place_in(tmp_path))
 
     async def scenario() -> None:
         settings = bare(gateway={"idle_exit_s": 0.1})
@@ -115,14 +115,14 @@ def test_a_shim_may_ask_for_a_profile_that_there_is(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path, settings):
             place, env = place_in(tmp_path), environ(tmp_path)
-            welcome = await asyncio.to_thread(said_hello, place, "small", env)
+            welcome = await asyncio.to_thread(connect_to_daemon, place, "small", env)
             assert welcome
             welcome.close()
-            with pytest.raises(Refused, match="no profile 'smal'; nearest: small"):
-                await asyncio.to_thread(said_hello, place, "smal", env)
+            with pytest.raises(DaemonRefused, match="no profile 'smal'; nearest: small"):
+                await asyncio.to_thread(connect_to_daemon, place, "smal", env)
             wrong = env | {"TOOLCRIB_KEY": "tc_wrong"}
-            with pytest.raises(Refused, match="key is not known"):
-                await asyncio.to_thread(said_hello, place, "small", wrong)
+            with pytest.raises(DaemonRefused, match="key is not known"):
+                await asyncio.to_thread(connect_to_daemon, place, "small", wrong)
 
     asyncio.run(scenario())
 
@@ -139,7 +139,7 @@ def test_reloading_keeps_the_address_and_the_keys(tmp_path: Path):
         async with serving(tmp_path, crib=crib) as (daemon, runtime):
             key = new_key(bare(), "laptop", "new")
             assert (await call(daemon.port, key, "echo", "/mcp/new")).status == 404
-            await asyncio.to_thread(ask, place_in(tmp_path), "reload")
+            await asyncio.to_thread(ask_operator, place_in(tmp_path), "reload")
             again = await call(runtime.port, key, "echo", "/mcp/new", text="x")
             assert json.loads(again.body)["result"]["content"][0]["text"] == "key:laptop@new: x"
 
@@ -159,7 +159,7 @@ def test_settings_that_are_wrong_change_nothing(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path, crib=crib) as (daemon, runtime):
             with pytest.raises(ConfigError, match="setting x"):
-                await asyncio.to_thread(ask, place_in(tmp_path), "reload")
+                await asyncio.to_thread(ask_operator, place_in(tmp_path), "reload")
             assert (await call(daemon.port, runtime.token, "echo")).status == 200
 
     asyncio.run(scenario())
@@ -189,13 +189,13 @@ def test_files_that_are_removed_are_put_back(tmp_path: Path):
             for removed in (place.folder, place.file, place.socket, place.operator, place.held):
                 await asyncio.to_thread(remove, removed)
                 await until_async(lambda: is_whole(place), removed)
-            hello = await asyncio.to_thread(said_hello, place, "default", environ(tmp_path))
+            hello = await asyncio.to_thread(connect_to_daemon, place, "default", environ(tmp_path))
             assert hello
             hello.close()
-            status = await asyncio.to_thread(ask, place, "status")
+            status = await asyncio.to_thread(ask_operator, place, "status")
             assert status["pid"] == os.getpid()  # type: ignore[index, call-overload]
             with pytest.raises(ConfigError, match="runs already"):
-                Holding(place)
+                DaemonLock(place)
             assert not daemon._stopping.is_set()
 
     asyncio.run(scenario())
@@ -206,28 +206,28 @@ def remove(path: str) -> None:
     shutil.rmtree(path) if Path(path).is_dir() else Path(path).unlink()
 
 
-def is_whole(place: Place) -> bool:
+def is_whole(place: DaemonFiles) -> bool:
     return all(map(os.path.lexists, (place.file, place.socket, place.operator, place.held)))
 
 
 def test_a_daemon_ends_when_another_has_taken_its_place(tmp_path: Path):
     place = place_in(tmp_path)
 
-    async def scenario() -> Holding:
-        holding = Holding(place)
+    async def scenario() -> DaemonLock:
+        holding = DaemonLock(place)
         daemon = Daemon(opened(), holding)
         ready = asyncio.Event()
         running = asyncio.create_task(daemon.run(lambda _: ready.set()))
         await ready.wait()
         shutil.rmtree(place.folder)
-        another = Holding(place)  # before the first has looked
-        another.tell(Runtime(1, place.socket, place.operator, 1, "0"))
+        another = DaemonLock(place)  # before the first has looked
+        another.tell(DaemonInfo(1, place.socket, place.operator, 1, "0"))
         await running
         holding.close()
         return another
 
     another = asyncio.run(scenario())
-    told = read_runtime(place)
+    told = read_daemon_info(place)
     assert told
     assert told.pid == 1
     another.close()

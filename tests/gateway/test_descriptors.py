@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from tests.gateway.daemons import call, environ
-from toolcrib.config import Settings
-from toolcrib.gateway.descriptors import Bounds, SpentLog
-from toolcrib.gateway.keys import Keys
+from toolcrib.gateway import Keys
+from toolcrib.gateway.limits import ConnectionBounds, ExhaustionLog
+from toolcrib.settings import Settings
 
 FILES = 256
 STRANGERS = 400
@@ -89,12 +89,12 @@ def test_strangers_who_hold_connections_open_keep_nobody_honest_out(tmp_path: Pa
 
 def test_all_bounds_together_leave_a_third_of_the_descriptors():
     for descriptors in (256, 1024, 8192):
-        bounds = Bounds.of(descriptors)
+        bounds = ConnectionBounds.of(descriptors)
         assert bounds.strangers * 2 + bounds.http + bounds.shims < descriptors * 2 / 3 + 1
 
 
 def test_that_none_are_left_is_said_once(caplog: pytest.LogCaptureFixture):
-    loop, log = asyncio.new_event_loop(), SpentLog()
+    loop, log = asyncio.new_event_loop(), ExhaustionLog()
     for _ in range(100):
         log(loop, {"message": "accept", "exception": OSError(errno.EMFILE, "Too many open files")})
     log(loop, {"message": "something else", "exception": ValueError("x")})

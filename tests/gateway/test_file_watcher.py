@@ -11,13 +11,14 @@ from mcp import Client
 from tests.gateway.kitchen import Kitchen, entry, pid_of
 from tests.sources.mcp.faking import left_of, nothing_left, text
 from tests.waiting import let_pass_async, until_async
-from toolcrib.by_settings import fit_in_place
-from toolcrib.config import Settings, own_servers_file
+from toolcrib.gateway import LOCAL_USER, Principal
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.file_watcher import FileWatcher
-from toolcrib.gateway.guest import LOCAL, Guest, Profile
-from toolcrib.gateway.windows import Windows
+from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.server import GatewayServers
 from toolcrib.model import Outcome
+from toolcrib.settings import Settings, own_servers_file
+from toolcrib.wiring import fit_in_place
 
 
 @pytest.fixture
@@ -84,9 +85,9 @@ def test_clients_stay_and_are_told(kitchen: Kitchen):
         told.append(message)
 
     async def scenario() -> tuple[set[str], set[str]]:
-        async with kitchen.serving(windows=Windows) as daemon:
+        async with kitchen.serving(windows=GatewayServers) as daemon:
             await daemon.house.crib.refresh()
-            window = daemon.house.windows.of(Guest(LOCAL, Profile(mode="direct")))
+            window = daemon.house.windows.of(Principal(LOCAL_USER, Profile(mode="direct")))
             async with Client(window.server, mode="legacy", message_handler=hear) as client:
                 before = {tool.name for tool in (await client.list_tools()).tools}
                 kitchen.write({})

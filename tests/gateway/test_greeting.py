@@ -7,22 +7,21 @@ from typing import Any
 import pytest
 
 from tests.gateway.fronts import Workshop, asked, connected
-from toolcrib.gateway.greeting import greeting
-from toolcrib.gateway.guest import Guest, Profile
+from toolcrib.gateway import EffectiveMode, Principal, initial_context
 from toolcrib.gateway.instructions import BUDGET
-from toolcrib.gateway.modes import Mode
-from toolcrib.gateway.wire_tools import FIXED_LISTED
+from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.tool_list import FIXED_TOOLS_LISTED
 from toolcrib.text.tokens import Tokenizer
 
-MODES: tuple[Mode, ...] = ("search", "direct", "passthrough")
+MODES: tuple[EffectiveMode, ...] = ("search", "direct", "passthrough")
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 @pytest.mark.parametrize("mode", MODES)
-def test_it_is_what_a_client_receives(era: Any, mode: Mode):
+def test_it_is_what_a_client_receives(era: Any, mode: EffectiveMode):
     shop = Workshop()
-    guest = Guest("ann", Profile(mode=mode))
-    expected = greeting(shop.crib, guest)
+    guest = Principal("ann", Profile(mode=mode))
+    expected = initial_context(shop.crib, guest)
 
     async def run() -> None:
         async with connected(shop.window(guest), era) as client:
@@ -41,17 +40,20 @@ def test_it_is_what_a_client_receives(era: Any, mode: Mode):
 
 def test_any_mode_can_be_asked_for():
     shop = Workshop()
-    few, many = greeting(shop.crib, Guest("ann")), greeting(shop.crib, Guest("ann"), "direct")
+    few, many = (
+        initial_context(shop.crib, Principal("ann")),
+        initial_context(shop.crib, Principal("ann"), "direct"),
+    )
     assert (few.mode, many.mode) == ("search", "direct")
     assert len(few.text) < len(many.text)
 
 
 def test_the_page_has_the_price_of_the_fixed_tools():
     page = Path(__file__).parents[2] / "docs" / "guide" / "gateway.md"
-    listed = json.dumps([*FIXED_LISTED.values()], ensure_ascii=False, separators=(",", ":"))
+    listed = json.dumps([*FIXED_TOOLS_LISTED.values()], ensure_ascii=False, separators=(",", ":"))
     words = " ".join(page.read_text(encoding="utf-8").split())
     count = Tokenizer().count
-    flow, _, names = greeting(Workshop().crib, Guest("ann")).told.partition("\n")
+    flow, _, names = initial_context(Workshop().crib, Principal("ann")).told.partition("\n")
     assert f"All five together are {count(listed)} tokens (o200k_base)" in words
     assert f"The instructions add {count(flow)} for how to go about it" in words
     assert count(names) <= BUDGET

@@ -26,12 +26,12 @@ from tests.gateway.fronts import (
 )
 from tests.waiting import let_pass_async
 from tests.workshop import ListedSource
-from toolcrib.gateway.guest import Guest, Profile
-from toolcrib.gateway.modes import Mode, mode_of
-from toolcrib.gateway.modes_table import LINES
-from toolcrib.gateway.surface import FIXED
+from toolcrib.gateway import EffectiveMode, Principal
+from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
+from toolcrib.gateway.modes import CLIENT_DEFAULTS, effective_mode
+from toolcrib.gateway.principal import Profile
 from toolcrib.model import JsonObject, Outcome, PermissionKind, SkillInfo, ToolInfo
-from toolcrib.sections import GatewayMode
+from toolcrib.settings import GatewayMode
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "gateway.md"
 ORDER = "mcp_shop_look_up_order"
@@ -62,14 +62,14 @@ GEAR = "mcp_shop_turn_gear_1"
     ],
 )
 def test_the_mode_follows_the_profile_then_the_size_then_the_client(
-    said: GatewayMode, tools: int, client: str, modern: bool, mode: Mode
+    said: GatewayMode, tools: int, client: str, modern: bool, mode: EffectiveMode
 ):
-    assert mode_of(said, tools=tools, threshold=15, client=client, modern=modern) == mode
+    assert effective_mode(said, tools=tools, threshold=15, client=client, modern=modern) == mode
 
 
 def test_every_line_of_the_table_is_dated_argued_and_documented():
     page = GUIDE.read_text(encoding="utf-8")
-    for line in LINES:
+    for line in CLIENT_DEFAULTS:
         assert date.fromisoformat(line.known) >= date(2026, 11, 1)
         assert line.why
         assert line.name == line.name.lower()
@@ -77,8 +77,8 @@ def test_every_line_of_the_table_is_dated_argued_and_documented():
         assert fnmatchcase(line.name.rstrip("*"), line.name)
 
 
-def guest(mode: GatewayMode, **others: Any) -> Guest:
-    return Guest("ann", Profile(mode=mode, **others))
+def guest(mode: GatewayMode, **others: Any) -> Principal:
+    return Principal("ann", Profile(mode=mode, **others))
 
 
 def test_a_reveal_is_listed_on_its_connection_and_no_other():
@@ -97,18 +97,18 @@ def test_a_reveal_is_listed_on_its_connection_and_no_other():
             connected(window) as other,
             connected(window, "2026-07-28") as modern,
         ):
-            assert len((await client.list_tools()).tools) == len(FIXED)
+            assert len((await client.list_tools()).tools) == len(FIXED_TOOLS)
             await client.call_tool("tool_search", {"queries": [f"select:{GEAR},{ORDER}"]})
             await heard.wait()
             names = [tool.name for tool in (await client.list_tools()).tools]
-            assert names == [*FIXED, GEAR, ORDER]
+            assert names == [*FIXED_TOOLS, GEAR, ORDER]
             assert words(await client.call_tool(GEAR, {"number": 1})) == "done"
             await client.call_tool("tool_search", {"queries": ["cancel order"], "limit": 1})
             later = [tool.name for tool in (await client.list_tools()).tools]
             assert later[: len(names)] == names
             await modern.call_tool("tool_search", {"queries": [f"select:{GEAR}"]})
             for each in (other, modern):
-                assert [tool.name for tool in (await each.list_tools()).tools] == [*FIXED]
+                assert [tool.name for tool in (await each.list_tools()).tools] == [*FIXED_TOOLS]
 
     asked(run)
     assert told == {"notifications/tools/list_changed"}
@@ -123,7 +123,7 @@ def test_reveals_are_bounded():
                 names = ",".join(f"mcp_shop_turn_gear_{n}" for n in range(start, start + 8))
                 await client.call_tool("tool_search", {"queries": [f"select:{names}"]})
             listed = [tool.name for tool in (await client.list_tools()).tools]
-            assert len(listed) == len(FIXED) + 64
+            assert len(listed) == len(FIXED_TOOLS) + 64
             assert listed[-1] == "mcp_shop_turn_gear_95"
 
     asked(run)

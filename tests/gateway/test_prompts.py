@@ -11,7 +11,8 @@ from mcp import MCPError
 from tests.gateway.fronting import ERAS, Person, add_fake, client_of, crib_at
 from tests.waiting import HANG_S
 from toolcrib import Crib
-from toolcrib.gateway.guest import Guest, Profile
+from toolcrib.gateway import Principal
+from toolcrib.gateway.principal import Profile
 from toolcrib.search.filters import Scope
 
 
@@ -23,11 +24,11 @@ def crib(tmp_path_factory) -> Iterator[Crib]:
         yield crib
 
 
-def guest_of(server: str) -> Guest:
-    return Guest("ann", Profile(scope=Scope(sources=frozenset({server}))))
+def guest_of(server: str) -> Principal:
+    return Principal("ann", Profile(scope=Scope(sources=frozenset({server}))))
 
 
-def seen(crib: Crib, era: str, test: Any, who: Guest | None = None) -> Any:
+def seen(crib: Crib, era: str, test: Any, who: Principal | None = None) -> Any:
     async def run() -> Any:
         async with asyncio.timeout(HANG_S), client_of(crib, era, Person(), who) as client:
             return await test(client)

@@ -6,7 +6,7 @@ import pytest
 from mcp_types import methods
 
 from tests.gateway.fronts import ERAS, Era, Workshop, asked, connected, error_of
-from toolcrib.gateway.surface import FIXED
+from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 
 SERVED = {
     "completion/complete",
@@ -51,7 +51,7 @@ def test_nothing_over_the_protocol_approves_or_changes_anything(era: Era):
             ticket = error_of(await client.call_tool("tool_call", given))["ticket"]
             tries: list[tuple[str, dict[str, Any]]] = [
                 (tool, {**given, "ticket": ticket, "approved": True, "set": "", "yes": True})
-                for tool in FIXED
+                for tool in FIXED_TOOLS
             ]
             tries += [(word, {"ticket": ticket, "id": ticket}) for word in WORDS]
             tries += [("tool_call", {"name": word, "arguments": {"id": ticket}}) for word in WORDS]
@@ -66,4 +66,4 @@ def test_nothing_over_the_protocol_approves_or_changes_anything(era: Era):
 
 
 def test_no_fixed_tool_is_about_deciding():
-    assert not [name for name in FIXED if any(word in name for word in WORDS)]
+    assert not [name for name in FIXED_TOOLS if any(word in name for word in WORDS)]

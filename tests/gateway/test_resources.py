@@ -12,10 +12,9 @@ from mcp.server import Server
 from tests.gateway.fronting import ERAS, Person, add_fake, client_of, crib_at
 from tests.waiting import HANG_S
 from toolcrib import Crib
-from toolcrib.gateway import beside
-from toolcrib.gateway.guest import Guest, Profile
-from toolcrib.gateway.uris import fits
-from toolcrib.gateway.watched import Watched
+from toolcrib.gateway import Principal, offers
+from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.resources import ResourceSubscriptions, fits_template
 from toolcrib.search.filters import Scope
 
 
@@ -31,11 +30,11 @@ def crib(tmp_path_factory) -> Iterator[Crib]:
 ALONE = frozenset({"a"})
 
 
-def guest(**scope: Any) -> Guest:
-    return Guest("ann", Profile(scope=Scope(**scope)))
+def guest(**scope: Any) -> Principal:
+    return Principal("ann", Profile(scope=Scope(**scope)))
 
 
-def seen(crib: Crib, test: Any, era: str = "auto", who: Guest | None = None) -> Any:
+def seen(crib: Crib, test: Any, era: str = "auto", who: Principal | None = None) -> Any:
     async def run() -> Any:
         async with asyncio.timeout(HANG_S), client_of(crib, era, Person(), who) as client:
             return await test(client)
@@ -138,7 +137,7 @@ def test_of_a_server_that_nobody_trusts_there_is_nothing(crib):
 
 
 def test_a_long_list_comes_in_pages(crib, monkeypatch):
-    monkeypatch.setattr(beside, "PAGE", 1)
+    monkeypatch.setattr(offers, "PAGE", 1)
 
     async def test(client):
         first = await client.list_resources()
@@ -182,7 +181,7 @@ def test_a_client_of_the_handshake_hears_of_the_resources_that_it_subscribed_to(
 
 
 def test_a_stream_of_the_modern_era_hears_of_what_can_be_watched(crib):
-    watched, told = Watched(crib, guest(sources=ALONE)), []
+    watched, told = ResourceSubscriptions(crib, guest(sources=ALONE)), []
 
     async def seen_context(context, _params):
         heard = asyncio.Queue()
@@ -216,4 +215,4 @@ def subscription(uri: str) -> types.SubscribeRequest:
     ],
 )
 def test_what_can_be_of_a_template(template, uri, is_one):
-    assert fits(template, uri) == is_one
+    assert fits_template(template, uri) == is_one

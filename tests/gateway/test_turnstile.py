@@ -1,9 +1,8 @@
 from typing import Any
 
 from toolcrib.gateway import sdk
-from toolcrib.gateway.admission import Admission
-from toolcrib.gateway.client_notes import ClientNote
-from toolcrib.gateway.turnstile import MOST_STREAMS, Turnstile
+from toolcrib.gateway.connected_client import ConnectedClient
+from toolcrib.gateway.limits import MOST_STREAMS, ConnectionRequestLimiter, RequestLimiter
 
 
 def request(id: int | str, method: str, **params: Any) -> sdk.JSONRPCRequest:
@@ -14,12 +13,14 @@ def answer(id: int | str) -> sdk.JSONRPCResponse:
     return sdk.JSONRPCResponse(jsonrpc="2.0", id=id, result={})
 
 
-def turnstile(admission: Admission) -> Turnstile:
-    return Turnstile(admission, "ann", ClientNote("ann", "default", 1), lambda: True)
+def turnstile(admission: RequestLimiter) -> ConnectionRequestLimiter:
+    return ConnectionRequestLimiter(
+        admission, "ann", ConnectedClient("ann", "default", 1), lambda: True
+    )
 
 
 def test_streams_do_not_count_as_work_and_have_an_end_of_their_own():
-    admission = Admission(1, 1)
+    admission = RequestLimiter(1, 1)
     gate = turnstile(admission)
     for id in range(MOST_STREAMS):
         assert gate.came(request(id, "subscriptions/listen")) is None
@@ -32,7 +33,7 @@ def test_streams_do_not_count_as_work_and_have_an_end_of_their_own():
 
 
 def test_an_id_is_free_again_when_it_was_answered():
-    admission = Admission(2, 2)
+    admission = RequestLimiter(2, 2)
     gate = turnstile(admission)
     for method in ("tools/list", "subscriptions/listen"):
         assert gate.came(request(1, method)) is None

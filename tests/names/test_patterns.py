@@ -7,7 +7,7 @@ import pytest
 from tests.execute.counting import CountingSource, offered
 from toolcrib.model import Entry, SourceKind
 from toolcrib.names.patterns import bars, grants
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 
 
 class Named(CountingSource):

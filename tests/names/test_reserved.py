@@ -12,14 +12,20 @@ from toolcrib import Crib
 from toolcrib.adapters.anthropic.wire import _HOSTED
 from toolcrib.adapters.wire.proxy import NAME as PROXY
 from toolcrib.errors import NameTaken
-from toolcrib.gateway import surface
+from toolcrib.gateway import fixed_tool_definitions
 from toolcrib.model import SourceKind
 from toolcrib.names.reserved import RESERVED
-from toolcrib.session.search_tool import NAMES
+from toolcrib.session import SEARCH_TOOL_NAMES
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
 
-GATEWAY = (surface.SEARCH, surface.DESCRIBE, surface.CALL_READ, surface.CALL, surface.RESULT)
+GATEWAY = (
+    fixed_tool_definitions.SEARCH,
+    fixed_tool_definitions.DESCRIBE,
+    fixed_tool_definitions.CALL_READ,
+    fixed_tool_definitions.CALL,
+    fixed_tool_definitions.RESULT,
+)
 
 each_name = pytest.mark.parametrize("name", sorted(RESERVED))
 
@@ -33,7 +39,7 @@ class Own(CountingSource):
 
 def test_all_names_of_ours_are_reserved_and_no_other():
     hosted = {str(each.get("name")) for each in _HOSTED.values()}
-    assert {*NAMES, PROXY, *GATEWAY, *hosted} == RESERVED
+    assert {*SEARCH_TOOL_NAMES, PROXY, *GATEWAY, *hosted} == RESERVED
 
 
 @each_name

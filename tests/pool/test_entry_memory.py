@@ -1,9 +1,10 @@
 from tests.workshop import SEEN, pooled
-from toolcrib.pool.entry_memory import MOST, OfEntries
+from toolcrib.pool import EntryCache
+from toolcrib.pool.entries import MOST_CACHED
 
 
 def test_a_value_is_made_once_for_the_same_entries():
-    memory = OfEntries[str, list[int]]()
+    memory = EntryCache[str, list[int]]()
     entries = pooled(*SEEN)
     first = memory.get(entries, "a", lambda: [1])
     assert memory.get(entries, "a", lambda: [2]) is first
@@ -12,8 +13,8 @@ def test_a_value_is_made_once_for_the_same_entries():
 
 
 def test_it_does_not_grow_without_end():
-    memory = OfEntries[int, int]()
+    memory = EntryCache[int, int]()
     entries = pooled(*SEEN)
-    for number in range(3 * MOST):
+    for number in range(3 * MOST_CACHED):
         assert memory.get(entries, number, lambda: number) == number  # noqa: B023 - called at once
-        assert len(memory._known[1]) <= MOST
+        assert len(memory._known[1]) <= MOST_CACHED

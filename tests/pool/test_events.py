@@ -1,7 +1,7 @@
 import pytest
 
 from toolcrib.model import Entry, ToolInfo
-from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
+from toolcrib.pool import TOOLS_UPDATED, EventBus, ToolsUpdated
 
 ENTRY = Entry("x", "x", ToolInfo(name="x", description=""))
 NEWS = ToolsUpdated(added=(ENTRY,), changed=(), removed=())

@@ -5,9 +5,8 @@ import pytest
 from tests.workshop import READ_FILE, SEEN, WRITE_FILE, ListedSource, mcp
 from toolcrib.errors import AmbiguousName, SourceError, UnknownTool
 from toolcrib.model import SkillInfo, ToolInfo
-from toolcrib.pool.events import TOOLS_UPDATED, ToolsUpdated
-from toolcrib.pool.pins import pin
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import TOOLS_UPDATED, Pool, ToolsUpdated
+from toolcrib.pool.entries import pin
 from toolcrib.sources.builtin import BuiltinSource
 
 ISSUES = (mcp("github", "create_issue"), mcp("github", "list_issues"))

@@ -3,7 +3,7 @@ from typing import get_args
 import pytest
 
 from toolcrib.model import State, ToolInfo
-from toolcrib.pool.states import REMEDIES, state
+from toolcrib.pool.entries import REMEDIES, state
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.review.changes import Change, changes, configuration_changes
+from toolcrib.review import Change
+from toolcrib.review.changes import changes, configuration_changes
 from toolcrib.sources.definition import Definition
 
 OLD = Definition(

@@ -7,9 +7,8 @@ import pytest
 
 from tests.racing import raced
 from toolcrib.errors import ConfigError
-from toolcrib.execute.rule_file import MOST_RULES, read_rules, written
-from toolcrib.execute.rulebook import Rule
-from toolcrib.review.rule_desk import drop_rule, put_rules
+from toolcrib.execute import MOST_RULES, Rule, read_rules, rules_json
+from toolcrib.review import drop_rule, put_rules
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ def test_a_rule_is_taken_out(file: Path):
 def test_the_file_is_for_the_user_alone_and_a_link_to_it_stays(file: Path, tmp_path: Path):
     file.parent.mkdir()
     real = tmp_path / "dotfiles.json"
-    real.write_bytes(written([]))
+    real.write_bytes(rules_json([]))
     file.symlink_to(real)
     put_rules(file, [Rule("allow")])
     assert file.is_symlink()

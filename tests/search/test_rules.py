@@ -1,7 +1,7 @@
-from toolcrib.by_settings import rules_of, weights_of
-from toolcrib.config import Settings
 from toolcrib.index.weights import FieldWeights
 from toolcrib.search.rules import Rules
+from toolcrib.settings import Settings
+from toolcrib.wiring import rules_of, weights_of
 
 
 def test_the_rules_of_the_default_settings_are_the_default_rules():

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from toolcrib import Crib
-from toolcrib.config import Settings
 from toolcrib.embed.choose import EmbedderName
-from toolcrib.sections import EmbedSettings
+from toolcrib.settings import EmbedSettings, Settings
 
 
 def read_file(path: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from tests.workshop import HIDDEN, SEEN, ListedSource, many
 from toolcrib import Caller, Crib, Scope, Settings
 from toolcrib.model import Capability, ToolInfo
-from toolcrib.sections import SessionSettings
+from toolcrib.settings import SessionSettings
 
 PINNED = ToolInfo(
     name="ask_person",

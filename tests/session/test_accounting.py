@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tests.session.deck import PINNED, crib_of, plenty
 from toolcrib.model import JsonObject
-from toolcrib.session.accounting import Prices, TokenEstimate, break_even
+from toolcrib.session import Prices, TokenEstimate
+from toolcrib.session.accounting import break_even
 from toolcrib.text.tokens import Estimate, Tokenizer, definition
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"angle": {"type": "number", "minimum": 0}}}

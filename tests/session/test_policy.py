@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.workshop import pooled
 from toolcrib.model import Defer, Entry, SearchMode, ToolInfo
 from toolcrib.search.filters import Scope
-from toolcrib.session.policy import Deferral, Plan, make_plan
+from toolcrib.session import Deferral, DeferralPlan, make_plan
 
 
 def tool(number: int, defer: Defer = "automatic", *, required: bool = False) -> ToolInfo:
@@ -24,7 +24,7 @@ def plan(
     scope: Scope | None = None,
     is_late: bool = False,
     price: int = 0,
-) -> Plan:
+) -> DeferralPlan:
     return make_plan(
         pooled(*tools).values(),
         scope or Scope(),
@@ -34,11 +34,11 @@ def plan(
     )
 
 
-def waiting(plan: Plan) -> list[str]:
+def waiting(plan: DeferralPlan) -> list[str]:
     return [entry.name for entry in plan.deferred]
 
 
-def shown(plan: Plan) -> list[str]:
+def shown(plan: DeferralPlan) -> list[str]:
     return [entry.name for entry in plan.core]
 
 
@@ -99,12 +99,12 @@ def test_what_the_caller_may_not_call_or_has_already_is_nowhere():
 
 
 def test_nothing_allowed_is_nothing_shown():
-    assert plan(FIFTEEN, scope=Scope(allowed=frozenset())) == Plan((), ())
+    assert plan(FIFTEEN, scope=Scope(allowed=frozenset())) == DeferralPlan((), ())
 
 
 def test_what_no_search_returns_never_waits():
     hidden = [replace(each, searchable=False) for each in FIFTEEN]
-    assert plan(hidden) == Plan((), ())
+    assert plan(hidden) == DeferralPlan((), ())
     kept = plan([*hidden, replace(tool(20, "never"), searchable=False)])
     assert (shown(kept), waiting(kept)) == (["t020"], [])
 
@@ -112,7 +112,7 @@ def test_what_no_search_returns_never_waits():
 def test_a_definition_that_waits_for_review_is_not_shown():
     entries = [replace(each, state="changed") for each in pooled(*FIFTEEN).values()]
     made = make_plan(entries, Scope(), Deferral(), is_late=False, price=lambda _: 0)
-    assert made == Plan((), ())
+    assert made == DeferralPlan((), ())
 
 
 def test_the_names_of_the_search_tool_are_taken():

@@ -6,9 +6,9 @@ import pytest
 
 from toolcrib import Caller, Crib, Settings
 from toolcrib.model import Outcome, Page
-from toolcrib.sections import CallSettings
-from toolcrib.session.result_page import is_page, page_asked, page_note
-from toolcrib.session.session import Session
+from toolcrib.session import Session, begins_with_page_note, page_note
+from toolcrib.session.result_page import read_page_request
+from toolcrib.settings import CallSettings
 
 LONG = "".join(f"line {n}\n" for n in range(1, 1_001))
 
@@ -57,7 +57,7 @@ def test_where_nothing_waits_the_search_tool_comes_with_the_first_long_result():
     derived = crib.session()
     derived.see(["tool_search"])
     assert names(derived) == ["read_book", "tool_search"]
-    assert is_page(page_note(outcome))
+    assert begins_with_page_note(page_note(outcome))
     session.compacted(["read_book"])
     assert names(session) == ["read_book"]
 
@@ -85,11 +85,11 @@ def test_a_program_can_have_it_whole_and_nobody_has_anothers():
     ],
 )
 def test_what_is_asked_for_is_read(read: str, asked: object):
-    assert page_asked(read) == asked
+    assert read_page_request(read) == asked
 
 
 def test_what_the_note_says_can_be_asked_for():
     note = page_note(Outcome("a", handle="h", page=Page(1, 2, "1 match of 'x/y'", "x/y")))
     assert 'Read on: `tool_search` with read "result:h/2/find/x/y".' in note
-    assert page_asked("result:h/2/find/x/y") == ("h", 2, "x/y")
+    assert read_page_request("result:h/2/find/x/y") == ("h", 2, "x/y")
     assert page_note(Outcome("a")) == ""

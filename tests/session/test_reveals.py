@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.session.reveals import RequestReveals, Reveals
-from toolcrib.store.reveals import KeptReveals
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.session import RequestReveals
+from toolcrib.session.reveals import Reveals
+from toolcrib.store import SqliteStore, StoredReveals
 
 NAMES = st.lists(st.sampled_from("abcdef"), max_size=6)
 STEPS = st.lists(st.tuples(st.sampled_from(["add", "keep"]), NAMES), max_size=8)
@@ -19,7 +19,7 @@ def reveals(request: pytest.FixtureRequest) -> Iterator[Reveals]:
         yield RequestReveals()
     else:
         with SqliteStore.open(":memory:") as store:
-            yield KeptReveals(store, "ann", "1")
+            yield StoredReveals(store, "ann", "1")
 
 
 def test_the_order_is_that_of_the_first_reveal(reveals: Reveals):
@@ -38,7 +38,7 @@ def test_the_order_is_that_of_the_first_reveal(reveals: Reveals):
 @given(STEPS)
 def test_both_kinds_do_the_same(steps: list[tuple[str, list[str]]]):
     with SqliteStore.open(":memory:") as store:
-        one, other = RequestReveals(), KeptReveals(store, "ann", "1")
+        one, other = RequestReveals(), StoredReveals(store, "ann", "1")
         for step, names in steps:
             if step == "add":
                 before = one.names()
@@ -53,6 +53,6 @@ def test_both_kinds_do_the_same(steps: list[tuple[str, list[str]]]):
 
 def test_they_outlast_the_process_that_kept_them(tmp_path: Path):
     with SqliteStore.open(tmp_path / "catalog.db") as store:
-        KeptReveals(store, "ann", "1").add(["a", "b"])
+        StoredReveals(store, "ann", "1").add(["a", "b"])
     with SqliteStore.open(tmp_path / "catalog.db") as store:
-        assert KeptReveals(store, "ann", "1").names() == ("a", "b")
+        assert StoredReveals(store, "ann", "1").names() == ("a", "b")

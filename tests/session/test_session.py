@@ -14,10 +14,9 @@ from tests.session.deck import ALL, PINNED, crib_of, names, only, plenty
 from tests.workshop import READ_FILE, ListedSource, mcp
 from toolcrib import Caller, Crib, Scope, Settings, ToolInfo
 from toolcrib.errors import ConfigError
-from toolcrib.execute.chain import per_request_tools
+from toolcrib.execute import per_request_tools
 from toolcrib.model import JsonObject, Outcome
-from toolcrib.session.found import revealed_in
-from toolcrib.session.session import Session
+from toolcrib.session import Session, revealed_in
 from toolcrib.sources.skills import SkillSource
 from toolcrib.text.tokens import definition
 

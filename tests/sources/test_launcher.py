@@ -8,7 +8,7 @@ import pytest
 
 from tests.sources.mcp.faking import below, left_of
 from tests.waiting import HANG_S
-from toolcrib.sources.launched import LAUNCHER
+from toolcrib.sources.process_tree import LAUNCHER
 
 SLEEP = "import time; print('up', flush=True); time.sleep(600)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"

@@ -5,9 +5,9 @@ from types import ModuleType
 
 import pytest
 
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.errors import DeclarationError, NameTaken, SourceError
+from toolcrib.settings import Settings
 from toolcrib.sources.builtin import BuiltinSource, Description
 from toolcrib.sources.modules import add_module, public_functions
 

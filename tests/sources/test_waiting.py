@@ -3,11 +3,11 @@
 import asyncio
 import time
 
-from toolcrib.model import Asked
+from toolcrib.model import InputRequest
 from toolcrib.sources import waiting
 from toolcrib.sources.waiting import Waiting, done_in_time
 
-ASKED = {"a": Asked("roots/list", {})}
+ASKED = {"a": InputRequest("roots/list", {})}
 
 
 async def reply(_asked):

@@ -9,8 +9,8 @@ import apsw
 import pytest
 
 from toolcrib.errors import StoreError
-from toolcrib.store.audit import AuditFile, AuditRow, Retention, Which
-from toolcrib.store.elapsed import DAY_S, Moment
+from toolcrib.store import AuditFile, AuditRow, CallFilter, Retention
+from toolcrib.store.file_clock import DAY_S, ClockReading
 
 NOW = 1_000_000_000.0
 
@@ -21,8 +21,8 @@ class Machine:
     def __init__(self) -> None:
         self.wall, self.boot, self.since_boot = NOW, 1, 100.0
 
-    def __call__(self) -> Moment:
-        return Moment(self.wall, str(self.boot), self.since_boot)
+    def __call__(self) -> ClockReading:
+        return ClockReading(self.wall, str(self.boot), self.since_boot)
 
     def run(self, seconds: float) -> None:
         self.wall += seconds
@@ -48,7 +48,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def opened(
-    path: Path, rows: int = 100, days: float = 30.0, clock: Callable[[], Moment] | None = None
+    path: Path, rows: int = 100, days: float = 30.0, clock: Callable[[], ClockReading] | None = None
 ) -> AuditFile:
     return AuditFile(path, Retention(rows, days), clock=clock or Machine())
 
@@ -193,5 +193,8 @@ def test_a_log_without_sources_gets_them(tmp_path: Path):
     file = AuditFile(path)
     file.write([row(2)._replace(source="slack")])
     assert [each.source for each in file.newest(9)] == ["slack", ""]
-    assert [each.tool for each in file.newest(9, Which(source="slack", stem="t1"))] == ["t2", "t1"]
+    assert [each.tool for each in file.newest(9, CallFilter(source="slack", stem="t1"))] == [
+        "t2",
+        "t1",
+    ]
     file.close()

@@ -4,8 +4,7 @@ import apsw
 import pytest
 
 from toolcrib.errors import StoreError
-from toolcrib.store.condition import condition
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore, catalog_condition
 
 
 @pytest.fixture
@@ -17,7 +16,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_a_sound_file_is_sound_and_stays_as_it_is(path: Path):
     before = path.read_bytes()
-    found = condition(path)
+    found = catalog_condition(path)
     assert (found.version, found.damage) == (found.newest, "")
     assert path.read_bytes() == before
 
@@ -25,7 +24,7 @@ def test_a_sound_file_is_sound_and_stays_as_it_is(path: Path):
 def test_a_damaged_file_is_told_and_left_in_its_place(path: Path):
     for content in (b"this is no database at all" * 100, path.read_bytes()[:5000]):
         path.write_bytes(content)
-        assert condition(path).damage
+        assert catalog_condition(path).damage
         assert path.read_bytes() == content
 
 
@@ -34,9 +33,9 @@ def test_files_of_others_are_refused(path: Path):
     db.pragma("user_version", 99)
     db.close()
     with pytest.raises(StoreError, match="newer"):
-        condition(path)
+        catalog_condition(path)
     db = apsw.Connection(str(path))
     db.pragma("application_id", 7)
     db.close()
     with pytest.raises(StoreError, match="another program"):
-        condition(path)
+        catalog_condition(path)

@@ -9,9 +9,10 @@ import apsw
 import pytest
 
 from toolcrib.errors import StoreError
-from toolcrib.store.decisions import DAY_S, Decisions, prepare
+from toolcrib.review.desk import trust_first_sight, write_approval, write_rejection
+from toolcrib.store import Decisions, prepare_decisions
+from toolcrib.store.decisions import DAY_S
 from toolcrib.store.seals import Seals
-from toolcrib.store.verdicts import approve, reject, trust_first_sight
 from toolcrib.text.canonical import canonical
 
 KEY = bytes(32)
@@ -45,17 +46,17 @@ def test_first_sight_is_approved_once(decisions):
 
 
 def test_what_was_rejected_is_no_first_sight(decisions):
-    reject(decisions, "mcp:x", "a", "pin a", "{}")
+    write_rejection(decisions, "mcp:x", "a", "pin a", "{}")
     decisions.trust("mcp:x", {"a": ("better", "{}")})
     assert decisions.of("mcp:x")["a"].approved is None
 
 
 def test_an_approval_takes_the_place_of_all_before(decisions):
     decisions.trust("mcp:x", SEEN)
-    reject(decisions, "mcp:x", "a", "new", "{}")
+    write_rejection(decisions, "mcp:x", "a", "new", "{}")
     assert decisions.of("mcp:x")["a"].approved.pin == "pin a"
     assert decisions.of("mcp:x")["a"].rejected.pin == "new"
-    approve(decisions, "mcp:x", "a", "new", '{"x":1}')
+    write_approval(decisions, "mcp:x", "a", "new", '{"x":1}')
     decided = decisions.of("mcp:x")["a"]
     assert (decided.approved.pin, decided.approved.by, decided.rejected) == (
         "new",
@@ -84,7 +85,7 @@ def test_another_process_is_noticed(path, decisions):
     other.close()
     assert decisions.version() != before
     between = decisions.version()
-    approve(decisions, "mcp:x", "a", "p", "{}")
+    write_approval(decisions, "mcp:x", "a", "p", "{}")
     assert decisions.version() != between
 
 
@@ -168,7 +169,7 @@ def test_a_row_that_is_moved_to_another_source_sets_both_aside(path, decisions):
 def test_an_older_copy_is_noticed(path, decisions):
     decisions.trust("mcp:x", SEEN)
     older = path.read_bytes()
-    reject(decisions, "mcp:x", "a", "pin a", "{}")
+    write_rejection(decisions, "mcp:x", "a", "pin a", "{}")
     decisions.close()
     path.write_bytes(older)
     rolled_back = Decisions(path, KEY)
@@ -212,12 +213,12 @@ def test_a_crash_before_the_count_is_noted_is_no_doubt(path, decisions, monkeypa
 
     monkeypatch.setattr(Seals, "note_count", dies)
     with pytest.raises(KeyboardInterrupt):
-        approve(decisions, "mcp:x", "a", "new", "{}")
+        write_approval(decisions, "mcp:x", "a", "new", "{}")
     monkeypatch.undo()
     decisions.close()
     again = Decisions(path, KEY)
     assert pins(again)["a"] == "new"
-    approve(again, "mcp:x", "b", "new", "{}")
+    write_approval(again, "mcp:x", "b", "new", "{}")
     assert pins(again)["b"] == "new"
     again.close()
 
@@ -243,9 +244,9 @@ def test_of_one_source_in_doubt_the_operator_decides_anew(path, decisions, state
         decisions.trust(source, SEEN)
         decisions.configured(source, '{"command":"npx"}')
     tamper(path, statement)
-    approve(decisions, "mcp:x", "a", "seen", "{}")
+    write_approval(decisions, "mcp:x", "a", "seen", "{}")
     assert pins(decisions) == {"a": "seen"}
-    reject(decisions, "mcp:x", "b", "seen", "{}")
+    write_rejection(decisions, "mcp:x", "b", "seen", "{}")
     assert decisions.of("mcp:x")["b"].rejected.pin == "seen"
     assert len(pins(decisions, "mcp:y")) == 2
     decisions.trust("mcp:x", {"c": ("late", "{}")})
@@ -257,7 +258,7 @@ def test_when_all_is_in_doubt_the_operator_starts_afresh(path, decisions, statem
     for source in ("mcp:x", "mcp:y"):
         decisions.trust(source, SEEN)
     tamper(path, statement)
-    approve(decisions, "mcp:x", "a", "seen", "{}")
+    write_approval(decisions, "mcp:x", "a", "seen", "{}")
     assert pins(decisions) == {"a": "seen"}
     assert pins(decisions, "mcp:y") == {}
     assert not decisions.trusts_first_sight
@@ -272,7 +273,7 @@ def test_many_writers_at_once_break_no_seal(path, decisions):
     def write(number: int) -> None:
         mine = Decisions(path, KEY)
         for turn in range(5):
-            approve(mine, f"mcp:s{number}", f"t{turn}", "pin", "{}")
+            write_approval(mine, f"mcp:s{number}", f"t{turn}", "pin", "{}")
             assert mine.of(f"mcp:s{number}")
         mine.close()
 
@@ -299,7 +300,7 @@ def test_the_same_name_elsewhere_is_known_and_shown_and_approves_nothing(decisio
         "a": "pin a",
         "b": "pin b",
     }
-    approve(decisions, "mcp:x#3", "a", "later", "{}")
+    write_approval(decisions, "mcp:x#3", "a", "later", "{}")
     assert decisions.elsewhere("mcp:x#2")["a"].pin == "later"
     assert decisions.elsewhere("mcp:xx#2") == {}
     assert pins(decisions, "mcp:x#1") == {"a": "pin a", "b": "pin b"}
@@ -446,7 +447,7 @@ def test_a_damaged_file_is_set_aside_and_approves_nothing(path):
 def test_what_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="decisions"):
-        prepare(tmp_path / "file" / "decisions.db")
+        prepare_decisions(tmp_path / "file" / "decisions.db")
     with pytest.raises(StoreError, match="decisions"):
         Decisions(tmp_path / "file" / "decisions.db", KEY)
 
@@ -462,12 +463,12 @@ def test_another_programs_database_is_left_alone(path):
 
 def test_what_is_inherited_is_all_of_it_and_once(decisions):
     decisions.trust("mcp:x#old", SEEN)
-    reject(decisions, "mcp:x#old", "b", "pin b", "{}")
+    write_rejection(decisions, "mcp:x#old", "b", "pin b", "{}")
     renew = lambda row: row._replace(pin=f"new {row.pin}")  # noqa: E731
     decisions.inherit("mcp:x#new", "mcp:x#old", renew)
     assert pins(decisions, "mcp:x#new") == {"a": "new pin a"}
     assert decisions.of("mcp:x#new")["b"].rejected.pin == "new pin b"
-    reject(decisions, "mcp:x#new", "a", "new pin a", "{}")
+    write_rejection(decisions, "mcp:x#new", "a", "new pin a", "{}")
     decisions.inherit("mcp:x#new", "mcp:x#old", renew)
     assert pins(decisions, "mcp:x#new") == {}
     decisions.inherit("mcp:y#new", "mcp:y#old", renew)

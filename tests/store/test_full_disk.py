@@ -11,9 +11,8 @@ from tests.catalogs import catalog
 from tests.plan import amount
 from toolcrib.errors import StoreError
 from toolcrib.index.sqlite.engine import SqliteEngine
-from toolcrib.store.decisions import Decisions
-from toolcrib.store.sqlite import SqliteStore
-from toolcrib.store.verdicts import approve
+from toolcrib.review.desk import write_approval
+from toolcrib.store import Decisions, SqliteStore
 
 KEY = bytes(32)
 OLD, NEW = catalog(300, prefix="old"), catalog(300, seed=1, prefix="new")
@@ -67,7 +66,7 @@ def test_no_approval_is_lost_or_made_where_there_is_no_space(tmp_path: Path):
         name, size = f"tool{point}", (tmp_path / "decisions.db").stat().st_size
         try:
             with room_for(size + point % 8 * 1_000 - 4_000):
-                approve(decisions, "mcp:x", name, "pin", f'"{LARGE}"')
+                write_approval(decisions, "mcp:x", name, "pin", f'"{LARGE}"')
         except StoreError as error:
             refused += 1
             assert "space" in str(error)  # noqa: PT017 - of those that do not fit
@@ -77,7 +76,7 @@ def test_no_approval_is_lost_or_made_where_there_is_no_space(tmp_path: Path):
         for each in (decisions, again):
             assert {name for name, of in each.of("mcp:x").items() if of.approved} == made
         again.close()
-    approve(decisions, "mcp:x", "last", "pin", "{}")
+    write_approval(decisions, "mcp:x", "last", "pin", "{}")
     assert set(decisions.of("mcp:x")) == made | {"last"}
     decisions.close()
     assert refused

@@ -2,8 +2,8 @@ import apsw
 import pytest
 
 from toolcrib.errors import StoreError
-from toolcrib.store import migrations
-from toolcrib.store.migrations import APPLICATION, MIGRATIONS, migrate
+from toolcrib.store import database
+from toolcrib.store.database import APPLICATION, MIGRATIONS, migrate
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def test_a_new_file_gets_every_step_and_our_name(db: apsw.Connection):
 def test_an_older_file_gets_the_steps_it_lacks(db: apsw.Connection, monkeypatch):
     migrate(db)
     more = (*MIGRATIONS, "CREATE TABLE later (n)", "INSERT INTO later VALUES (7)")
-    monkeypatch.setattr(migrations, "MIGRATIONS", more)
+    monkeypatch.setattr(database, "MIGRATIONS", more)
     migrate(db)
     assert db.execute("SELECT n FROM later").get == 7
     assert db.pragma("user_version") == len(more)
@@ -31,7 +31,7 @@ def test_an_older_file_gets_the_steps_it_lacks(db: apsw.Connection, monkeypatch)
 def test_a_step_that_fails_leaves_what_was_there(db: apsw.Connection, monkeypatch):
     migrate(db)
     more = (*MIGRATIONS, "CREATE TABLE later (n); INSERT INTO nowhere VALUES (1)")
-    monkeypatch.setattr(migrations, "MIGRATIONS", more)
+    monkeypatch.setattr(database, "MIGRATIONS", more)
     with pytest.raises(apsw.SQLError):
         migrate(db)
     assert db.pragma("user_version") == len(MIGRATIONS)

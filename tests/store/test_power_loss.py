@@ -9,9 +9,8 @@ from tests.catalogs import catalog, variant
 from tests.plan import amount
 from toolcrib.errors import StoreError
 from toolcrib.index.sqlite.engine import SqliteEngine
-from toolcrib.store.decisions import Decisions
-from toolcrib.store.sqlite import SqliteStore
-from toolcrib.store.verdicts import approve
+from toolcrib.review.desk import write_approval
+from toolcrib.store import Decisions, SqliteStore
 
 KEY = bytes(32)
 GENERATIONS = {mark: catalog(count, prefix=mark) for mark, count in (("old", 80), ("new", 60))}
@@ -75,7 +74,7 @@ def test_no_approval_that_was_made_is_lost(tmp_path: Path):
     decisions = Decisions(there / "decisions.db", KEY)
     made: list[str] = []
     for number in range(amount(3, "images")):
-        approve(decisions, "mcp:x", f"tool{number}", "pin", "{}")
+        write_approval(decisions, "mcp:x", f"tool{number}", "pin", "{}")
         made.append(f"tool{number}")
         to = tmp_path / f"image{number}"
         copied(there, to)

@@ -12,7 +12,7 @@ from tests.waiting import HANG_S
 from tests.workshop import SEEN, ListedSource
 from toolcrib import Crib, Settings
 from toolcrib.errors import StoreError
-from toolcrib.sections import EmbedSettings
+from toolcrib.settings import EmbedSettings
 
 
 def stocked(path: Path, embedder: str) -> Crib:

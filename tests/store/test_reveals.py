@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolcrib.store import reveals
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore, reveals
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import apsw
 import pytest
 
-from toolcrib.store.transaction import transaction
+from toolcrib.store.database import transaction
 
 
 @pytest.fixture

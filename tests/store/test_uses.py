@@ -2,9 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolcrib.store import uses
-from toolcrib.store.sqlite import SqliteStore
-from toolcrib.store.uses import Lesson, LessonKey, Pair, Used
+from toolcrib.store import Lesson, LessonKey, Pair, SqliteStore, UseRecord, uses
 
 
 @pytest.fixture
@@ -16,7 +14,7 @@ def store() -> Iterator[SqliteStore]:
 def keep(store: SqliteStore, **kept: int) -> None:
     """Keep pairs that are called by two letters, with their counts."""
     pairs = {Pair(*name): count for name, count in kept.items()}
-    store.keep_used(Used(pairs), half_life_days=30)
+    store.keep_used(UseRecord(pairs), half_life_days=30)
 
 
 def lesson(tool: str, weight: float, day: int = 0) -> dict[LessonKey, Lesson]:
@@ -35,12 +33,12 @@ def test_of_too_many_pairs_the_rarest_go_the_older_first(
 def test_of_too_many_lessons_the_lightest_go(store: SqliteStore, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(uses, "MOST_LESSONS", 2)
     three = lesson("a", 3.0) | lesson("b", 1.0) | lesson("c", 2.0)
-    store.keep_used(Used(lessons=three), half_life_days=30)
+    store.keep_used(UseRecord(lessons=three), half_life_days=30)
     assert [key.tool for key in store.used().lessons] == ["a", "c"]
 
 
 def test_a_lesson_that_weighs_next_to_nothing_goes(store: SqliteStore):
-    store.keep_used(Used(lessons=lesson("a", 0.01) | lesson("b", 1.0)), half_life_days=30)
+    store.keep_used(UseRecord(lessons=lesson("a", 0.01) | lesson("b", 1.0)), half_life_days=30)
     assert [key.tool for key in store.used().lessons] == ["b"]
 
 

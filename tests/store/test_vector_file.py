@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from toolcrib.store import vector_file
-from toolcrib.store.vector_file import VectorFile
+from toolcrib.store import VectorFile, vector_file
 
 HANG_S = 300
 WRITER = """

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from toolcrib.config import own_servers_file
+from toolcrib.settings import own_servers_file
 from toolcrib.takeover.clients import client_named
 from toolcrib.takeover.document import read, table
 

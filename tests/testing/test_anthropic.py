@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from toolcrib.testing import CallTool, Say
 from toolcrib.testing.anthropic import AnthropicWire
-from toolcrib.testing.script import CallTool, Say
 from toolcrib.testing.wire import Refusal
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from toolcrib.testing import CallTool, Say, Search
 from toolcrib.testing.gemini import GeminiWire
 from toolcrib.testing.openai_chat import ChatWire
 from toolcrib.testing.openai_responses import ResponsesWire
-from toolcrib.testing.script import CallTool, Say, Search
 from toolcrib.testing.wire import Refusal
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}

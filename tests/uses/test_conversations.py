@@ -1,19 +1,19 @@
-from toolcrib.store.uses import LessonKey, Pair
+from toolcrib.store import LessonKey, Pair
 from toolcrib.uses.conversations import (
     CALLS_BACK,
     MOST_CONVERSATIONS,
-    MOST_PAIRS_TOLD,
-    MOST_TOLD,
+    MOST_OF_ONE_PAIR,
+    MOST_PAIRS_OF_ONE,
     PAUSE_S,
     SEARCHES_BACK,
     Conversation,
     Conversations,
-    Searched,
+    RecentSearch,
 )
 
 
-def searched(*found: str, words: tuple[bytes, ...] = (b"mail",)) -> Searched:
-    return Searched(b"everyone", words, frozenset(found))
+def searched(*found: str, words: tuple[bytes, ...] = (b"mail",)) -> RecentSearch:
+    return RecentSearch(b"everyone", words, frozenset(found))
 
 
 def test_a_call_makes_a_pair_with_each_of_the_few_before_it():
@@ -33,13 +33,13 @@ def test_a_tool_makes_no_pair_with_itself():
 def test_a_loop_is_told_a_few_times_and_no_more():
     conversation = Conversation(0.0)
     pairs = [pair for _ in range(50) for name in "ab" for pair in conversation.called(name)]
-    assert pairs.count(Pair("a", "b")) == pairs.count(Pair("b", "a")) == MOST_TOLD
+    assert pairs.count(Pair("a", "b")) == pairs.count(Pair("b", "a")) == MOST_OF_ONE_PAIR
 
 
 def test_a_conversation_tells_so_many_pairs_and_no_more():
     conversation = Conversation(0.0)
-    pairs = {pair for n in range(MOST_PAIRS_TOLD) for pair in conversation.called(f"t{n}")}
-    assert len(pairs) <= MOST_PAIRS_TOLD + CALLS_BACK
+    pairs = {pair for n in range(MOST_PAIRS_OF_ONE) for pair in conversation.called(f"t{n}")}
+    assert len(pairs) <= MOST_PAIRS_OF_ONE + CALLS_BACK
 
 
 def test_the_last_search_that_found_a_tool_is_the_one_that_led_to_it():

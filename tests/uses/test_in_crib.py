@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from toolcrib import Caller, Crib, Scope, Settings, tool
-from toolcrib.execute.chain import per_request_tools
-from toolcrib.sections import SearchSettings
+from toolcrib.execute import per_request_tools
+from toolcrib.settings import SearchSettings
 
 QUERY = "tell my boss the news"
 

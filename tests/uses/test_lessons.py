@@ -1,8 +1,8 @@
 import pytest
 
-from toolcrib.store.uses import Lesson, LessonKey
-from toolcrib.uses import lessons
-from toolcrib.uses.lessons import FULL_WEIGHT, LEAST_USES, LessonBook
+from toolcrib.store import Lesson, LessonKey
+from toolcrib.uses import counts
+from toolcrib.uses.counts import FULL_WEIGHT, LEAST_USES, LessonBook
 
 EVERYONE, RESTRICTED = b"everyone", b"restricted"
 
@@ -59,7 +59,7 @@ def test_a_lesson_again_is_added_to_what_is_left_of_it():
 
 
 def test_of_too_many_the_lightest_go(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(lessons, "MOST_LESSONS", 10)
+    monkeypatch.setattr(counts, "MOST_LESSONS", 10)
     learned = book((b"mail", "send", 9))
     for number in range(11):
         learned.add(LessonKey(EVERYONE, bytes([number]), "x"), Lesson(1, 1.0, 0))

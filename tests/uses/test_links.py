@@ -2,12 +2,13 @@ from pathlib import Path
 from textwrap import dedent
 
 from tests.workshop import ListedSource, mcp
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
 from toolcrib.model import Capability, SkillInfo, ToolInfo
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
+from toolcrib.settings import Settings
 from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.uses.links import Links, astray, declared_links, mentioned
+from toolcrib.uses import unresolved_links
+from toolcrib.uses.hints import Links, declared_links, mentioned
 
 
 def tool(name: str, *often_with: str) -> ToolInfo:
@@ -79,7 +80,7 @@ def test_a_link_that_fits_several_is_a_problem_with_their_names():
     source = BuiltinSource()
     source.links["a", "create_issue"] = "tools.yaml:2: a.often_with.0:"
     pool = pool_of(mcp("github", "create_issue"), mcp("jira", "create_issue"))
-    (problem,) = astray([source], list(pool.entries), pool.candidates)
+    (problem,) = unresolved_links([source], list(pool.entries), pool.candidates)
     assert problem == (
         "tools.yaml:2: a.often_with.0: 'create_issue' fits several: "
         "mcp_github_create_issue, mcp_jira_create_issue; use one of these"

@@ -16,8 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 from langgraph.func import task  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import interrupt
 
-from toolcrib.execute.approval import Approver, Denied
-from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.execute import ApprovalRequest, Approver, DenyingApprover
 from toolcrib.model import Json, JsonObject
 
 T = TypeVar("T")
@@ -106,7 +105,7 @@ def approver_of(id: str | None, arguments: Json, replies: Replies) -> Approver:
     """Answers from the replies: leave for the call that was shown, and for no other."""
     asked_before = (id, arguments)
     if any(not leave and _call_in(question) == asked_before for question, leave in replies):
-        return Denied()
+        return DenyingApprover()
 
     async def reply_to(request: ApprovalRequest) -> bool:
         asked = question_of(id, request)

@@ -52,9 +52,8 @@ from toolcrib.adapters.messages import (
     unreadable_answer,
 )
 from toolcrib.crib import HOST, Crib
-from toolcrib.execute.caller import Caller
-from toolcrib.session.search_tool import NAMES
-from toolcrib.session.session import Session
+from toolcrib.execute import Caller
+from toolcrib.session import SEARCH_TOOL_NAMES, Session
 from toolcrib.sources.background_loop import BackgroundLoop
 
 Done: TypeAlias = "ToolMessage | Command[Any]"
@@ -161,7 +160,11 @@ class ApprovalToolNode(ToolNode):
     def _is_for_the_door(self, call: ToolCall) -> bool:
         """Whether somebody may have to be asked about it: no search is, and no bound tool."""
         name = call["name"]
-        return name not in NAMES and not self._is_bound(name) and not _unreadable_call(call)
+        return (
+            name not in SEARCH_TOOL_NAMES
+            and not self._is_bound(name)
+            and not _unreadable_call(call)
+        )
 
     def _is_bound(self, name: str) -> bool:
         """Whether it is a tool of the node's own. By the full name: a crib's bare name is none."""

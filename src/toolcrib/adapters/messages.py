@@ -19,12 +19,9 @@ from toolcrib.adapters.wire.plain import objects, text_of
 from toolcrib.adapters.wire.proxy import called_for
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told, told_beside
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.strict_json import NotJson, read_json
+from toolcrib.execute import CallRefused, NotJson, read_json
 from toolcrib.model import JsonObject, Outcome, ToolInfo
-from toolcrib.session.found import revealed_in
-from toolcrib.session.search_tool import NAME, NAMES
-from toolcrib.session.session import Session
+from toolcrib.session import SEARCH_TOOL_NAME, SEARCH_TOOL_NAMES, Session, revealed_in
 
 
 def shown(session: Session, messages: Sequence[AnyMessage]) -> Session:
@@ -43,12 +40,12 @@ def revealed(messages: Iterable[AnyMessage]) -> Iterator[str]:
     for message in messages:
         if isinstance(message, ToolMessage) and message.status != "error":
             called = (message.name or "", *called_for(message.text))
-            yield from found_in(message) if message.name in NAMES else called
+            yield from found_in(message) if message.name in SEARCH_TOOL_NAMES else called
 
 
 def found_in(message: AnyMessage) -> tuple[str, ...]:
     """The names that a message reveals: one that answers a search."""
-    is_search = isinstance(message, ToolMessage) and message.name in NAMES
+    is_search = isinstance(message, ToolMessage) and message.name in SEARCH_TOOL_NAMES
     return revealed_in(message.text) if is_search else ()
 
 
@@ -145,8 +142,8 @@ def _search_for(names: Iterable[str], place: int) -> list[AnyMessage]:
     """A search that finds these, as a model makes it and we answer it."""
     id, listed = f"toolcrib_{place}", list(names)
     asked = {"query": f"select:{','.join(listed)}"}
-    call = {"type": "tool_call", "id": id, "name": NAME, "args": asked}
-    found = ToolMessage(_to(listed), name=NAME, tool_call_id=id)
+    call = {"type": "tool_call", "id": id, "name": SEARCH_TOOL_NAME, "args": asked}
+    found = ToolMessage(_to(listed), name=SEARCH_TOOL_NAME, tool_call_id=id)
     return [AIMessage("", tool_calls=[call]), found]
 
 
@@ -223,7 +220,7 @@ def unreadable_answer(call: InvalidToolCall) -> ToolMessage:
     """What the model reads of a call whose arguments are no JSON."""
     name = call["name"] or ""
     message = f"the arguments of {name!r}: {_problem(call['args'] or '')}. Make the call again"
-    refused = Refused("bad_arguments", "arguments", message)
+    refused = CallRefused("bad_arguments", "arguments", message)
     return message_of(name, call["id"], Outcome(error=refused.error))
 
 

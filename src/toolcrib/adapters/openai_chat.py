@@ -28,9 +28,9 @@ from toolcrib.adapters.wire.proxy import note_of, proxy_tools, revealed_by, unwr
 from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told
-from toolcrib.execute.approval import Approver
+from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
-from toolcrib.session.session import Session
+from toolcrib.session import Session
 
 ChatMode = Literal["append", "proxy"]
 MOST_TOOLS = 128

@@ -6,16 +6,16 @@ bring the whole crib.
 
 import sys
 
-from toolcrib.connect.arguments import asked_to_connect
+from toolcrib.connect import parse_connect
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run a command. What Toolcrib raises on purpose becomes one line and exit code 2."""
-    asked = asked_to_connect(sys.argv[1:])
+    asked = parse_connect(sys.argv[1:])
     if asked is not None:
-        from toolcrib.connect.shim import connect  # noqa: PLC0415 - it, and nothing else
+        from toolcrib.connect import connect  # noqa: PLC0415 - it, and nothing else
 
         sys.exit(connect(asked))
     _run_command()

@@ -10,9 +10,9 @@ from toolcrib.cli.opening import Opening
 from toolcrib.cli.registry import chosen
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.cli.takeover import Choices
-from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
+from toolcrib.settings import Settings, own_servers_file
 from toolcrib.sources.mcp.config import read_servers, says_sse
 from toolcrib.sources.mcp.own_servers import put_server
 

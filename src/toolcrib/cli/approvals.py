@@ -9,7 +9,7 @@ from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, console, print_json, safe
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.asking_operator import ask
+from toolcrib.gateway import ask_operator
 
 
 def approvals_command(
@@ -33,8 +33,8 @@ def approvals_command(
     if action != "list":
         if not id:
             raise ConfigError(f"say which call to {action}; `toolcrib approvals` lists them")
-        ask(place, "decide", id=id, allowed=action == "allow")
-    waiting = cast("list[dict[str, Any]]", ask(place, "approvals"))
+        ask_operator(place, "decide", id=id, allowed=action == "allow")
+    waiting = cast("list[dict[str, Any]]", ask_operator(place, "approvals"))
     if as_json:
         print_json(waiting)
     else:

@@ -9,8 +9,7 @@ import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
-from toolcrib.execute.approval import Approver
-from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.execute import ApprovalRequest, Approver
 from toolcrib.model import CallError, Outcome
 
 STDIN = "-"

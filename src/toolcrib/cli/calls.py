@@ -12,11 +12,11 @@ from toolcrib.cli.log_lines import POLL_S
 from toolcrib.cli.logs import Follow, Lines
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, print_json_line, safe, table
-from toolcrib.config import Settings
 from toolcrib.errors import ConfigError
 from toolcrib.names.origin import Origin
+from toolcrib.settings import Settings
 from toolcrib.sources.mcp.config import read_servers
-from toolcrib.store.audit import AuditFile, AuditRow, Retention, Which
+from toolcrib.store import AuditFile, AuditRow, CallFilter, Retention
 from toolcrib.text.nearest import nearest
 
 LINES = 30
@@ -46,7 +46,11 @@ def calls_command(
     path = settings.audit_path
     if path is None:
         raise ConfigError("calls are not logged by these settings: see `audit.enabled`, `store`")
-    which = _of_server(settings, server)._replace(failed=failed) if server else Which(failed=failed)
+    which = (
+        _of_server(settings, server)._replace(failed=failed)
+        if server
+        else CallFilter(failed=failed)
+    )
     if not (path.exists() or follow):
         print_json([]) if as_json else console(to_stderr=True).print("No call is logged yet.")
         return
@@ -58,7 +62,7 @@ def calls_command(
         file.close()
 
 
-def _show(file: AuditFile, which: Which, lines: int, *, follow: bool, as_json: bool) -> None:
+def _show(file: AuditFile, which: CallFilter, lines: int, *, follow: bool, as_json: bool) -> None:
     before = file.after(0, 1)
     last = file.after(0, lines, which)
     if as_json and not follow:
@@ -77,7 +81,7 @@ def _print_rows(rows: Iterable[AuditRow], *, as_json: bool) -> None:
         print_json_line(_plain(row)) if as_json else _print(_cells(row))
 
 
-def _coming(file: AuditFile, which: Which, newest: int) -> Iterator[AuditRow]:
+def _coming(file: AuditFile, which: CallFilter, newest: int) -> Iterator[AuditRow]:
     """The calls after that one, as they are made, for ever."""
     while True:
         found = file.after(newest, MOST_AT_ONCE, which)
@@ -110,11 +114,11 @@ def _plain(row: AuditRow) -> dict[str, object]:
     return row._asdict()
 
 
-def _of_server(settings: Settings, server: str) -> Which:
+def _of_server(settings: Settings, server: str) -> CallFilter:
     """The calls of one server. Raises `ConfigError` with the nearest names."""
     found = {each.id: each for each in read_servers(settings.mcp_config).servers}
     if server not in found:
         near = ", ".join(nearest(server, list(found))) or "none"
         raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
     source = found[server].prefix or server
-    return Which(source, Origin("mcp", source, "").stem)
+    return CallFilter(source, Origin("mcp", source, "").stem)

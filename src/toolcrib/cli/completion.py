@@ -15,10 +15,9 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from toolcrib.cli.opening import Opening
-from toolcrib.config import Settings
-from toolcrib.gateway.guest import EVERYTHING
-from toolcrib.gateway.keys import Keys
+from toolcrib.gateway import DEFAULT_PROFILE, Keys
 from toolcrib.names.origin import Origin
+from toolcrib.settings import Settings
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.servers import KNOWN
 from toolcrib.takeover.clients import CLIENTS
@@ -93,7 +92,7 @@ def _clients(_settings: Settings) -> Iterable[str]:
 
 
 def _profiles(settings: Settings) -> Iterable[str]:
-    return {EVERYTHING, *settings.gateway.profiles}
+    return {DEFAULT_PROFILE, *settings.gateway.profiles}
 
 
 def _keys(settings: Settings) -> Iterable[str]:

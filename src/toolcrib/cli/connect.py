@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from toolcrib.cli.opening import Opening
-from toolcrib.connect.arguments import Asked
-from toolcrib.connect.shim import connect
+from toolcrib.connect import ConnectOptions, connect
 
 
 def connect_command(
@@ -36,5 +35,5 @@ def connect_command(
     """
     opening: Opening = context.obj
     files = (*opening.mcp_config, *(mcp_config or ()))
-    asked = Asked(str(config or opening.config or ""), tuple(map(str, files)), profile)
+    asked = ConnectOptions(str(config or opening.config or ""), tuple(map(str, files)), profile)
     raise typer.Exit(connect(asked))

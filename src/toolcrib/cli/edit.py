@@ -13,9 +13,9 @@ from toolcrib.cli.editor import edited
 from toolcrib.cli.listing import list_servers, listed_line, tell_gateway
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe
-from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
+from toolcrib.settings import Settings, own_servers_file
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.own_servers import change_server, read_server
 from toolcrib.sources.mcp.source import Refreshed

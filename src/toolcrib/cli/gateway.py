@@ -7,7 +7,7 @@ import typer
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, table, warn
-from toolcrib.gateway.asking_operator import ask
+from toolcrib.gateway import ask_operator
 
 Action = Literal["status", "stop", "reload"]
 CLIENTS = (
@@ -30,7 +30,7 @@ def gateway_command(
         toolcrib gateway stop
     """
     opening: Opening = context.obj
-    done = ask(place_for(opening), action)
+    done = ask_operator(place_for(opening), action)
     if as_json:
         print_json(done)
     elif action == "status":

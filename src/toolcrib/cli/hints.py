@@ -9,8 +9,8 @@ from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe, table
 from toolcrib.crib import Crib
 from toolcrib.errors import UnknownTool
-from toolcrib.store.uses import Used
-from toolcrib.uses.hints import Hints
+from toolcrib.store import UseRecord
+from toolcrib.uses import UseHints
 
 MOST_SHOWN = 20
 
@@ -66,7 +66,7 @@ def _forget(crib: Crib, tool: str, *, as_json: bool) -> None:
         console().print(safe(f"Erased: {erased} pairs and words about {name or 'all tools'}."))
 
 
-def _show(hints: Hints) -> None:
+def _show(hints: UseHints) -> None:
     rows = list(_rows(hints))
     screen = console()
     print_text(f"{hints.name}: often with {', '.join(hints.often_with) or 'nothing yet'}.")
@@ -76,13 +76,13 @@ def _show(hints: Hints) -> None:
         screen.print(safe(f"{hints.lessons} words of queries led to it."))
 
 
-def _rows(hints: Hints) -> Iterator[tuple[str, str, str | int]]:
+def _rows(hints: UseHints) -> Iterator[tuple[str, str, str | int]]:
     yield from ((name, "declared", "") for name in hints.links)
     yield from ((name, "after it", count) for name, count in hints.followers.items())
     yield from ((name, "before it", count) for name, count in hints.predecessors.items())
 
 
-def _show_all(kept: Used) -> None:
+def _show_all(kept: UseRecord) -> None:
     screen = console()
     if not (kept.pairs or kept.lessons):
         screen.print("Nothing is kept about use.")
@@ -94,7 +94,7 @@ def _show_all(kept: Used) -> None:
     screen.print(safe(f"{len(kept.pairs)} pairs{rest}, {len(kept.lessons)} learned words."))
 
 
-def _exported(kept: Used) -> object:
+def _exported(kept: UseRecord) -> object:
     pairs = [{**pair._asdict(), "count": count} for pair, count in kept.pairs.items()]
     lessons = [
         {"profile": key.profile.hex(), "word": key.word.hex(), "tool": key.tool} | lesson._asdict()

@@ -13,9 +13,9 @@ from toolcrib.cli.screen import AsJson, console, number, print_json, warn
 from toolcrib.cli.server_approval import ApprovalOption, settle_approval, tell_what_changes
 from toolcrib.cli.takeover import Choices, step, targets
 from toolcrib.cli.undoing import undo_all
-from toolcrib.config import CONFIG, Settings, own_servers_file
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.guest import profile_of
+from toolcrib.gateway import profile_named
+from toolcrib.settings import CONFIG_VARIABLE, Settings, own_servers_file
 from toolcrib.sources.mcp.config import read_servers, read_table
 from toolcrib.sources.mcp.source import Refreshed
 from toolcrib.takeover.backups import Backups
@@ -80,7 +80,9 @@ def import_command(
         tell_gateway(opening)
         return
     if profile:
-        profile_of(settings.gateway, profile)  # an unknown one is an error now, not in the client
+        profile_named(
+            settings.gateway, profile
+        )  # an unknown one is an error now, not in the client
     found = targets(client, project, settings)
     told = list(taken(found, opening, settings, profile, choices))
     added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
@@ -146,7 +148,9 @@ def _shim(target: Target, opening: Opening, profile: str) -> Shim:
     """
     if target.project:
         return Shim(BARE, profile=profile)
-    config = opening.config or (Path(os.environ[CONFIG]) if os.environ.get(CONFIG) else None)
+    config = opening.config or (
+        Path(os.environ[CONFIG_VARIABLE]) if os.environ.get(CONFIG_VARIABLE) else None
+    )
     options = ["--config", str(config.absolute())] if config else []
     for file in opening.mcp_config:
         options += ["--mcp-config", str(file.absolute())]

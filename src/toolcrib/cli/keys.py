@@ -7,10 +7,9 @@ import typer
 
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
-from toolcrib.config import Settings
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.guest import EVERYTHING, profile_of
-from toolcrib.gateway.keys import Keys
+from toolcrib.gateway import DEFAULT_PROFILE, Keys, profile_named
+from toolcrib.settings import Settings
 
 
 def keys_command(
@@ -46,7 +45,7 @@ def keys_command(
         raise ConfigError(f"say which key to {action}: `toolcrib keys {action} NAME`")
     match action:
         case "add":
-            _add(keys, settings, name, tuple(profile or (EVERYTHING,)), as_json=as_json)
+            _add(keys, settings, name, tuple(profile or (DEFAULT_PROFILE,)), as_json=as_json)
         case "remove":
             keys.remove(name)
             _list(keys, as_json=as_json)
@@ -58,7 +57,7 @@ def _add(
     keys: Keys, settings: Settings, name: str, profiles: tuple[str, ...], *, as_json: bool
 ) -> None:
     for each in profiles:
-        profile_of(settings.gateway, each)
+        profile_named(settings.gateway, each)
     secret = keys.add(name, profiles)
     if as_json:
         print_json({"name": name, "profiles": profiles, "key": secret})

@@ -12,7 +12,7 @@ from toolcrib.cli.screen import AsJson, console, counts, print_json, safe, table
 from toolcrib.errors import DeclarationError
 from toolcrib.lint.lint import Finding, by_source, lint
 from toolcrib.model import Entry
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
 from toolcrib.sources.modules import add_module

@@ -10,8 +10,7 @@ from toolcrib.cli.screen import AsJson, console, print_json, print_text, table
 from toolcrib.crib import HOST
 from toolcrib.model import Entry, Kind, State, ToolInfo
 from toolcrib.search.filters import Scope
-from toolcrib.session.accounting import Prices
-from toolcrib.session.policy import is_offered, tools_of
+from toolcrib.session import Prices, is_offered, tools_of
 from toolcrib.text.tokens import token_counter
 
 

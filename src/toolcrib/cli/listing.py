@@ -15,7 +15,7 @@ from toolcrib.cli.place import place_for
 from toolcrib.cli.progress import EVERY_S
 from toolcrib.cli.screen import Note, console, number, print_notes, safe, warn
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.asking_operator import ask, is_running
+from toolcrib.gateway import ask_operator, is_daemon_running
 from toolcrib.model import Json
 from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.config import read_servers
@@ -39,7 +39,7 @@ def list_servers(
     let it, installs included. Raises `ConfigError` for a name that none has.
     """
     place = place_for(opening)
-    if is_running(place):
+    if is_daemon_running(place):
 
         def heard(news: Json) -> None:
             match news:
@@ -50,7 +50,7 @@ def list_servers(
                 case _:
                     return  # of another version
 
-        done = ask(place, "refresh", heard, servers=list(names))
+        done = ask_operator(place, "refresh", heard, servers=list(names))
         return [Refreshed(**each) for each in cast("list[dict[str, Any]]", done)]
     with opening.mcp() as servers:
         return refresh(_meant(names, servers.sources), told, waiting)
@@ -103,7 +103,7 @@ def tell_gateway(opening: Opening) -> None:
     Should it not answer, it takes the change by itself a moment later. Without one, all there is to
     do is that the copies of the files, which may hold secrets, are those of now.
     """
-    if is_running(place_for(opening)):
+    if is_daemon_running(place_for(opening)):
         ask_if_running(opening, "changed")
     else:
         settings = opening.settings()
@@ -113,10 +113,10 @@ def tell_gateway(opening: Opening) -> None:
 def ask_if_running(opening: Opening, do: str, **more: Json) -> Json:
     """What the gateway says; None if none runs. That it says no is a warning, and no error."""
     place = place_for(opening)
-    if not is_running(place):
+    if not is_daemon_running(place):
         return None
     try:
-        return ask(place, do, **more)
+        return ask_operator(place, do, **more)
     except ConfigError as error:
         warn(str(error))
         return None

@@ -10,9 +10,9 @@ import typer
 from toolcrib.cli.log_lines import last_lines, new_lines
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json_line, safe
-from toolcrib.config import Settings
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.log import log_file
+from toolcrib.gateway import log_file
+from toolcrib.settings import Settings
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.server_log import log_path
 from toolcrib.text.nearest import nearest

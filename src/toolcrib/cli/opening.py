@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.cli.warnings import warn_once
-from toolcrib.config import Settings, load_settings, own_servers_file, rules_file, settings_file
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
+from toolcrib.settings import Settings, load_settings, own_servers_file, rules_file, settings_file
 from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.servers import McpServers, mcp_servers
 

@@ -3,11 +3,10 @@
 import os
 
 from toolcrib.cli.opening import Opening
-from toolcrib.connect.arguments import Asked
-from toolcrib.connect.place import Place, place_of
+from toolcrib.connect import ConnectOptions, DaemonFiles, locate_daemon
 
 
-def place_for(opening: Opening) -> Place:
+def place_for(opening: Opening) -> DaemonFiles:
     """Where the daemon of these options is, if it runs."""
     files = tuple(str(path) for path in opening.mcp_config)
-    return place_of(Asked(str(opening.config or ""), files), os.environ)
+    return locate_daemon(ConnectOptions(str(opening.config or ""), files), os.environ)

@@ -7,8 +7,8 @@ import typer
 from toolcrib.cli.listing import tell_gateway
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe
-from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
+from toolcrib.settings import Settings, own_servers_file
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.own_servers import drop_server
 from toolcrib.sources.mcp.servers import forget_server

@@ -11,8 +11,7 @@ from toolcrib.cli.listing import tell_gateway
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe
 from toolcrib.errors import ConfigError
-from toolcrib.review.changes import Change
-from toolcrib.review.desk import Desk, Item, called, waiting
+from toolcrib.review import Change, Desk, ReviewItem, find_item, undecided
 
 PIN_SHOWN = 12
 
@@ -20,8 +19,8 @@ PIN_SHOWN = 12
 class Decided(NamedTuple):
     """What to approve and what to reject."""
 
-    approved: list[Item]
-    rejected: list[Item]
+    approved: list[ReviewItem]
+    rejected: list[ReviewItem]
 
 
 def review_command(
@@ -72,12 +71,12 @@ def review_command(
                 console().print(safe(problem), style="red", soft_wrap=True)
             _show([*decided.approved, *decided.rejected] or items)
         if not any(decided) and not as_json and _at_terminal():
-            decided = _asked(waiting(items))
+            decided = _asked(undecided(items))
         for item in decided.approved:
             desk.approve(item)
         for item in decided.rejected:
             desk.reject(item)
-        settled, left = desk.settle(), waiting(desk.items(server))
+        settled, left = desk.settle(), undecided(desk.items(server))
     if any(decided):
         tell_gateway(opening)
     _tell(decided, left, settled=settled, as_json=as_json)
@@ -94,8 +93,8 @@ def _desk(opening: Opening) -> Generator[Desk]:
 
 
 def _decided(
-    items: Sequence[Item],
-    listed: Sequence[Item],
+    items: Sequence[ReviewItem],
+    listed: Sequence[ReviewItem],
     approve: Sequence[str],
     reject: Sequence[str],
     *,
@@ -105,12 +104,12 @@ def _decided(
 
     What is approved already can be rejected too.
     """
-    rejected = [called(name, listed) for name in reject]
-    approved = [called(name, items) for name in approve]
+    rejected = [find_item(name, listed) for name in reject]
+    approved = [find_item(name, items) for name in approve]
     if both := [item.name for item in approved if item in rejected]:
         raise ConfigError(f"{both[0]!r} cannot be approved and rejected; leave one out")
     if every:
-        approved += [each for each in waiting(items) if each not in (*approved, *rejected)]
+        approved += [each for each in undecided(items) if each not in (*approved, *rejected)]
     return Decided(approved, rejected)
 
 
@@ -125,7 +124,7 @@ def _at_terminal() -> bool:
     return sys.stdin.isatty()
 
 
-def _asked(items: Sequence[Item]) -> Decided:
+def _asked(items: Sequence[ReviewItem]) -> Decided:
     """Ask the person at the terminal about each."""
     decided = Decided([], [])
     for item in items:
@@ -142,7 +141,7 @@ def _asked(items: Sequence[Item]) -> Decided:
     return decided
 
 
-def _show(items: Sequence[Item]) -> None:
+def _show(items: Sequence[ReviewItem]) -> None:
     screen = console()
     told: set[str] = set()
     for item in items:
@@ -171,7 +170,7 @@ def _lines(change: Change) -> Generator[tuple[str, str]]:
             yield f"{mark} {line}", style
 
 
-def _tell(decided: Decided, left: Sequence[Item], *, settled: bool, as_json: bool) -> None:
+def _tell(decided: Decided, left: Sequence[ReviewItem], *, settled: bool, as_json: bool) -> None:
     names = {
         "approved": [item.name for item in decided.approved],
         "rejected": [item.name for item in decided.rejected],

@@ -5,16 +5,15 @@ from typing import Annotated, Literal, NamedTuple
 
 import typer
 
-from toolcrib.by_settings import rulebook_of
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
 from toolcrib.cli.verdicts import tools_in
-from toolcrib.config import Settings, rules_file
 from toolcrib.errors import ConfigError
-from toolcrib.execute.rule_file import RuleFile
-from toolcrib.execute.rulebook import Rule, Rulebook
+from toolcrib.execute import Rule, Rulebook, RuleFile
 from toolcrib.model import Entry
-from toolcrib.review.rule_desk import drop_rule
+from toolcrib.review import drop_rule
+from toolcrib.settings import Settings, rules_file
+from toolcrib.wiring import rulebook_of
 
 COMING_ALONG = "tools of Toolcrib, of plugins and of apps: reads pass, the rest is asked for"
 FUNCTIONS = "functions of your program: pass, unless they say that they ask, or are dangerous"

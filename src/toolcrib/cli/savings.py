@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.crib import Crib
-from toolcrib.gateway.guest import EVERYTHING, LOCAL, Guest, profile_of
-from toolcrib.gateway.modes import Mode
+from toolcrib.gateway import DEFAULT_PROFILE, LOCAL_USER, EffectiveMode, Principal, profile_named
 from toolcrib.takeover.clients import Client
 from toolcrib.text.tokens import TokenCounter, definition
 
@@ -32,7 +31,7 @@ class Saving:
     tools: int
     before: int
     now: int
-    mode: Mode
+    mode: EffectiveMode
     uncounted: tuple[str, ...] = ()
 
     @property
@@ -69,12 +68,12 @@ def _saving(
     )
 
 
-def _now(crib: Crib, client: str, counter: TokenCounter) -> tuple[Mode, int]:
+def _now(crib: Crib, client: str, counter: TokenCounter) -> tuple[EffectiveMode, int]:
     """How the gateway shows its tools to a client of this name, and the tokens of that."""
-    from toolcrib.gateway.greeting import greeting  # noqa: PLC0415 - it loads the MCP SDK
+    from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    guest = Guest(LOCAL, profile_of(crib.settings.gateway, EVERYTHING))
-    told = greeting(crib, guest, client=client)
+    guest = Principal(LOCAL_USER, profile_named(crib.settings.gateway, DEFAULT_PROFILE))
+    told = initial_context(crib, guest, client=client)
     listed = sum(counter.count(_definition(tool)) for tool in told.tools)
     return told.mode, counter.count(told.told) + listed
 

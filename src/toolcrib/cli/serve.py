@@ -10,13 +10,11 @@ import typer
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, print_json, warn
-from toolcrib.config import Settings
-from toolcrib.connect.place import NEEDS_UNIX, Runtime, can_have_daemon
-from toolcrib.connect.starting import READY
+from toolcrib.connect import NEEDS_UNIX, READY_LINE, DaemonInfo, can_have_daemon
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.guest import LOCAL, Guest, profile_of
-from toolcrib.gateway.log import log_to_file, log_to_stderr
+from toolcrib.gateway import LOCAL_USER, Principal, log_to_file, log_to_stderr, profile_named
+from toolcrib.settings import Settings
 
 
 def serve_command(
@@ -56,11 +54,11 @@ def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
     if not can_have_daemon():
         raise ConfigError(NEEDS_UNIX)
     # The SDK and the web server take a second to load, and no other command needs them.
-    from toolcrib.gateway.daemon import run_daemon  # noqa: PLC0415
+    from toolcrib.gateway import run_daemon  # noqa: PLC0415
 
     log_to_stderr()
 
-    def ready(runtime: Runtime) -> None:
+    def ready(runtime: DaemonInfo) -> None:
         if detached:
             log_to_file(Settings().state_folder)
             _step_back()
@@ -79,20 +77,20 @@ def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
     )
 
 
-def _address(runtime: Runtime) -> str:
+def _address(runtime: DaemonInfo) -> str:
     return f"http://127.0.0.1:{runtime.port}/mcp"
 
 
 def _step_back() -> None:
     """Tell the shim that started us, and have nothing more to do with it."""
-    os.write(1, READY)
+    os.write(1, READY_LINE)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 1)
     os.close(nothing)
 
 
 def _serve_stdio(opening: Opening, profile: str) -> None:
-    from toolcrib.gateway.stdio import serve_stdio  # noqa: PLC0415 - as above
+    from toolcrib.gateway import serve_stdio  # noqa: PLC0415 - as above
 
     def crib(loop: asyncio.AbstractEventLoop) -> Crib:
         settings, broken = opening.lasting_settings()
@@ -102,4 +100,4 @@ def _serve_stdio(opening: Opening, profile: str) -> None:
         return opened
 
     settings, _ = opening.lasting_settings()
-    serve_stdio(crib, Guest(LOCAL, profile_of(settings.gateway, profile)))
+    serve_stdio(crib, Principal(LOCAL_USER, profile_named(settings.gateway, profile)))

@@ -7,10 +7,9 @@ import typer
 
 from toolcrib.cli.screen import console, safe
 from toolcrib.cli.verdicts import server_pattern
-from toolcrib.config import Settings, rules_file
-from toolcrib.execute.rulebook import Rule
-from toolcrib.review.rule_desk import put_rules
-from toolcrib.sections import ServerApproval
+from toolcrib.execute import Rule
+from toolcrib.review import put_rules
+from toolcrib.settings import ServerApproval, Settings, rules_file
 
 ApprovalOption = Annotated[
     ServerApproval | None,

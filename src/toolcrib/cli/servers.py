@@ -11,7 +11,7 @@ from toolcrib.cli.listing import ask_if_running, list_servers
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, Note, console, print_json, print_notes, table, warn
-from toolcrib.gateway.asking_operator import is_running
+from toolcrib.gateway import is_daemon_running
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.source import ServerStatus
 
@@ -38,7 +38,7 @@ def servers_command(
         toolcrib servers --start
     """
     opening: Opening = context.obj
-    if start and is_running(place_for(opening)):
+    if start and is_daemon_running(place_for(opening)):
         list_servers(opening)
     asked = ask_if_running(opening, "servers")
     if asked is None:

@@ -25,9 +25,8 @@ from toolcrib.cli.screen import (
 from toolcrib.cli.server_approval import ApprovalOption
 from toolcrib.cli.setup_questions import settle_calls
 from toolcrib.cli.takeover import Choices, places, targets
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
-from toolcrib.sections import ServerApproval
+from toolcrib.settings import ServerApproval, Settings
 from toolcrib.sources.mcp.source import Refreshed
 from toolcrib.takeover.backups import Backups
 from toolcrib.takeover.clients import Client, client_named

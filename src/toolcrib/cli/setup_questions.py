@@ -8,9 +8,8 @@ import typer
 from toolcrib.cli.screen import console, print_text
 from toolcrib.cli.server_approval import QUESTION, WORDS, settle_approval, tell_what_changes
 from toolcrib.cli.takeover import Choices
-from toolcrib.config import Settings, own_servers_file
 from toolcrib.crib import Crib
-from toolcrib.sections import ServerApproval
+from toolcrib.settings import ServerApproval, Settings, own_servers_file
 from toolcrib.sources.mcp.own_servers import change_server, read_server
 
 EACH = "each"

@@ -9,8 +9,8 @@ from typing import Any
 from toolcrib.adapters.wire.plain import plain
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.guest import EVERYTHING, LOCAL, Guest, profile_of
-from toolcrib.session.session import Session
+from toolcrib.gateway import DEFAULT_PROFILE, LOCAL_USER, Principal, profile_named
+from toolcrib.session import Session
 from toolcrib.text.tokens import TokenCounter
 
 
@@ -35,7 +35,7 @@ class Surface:
 
 def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Surface]:
     """The gateway for each profile, then the wire of each provider whose SDK is installed."""
-    for name in {EVERYTHING: None, **crib.settings.gateway.profiles}:
+    for name in {DEFAULT_PROFILE: None, **crib.settings.gateway.profiles}:
         yield _gateway(crib, name, counter)
     for name, request in _WIRES.items():
         try:
@@ -46,10 +46,10 @@ def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Su
 
 
 def _gateway(crib: Crib, name: str, counter: TokenCounter) -> Surface:
-    from toolcrib.gateway.greeting import greeting  # noqa: PLC0415 - it loads the MCP SDK
+    from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    guest = Guest(LOCAL, profile_of(crib.settings.gateway, name))
-    sent, eager = greeting(crib, guest), greeting(crib, guest, "direct")
+    guest = Principal(LOCAL_USER, profile_named(crib.settings.gateway, name))
+    sent, eager = initial_context(crib, guest), initial_context(crib, guest, "direct")
     shows = sent.mode if crib.seen_by(guest.caller) else "shows nothing"
     all_listed = counter.count(eager.text) if crib.seen_by(guest.caller) else 0
     few = f"fewer than {crib.settings.session.threshold} tools are all listed: nothing to save yet"

@@ -11,9 +11,9 @@ import typer
 from toolcrib.cli.listing import tell_gateway
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import console, number, print_json, safe
-from toolcrib.config import own_servers_file
 from toolcrib.errors import AmbiguousName, ConfigError
 from toolcrib.names.origin import Origin
+from toolcrib.settings import own_servers_file
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.own_servers import change_switches
 from toolcrib.sources.mcp.server import ServerConfig

@@ -9,8 +9,8 @@ from pathlib import Path
 import typer
 
 from toolcrib.cli.screen import console, safe
-from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
+from toolcrib.settings import Settings, own_servers_file
 from toolcrib.sources.mcp.own_servers import preview
 from toolcrib.takeover.backups import Backups
 from toolcrib.takeover.carrying_out import carry_out

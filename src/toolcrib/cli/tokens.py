@@ -9,8 +9,7 @@ from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, Note, console, print_json, print_notes, print_text, table
 from toolcrib.cli.surfaces import Surface, surfaces
 from toolcrib.crib import HOST
-from toolcrib.session.accounting import Prices, SourceTokens, TokenEstimate
-from toolcrib.session.policy import tools_of
+from toolcrib.session import Prices, SourceTokens, TokenEstimate, tools_of
 from toolcrib.text.tokens import token_counter
 
 Mode = Annotated[

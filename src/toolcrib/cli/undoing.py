@@ -4,8 +4,8 @@ from pathlib import Path
 
 from toolcrib.cli.screen import console, print_json, safe
 from toolcrib.cli.takeover import Choices, show_diff, tell
-from toolcrib.config import Settings, own_servers_file
 from toolcrib.errors import ConfigError
+from toolcrib.settings import Settings, own_servers_file
 from toolcrib.sources.mcp.own_servers import preview
 from toolcrib.takeover.backups import Backup, Backups
 from toolcrib.takeover.carrying_out import Undoing, plan_undo, undo

@@ -8,18 +8,17 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.by_settings import rulebook_of
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import console, number, print_json, safe
-from toolcrib.config import rules_file
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.execute.rule_file import RuleFile
-from toolcrib.execute.rulebook import Rule, Verdict
-from toolcrib.gateway.guest import profile_of
+from toolcrib.execute import Rule, RuleFile, Verdict
+from toolcrib.gateway import profile_named
 from toolcrib.model import Entry, PermissionKind, ToolInfo
-from toolcrib.review.rule_desk import put_rules
+from toolcrib.review import put_rules
+from toolcrib.settings import rules_file
 from toolcrib.text.nearest import nearest
+from toolcrib.wiring import rulebook_of
 
 Names = Annotated[
     list[str],
@@ -52,7 +51,7 @@ def give(
     """
     settings, file = opening.settings(), rules_file()
     if profile:
-        profile_of(settings.gateway, profile)
+        profile_named(settings.gateway, profile)
     with opening.crib() as crib:
         rules = [Rule(verdict, pattern_of(crib, name), kind, profile or None) for name in names]
         put_rules(file, rules)

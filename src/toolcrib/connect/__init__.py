@@ -1,8 +1,69 @@
-"""The thin end of the gateway: what an MCP client launches. Standard library only.
+"""The shim that an MCP client launches: `toolcrib connect`. Standard library only.
 
-`arguments` says what was asked for, `place` where the daemon of these settings is, `starting`
-starts it if nobody has, `ledger` remembers what is under way, and `shim` is the loop between.
+    client ──stdin──> Shim ──unix socket──> daemon
+           <─stdout──      <──────────────
 
-A module here may import neither `dataclasses` nor `pathlib`, `asyncio` or `logging`: together they
-cost more than all the rest, and a client waits for it.
+`arguments` reads the command line. `daemon_files` says where the daemon of these settings has its
+files: socket, lock, and the note about itself. `daemon_connection` reaches the daemon, and starts
+it if there is none (`double_fork`, so that no client is its parent). `messages` cuts bytes into
+lines and reads what matters of each. `pending_requests` knows what has no answer yet, so that
+nothing is lost quietly when a daemon ends. `shim` is the loop between the two.
+
+It is no MCP server: it hands lines on, and answers by itself only if there is no daemon.
+
+Nothing here may import `dataclasses`, `pathlib`, `asyncio` or `logging`: together they cost more
+than all the rest, and a client waits for it. Loading this package loads none of its modules.
 """
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.connect.arguments import ConnectOptions, parse_connect
+    from toolcrib.connect.daemon_connection import READY_LINE
+    from toolcrib.connect.daemon_files import (
+        NEEDS_UNIX,
+        DaemonFiles,
+        DaemonInfo,
+        NoDaemon,
+        can_have_daemon,
+        locate_daemon,
+        make_daemon_folder,
+        read_daemon_info,
+    )
+    from toolcrib.connect.shim import connect
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "arguments": ("ConnectOptions", "parse_connect"),
+            "daemon_connection": ("READY_LINE",),
+            "daemon_files": (
+                "NEEDS_UNIX",
+                "DaemonFiles",
+                "DaemonInfo",
+                "NoDaemon",
+                "can_have_daemon",
+                "locate_daemon",
+                "make_daemon_folder",
+                "read_daemon_info",
+            ),
+            "shim": ("connect",),
+        },
+    )
+
+__all__ = [
+    "NEEDS_UNIX",
+    "READY_LINE",
+    "ConnectOptions",
+    "DaemonFiles",
+    "DaemonInfo",
+    "NoDaemon",
+    "can_have_daemon",
+    "connect",
+    "locate_daemon",
+    "make_daemon_folder",
+    "parse_connect",
+    "read_daemon_info",
+]

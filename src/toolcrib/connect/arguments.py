@@ -11,7 +11,7 @@ COMMAND = "connect"
 PROFILE = "default"
 
 
-class Asked(NamedTuple):
+class ConnectOptions(NamedTuple):
     """Which settings, which files with servers beside them, and which part of the pool."""
 
     config: str = ""
@@ -19,12 +19,12 @@ class Asked(NamedTuple):
     profile: str = PROFILE
 
 
-def asked_to_connect(arguments: Sequence[str]) -> Asked | None:
+def parse_connect(arguments: Sequence[str]) -> ConnectOptions | None:
     """What was asked for; None unless it is `connect`, with options that it has and nothing else.
 
     `--config` and `--mcp-config` may stand before the command or behind it.
     """
-    asked, seen, words = Asked(), False, iter(arguments)
+    asked, seen, words = ConnectOptions(), False, iter(arguments)
     for word in words:
         option, is_joined, value = word.partition("=")
         if word == COMMAND and not seen:
@@ -32,14 +32,16 @@ def asked_to_connect(arguments: Sequence[str]) -> Asked | None:
             continue
         if not is_joined:
             value = next(words, "")
-        taken = _with(asked, option, value, seen=seen)
+        taken = _with_option(asked, option, value, seen=seen)
         if taken is None or not value:
             return None
         asked = taken
     return asked if seen else None
 
 
-def _with(asked: Asked, option: str, value: str, *, seen: bool) -> Asked | None:
+def _with_option(
+    asked: ConnectOptions, option: str, value: str, *, seen: bool
+) -> ConnectOptions | None:
     match option:
         case "--config":
             return asked._replace(config=value)

@@ -1,7 +1,8 @@
-"""What a line says, as far as the shim has to know, and the few messages of its own."""
+"""Lines out of bytes, what a line says as far as the shim has to know, and messages of its own."""
 
 import json
 import re
+from collections.abc import Iterator
 from typing import NamedTuple, cast
 
 # Codes of our own, clear of those that MCP and its SDKs have taken.
@@ -28,7 +29,7 @@ class Message(NamedTuple):
     """Whether it is ours: a repetition of what the client said to a daemon that is gone."""
 
 
-def read(line: bytes) -> Message:
+def read_message(line: bytes) -> Message:
     """A line of the client's or the daemon's. What is no message has neither method nor id."""
     answer = _ANSWER.match(line)
     if answer:
@@ -70,3 +71,34 @@ def notice(method: str, **params: object) -> bytes:
     """A notification to the client."""
     said: dict[str, object] = {"jsonrpc": "2.0", "method": method}
     return json.dumps(said | ({"params": params} if params else {})).encode() + b"\n"
+
+
+# Lines out of pieces, of bounded length.
+
+LONGEST_LINE = 8 * 1024 * 1024
+
+
+class LineSplitter:
+    """Takes bytes as they come and gives whole lines, each with its end."""
+
+    def __init__(self, longest: int = LONGEST_LINE) -> None:
+        self._longest = longest
+        self._pieces: list[bytes] = []
+        self._length = 0
+
+    def feed(self, chunk: bytes) -> Iterator[bytes | None]:
+        """Every line that is whole now; None once for each that is too long, and skipped."""
+        *ended, rest = chunk.split(b"\n")
+        for part in ended:
+            if self._length + len(part) <= self._longest:
+                yield b"".join((*self._pieces, part, b"\n"))
+            elif self._length <= self._longest:
+                yield None
+            self._pieces, self._length = [], 0
+        fitted = self._length <= self._longest
+        self._length += len(rest)
+        if self._length <= self._longest:
+            self._pieces.append(rest)
+        elif fitted:
+            self._pieces = []
+            yield None

@@ -14,15 +14,22 @@ import time
 from collections import deque
 from collections.abc import Mapping
 
-from toolcrib.connect.arguments import Asked
-from toolcrib.connect.ledger import Ledger
-from toolcrib.connect.lines import LONGEST, Lines
-from toolcrib.connect.messages import NOT_STARTED, PARSE_ERROR, Message, failure, read
-from toolcrib.connect.place import NEEDS_UNIX, NoDaemon, can_have_daemon
-from toolcrib.connect.starting import START_S, Reaching
+from toolcrib.connect.arguments import ConnectOptions
+from toolcrib.connect.daemon_connection import START_S, DaemonConnector
+from toolcrib.connect.daemon_files import NEEDS_UNIX, NoDaemon, can_have_daemon
+from toolcrib.connect.messages import (
+    LONGEST_LINE,
+    NOT_STARTED,
+    PARSE_ERROR,
+    LineSplitter,
+    Message,
+    failure,
+    read_message,
+)
+from toolcrib.connect.pending_requests import PendingRequests
 
 CHUNK = 256 * 1024
-MOST_WAITING = 2 * LONGEST
+MOST_WAITING = 2 * LONGEST_LINE
 POLL_S = 0.02
 RETRY_S = 5.0
 LAST_WORDS_S = 60.0
@@ -34,7 +41,7 @@ class Shim:
 
     def __init__(
         self,
-        asked: Asked,
+        asked: ConnectOptions,
         environ: Mapping[str, str],
         stdin: int = 0,
         stdout: int = 1,
@@ -43,13 +50,13 @@ class Shim:
     ) -> None:
         self._asked, self._environ, self._start_s = asked, environ, start_s
         self._stdin, self._stdout = stdin, stdout
-        self._ledger = Ledger()
+        self._ledger = PendingRequests()
         self._daemon: socket.socket | None = None
-        self._reaching: Reaching | None = Reaching(asked, environ, start_s)
+        self._reaching: DaemonConnector | None = DaemonConnector(asked, environ, start_s)
         self._is_new = True
         self._failure = ""
         self._failed_at = 0.0
-        self._from_client, self._from_daemon = Lines(), Lines()
+        self._from_client, self._from_daemon = LineSplitter(), LineSplitter()
         self._to_daemon: deque[Message] = deque()
         self._waiting = self._half_sent = 0
         self._to_client = bytearray()
@@ -72,7 +79,7 @@ class Shim:
         if not self._ended_at:
             return False
         # Without a daemon, only what wants an answer is worth waiting for.
-        unsent = any(self._daemon or _is_wanted(each) for each in self._to_daemon)
+        unsent = any(self._daemon or _needs_answer(each) for each in self._to_daemon)
         settled = not unsent and not self._to_client and self._ledger.is_settled
         return settled or time.monotonic() > self._ended_at + LAST_WORDS_S
 
@@ -108,10 +115,10 @@ class Shim:
             self._ended_at = time.monotonic()
         for line in self._from_client.feed(chunk):
             if line is None:
-                told = f"a message of more than {LONGEST:,} bytes; send less"
+                told = f"a message of more than {LONGEST_LINE:,} bytes; send less"
                 self._to_client += failure("", PARSE_ERROR, told)
             elif line.strip():
-                self._take(read(line))
+                self._take(read_message(line))
 
     def _take(self, message: Message) -> None:
         if self._ledger.is_stale(message):
@@ -120,8 +127,8 @@ class Shim:
             self._refuse(message)
             return
         if not self._daemon and not self._reaching:
-            self._reaching = Reaching(self._asked, self._environ, self._start_s)
-        if self._reaching and _is_wanted(message):
+            self._reaching = DaemonConnector(self._asked, self._environ, self._start_s)
+        if self._reaching and _needs_answer(message):
             self._reaching.insist()
         self._queue(message)
 
@@ -145,7 +152,7 @@ class Shim:
             self._reaching = None
             connection.settimeout(0)
             self._daemon, self._failure, self._half_sent = connection, "", 0
-            self._from_daemon = Lines()
+            self._from_daemon = LineSplitter()
             if not self._is_new:
                 self._to_client += b"".join(self._ledger.news())
             self._is_new = False
@@ -171,7 +178,7 @@ class Shim:
         except OSError:
             chunk = b""
         for line in self._from_daemon.feed(chunk):
-            if line and self._ledger.came(read(line)):
+            if line and self._ledger.came(read_message(line)):
                 self._to_client += line
         if not chunk:
             self._lose()
@@ -189,8 +196,10 @@ class Shim:
         self._to_daemon = deque([*again, *left])
         self._waiting = sum(len(each.line) for each in self._to_daemon)
         # Whoever stopped the daemon may want it so; it is started again when there is work for it.
-        wanted = any(map(_is_wanted, self._to_daemon))
-        self._reaching = Reaching(self._asked, self._environ, self._start_s, may_start=wanted)
+        wanted = any(map(_needs_answer, self._to_daemon))
+        self._reaching = DaemonConnector(
+            self._asked, self._environ, self._start_s, may_start=wanted
+        )
 
     def _tell_daemon(self) -> None:
         while self._daemon and self._to_daemon:
@@ -218,12 +227,12 @@ class Shim:
             del self._to_client[:written]
 
 
-def _is_wanted(message: Message) -> bool:
+def _needs_answer(message: Message) -> bool:
     """Whether somebody waits for an answer to this. A stream of news can wait, too."""
     return bool(message.method and message.id) and message.method != LISTEN
 
 
-def connect(asked: Asked) -> int:
+def connect(asked: ConnectOptions) -> int:
     """Serve the client at standard input and output until it ends; the status to exit with."""
     if not can_have_daemon():
         sys.stderr.write(f"toolcrib: {NEEDS_UNIX}\n")

@@ -10,7 +10,7 @@ from toolcrib.embed.protocol import Embedder
 from toolcrib.embed.recent import Recent
 from toolcrib.embed.unit import unit_rows
 from toolcrib.errors import EmbedError
-from toolcrib.store.protocol import VectorCache
+from toolcrib.store import VectorCache
 
 Vectors = Mapping[bytes, NDArray[np.float32]]
 

@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from toolcrib.by_settings import embedder_of, rules_of, weights_of
-from toolcrib.config import Settings
 from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.evaluate.cases import Case, Suite
 from toolcrib.evaluate.measures import Scores, score
@@ -16,9 +14,10 @@ from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import Entry
 from toolcrib.search.pipeline import Search
 from toolcrib.search.tongues import spoken_alone
-from toolcrib.store.protocol import VectorCache
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.settings import Settings
+from toolcrib.store import SqliteStore, VectorCache
 from toolcrib.text.glossary import load_glossary
+from toolcrib.wiring import embedder_of, rules_of, weights_of
 
 
 @dataclass(frozen=True, slots=True)

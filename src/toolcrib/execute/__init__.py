@@ -1,0 +1,93 @@
+"""The call: one door that leads to a tool, the gates before it, and the outcome behind it.
+
+    Call ──▶ name ──▶ state, pin ──▶ rights ──▶ approval ──▶ arguments ──▶ source ──▶ Outcome
+             resolution   gates      gates      approval     arguments     dispatch
+
+`Door.execute` is the only function that reaches a tool. Library, adapters, gateway and command
+line all come through it, and no gate can be left out. A gate says no by raising `CallRefused`; the
+caller gets an `Outcome` whose error names the gate, the reason and the next step. What a model says
+never raises.
+
+    door           the flow above; what the operator set (`CallPolicy`)
+    caller         who calls, verified by the host: `Caller`
+    resolution     which tool a name means: of this request first, then of the pool
+    gates          state, pin and rights; `CallRefused`
+    rulebook       the operator's rules, in order, and the default: allow, ask or deny
+    rule_file      `rules.json`, read again whenever it changed
+    approval       who is asked where the rules say "ask": an `Approver`, or later a ticket
+    tickets        approvals given later, for one call each
+    arguments      checked against the schema, and repaired (`repair`) where that makes them fit
+    schema_gate    JSON Schema from strangers, bounded (`meter`) before it is used
+    dispatch       one source, one deadline, at most one more try of a `read`
+    results        a long result, page by page (`result_text` is what of it is text)
+    audit          a note of every call, however it ended
+
+It is not search: which tools a model gets to see is for `session` and `gateway` to say. Nothing
+here approves: that is the operator's side, `review` and the command line.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.execute.approval import Approver, DenyingApprover
+    from toolcrib.execute.arguments import ArgumentCheck
+    from toolcrib.execute.audit import Audit
+    from toolcrib.execute.caller import Caller
+    from toolcrib.execute.door import CallPolicy, Door
+    from toolcrib.execute.gates import CallRefused, join_names
+    from toolcrib.execute.repair import ARGUMENT_WRAPPERS
+    from toolcrib.execute.resolution import VisibleTools, per_request_tools, unknown_tool_message
+    from toolcrib.execute.rule_file import MOST_RULES, RuleFile, read_rules, rules_json
+    from toolcrib.execute.rulebook import Rule, Rulebook, Verdict, no_rules
+    from toolcrib.execute.strict_json import NotJson, hold, read_json
+    from toolcrib.execute.tickets import ApprovalRequest, Ticket, Tickets
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "approval": ("Approver", "DenyingApprover"),
+            "arguments": ("ArgumentCheck",),
+            "audit": ("Audit",),
+            "caller": ("Caller",),
+            "door": ("CallPolicy", "Door"),
+            "gates": ("CallRefused", "join_names"),
+            "repair": ("ARGUMENT_WRAPPERS",),
+            "resolution": ("VisibleTools", "per_request_tools", "unknown_tool_message"),
+            "rule_file": ("MOST_RULES", "RuleFile", "read_rules", "rules_json"),
+            "rulebook": ("Rule", "Rulebook", "Verdict", "no_rules"),
+            "strict_json": ("NotJson", "hold", "read_json"),
+            "tickets": ("ApprovalRequest", "Ticket", "Tickets"),
+        },
+    )
+
+__all__ = [
+    "ARGUMENT_WRAPPERS",
+    "MOST_RULES",
+    "ApprovalRequest",
+    "Approver",
+    "ArgumentCheck",
+    "Audit",
+    "CallPolicy",
+    "CallRefused",
+    "Caller",
+    "DenyingApprover",
+    "Door",
+    "NotJson",
+    "Rule",
+    "RuleFile",
+    "Rulebook",
+    "Ticket",
+    "Tickets",
+    "Verdict",
+    "VisibleTools",
+    "hold",
+    "join_names",
+    "no_rules",
+    "per_request_tools",
+    "read_json",
+    "read_rules",
+    "rules_json",
+    "unknown_tool_message",
+]

@@ -10,11 +10,11 @@ from typing import Protocol
 
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.execute.caller import Caller
-from toolcrib.execute.refusal import Refused
+from toolcrib.execute.gates import CallRefused
 from toolcrib.execute.rulebook import Rulebook, Verdict
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import Entry
-from toolcrib.store.tickets import TICKET_S
+from toolcrib.store import TICKET_S
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ class Approver(Protocol):
         ...
 
 
-class Denied:
+class DenyingApprover:
     """The approver of a call that a person has refused already. No rule gives that one leave."""
 
     async def __call__(self, request: ApprovalRequest, /) -> bool:  # noqa: ARG002 - an approver's
@@ -51,13 +51,13 @@ class Approval:
             return self._rulebook.verdict(entry, caller.profile)
         except ConfigError as error:
             message = f"nobody can tell whether {entry.name!r} may be called: {error}"
-            raise Refused("approval_failed", "approval", message) from None
+            raise CallRefused("approval_failed", "approval", message) from None
 
     def asks(self, entry: Entry, caller: Caller) -> bool:
         """Whether a person's leave is needed, rather than given or refused by rule."""
         try:
             return self.verdict(entry, caller) == "ask"
-        except Refused:
+        except CallRefused:
             return False
 
     async def grant(
@@ -65,9 +65,9 @@ class Approval:
     ) -> None:
         """Return if the call has leave. Raises `Refused` if it has not, or if nobody can tell."""
         match verdict:
-            case "allow" if not isinstance(approver, Denied):
+            case "allow" if not isinstance(approver, DenyingApprover):
                 return
-            case "ask" if not isinstance(approver, Denied):
+            case "ask" if not isinstance(approver, DenyingApprover):
                 if approver and await self._approved(approver, request):
                     return
                 await asyncio.to_thread(self._spend, request)
@@ -75,7 +75,7 @@ class Approval:
                 raise _denied(request)
             case "deny":
                 message = f"the operator's rules deny {request.name!r}; do without it"
-                raise Refused("approval_denied", "approval", message)
+                raise CallRefused("approval_denied", "approval", message)
 
     async def _approved(self, approver: Approver, request: ApprovalRequest) -> bool:
         """Whether there is leave already, or the approver gives it; False: nobody has answered."""
@@ -92,12 +92,12 @@ class Approval:
             ticket = self._tickets.ask(request).id
         except ToolcribError as error:
             message = f"nobody can approve {request.name!r} now: {error}"
-            raise Refused("approval_failed", "approval", message) from None
+            raise CallRefused("approval_failed", "approval", message) from None
         message = (
             f"{request.name!r} needs the operator's approval (ticket {ticket}); "
             "once it is given, make the same call again"
         )
-        raise Refused("approval_needed", "approval", message, ticket=ticket)
+        raise CallRefused("approval_needed", "approval", message, ticket=ticket)
 
 
 async def _ask(approver: Approver, request: ApprovalRequest) -> bool:
@@ -108,12 +108,12 @@ async def _ask(approver: Approver, request: ApprovalRequest) -> bool:
     except Exception:  # noqa: BLE001 - whatever it raises is no leave
         _log.exception("the approver failed, so %s is not called", request.name)
         message = f"nobody could be asked whether {request.name!r} may be called; try again later"
-        raise Refused("approval_failed", "approval", message) from None
+        raise CallRefused("approval_failed", "approval", message) from None
     if answer is not True and answer is not None:
         raise _denied(request)
     return answer is True
 
 
-def _denied(request: ApprovalRequest) -> Refused:
+def _denied(request: ApprovalRequest) -> CallRefused:
     message = f"this call of {request.name!r} was not approved; do without it"
-    return Refused("approval_denied", "approval", message)
+    return CallRefused("approval_denied", "approval", message)

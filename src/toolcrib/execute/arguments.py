@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
 
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.repair import Reading, readings
-from toolcrib.execute.schema_gate import Check, SchemaRefused, gate
+from toolcrib.execute.gates import CallRefused
+from toolcrib.execute.repair import ArgumentReading, readings
+from toolcrib.execute.schema_gate import SchemaCheck, SchemaRefused, compile_schema
 from toolcrib.execute.strict_json import NotJson, hold
 from toolcrib.model import Json, JsonObject, ToolInfo
 
@@ -23,7 +23,7 @@ FEW_CHARACTERS = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedArguments:
     """Arguments that fit, and what was put right in them, one note each."""
 
     arguments: JsonObject
@@ -34,37 +34,37 @@ class ArgumentCheck:
     """Checks the arguments of calls. Remembers the checks of the tools that were called last."""
 
     def __init__(self) -> None:
-        self._checks: OrderedDict[str, Check] = OrderedDict()
+        self._checks: OrderedDict[str, SchemaCheck] = OrderedDict()
         self._changing = Lock()
 
     def takes_a_moment(self, tool: ToolInfo, given: Json) -> bool:
         """Whether this check may be made where others wait for it: it is known, and little."""
         return tool.pin in self._checks and is_little(given)
 
-    def check(self, tool: ToolInfo, given: Json) -> Checked:
+    def check(self, tool: ToolInfo, given: Json) -> CheckedArguments:
         """The arguments to send. Raises `Refused` with the full schema, after `CHECK_S` at most."""
         try:
             return self._checked(tool, given, time.monotonic() + CHECK_S)
         except SchemaRefused as error:
             message = f"{tool.name!r} cannot be called safely: its schema is refused: {error}"
-            raise Refused("schema_refused", "arguments", message) from None
+            raise CallRefused("schema_refused", "arguments", message) from None
 
-    def _checked(self, tool: ToolInfo, given: Json, deadline: float) -> Checked:
+    def _checked(self, tool: ToolInfo, given: Json, deadline: float) -> CheckedArguments:
         check = self._of(tool)
         if fit := _best(given, check, deadline):
             return fit
         problem = check.problem(given, deadline)
         told = f"{problem.path}: {problem.message}" if problem else "$: not an object"
         message = f"the arguments of {tool.name!r} do not fit: {told}. Correct them by the schema"
-        raise Refused("bad_arguments", "arguments", message, schema=tool.parameters)
+        raise CallRefused("bad_arguments", "arguments", message, schema=tool.parameters)
 
-    def _of(self, tool: ToolInfo) -> Check:
+    def _of(self, tool: ToolInfo) -> SchemaCheck:
         """The check of a tool, by its pin: another definition has another check."""
         if tool.schema_problem:
             raise SchemaRefused(tool.schema_problem)
         with self._changing:
             if tool.pin not in self._checks:
-                self._checks[tool.pin] = gate(tool.parameters)
+                self._checks[tool.pin] = compile_schema(tool.parameters)
             self._checks.move_to_end(tool.pin)
             while len(self._checks) > MOST_CHECKS:
                 self._checks.popitem(last=False)
@@ -80,12 +80,12 @@ def is_little(given: object) -> bool:
     return True
 
 
-def _best(given: Json, check: Check, deadline: float) -> Checked | None:
+def _best(given: Json, check: SchemaCheck, deadline: float) -> CheckedArguments | None:
     """The first reading that fits and has nothing that the schema has no place for.
 
     Else the first that fits. As the arguments stand is the first reading of all.
     """
-    second: Checked | None = None
+    second: CheckedArguments | None = None
     for reading in readings(given, check.schema):
         fitting = _fitting(reading, check, deadline)
         if fitting and not _strays(fitting.arguments, check.schema):
@@ -94,10 +94,12 @@ def _best(given: Json, check: Check, deadline: float) -> Checked | None:
     return second
 
 
-def _fitting(reading: Reading, check: Check, deadline: float) -> Checked | None:
+def _fitting(
+    reading: ArgumentReading, check: SchemaCheck, deadline: float
+) -> CheckedArguments | None:
     value = reading.value
     if isinstance(value, Mapping) and _is_held(value) and check.fits(value, deadline):
-        return Checked(value, reading.notes)
+        return CheckedArguments(value, reading.notes)
     return None
 
 

@@ -15,7 +15,7 @@ from toolcrib.errors import StoreError
 from toolcrib.execute.strict_json import digest
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Outcome
-from toolcrib.store.audit import AuditFile, AuditRow
+from toolcrib.store import AuditFile, AuditRow
 
 PAUSE_S = 0.5
 END_S = 5.0
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Seen:
+class CallRecord:
     """What the door has seen of a call so far. `request` is there once the tool is known."""
 
     caller: str
@@ -43,12 +43,12 @@ class Audit:
 
     def __init__(self, opening: Callable[[], AuditFile]) -> None:
         self._opening = opening
-        self._waiting: deque[tuple[Seen, Outcome, float]] = deque(maxlen=MOST_WAITING)
+        self._waiting: deque[tuple[CallRecord, Outcome, float]] = deque(maxlen=MOST_WAITING)
         self._woken, self._closing = Event(), Event()
         self._starting = Lock()
         self._thread: Thread | None = None
 
-    def note(self, seen: Seen, outcome: Outcome) -> None:
+    def note(self, seen: CallRecord, outcome: Outcome) -> None:
         """Have it written. With too many waiting, the oldest are lost."""
         self._waiting.append((seen, outcome, time.monotonic() - seen.began))
         if self._thread is None:
@@ -96,7 +96,7 @@ class Audit:
             _log.warning("%d calls are not logged: %s", len(rows), error)
 
 
-def _row(seen: Seen, outcome: Outcome, seconds: float) -> AuditRow:
+def _row(seen: CallRecord, outcome: Outcome, seconds: float) -> AuditRow:
     request, error = seen.request, outcome.error
     return AuditRow(
         at=seen.at,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 
 from toolcrib.errors import BadArguments, UnknownTool
-from toolcrib.model import Call, CallError, Outcome, Running, ToolInfo
+from toolcrib.model import Call, CallContext, CallError, Outcome, ToolInfo
 from toolcrib.sources.deadline import LATE
 from toolcrib.sources.protocol import Source
 from toolcrib.sources.waiting import Waiting, done_in_time
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 async def dispatch(
-    call: Call, tool: ToolInfo, source: Source, running: Running, *, patient: bool = False
+    call: Call, tool: ToolInfo, source: Source, running: CallContext, *, patient: bool = False
 ) -> Outcome:
     """Call it; once more if it is a `read` that failed or was cut off, and there is time left.
 
@@ -69,7 +69,7 @@ def _told(outcome: Outcome, server: str | None) -> Outcome:
 
 
 async def _attempt(
-    call: Call, tool: ToolInfo, source: Source, running: Running, waiting: Waiting
+    call: Call, tool: ToolInfo, source: Source, running: CallContext, waiting: Waiting
 ) -> Outcome:
     try:
         return await _in_time(lambda: source.call(call, running), running.deadline, waiting)

@@ -17,28 +17,27 @@ from typing import TypeVar
 
 from toolcrib.execute.approval import Approval, Approver
 from toolcrib.execute.arguments import CHECK_S, ArgumentCheck, is_little
-from toolcrib.execute.audit import Audit, Seen
+from toolcrib.execute.audit import Audit, CallRecord
 from toolcrib.execute.caller import Caller
-from toolcrib.execute.chain import resolve
 from toolcrib.execute.dispatch import dispatch
-from toolcrib.execute.gates import changed, check_rights, check_state, take_in
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.results import Results, is_json
+from toolcrib.execute.gates import CallRefused, changed, check_rights, check_state, take_in
+from toolcrib.execute.resolution import resolve
+from toolcrib.execute.results import HeldResults, is_json
 from toolcrib.execute.rulebook import Rulebook
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import (
-    Ask,
     Call,
+    CallContext,
     CallError,
     Entry,
+    InputHandler,
     JsonObject,
-    Log,
+    LogHandler,
     Outcome,
-    Progress,
-    Running,
+    ProgressHandler,
     ToolInfo,
 )
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import Pool
 from toolcrib.sources.protocol import Source
 
 _GATE_FAILED = CallError(
@@ -60,7 +59,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class CallPolicy:
     """What the operator set: the rules of approval, and the bounds of every call."""
 
     rulebook: Rulebook = field(default_factory=Rulebook)
@@ -69,7 +68,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _ResolvedCall:
     """What a name means to somebody who may call it."""
 
     entry: Entry
@@ -78,7 +77,7 @@ class _Named:
 
 
 @dataclass(frozen=True, slots=True)
-class _Admitted:
+class _AdmittedCall:
     """A call that has passed every gate."""
 
     call: Call
@@ -97,7 +96,7 @@ class Door:
     def __init__(
         self,
         pool: Pool,
-        policy: Policy | None = None,
+        policy: CallPolicy | None = None,
         *,
         audit: Audit | None = None,
         tickets: Tickets | None = None,
@@ -107,19 +106,19 @@ class Door:
         self._audit = audit
         self._heard = heard
         self.tickets = tickets or Tickets()
-        policy = policy or Policy()
-        self._results = Results(policy.page_tokens)
+        policy = policy or CallPolicy()
+        self._results = HeldResults(policy.page_tokens)
         self.policy = policy
         self._arguments = ArgumentCheck()
         self._checking = ThreadPoolExecutor(CHECKING_THREADS, "toolcrib-check")
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> CallPolicy:
         """What the operator set. Another one holds for the calls that come then."""
         return self._policy
 
     @policy.setter
-    def policy(self, policy: Policy) -> None:
+    def policy(self, policy: CallPolicy) -> None:
         self._policy = policy
         self._approval = Approval(policy.rulebook, self.tickets)
         self._results.page_tokens = policy.page_tokens
@@ -131,23 +130,23 @@ class Door:
         *,
         timeout_s: float | None = None,
         approver: Approver | None = None,
-        progress: Progress | None = None,
-        ask: Ask | None = None,
-        log: Log | None = None,
+        progress: ProgressHandler | None = None,
+        ask: InputHandler | None = None,
+        log: LogHandler | None = None,
     ) -> Outcome:
         """Make one call. The time begins when all gates are passed; None means the setting."""
-        seen = Seen(caller.id, call.name)
+        seen = CallRecord(caller.id, call.name)
         limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         try:
             admitted = await self._admit(call, caller, approver, seen)
-        except Refused as refused:
+        except CallRefused as refused:
             outcome = Outcome(error=refused.error)
         except Exception:  # noqa: BLE001 - closed, whatever failed
             _log.exception("a check in Toolcrib itself failed, so %r is not called", call.name)
             outcome = Outcome(error=_GATE_FAILED)
         else:
             deadline = time.monotonic() + limit_s
-            running = Running.of(deadline, progress, ask, log, caller.id)
+            running = CallContext.of(deadline, progress, ask, log, caller.id)
             running = replace(running, roots=caller.roots)
             patient = timeout_s is None and progress is not None
             outcome = await self._sent(admitted, caller, running, patient=patient)
@@ -184,7 +183,7 @@ class Door:
         """
         try:
             entry, pool = resolve(name, self._pool, caller)
-        except Refused:
+        except CallRefused:
             return None
         return entry if pool is self._pool else None
 
@@ -198,7 +197,7 @@ class Door:
             if find:
                 return self._results.find(handle, caller, find, page)
             return self._results.page(handle, caller, page)
-        except Refused as refused:
+        except CallRefused as refused:
             return Outcome(error=refused.error)
 
     def _has(self, tool: ToolInfo) -> bool:
@@ -207,7 +206,7 @@ class Door:
         return entry is not None and entry.capability is tool
 
     async def _sent(
-        self, admitted: _Admitted, caller: Caller, running: Running, *, patient: bool
+        self, admitted: _AdmittedCall, caller: Caller, running: CallContext, *, patient: bool
     ) -> Outcome:
         made = admitted.call, admitted.tool, admitted.source
         outcome = await dispatch(*made, running, patient=patient)
@@ -217,8 +216,8 @@ class Door:
         return replace(given, repaired=admitted.repaired)
 
     async def _admit(
-        self, call: Call, caller: Caller, approver: Approver | None, seen: Seen
-    ) -> _Admitted:
+        self, call: Call, caller: Caller, approver: Approver | None, seen: CallRecord
+    ) -> _AdmittedCall:
         named = self._named(call, caller)
         entry, tool = named.entry, named.tool
         seen.source = tool.source_id or ""
@@ -231,13 +230,13 @@ class Door:
         checked = await self._aside(partial(self._arguments.check, tool, given), at_once=little)
         source = _still(entry, tool, named.pool)
         sent = Call(entry.bare, checked.arguments, pin=tool.pin)
-        return _Admitted(sent, tool, source, checked.repaired)
+        return _AdmittedCall(sent, tool, source, checked.repaired)
 
-    def _named(self, call: Call, caller: Caller) -> _Named:
+    def _named(self, call: Call, caller: Caller) -> _ResolvedCall:
         entry, pool = resolve(call.name, self._pool, caller)
         tool = check_state(entry, call.pin)
         check_rights(entry, caller)
-        return _Named(entry, pool, tool)
+        return _ResolvedCall(entry, pool, tool)
 
     async def _aside(self, work: Callable[[], T], *, at_once: bool) -> T:
         """Do what may take a while where no event loop waits for it. Raises `Refused` if it does.
@@ -252,7 +251,7 @@ class Door:
                 return await doing
         except TimeoutError:
             message = "too much is checked at once; try again later, or send fewer arguments"
-            raise Refused("overloaded", "arguments", message) from None
+            raise CallRefused("overloaded", "arguments", message) from None
 
 
 def _still(entry: Entry, tool: ToolInfo, pool: Pool) -> Source:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from toolcrib.execute.pointer import pointed_at
+from toolcrib.execute.schema_reader import pointed_at
 from toolcrib.model import Json, JsonObject
 
 MOST_STEPS = 20_000
@@ -37,7 +37,7 @@ class TooLong(Exception):
     """To check this value against this schema would take too long."""
 
 
-class Step(NamedTuple):
+class MeterStep(NamedTuple):
     """A schema, and a value to check against it.
 
     `tracked`: also for what it leaves unevaluated, for which the validator goes through it again.
@@ -69,7 +69,7 @@ class Meter:
     def afford(self, value: Json) -> None:
         """Return if the check takes few steps, or few a value. Else, or without end: `TooLong`."""
         left = min(MOST_STEPS + _allowance(value), MOST_STEPS_IN_ALL)
-        waiting = [Step(self._root, value)]
+        waiting = [MeterStep(self._root, value)]
         seen = 0
         while waiting:
             step = waiting.pop()
@@ -82,7 +82,7 @@ class Meter:
     def _is_late(self) -> bool:
         return time.monotonic() > self._deadline
 
-    def _weight(self, step: Step) -> int:
+    def _weight(self, step: MeterStep) -> int:
         """What is done with the value itself in this step."""
         schema, value, _ = step
         if not isinstance(schema, Mapping):
@@ -109,13 +109,13 @@ class Meter:
         states = sum(self._patterns.get(pattern, 1) for pattern in patterns)
         return states * characters // _STATES_A_STEP
 
-    def _next(self, step: Step) -> Iterator[Step]:
+    def _next(self, step: MeterStep) -> Iterator[MeterStep]:
         schema, value, tracked = step
         if not isinstance(schema, Mapping):
             return
         again = _again(schema, tracked=tracked)
         for each in self._in_place(schema):
-            yield from (Step(each, value, how) for how in again)
+            yield from (MeterStep(each, value, how) for how in again)
         if isinstance(value, Mapping):
             yield from _into_object(schema, value, again)
         elif isinstance(value, list):
@@ -175,30 +175,30 @@ def _comparing(schema: JsonObject) -> int:
 
 def _into_object(
     schema: JsonObject, value: Mapping[str, Json], again: tuple[bool, ...]
-) -> Iterator[Step]:
+) -> Iterator[MeterStep]:
     for key in _BY_KEY:
         named = schema.get(key)
         if isinstance(named, Mapping):
             for name in value.keys() & named.keys():
                 if key == "properties":
-                    yield Step(named[name], value[name])
+                    yield MeterStep(named[name], value[name])
                 else:
-                    yield from (Step(named[name], value, how) for how in again)
+                    yield from (MeterStep(named[name], value, how) for how in again)
     patterns = schema.get("patternProperties")
     for_any = [schema[key] for key in _OF_ANY_VALUE if key in schema]
     for_any += patterns.values() if isinstance(patterns, Mapping) else ()
-    yield from (Step(each, inner) for each in for_any for inner in value.values())
+    yield from (MeterStep(each, inner) for each in for_any for inner in value.values())
     if "propertyNames" in schema:
-        yield from (Step(schema["propertyNames"], name) for name in value)
+        yield from (MeterStep(schema["propertyNames"], name) for name in value)
 
 
-def _into_list(schema: JsonObject, value: Sequence[Json]) -> Iterator[Step]:
+def _into_list(schema: JsonObject, value: Sequence[Json]) -> Iterator[MeterStep]:
     for key in _OF_SOME_ITEMS:
-        yield from map(Step, _listed(schema.get(key)), value)
+        yield from map(MeterStep, _listed(schema.get(key)), value)
     twice = ("contains",) if "unevaluatedItems" in schema else ()
     for key in chain(_OF_ANY_ITEM, twice):
         if isinstance(schema.get(key), Mapping):
-            yield from (Step(schema[key], inner) for inner in value)
+            yield from (MeterStep(schema[key], inner) for inner in value)
 
 
 def _listed(value: Json) -> Sequence[Json]:

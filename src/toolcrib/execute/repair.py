@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from toolcrib.execute.rules import Rules, properties_of, required_by, type_of
+from toolcrib.execute.schema_reader import SchemaReader, properties_of, required_by, type_of
 from toolcrib.execute.strict_json import NotJson, read_json
 from toolcrib.model import Json, JsonObject
 
-WRAPPERS = frozenset({"arguments", "args", "input", "parameters", "params"})
+ARGUMENT_WRAPPERS = frozenset({"arguments", "args", "input", "parameters", "params"})
 MOST_WRAPPERS = 3
 MOST_NOTES = 20
 MOST_PARTS = 8
@@ -25,49 +25,49 @@ _SPELT_IN_PYTHON: Mapping[str, Json] = {"True": True, "False": False}
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ArgumentReading:
     """Arguments as they may have been meant, and what was put right for it, one note each."""
 
     value: Json
     notes: tuple[str, ...] = ()
 
 
-def readings(given: Json, schema: JsonObject) -> Iterator[Reading]:
+def readings(given: Json, schema: JsonObject) -> Iterator[ArgumentReading]:
     """How the arguments may have been meant, as they stand first, with defaults filled in last."""
-    for reading in _unwrapped(Reading(given)):
+    for reading in _unwrapped(ArgumentReading(given)):
         yield reading
         yield _mended(reading, schema)
-    for reading in _unwrapped(Reading(given)):
+    for reading in _unwrapped(ArgumentReading(given)):
         if not _is_wrapper(reading.value, schema):
             yield _mended(reading, schema, fill=True)
 
 
-def _mended(reading: Reading, schema: JsonObject, *, fill: bool = False) -> Reading:
-    mending = _Mending(Rules(schema), {}, fill=fill)
+def _mended(reading: ArgumentReading, schema: JsonObject, *, fill: bool = False) -> ArgumentReading:
+    mending = _Mending(SchemaReader(schema), {}, fill=fill)
     value = mending.mended(reading.value, schema)
-    return Reading(value, (*reading.notes, *mending.notes))
+    return ArgumentReading(value, (*reading.notes, *mending.notes))
 
 
 def _is_wrapper(value: Json, schema: JsonObject) -> bool:
     """Whether it only wraps the arguments: what it holds has a reading of its own."""
-    names = properties_of(Rules(schema).rule(schema))
+    names = properties_of(SchemaReader(schema).rule(schema))
     return (
         isinstance(value, Mapping)
         and len(value) == 1
-        and not WRAPPERS.isdisjoint(value.keys() - names.keys())
+        and not ARGUMENT_WRAPPERS.isdisjoint(value.keys() - names.keys())
     )
 
 
-def _unwrapped(reading: Reading, deepest: int = MOST_WRAPPERS) -> Iterator[Reading]:
+def _unwrapped(reading: ArgumentReading, deepest: int = MOST_WRAPPERS) -> Iterator[ArgumentReading]:
     """As it stands, then with text read and wrappers taken off, one after the other."""
     yield reading
     match reading.value:
         case _ if not deepest:
             return
         case str(text) if (value := _read(text)) is not None:
-            inner = Reading(value, (*reading.notes, "$: text read as JSON"))
-        case {**only} if len(only) == 1 and (key := next(iter(only))) in WRAPPERS:
-            inner = Reading(only[key], (*reading.notes, f"$: taken out of {key!r}"))
+            inner = ArgumentReading(value, (*reading.notes, "$: text read as JSON"))
+        case {**only} if len(only) == 1 and (key := next(iter(only))) in ARGUMENT_WRAPPERS:
+            inner = ArgumentReading(only[key], (*reading.notes, f"$: taken out of {key!r}"))
         case _:
             return
     yield from _unwrapped(inner, deepest - 1)
@@ -76,7 +76,7 @@ def _unwrapped(reading: Reading, deepest: int = MOST_WRAPPERS) -> Iterator[Readi
 class _Mending:
     """Goes through arguments and schema side by side, taking notes."""
 
-    def __init__(self, rules: Rules, made: dict[int, Json], *, fill: bool) -> None:
+    def __init__(self, rules: SchemaReader, made: dict[int, Json], *, fill: bool) -> None:
         self._rules = rules
         self._made = made
         self._fill = fill

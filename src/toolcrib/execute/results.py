@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 
 from toolcrib.execute.caller import Caller
-from toolcrib.execute.refusal import Refused
+from toolcrib.execute.gates import CallRefused
 from toolcrib.execute.result_text import result_text
 from toolcrib.model import Json, Outcome, Page
 from toolcrib.text.line_search import LineMatch, as_grep, find_lines
@@ -29,7 +29,7 @@ _GONE = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _HeldResult:
     """The text of a result and where its pages begin, for one caller, until it expires."""
 
     caller: str
@@ -49,7 +49,7 @@ class _Held:
         return f"{size_in_words(self.text)} of text, {lines:,} {'line' if lines == 1 else 'lines'}"
 
 
-class Results:
+class HeldResults:
     """Holds results that are longer than a page. Safe to share between threads.
 
     Where they take too much memory, the caller who holds most loses the oldest.
@@ -58,7 +58,7 @@ class Results:
     def __init__(self, page_tokens: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.page_tokens = page_tokens
         self._clock = clock
-        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._held: OrderedDict[str, _HeldResult] = OrderedDict()
         self._changing = Lock()
 
     def paged(self, outcome: Outcome, caller: Caller) -> Outcome:
@@ -70,7 +70,9 @@ class Results:
         text, others = result_text(outcome)
         if most_tokens(text) <= self.page_tokens:
             return outcome
-        held = _Held(caller.id, text, page_starts(text, self.page_tokens), self._clock() + HELD_S)
+        held = _HeldResult(
+            caller.id, text, page_starts(text, self.page_tokens), self._clock() + HELD_S
+        )
         first = _page(held, self._keep(held), 1)
         content: Json = [{"type": "text", "text": first.content}, *others]
         return replace(
@@ -90,7 +92,7 @@ class Results:
         held = self._of(handle, caller)
         if not 1 <= number <= len(held.starts):
             message = f"there is no page {number}: this result has pages 1 to {len(held.starts)}"
-            raise Refused("bad_arguments", "arguments", message)
+            raise CallRefused("bad_arguments", "arguments", message)
         return _page(held, handle, number)
 
     def find(self, handle: str, caller: Caller, wanted: str, number: int = 1) -> Outcome:
@@ -103,25 +105,25 @@ class Results:
             found = find_lines(held.text, wanted)
         except BadPattern as error:
             message = f"{wanted!r:.200}: {error}; without the slashes it is looked for as it stands"
-            raise Refused("bad_arguments", "arguments", message) from None
+            raise CallRefused("bad_arguments", "arguments", message) from None
         text = "\n".join(_by_pages(held, found.matches))
         starts = page_starts(text, self.page_tokens)
         if not 1 <= number <= len(starts):
             message = f"there is no page {number} of these matches; the last is {len(starts)}"
-            raise Refused("bad_arguments", "arguments", message)
+            raise CallRefused("bad_arguments", "arguments", message)
         about = _found_in_words(len(found.matches), wanted, held.about, whole=found.whole)
         shown = _slice(text, starts, number)
         return Outcome(shown, handle=handle, page=Page(number, len(starts), about, wanted))
 
-    def _of(self, handle: str, caller: Caller) -> _Held:
+    def _of(self, handle: str, caller: Caller) -> _HeldResult:
         with self._changing:
             self._forget()
             held = self._held.get(handle)
         if held is None or held.caller != caller.id:
-            raise Refused("unknown_handle", "result", _GONE)
+            raise CallRefused("unknown_handle", "result", _GONE)
         return held
 
-    def _keep(self, held: _Held) -> str:
+    def _keep(self, held: _HeldResult) -> str:
         """The handle; "" for a result that is too large to be held at all."""
         if held.size > HELD_BYTES:
             return ""
@@ -162,13 +164,13 @@ def is_json(outcome: Outcome) -> bool:
     return True
 
 
-def _page(held: _Held, handle: str, number: int) -> Outcome:
+def _page(held: _HeldResult, handle: str, number: int) -> Outcome:
     text = _slice(held.text, held.starts, number)
     about = f"{held.about}; {_part(held, held.starts[number - 1], text)}"
     return Outcome(text, handle=handle, page=Page(number, len(held.starts), about))
 
 
-def _part(held: _Held, start: int, text: str) -> str:
+def _part(held: _HeldResult, start: int, text: str) -> str:
     """Which lines a page has; of a single line, which characters."""
     if line_count(held.text) == 1:
         return f"characters {start + 1:,} to {start + len(text):,}"
@@ -177,7 +179,7 @@ def _part(held: _Held, start: int, text: str) -> str:
     return f"line {first:,}" if first == last else f"lines {first:,} to {last:,}"
 
 
-def _by_pages(held: _Held, matches: Sequence[LineMatch]) -> Iterator[str]:
+def _by_pages(held: _HeldResult, matches: Sequence[LineMatch]) -> Iterator[str]:
     """The matches, with a line before the first on each page that says which page it is."""
     last = 0
     for match, lines in as_grep(held.text, matches):

@@ -142,7 +142,7 @@ def _parsed(path: Path, content: bytes) -> tuple[Rule, ...]:
     return tuple(_rule(path, number, each) for number, each in enumerate(rules, 1))
 
 
-def written(rules: Sequence[Rule]) -> bytes:
+def rules_json(rules: Sequence[Rule]) -> bytes:
     """The text of a file with these rules."""
     listed = [{key: getattr(rule, key) for key in KEYS} for rule in rules]
     said = [{key: value for key, value in each.items() if value is not None} for each in listed]

@@ -17,7 +17,7 @@ from typing import Literal
 
 from toolcrib.model import Capability, Entry, PermissionKind, ToolInfo
 from toolcrib.names.patterns import bars, grants
-from toolcrib.sections import ServerApproval
+from toolcrib.settings import ServerApproval
 
 Verdict = Literal["allow", "ask", "deny"]
 _STRICTEST: tuple[Verdict, ...] = ("allow", "ask", "deny")

@@ -16,7 +16,7 @@ from typing import cast
 import jsonschema_rs
 
 from toolcrib.execute.meter import Meter, TooLong
-from toolcrib.execute.pointer import pointed_at
+from toolcrib.execute.schema_reader import pointed_at
 from toolcrib.model import Json, JsonObject
 
 MOST_BYTES = 64 * 1024
@@ -36,14 +36,14 @@ class SchemaRefused(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SchemaProblem:
     """What does not fit: where (`$` is the whole), and why."""
 
     path: str
     message: str
 
 
-class Check:
+class SchemaCheck:
     """The check of arguments against one schema. Made by `gate`.
 
     Of several checks of one value, as it may be read, all are done by one deadline (of the
@@ -62,7 +62,7 @@ class Check:
         self._afford(value, deadline)
         return self._validator.is_valid(value)
 
-    def problem(self, value: Json, deadline: float = NEVER) -> Problem | None:
+    def problem(self, value: Json, deadline: float = NEVER) -> SchemaProblem | None:
         """The first reason why it does not fit; None if it does. Raises as `fits` does.
 
         There may be as many reasons as values: to gather them all takes seconds and gigabytes.
@@ -71,7 +71,7 @@ class Check:
         try:
             self._validator.validate(value)
         except jsonschema_rs.ValidationError as error:
-            return Problem(_path(error.instance_path), _shortened(error.message))
+            return SchemaProblem(_path(error.instance_path), _shortened(error.message))
         return None
 
     def _afford(self, value: Json, deadline: float) -> None:
@@ -83,14 +83,14 @@ class Check:
             ) from None
 
 
-def gate(schema: JsonObject) -> Check:
+def compile_schema(schema: JsonObject) -> SchemaCheck:
     """A check against this schema. Raises `SchemaRefused`; never waits for anything or anyone."""
     plain = _bounded(schema)
     _hold_local(plain)
     patterns = _taken_patterns(plain)
     lean = _with_patterns(plain, patterns)
     try:
-        return Check(lean, _validator(lean), patterns)
+        return SchemaCheck(lean, _validator(lean), patterns)
     except ValueError as error:
         raise SchemaRefused(f"it is not valid JSON Schema: {_first_line(error)}") from None
 

@@ -14,7 +14,7 @@ from threading import Lock
 
 from toolcrib.execute.strict_json import canonical, digest
 from toolcrib.model import Json, PermissionKind, ToolInfo
-from toolcrib.store.tickets import Binding, TicketFile, TicketRow
+from toolcrib.store import TicketBinding, TicketFile, TicketRow
 
 KEY_BYTES = 32
 
@@ -35,9 +35,9 @@ class ApprovalRequest:
         """The request of a caller to call a tool."""
         return cls(caller, tool.name, tool.description, tool.permission_kind, arguments, tool.pin)
 
-    def binding(self) -> Binding:
+    def binding(self) -> TicketBinding:
         """What makes it this call and no other: caller, pin, hash of the arguments."""
-        return Binding(self.caller, self.pin, digest(self.arguments))
+        return TicketBinding(self.caller, self.pin, digest(self.arguments))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,69 @@
+"""The gateway: one MCP server in front of all others.
+
+    toolcrib connect ──> unix socket ──> shim_connections ──┐
+    HTTP client ──────> http/guard ────> http/sessions ─────┼──> server ──> caller_view ──> Crib
+    --stdio ─────────────────────────> stdio ───────────────┘
+    toolcrib gateway ──> operator socket ──> operator_api ──> daemon
+
+Who comes: `credentials` makes a `principal` of a key, or of our own user. What they see: a `server`
+of their own, which speaks both eras of MCP through `sdk`. `tools/list` is `tool_list`, by `modes`;
+`tools/call` is `caller_view`, or one of the `fixed_tools`; its answer is made by `tool_results`.
+What a tool says or asks meanwhile goes by `call_channel`; a question to a client of the modern era
+suspends the call (`input_requests`). Resources, prompts and completions have modules of these
+names; `offers` is what they share, `offer_handlers` hands them to the SDK, `list_notifications`
+tells clients that a list has changed.
+
+The process: `daemon` runs it all, one for each set of settings (`daemon_lock`). A reload replaces
+its `serving_state`. `limits` bounds connections and requests; `background_tasks` lists servers and
+keeps the index; `file_watcher` sees that a file has changed. The command line reaches a running
+daemon by `operator_client`.
+
+It is not where tools are called or approved (`execute`), nor where servers are started
+(`sources.mcp`): it asks the crib for both. Loading this costs nothing; `server`, `daemon` and
+`stdio` load the MCP SDK, which takes about half a second.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.gateway.credentials import Keys
+    from toolcrib.gateway.daemon import run_daemon
+    from toolcrib.gateway.daemon_log import log_file, log_to_file, log_to_stderr
+    from toolcrib.gateway.instructions import initial_context
+    from toolcrib.gateway.modes import EffectiveMode
+    from toolcrib.gateway.operator_client import ask_operator, is_daemon_running
+    from toolcrib.gateway.principal import DEFAULT_PROFILE, LOCAL_USER, Principal, profile_named
+    from toolcrib.gateway.stdio import serve_stdio
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "credentials": ("Keys",),
+            "daemon": ("run_daemon",),
+            "daemon_log": ("log_file", "log_to_file", "log_to_stderr"),
+            "instructions": ("initial_context",),
+            "modes": ("EffectiveMode",),
+            "operator_client": ("ask_operator", "is_daemon_running"),
+            "principal": ("DEFAULT_PROFILE", "LOCAL_USER", "Principal", "profile_named"),
+            "stdio": ("serve_stdio",),
+        },
+    )
+
+__all__ = [
+    "DEFAULT_PROFILE",
+    "LOCAL_USER",
+    "EffectiveMode",
+    "Keys",
+    "Principal",
+    "ask_operator",
+    "initial_context",
+    "is_daemon_running",
+    "log_file",
+    "log_to_file",
+    "log_to_stderr",
+    "profile_named",
+    "run_daemon",
+    "serve_stdio",
+]

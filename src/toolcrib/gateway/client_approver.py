@@ -6,21 +6,22 @@ ticket, and the operator decides about that (`toolcrib approvals`).
 
 import json
 
-from toolcrib.execute.approval import Approver
-from toolcrib.execute.tickets import ApprovalRequest
-from toolcrib.gateway.asking import Heard, can_reply
-from toolcrib.gateway.guest import Guest
-from toolcrib.model import Asked, JsonObject
-from toolcrib.sections import ApprovalSettings
+from toolcrib.execute import ApprovalRequest, Approver
+from toolcrib.gateway.call_channel import CallChannel, can_reply
+from toolcrib.gateway.principal import Principal
+from toolcrib.model import InputRequest, JsonObject
+from toolcrib.settings import ApprovalSettings
 from toolcrib.text.hidden import show_hidden
 
 LONGEST_ARGUMENTS = 2_000
 KEY = "toolcrib/approval"
 _FORM: JsonObject = {"type": "object", "properties": {}}
-_BARE = Asked("elicitation/create", {"message": "", "requestedSchema": _FORM})
+_BARE = InputRequest("elicitation/create", {"message": "", "requestedSchema": _FORM})
 
 
-def client_approver(settings: ApprovalSettings, guest: Guest, heard: Heard) -> Approver | None:
+def client_approver(
+    settings: ApprovalSettings, guest: Principal, heard: CallChannel
+) -> Approver | None:
     """Who asks at this client; None where it cannot be asked, or is not to be."""
     wanted = settings.elicitation == "all" or (settings.elicitation == "local" and guest.is_local)
     return ClientApprover(heard) if wanted and can_reply(heard.context, _BARE) else None
@@ -29,13 +30,13 @@ def client_approver(settings: ApprovalSettings, guest: Guest, heard: Heard) -> A
 class ClientApprover:
     """Leave by the person who sits at the client of a request."""
 
-    def __init__(self, heard: Heard) -> None:
+    def __init__(self, heard: CallChannel) -> None:
         self._heard = heard
 
     async def __call__(self, request: ApprovalRequest, /) -> bool | None:
         """Whether they accept. None where they dismiss the question, or nobody answers it."""
         params: JsonObject = {"message": question(request), "requestedSchema": _FORM}
-        replies = await self._heard.ask({KEY: Asked("elicitation/create", params)})
+        replies = await self._heard.ask({KEY: InputRequest("elicitation/create", params)})
         match replies.get(KEY):
             case {"action": "accept"}:
                 return True

@@ -1,28 +1,178 @@
-"""From a credential to a guest: who is served, and which part of the pool they may have.
+"""From a credential to a principal: the keys of clients, and whom each makes of its holder.
 
-There is no guest for a credential that is missing, wrong or not good for a profile, so there is
-nobody to fall back to.
+A key is shown once, when it is made. What is kept is a salted hash, in a file that is ours alone:
+whoever reads it learns no key. The file is looked at again whenever it has changed, so a key that
+was removed is no longer good, without a word to the daemon.
+
+A credential that is missing, wrong or not good for a profile makes no principal: nobody is served
+by default.
 """
 
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import time
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.guest import EVERYTHING, LOCAL, Guest, profile_of
-from toolcrib.gateway.keys import Key, Keys
-from toolcrib.sections import GatewaySettings
+from toolcrib.gateway.principal import DEFAULT_PROFILE, LOCAL_USER, Principal, profile_named
+from toolcrib.settings import GatewaySettings
+from toolcrib.sources.private_file import locked, read_bytes, write_bytes
+from toolcrib.text.nearest import nearest
+
+# Keys: a client's credential, good for the profiles that it was made for.
+
+MOST_BYTES = 1024 * 1024
+MOST_KEYS = 500
+SETTLED_S = 2.0
+"""A file that was written less than this ago may be written again within one tick of its clock."""
+KEY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
-class NoGuest(Exception):
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is kept of a key. `profiles` are those that it is good for; never empty."""
+
+    name: str
+    profiles: tuple[str, ...]
+    salt: str
+    hashed: str
+    made_at: float
+
+    def fits(self, secret: str) -> bool:
+        """Whether this is the key, in constant time."""
+        return hmac.compare_digest(self.hashed, _hashed(secret, self.salt))
+
+
+class Keys:
+    """The keys in a file of the state folder."""
+
+    def __init__(self, state_folder: Path) -> None:
+        self.file = state_folder / "keys.json"
+        self._seen: _Facts | None = None
+        self._keys: tuple[Key, ...] = ()
+
+    def all(self) -> Sequence[Key]:
+        """Every key there is, as the file is now. Raises `ConfigError` if it cannot be read."""
+        seen = self._facts()
+        if seen is None or seen != self._seen:
+            self._keys = _read_keys(self.file) if seen else ()
+            self._seen = seen if seen and _is_settled(seen.written_ns) else None
+        return self._keys
+
+    def good(self, secret: str) -> Key | None:
+        """The key that this is; None if it is none. Raises `ConfigError`."""
+        fitting = [key for key in self.all() if key.fits(secret)]
+        return fitting[0] if fitting else None
+
+    def add(self, name: str, profiles: Iterable[str] = (DEFAULT_PROFILE,)) -> str:
+        """Make a key, and say it: nobody can later. Raises `ConfigError`."""
+        if not KEY_NAME.fullmatch(name):
+            told = "take up to 64 letters, digits, dots, dashes and underscores"
+            raise ConfigError(f"{name!r} is not a name for a key; {told}")
+        secret, salt = f"tc_{secrets.token_urlsafe(32)}", secrets.token_hex(16)
+        key = Key(name, tuple(profiles), salt, _hashed(secret, salt), time.time())
+        with self._changing() as keys:
+            if any(each.name == name for each in keys):
+                told = f"`toolcrib keys remove {name}`, or take another name"
+                raise ConfigError(f"there is a key {name!r} already; {told}")
+            if len(keys) >= MOST_KEYS:
+                raise ConfigError(f"there are {MOST_KEYS} keys already; remove one")
+            keys.append(key)
+        return secret
+
+    def remove(self, name: str) -> None:
+        """The key is good no longer. Raises `ConfigError` with the nearest names."""
+        with self._changing() as keys:
+            left = [key for key in keys if key.name != name]
+            if len(left) == len(keys):
+                near = ", ".join(nearest(name, [key.name for key in keys])) or "none"
+                raise ConfigError(f"there is no key {name!r}; nearest: {near}")
+            keys[:] = left
+
+    @contextmanager
+    def _changing(self) -> Generator[list[Key]]:
+        """The keys as they are, alone with them; as they are left, they are written."""
+        try:
+            with locked(self.file):
+                keys = list(_read_keys(self.file) if self._facts() else ())
+                yield keys
+                content = json.dumps([asdict(key) for key in keys], indent=1).encode()
+                write_bytes(self.file, content)
+        except OSError as error:
+            told = f"{self.file} cannot be written ({error.strerror}); check space and permissions"
+            raise ConfigError(told) from error
+
+    def _facts(self) -> "_Facts | None":
+        try:
+            facts = os.lstat(self.file)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unreadable(self.file) from error
+        return _Facts(facts.st_ino, facts.st_size, facts.st_mtime_ns)
+
+
+class _Facts(NamedTuple):
+    """What tells one state of the file from another, once it is settled."""
+
+    inode: int
+    size: int
+    written_ns: int
+
+
+def _is_settled(written_ns: int) -> bool:
+    return time.time_ns() - written_ns > SETTLED_S * 1e9
+
+
+def _hashed(secret: str, salt: str) -> str:
+    # A key has 256 bits of chance: nothing slower would make it harder to guess.
+    return hashlib.sha256(f"{salt}:{secret}".encode(errors="surrogateescape")).hexdigest()
+
+
+def _read_keys(path: Path) -> tuple[Key, ...]:
+    try:
+        return tuple(map(_key_of, cast("list[object]", json.loads(read_bytes(path, MOST_BYTES)))))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise _unreadable(path) from error
+
+
+def _unreadable(path: Path) -> ConfigError:
+    return ConfigError(f"{path} cannot be read, so no key works; repair it, or remove it")
+
+
+def _key_of(said: object) -> Key:
+    """Raises `KeyError`, `TypeError` and `ValueError` where that is no key."""
+    if not isinstance(said, dict):
+        raise TypeError("not a key")
+    told = cast("dict[str, Any]", said)
+    profiles = tuple(map(str, told["profiles"]))
+    if not profiles:
+        raise ValueError("a key is good for some profile")
+    name, salt, hashed = (str(told[field]) for field in ("name", "salt", "hashed"))
+    return Key(name, profiles, salt, hashed, float(told["made_at"]))
+
+
+class AccessDenied(Exception):
     """Nobody is served for this credential. The message names cause and remedy."""
 
 
-class NotYourProfile(NoGuest):
+class ProfileForbidden(AccessDenied):
     """The key is good, and not for this profile."""
 
 
-class NoProfile(NoGuest):
+class UnknownProfile(AccessDenied):
     """There is no profile of this name."""
 
 
-class Credentials:
+class Authenticator:
     """The keys that clients have. Nothing else is a credential: no token lies about in a file.
 
     The daemon's own user needs none on its socket, where the system says who comes.
@@ -33,17 +183,17 @@ class Credentials:
         self._keys = keys
         self._shown: dict[str, str] = {}
 
-    def local(self, profile: str = EVERYTHING) -> Guest:
-        """The local user, with any profile. Raises `NoProfile`."""
-        return self._guest(LOCAL, profile)
+    def local(self, profile: str = DEFAULT_PROFILE) -> Principal:
+        """The local user, with any profile. Raises `UnknownProfile`."""
+        return self._guest(LOCAL_USER, profile)
 
-    def keyed(self, secret: str, profile: str = EVERYTHING) -> Guest:
-        """Whoever holds a key that is good for this profile. Raises `NoGuest`."""
+    def keyed(self, secret: str, profile: str = DEFAULT_PROFILE) -> Principal:
+        """Whoever holds a key that is good for this profile. Raises `AccessDenied`."""
         key = self._good(secret)
         if profile not in key.profiles:
             good_for = ", ".join(key.profiles)
             told = f"the key {key.name!r} is not good for the profile {profile!r}"
-            raise NotYourProfile(f"{told}; it is good for: {good_for}")
+            raise ProfileForbidden(f"{told}; it is good for: {good_for}")
         guest = self._guest(f"key:{key.name}", profile)
         self._shown[guest.id] = key.hashed
         return guest
@@ -60,20 +210,20 @@ class Credentials:
         try:
             good = {key.hashed for key in self._keys.all()}
         except ConfigError:
-            return guest == LOCAL
-        return guest == LOCAL or self._shown.get(guest) in good
+            return guest == LOCAL_USER
+        return guest == LOCAL_USER or self._shown.get(guest) in good
 
     def _good(self, secret: str) -> Key:
         try:
             key = self._keys.good(secret)
         except ConfigError as error:
-            raise NoGuest(str(error)) from error
+            raise AccessDenied(str(error)) from error
         if key is None:
-            raise NoGuest("this key is not known here; make one: `toolcrib keys add NAME`")
+            raise AccessDenied("this key is not known here; make one: `toolcrib keys add NAME`")
         return key
 
-    def _guest(self, id: str, profile: str) -> Guest:
+    def _guest(self, id: str, profile: str) -> Principal:
         try:
-            return Guest(id, profile_of(self._settings, profile))
+            return Principal(id, profile_named(self._settings, profile))
         except ConfigError as error:
-            raise NoProfile(str(error)) from error
+            raise UnknownProfile(str(error)) from error

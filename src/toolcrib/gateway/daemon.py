@@ -22,26 +22,29 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from toolcrib.config import Settings
-from toolcrib.connect.place import Place, Runtime, read_runtime
+from toolcrib.connect import DaemonFiles, DaemonInfo, read_daemon_info
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError, ToolcribError
-from toolcrib.gateway.admission import Admission
-from toolcrib.gateway.deeds import deeds_of
-from toolcrib.gateway.descriptors import Bounds, SpentLog, allow_many, allowed
+from toolcrib.gateway.background_tasks import BackgroundTasks
+from toolcrib.gateway.daemon_lock import DaemonLock
 from toolcrib.gateway.file_watcher import FileWatcher
-from toolcrib.gateway.front import Windows
-from toolcrib.gateway.guest import Guest
-from toolcrib.gateway.holding import Holding
-from toolcrib.gateway.house import House
 from toolcrib.gateway.http.asgi import App
-from toolcrib.gateway.http.edge import Edge
-from toolcrib.gateway.http.web import WebServer
-from toolcrib.gateway.operator import Operator
-from toolcrib.gateway.shims import Shims
-from toolcrib.gateway.upkeep import Upkeep
-from toolcrib.gateway.windows import Windows as GuestWindows
-from toolcrib.sections import GatewaySettings
+from toolcrib.gateway.http.guard import HttpGuard
+from toolcrib.gateway.http.web_server import WebServer
+from toolcrib.gateway.limits import (
+    ConnectionBounds,
+    ExhaustionLog,
+    RequestLimiter,
+    descriptor_limit,
+    raise_descriptor_limit,
+)
+from toolcrib.gateway.operator_api import OperatorServer, operator_handlers
+from toolcrib.gateway.principal import Principal
+from toolcrib.gateway.server import GatewayServers as GuestWindows
+from toolcrib.gateway.server import PrincipalServers
+from toolcrib.gateway.serving_state import ServingState
+from toolcrib.gateway.shim_connections import ShimConnections
+from toolcrib.settings import GatewaySettings, Settings
 
 LOOPBACK = "127.0.0.1"
 LOOK_S = 1.0
@@ -56,10 +59,10 @@ _log = logging.getLogger(__name__)
 
 
 def run_daemon(
-    place: Place,
+    place: DaemonFiles,
     settings: Callable[[], tuple[Settings, str]],
     files: Callable[[Settings], Sequence[Path]],
-    ready: Callable[[Runtime], None],
+    ready: Callable[[DaemonInfo], None],
     *,
     detached: bool = False,
 ) -> None:
@@ -68,15 +71,15 @@ def run_daemon(
     One that is `detached`, as a shim starts it, ends when nobody has needed it for a while. Raises
     `ConfigError` if another process is that daemon; a detached one waits for `TAKE_OVER_S` first.
     """
-    holding = Holding(place, TAKE_OVER_S if detached else 0.0)
+    holding = DaemonLock(place, TAKE_OVER_S if detached else 0.0)
 
     async def serve() -> None:
         crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
-        opening = Opening(settings, crib, GuestWindows, files)
+        opening = DaemonSetup(settings, crib, GuestWindows, files)
         await Daemon(opening, holding, ends_when_idle=detached).run(ready, _end_anyway)
 
     try:
-        allow_many()
+        raise_descriptor_limit()
         asyncio.run(serve())
     finally:
         holding.close()
@@ -89,7 +92,7 @@ def _end_anyway() -> None:
     last.start()
 
 
-class Opening(NamedTuple):
+class DaemonSetup(NamedTuple):
     """How a crib is opened, and what shows it to guests.
 
     `settings` reads them, and says what is wrong with their file where they are those of before.
@@ -98,7 +101,7 @@ class Opening(NamedTuple):
 
     settings: Callable[[], tuple[Settings, str]]
     crib: Callable[[Settings], Crib]
-    windows: Callable[[Crib], Windows]
+    windows: Callable[[Crib], PrincipalServers]
     files: Callable[[Settings], Sequence[Path]]
 
 
@@ -108,13 +111,15 @@ class Daemon:
     `broken` says what is wrong with each file that cannot be used as it is.
     """
 
-    def __init__(self, opening: Opening, holding: Holding, *, ends_when_idle: bool = False) -> None:
+    def __init__(
+        self, opening: DaemonSetup, holding: DaemonLock, *, ends_when_idle: bool = False
+    ) -> None:
         self._opening = opening
         self._holding = holding
         self.ends_when_idle = ends_when_idle
         self.started = time.monotonic()
         self._used = self.started
-        self.admission, self.streams = Admission(), Admission(most=MOST_STREAMS)
+        self.admission, self.streams = RequestLimiter(), RequestLimiter(most=MOST_STREAMS)
         self._stopping = asyncio.Event()
         self._reloading = asyncio.Lock()
         self._settings, _ = opening.settings()
@@ -133,22 +138,22 @@ class Daemon:
             raise
         self.port: int = self._listening.getsockname()[1]
         self.house = self._housed(crib)
-        self._upkeep = Upkeep(crib)
-        self._bounds = Bounds.of(allowed())
-        self.shims = Shims(
+        self._upkeep = BackgroundTasks(crib)
+        self._bounds = ConnectionBounds.of(descriptor_limit())
+        self.shims = ShimConnections(
             lambda: self.house.credentials, self._windows, self.admission, self._bounds
         )
 
-        self._operator = Operator(deeds_of(self))
+        self._operator = OperatorServer(operator_handlers(self))
 
     async def run(
-        self, ready: Callable[[Runtime], None], ending: Callable[[], None] = lambda: None
+        self, ready: Callable[[DaemonInfo], None], ending: Callable[[], None] = lambda: None
     ) -> None:
         """Serve until told to stop.
 
         `ready` hears where, once anybody may come; `ending` hears when it begins to end.
         """
-        asyncio.get_running_loop().set_exception_handler(SpentLog())
+        asyncio.get_running_loop().set_exception_handler(ExhaustionLog())
         web, place = WebServer(self._edge(), self._bounds), self._holding.place
         serving = asyncio.create_task(web.serve_on(self._listening))
         self._upkeep.start()
@@ -212,7 +217,7 @@ class Daemon:
         before = crib.settings
         if not await asyncio.to_thread(crib.take_settings, settings):
             await self._begin_anew(settings)
-        elif _as_shown(before) != _as_shown(settings):
+        elif _seen_by_clients(before) != _seen_by_clients(settings):
             old, self.house = self.house, self._housed(crib)
             await self.shims.drop()
             await old.leave()
@@ -221,7 +226,7 @@ class Daemon:
     async def _begin_anew(self, settings: Settings) -> None:
         crib = await asyncio.to_thread(self._opening.crib, settings)
         await self._upkeep.close()
-        self._upkeep = Upkeep(crib)
+        self._upkeep = BackgroundTasks(crib)
         old, self.house = self.house, self._housed(crib)
         await self.shims.drop()
         await old.close()
@@ -251,18 +256,18 @@ class Daemon:
             except Exception:  # noqa: BLE001 - whatever it is, the daemon goes on as it was
                 _log.exception("a change of the files could not be applied")
 
-    def _housed(self, crib: Crib) -> House:
-        return House(crib, self._opening.windows, self.port)
+    def _housed(self, crib: Crib) -> ServingState:
+        return ServingState(crib, self._opening.windows, self.port)
 
-    def _windows(self) -> Windows:
+    def _windows(self) -> PrincipalServers:
         return self.house.windows
 
-    def _edge(self) -> Edge:
-        def served(guest: Guest) -> App:
+    def _edge(self) -> HttpGuard:
+        def served(guest: Principal) -> App:
             self._used = time.monotonic()
             return self.house.sessions.of(guest)
 
-        return Edge(
+        return HttpGuard(
             lambda: self.house.crib.settings.gateway,
             self.port,
             lambda: self.house.credentials,
@@ -271,9 +276,9 @@ class Daemon:
             served,
         )
 
-    def _runtime(self) -> Runtime:
+    def _runtime(self) -> DaemonInfo:
         place = self._holding.place
-        return Runtime(os.getpid(), place.socket, place.operator, self.port, version("toolcrib"))
+        return DaemonInfo(os.getpid(), place.socket, place.operator, self.port, version("toolcrib"))
 
     def _heed_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -317,7 +322,7 @@ class Daemon:
         listeners = (self.shims.listener, self._operator.listener)
         try:
             put_back = [await each.put_back() for each in listeners]
-            if read_runtime(place) != self._runtime():
+            if read_daemon_info(place) != self._runtime():
                 self._holding.tell(self._runtime())
                 put_back.append(True)
         except OSError as error:
@@ -337,7 +342,7 @@ class Daemon:
             await self.house.sessions.drop(gone)
 
 
-def _as_shown(settings: Settings) -> GatewaySettings:
+def _seen_by_clients(settings: Settings) -> GatewaySettings:
     """The settings of the gateway that make a difference to who is connected."""
     same = {"port": 0, "idle_exit_s": 1.0}
     return settings.gateway.model_copy(update=same)

@@ -1,11 +1,21 @@
-"""What a client tells its model about this server, before anything is asked."""
+"""What a client has of the gateway before it asks for anything: instructions, and the list.
 
+The instructions are what a client tells its model about this server.
+"""
+
+import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from toolcrib.gateway.modes import Mode
-from toolcrib.gateway.surface import CALL, CALL_READ, DESCRIBE, SEARCH
-from toolcrib.model import Entry, Unavailable
-from toolcrib.session.summary import summary
+from toolcrib.crib import Crib
+from toolcrib.gateway.caller_view import CallerView
+from toolcrib.gateway.fixed_tool_definitions import CALL, CALL_READ, DESCRIBE, SEARCH
+from toolcrib.gateway.modes import EffectiveMode
+from toolcrib.gateway.principal import Principal
+from toolcrib.gateway.sdk import Result
+from toolcrib.gateway.tool_list import ToolList
+from toolcrib.model import Entry, UnavailableServer
+from toolcrib.session import summarize_deferred
 
 BUDGET = 300
 """Tokens for the names of what there is; hosts cut instructions at about two thousand letters."""
@@ -20,7 +30,9 @@ _REVEALED = " What a search finds is also listed by its own name from then on."
 _LISTED = "All tools of this server are listed by their own names; call them directly."
 
 
-def instructions(mode: Mode, entries: Sequence[Entry], lacking: Iterable[Unavailable] = ()) -> str:
+def instructions(
+    mode: EffectiveMode, entries: Sequence[Entry], lacking: Iterable[UnavailableServer] = ()
+) -> str:
     """The flow in a few lines, and the namespaces there are.
 
     Where all tools are listed, nobody searches: there it says which servers are `lacking`, and why.
@@ -28,4 +40,36 @@ def instructions(mode: Mode, entries: Sequence[Entry], lacking: Iterable[Unavail
     if mode in {"direct", "passthrough"}:
         return "\n".join([_LISTED, *map(str, lacking)])
     flow = _FLOW + (_REVEALED if mode == "reveal" else "")
-    return f"{flow}\n{summary(entries, BUDGET)}".strip()
+    return f"{flow}\n{summarize_deferred(entries, BUDGET)}".strip()
+
+
+# What a client has of the gateway before it asks for anything: instructions, and the list.
+
+
+@dataclass(frozen=True, slots=True)
+class InitialContext:
+    """What is told in one mode, and the `tools` of a `tools/list` as they are sent."""
+
+    mode: EffectiveMode
+    told: str
+    tools: list[Result]
+
+    @property
+    def text(self) -> str:
+        """All of it, as it stands on the wire."""
+        listed = json.dumps(self.tools, ensure_ascii=False, separators=(",", ":"))
+        return f"{self.told}\n{listed}"
+
+
+def initial_context(
+    crib: Crib, guest: Principal, mode: EffectiveMode | None = None, client: str = ""
+) -> InitialContext:
+    """What a client is given; in this mode rather than in its own, if said.
+
+    Without a name it is one that nobody knows; with one, as it is today, of the era before.
+    """
+    side = CallerView(crib, guest)
+    shown = ToolList(side)
+    spoken = mode or shown.mode(client, modern=not client)
+    told = instructions(spoken, tuple(side.visible.entries.values()), side.unavailable())
+    return InitialContext(spoken, told, shown.tools(spoken))

@@ -5,24 +5,24 @@ from typing import Any, NamedTuple
 
 from toolcrib.crib import Crib
 from toolcrib.gateway import sdk
-from toolcrib.gateway.asking import Heard
-from toolcrib.gateway.beside import page, result, running, seen_servers
-from toolcrib.gateway.guest import Guest
-from toolcrib.gateway.rounds import Rounds
+from toolcrib.gateway.call_channel import CallChannel
+from toolcrib.gateway.input_requests import InputRequests
+from toolcrib.gateway.offers import offer_result, page, running_request, visible_servers
+from toolcrib.gateway.principal import Principal
 from toolcrib.names.origin import Origin, name_all
 from toolcrib.sources.mcp.offered import Offered
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.text.nearest import nearest
 
 
-class Named(NamedTuple):
+class ServerPrompt(NamedTuple):
     """A prompt, and whose it is."""
 
     source: McpSource
     prompt: Offered
 
 
-def handlers(crib: Crib, guest: Guest, rounds: Rounds) -> dict[str, Any]:
+def prompt_handlers(crib: Crib, guest: Principal, rounds: InputRequests) -> dict[str, Any]:
     """What an SDK server takes as `on_...`, for this guest."""
     served = Prompts(crib, guest, rounds)
     return {"on_list_prompts": served.list, "on_get_prompt": served.get}
@@ -31,42 +31,42 @@ def handlers(crib: Crib, guest: Guest, rounds: Rounds) -> dict[str, Any]:
 class Prompts:
     """By server, and then in the server's own order."""
 
-    def __init__(self, crib: Crib, guest: Guest, rounds: Rounds) -> None:
+    def __init__(self, crib: Crib, guest: Principal, rounds: InputRequests) -> None:
         self._crib = crib
         self._guest = guest
         self._rounds = rounds
 
     async def list(self, context: sdk.Context, params: sdk.PaginatedRequestParams) -> sdk.Result:
-        every = seen_prompts(self._crib, self._guest)
+        every = visible_prompts(self._crib, self._guest)
         items = [{**each.prompt.raw, "name": name} for name, each in every.items()]
         return sdk.sendable(context, "prompts", page("prompts", items, params))
 
     async def get(self, context: sdk.Context, params: sdk.GetPromptRequestParams) -> sdk.Result:
         """Get one, by the name that is listed here, or by the server's own where it is unique."""
-        meant = meant_prompt(self._crib, self._guest, params.name)
+        meant = find_prompt(self._crib, self._guest, params.name)
 
-        async def work(heard: Heard) -> sdk.Result:
-            under_way = running(self._crib, self._guest, heard)
+        async def work(heard: CallChannel) -> sdk.Result:
+            under_way = running_request(self._crib, self._guest, heard)
             offers, name = meant.source.offers, meant.prompt.key
-            return result(await offers.prompt(name, params.arguments or {}, under_way))
+            return offer_result(await offers.prompt(name, params.arguments or {}, under_way))
 
         return await self._rounds.serve(context, work)
 
 
-def seen_prompts(crib: Crib, guest: Guest) -> Mapping[str, Named]:
+def visible_prompts(crib: Crib, guest: Principal) -> Mapping[str, ServerPrompt]:
     """All prompts that this guest may get, by the names that they have here."""
     every = {
-        Origin("mcp", source.id or "", prompt.key): Named(source, prompt)
-        for source in seen_servers(crib, guest)
+        Origin("mcp", source.id or "", prompt.key): ServerPrompt(source, prompt)
+        for source in visible_servers(crib, guest)
         for prompt in source.offers.listed("prompts")
     }
     names = name_all(list(every))
     return {names[origin]: each for origin, each in every.items()}
 
 
-def meant_prompt(crib: Crib, guest: Guest, name: str) -> Named:
+def find_prompt(crib: Crib, guest: Principal, name: str) -> ServerPrompt:
     """Raises `MCPError` for a name that none has, or that several servers have."""
-    every = seen_prompts(crib, guest)
+    every = visible_prompts(crib, guest)
     if name in every:
         return every[name]
     found = {full: each for full, each in every.items() if each.prompt.key == name}

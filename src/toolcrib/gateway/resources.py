@@ -1,24 +1,59 @@
-"""Resources and their templates of all servers that a guest may see, and reading one."""
+"""Resources of all servers that a principal may see: listed, read, and watched for changes.
 
-from collections.abc import Sequence
+Only its server knows a URI from another's, so here each says whose it is: `fake://a` of the server
+`docs` is `toolcrib://docs/fake://a`. The same goes for templates, so that what a client makes of
+one is what it would have made of the server's own.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from toolcrib.crib import Crib
 from toolcrib.gateway import sdk
-from toolcrib.gateway.asking import Heard
-from toolcrib.gateway.beside import page, result, running, seen_servers
-from toolcrib.gateway.guest import Guest
-from toolcrib.gateway.rounds import Rounds
-from toolcrib.gateway.uris import fits, prefix
+from toolcrib.gateway.call_channel import CallChannel, LogForwarder, client_asker
+from toolcrib.gateway.input_requests import InputRequests
+from toolcrib.gateway.offers import offer_result, page, running_request, visible_servers
+from toolcrib.gateway.principal import Principal
 from toolcrib.model import Outcome
 from toolcrib.sources.mcp.known import Offer
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.text.nearest import nearest
 
+# URIs of resources, which only their servers know apart: here each says whose it is.
+
+_VARIABLE = re.compile(r"\{[^{}]*\}")
+
+
+def uri_prefix(source: McpSource) -> str:
+    """What stands before every URI of this server."""
+    return f"toolcrib://{quote(source.id or source.server, safe='')}/"
+
+
+def fits_template(template: str, uri: str) -> bool:
+    """Whether a URI can be one of a template: all that is fixed in it is there, in its order."""
+    first, *rest = _VARIABLE.split(template)
+    if not rest:
+        return uri == first
+    last = rest.pop()
+    if not uri.startswith(first) or not uri[len(first) :].endswith(last):
+        return False
+    between = uri[len(first) : len(uri) - len(last)]
+    for fixed in rest:
+        _, found, between = between.partition(fixed) if fixed else ("", "yes", between)
+        if not found:
+            return False
+    return True
+
+
 NOT_FOUND = -32002  # of the handshake; the modern era says that the parameters are invalid
 
 
-class Meant(NamedTuple):
+class ResourceTarget(NamedTuple):
     """Whose resource it is, its own URI there, and what stood before that."""
 
     source: McpSource
@@ -26,7 +61,7 @@ class Meant(NamedTuple):
     before: str
 
 
-def handlers(crib: Crib, guest: Guest, rounds: Rounds) -> dict[str, Any]:
+def resource_handlers(crib: Crib, guest: Principal, rounds: InputRequests) -> dict[str, Any]:
     """What an SDK server takes as `on_...`, for this guest."""
     served = Resources(crib, guest, rounds)
     return {
@@ -39,7 +74,7 @@ def handlers(crib: Crib, guest: Guest, rounds: Rounds) -> dict[str, Any]:
 class Resources:
     """By server, and then in the server's own order."""
 
-    def __init__(self, crib: Crib, guest: Guest, rounds: Rounds) -> None:
+    def __init__(self, crib: Crib, guest: Principal, rounds: InputRequests) -> None:
         self._crib = crib
         self._guest = guest
         self._rounds = rounds
@@ -54,10 +89,10 @@ class Resources:
 
     async def read(self, context: sdk.Context, params: sdk.ReadResourceRequestParams) -> sdk.Result:
         """Read one, by the URI that is listed here, or by the server's own where that is unique."""
-        meant = meant_resource(seen_servers(self._crib, self._guest), context, params.uri)
+        meant = find_resource(visible_servers(self._crib, self._guest), context, params.uri)
 
-        async def work(heard: Heard) -> sdk.Result:
-            under_way = running(self._crib, self._guest, heard)
+        async def work(heard: CallChannel) -> sdk.Result:
+            under_way = running_request(self._crib, self._guest, heard)
             outcome = await meant.source.offers.read(meant.uri, under_way)
             return _contents(context, outcome, params.uri, meant.before)
 
@@ -72,26 +107,26 @@ class Resources:
         key: str,
     ) -> sdk.Result:
         items = [
-            {"name": each.key, **each.raw, uri: prefix(source) + each.key}
-            for source in seen_servers(self._crib, self._guest)
+            {"name": each.key, **each.raw, uri: uri_prefix(source) + each.key}
+            for source in visible_servers(self._crib, self._guest)
             for each in source.offers.listed(kind)
         ]
         return sdk.sendable(context, key, page(key, items, params))
 
 
-def meant_resource(servers: Sequence[McpSource], context: sdk.Context, uri: str) -> Meant:
+def find_resource(servers: Sequence[McpSource], context: sdk.Context, uri: str) -> ResourceTarget:
     """Raises `MCPError` for what is nobody's, and for what is of several."""
     for source in servers:
-        before = prefix(source)
+        before = uri_prefix(source)
         if uri.startswith(before):
-            return Meant(source, uri.removeprefix(before), before)
+            return ResourceTarget(source, uri.removeprefix(before), before)
     found = [each for each in servers if _lists(each, uri)] or [
         each for each in servers if _might_have(each, uri)
     ]
     if len(found) == 1:
-        return Meant(found[0], uri, "")
+        return ResourceTarget(found[0], uri, "")
     if found:
-        names = ", ".join(prefix(each) + uri for each in found)
+        names = ", ".join(uri_prefix(each) + uri for each in found)
         raise sdk.MCPError(sdk.INVALID_PARAMS, f"{uri!r:.200} is of several servers; say {names}")
     raise _not_found(context, uri, _near(servers, uri))
 
@@ -101,7 +136,7 @@ def _lists(source: McpSource, uri: str) -> bool:
 
 
 def _might_have(source: McpSource, uri: str) -> bool:
-    return any(fits(each.key, uri) for each in source.offers.listed("templates"))
+    return any(fits_template(each.key, uri) for each in source.offers.listed("templates"))
 
 
 def _near(servers: Sequence[McpSource], uri: str) -> str:
@@ -119,6 +154,95 @@ def _contents(context: sdk.Context, outcome: Outcome, asked: str, before: str) -
     """What was read, under URIs of the kind that was asked for. Raises `MCPError`."""
     if outcome.error and outcome.meta.get("code") in (NOT_FOUND, sdk.INVALID_PARAMS):
         raise _not_found(context, asked, outcome.error.message)
-    read = result(outcome)
+    read = offer_result(outcome)
     contents = [{**each, "uri": before + each["uri"]} for each in read["contents"]]
     return {**read, "contents": contents, "ttlMs": 0, "cacheScope": "private"}
+
+
+# Resources that clients want to hear of when they change.
+
+_SUBSCRIPTIONS = "toolcrib/watched"
+End = Callable[[], None]
+
+
+class ResourceSubscriptions:
+    """For one guest: by connection in the era of the handshake, by stream in the modern one."""
+
+    def __init__(self, crib: Crib, guest: Principal) -> None:
+        self._crib = crib
+        self._guest = guest
+        self._telling: set[asyncio.Future[None]] = set()
+
+    def handlers(self) -> dict[str, Any]:
+        """What an SDK server takes as `on_...`, for this guest."""
+        return {
+            "on_subscribe_resource": self.subscribe,
+            "on_unsubscribe_resource": self.unsubscribe,
+        }
+
+    async def subscribe(
+        self, context: sdk.Context, params: sdk.SubscribeRequestParams
+    ) -> sdk.EmptyResult:
+        """Tell this connection of it, for as long as it lasts. Raises `MCPError`."""
+        connection, uri = sdk.connection_of(context), params.uri
+        ends = connection.state.setdefault(_SUBSCRIPTIONS, {})
+        if uri not in ends:
+            tell = partial(connection.send_resource_updated, uri)
+            ends[uri] = await self._watch(context, uri, tell)
+            connection.exit_stack.callback(_end, ends, uri)
+        return sdk.EmptyResult()
+
+    async def unsubscribe(
+        self, context: sdk.Context, params: sdk.UnsubscribeRequestParams
+    ) -> sdk.EmptyResult:
+        """Tell it no more; what it did not hear of is no error."""
+        _end(sdk.connection_of(context).state.get(_SUBSCRIPTIONS, {}), params.uri)
+        return sdk.EmptyResult()
+
+    @asynccontextmanager
+    async def during(
+        self, context: sdk.Context, uris: Sequence[str], tell: Callable[[str], Awaitable[None]]
+    ) -> AsyncGenerator[None]:
+        """Meanwhile `tell` hears, on this loop, which of these changed: for a modern stream.
+
+        Those that cannot be watched are left out, as the protocol has it.
+        """
+        ends: list[End] = []
+        try:
+            for uri in uris:
+                try:
+                    ends.append(await self._watch(context, uri, lambda uri=uri: tell(uri)))
+                except sdk.MCPError:
+                    continue
+            yield
+        finally:
+            for end in ends:
+                end()
+
+    async def _watch(
+        self, context: sdk.Context, uri: str, tell: Callable[[], Awaitable[None]]
+    ) -> End:
+        """Returns what ends it. Raises `MCPError`."""
+        servers = visible_servers(self._crib, self._guest)
+        source, own, _ = find_resource(servers, context, uri)
+        loop = asyncio.get_running_loop()
+
+        def heard() -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self._soon, tell)
+
+        under_way = running_request(
+            self._crib, self._guest, CallChannel(LogForwarder(context), client_asker(context))
+        )
+        offer_result(await source.offers.watch(own, heard, under_way))
+        return lambda: source.offers.unwatch(own, heard)
+
+    def _soon(self, tell: Callable[[], Awaitable[None]]) -> None:
+        task = asyncio.ensure_future(tell())
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+
+def _end(ends: dict[str, End], uri: str) -> None:
+    if uri in ends:
+        ends.pop(uri)()

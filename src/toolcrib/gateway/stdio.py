@@ -13,39 +13,39 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import NamedTuple
 
-from toolcrib.connect.place import can_have_daemon
+from toolcrib.connect import can_have_daemon
 from toolcrib.crib import Crib
-from toolcrib.gateway.guest import Guest
-from toolcrib.gateway.lister import Lister
-from toolcrib.gateway.streams import Send, message_streams
-from toolcrib.gateway.window import Window
+from toolcrib.gateway.background_tasks import ServerLister
+from toolcrib.gateway.message_streams import Send, message_streams
+from toolcrib.gateway.principal import Principal
+from toolcrib.gateway.server import GatewayServer
 from toolcrib.sources.mcp.lines import Reader
 from toolcrib.sources.mcp.pipes import Input
 
 _STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
-class Wires(NamedTuple):
+class StdioDescriptors(NamedTuple):
     """Descriptors that nobody else knows, for what the standard ones stood for."""
 
     incoming: int
     outgoing: int
 
 
-def serve_stdio(opening: Callable[[asyncio.AbstractEventLoop], Crib], guest: Guest) -> None:
+def serve_stdio(opening: Callable[[asyncio.AbstractEventLoop], Crib], guest: Principal) -> None:
     """Serve this guest until the input ends or the process is told to stop; then close the crib.
 
     With it all servers end that it has started. `opening` makes it, for the loop that serves.
     """
-    with claimed() as wires:
+    with claim_stdio() as wires:
         asyncio.run(_open(opening, guest, wires))
 
 
 async def _open(
-    opening: Callable[[asyncio.AbstractEventLoop], Crib], guest: Guest, wires: Wires
+    opening: Callable[[asyncio.AbstractEventLoop], Crib], guest: Principal, wires: StdioDescriptors
 ) -> None:
     crib = opening(asyncio.get_running_loop())
-    lister = Lister(crib)
+    lister = ServerLister(crib)
     lister.look()
     try:
         await _serve(crib, guest, wires)
@@ -54,8 +54,8 @@ async def _open(
         await asyncio.to_thread(crib.close)
 
 
-async def _serve(crib: Crib, guest: Guest, wires: Wires) -> None:
-    window = Window(crib, guest)
+async def _serve(crib: Crib, guest: Principal, wires: StdioDescriptors) -> None:
+    window = GatewayServer(crib, guest)
     serving = asyncio.ensure_future(_run(window, wires))
     loop = asyncio.get_running_loop()
     for each in _STOPS:
@@ -71,18 +71,18 @@ async def _serve(crib: Crib, guest: Guest, wires: Wires) -> None:
         window.close()
 
 
-async def _run(window: Window, wires: Wires) -> None:
-    async with piped(wires) as (reader, send):
+async def _run(window: GatewayServer, wires: StdioDescriptors) -> None:
+    async with open_pipes(wires) as (reader, send):
         streams = message_streams(reader, send)
         options = window.server.create_initialization_options()
         await window.server.run(streams.read, streams.write, options)
 
 
 @contextmanager
-def claimed() -> Generator[Wires]:
+def claim_stdio() -> Generator[StdioDescriptors]:
     """Take standard input and output for ourselves, and give them back."""
     sys.stdout.flush()
-    wires = Wires(os.dup(0), os.dup(1))
+    wires = StdioDescriptors(os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
@@ -99,7 +99,7 @@ def claimed() -> Generator[Wires]:
 
 
 @asynccontextmanager
-async def piped(wires: Wires) -> AsyncGenerator[tuple[Reader, Send]]:
+async def open_pipes(wires: StdioDescriptors) -> AsyncGenerator[tuple[Reader, Send]]:
     """Both wires without a thread in between, where the system can: files need one."""
     async with AsyncExitStack() as ends:
         yield await _reader(wires.incoming, ends), await _sender(wires.outgoing, ends)

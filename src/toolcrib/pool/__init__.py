@@ -1,0 +1,45 @@
+"""The pool: all capabilities, once each, under the names that models see.
+
+    sources list capabilities → each gets a pin and a state → names are made unique
+    → entries → listeners hear what was added, changed and removed
+
+`pool`     `Pool`: takes sources in, merges what they list, finds an entry by its name, and knows
+           which source an entry comes from. `warm_up_best` starts the sleeping server of a hit.
+`entries`  what becomes of one capability: its pin, its state, the remedy; `EntryCache` for values
+           that hold as long as the entries do
+`events`   `EventBus`: who wants to know when the pool changes
+
+`Pool.entries` is replaced whole by each change. Whoever holds it sees one moment, and compares by
+identity whether anything is new.
+
+The pool decides nothing about rights: what a caller may see is decided by `toolcrib.search` and
+`toolcrib.execute`, and whether a definition is approved by its source. It keeps nothing on disk,
+and has no lock: the crib lets one thread at a time change it, while any number read.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.pool.entries import EntryCache
+    from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
+    from toolcrib.pool.pool import Pool, warm_up_best
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "entries": ("EntryCache",),
+            "events": ("TOOLS_UPDATED", "EventBus", "ToolsUpdated"),
+            "pool": ("Pool", "warm_up_best"),
+        },
+    )
+
+__all__ = [
+    "TOOLS_UPDATED",
+    "EntryCache",
+    "EventBus",
+    "Pool",
+    "ToolsUpdated",
+    "warm_up_best",
+]

@@ -1,22 +1,22 @@
 """All capabilities, once each: sources merged, named, with their states."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from typing import NamedTuple, TypeAlias
 
 from toolcrib.errors import AmbiguousName, ToolcribError, UnknownTool
-from toolcrib.model import Capability, Entry, SourceKind, State
+from toolcrib.model import Answer, Capability, Entry, SourceKind, State
 from toolcrib.names.origin import Origin, Stems, name_all, overlaps
 from toolcrib.names.reserved import RESERVED, told_reserved
+from toolcrib.pool.entries import pin, remedy, state
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
-from toolcrib.pool.pins import pin
-from toolcrib.pool.states import remedy, state
-from toolcrib.sources.protocol import Source
+from toolcrib.sources.protocol import Sleeper, Source
 from toolcrib.text.nearest import nearest
 
 
-class Listed(NamedTuple):
+class ListedCapability(NamedTuple):
     """A capability as its source gave it, with its pin, a hash of all its fields, and its state.
 
     A pin that the source made says nothing of fields that are ours: the permission, the hint.
@@ -28,13 +28,13 @@ class Listed(NamedTuple):
     state: State
 
 
-Listing: TypeAlias = Mapping[Origin, Listed]
+SourceListing: TypeAlias = Mapping[Origin, ListedCapability]
 
 
-class Placed(NamedTuple):
+class NamedCapability(NamedTuple):
     """A listed capability, its source, and the stems of other sources that its name has too."""
 
-    listed: Listed
+    listed: ListedCapability
     source: Source
     overlaps: Stems
 
@@ -48,7 +48,7 @@ class Pool:
         self._by_bare: Mapping[str, Sequence[str]] = {}
         self._sources: Mapping[str, Source] = {}
         self._reserved: tuple[Origin, ...] = ()
-        self._listed: dict[int, tuple[Source, Listing]] = {}
+        self._listed: dict[int, tuple[Source, SourceListing]] = {}
         self._contents: Mapping[str, str] = {}
         self._fingerprint = 0
         self._left_out: tuple[str, ...] = ()
@@ -156,12 +156,12 @@ class Pool:
         _, known = self._listed.get(id(source), (source, {}))
         self._listed[id(source)] = source, _listing(source, known)
 
-    def _named(self) -> dict[str, Placed]:
+    def _named(self) -> dict[str, NamedCapability]:
         """Every listed capability under its name; of two with one origin the first listed.
 
         What comes with Toolcrib gives way to a function of the same name.
         """
-        by_origin: dict[Origin, tuple[Listed, Source]] = {}
+        by_origin: dict[Origin, tuple[ListedCapability, Source]] = {}
         first_counts = sorted(self._listed.values(), key=_is_packaged)
         for source, listing in reversed(first_counts):
             by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
@@ -171,11 +171,11 @@ class Pool:
         sources = (_of(source) for source, _ in self._listed.values())
         near = overlaps(by_origin, (*self._reserved, *sources))
         return {
-            names[origin]: Placed(*found, near.get(origin, ()))
+            names[origin]: NamedCapability(*found, near.get(origin, ()))
             for origin, found in by_origin.items()
         }
 
-    def _entry(self, name: str, placed: Placed) -> Entry:
+    def _entry(self, name: str, placed: NamedCapability) -> Entry:
         """The entry of a listed capability: the one that was there, if nothing has changed."""
         old, listed = self.entries.get(name), placed.listed
         now = listed.content, listed.pinned.pin, listed.state, placed.overlaps
@@ -186,13 +186,13 @@ class Pool:
         return Entry(name, listed.given.name, capability, listed.state, todo, placed.overlaps)
 
 
-def _is_packaged(listed: tuple[Source, Listing]) -> bool:
+def _is_packaged(listed: tuple[Source, SourceListing]) -> bool:
     """Whether it is the source of what comes with Toolcrib."""
     first = next(iter(listed[1].values()), None)
     return first is not None and first.given.packaged
 
 
-def _refused(listed: Listed, source: Source) -> str:
+def _refused(listed: ListedCapability, source: Source) -> str:
     """Why a tool is left out."""
     whose = ":".join(filter(None, (source.kind, source.id)))
     return f"{whose}: {told_reserved(listed.given.name)}"
@@ -204,7 +204,7 @@ def _of(source: Source) -> Origin:
     return Origin(prefix, source.id or "" if prefix else "", "")
 
 
-def _listing(source: Source, known: Listing) -> Listing:
+def _listing(source: Source, known: SourceListing) -> SourceListing:
     given = {Origin.of(each): each for each in source.capabilities()}
     return {
         origin: _listed(each, known.get(origin), source.state(each.name))
@@ -212,12 +212,16 @@ def _listing(source: Source, known: Listing) -> Listing:
     }
 
 
-def _listed(given: Capability, known: Listed | None, at_source: State) -> Listed:
+def _listed(
+    given: Capability, known: ListedCapability | None, at_source: State
+) -> ListedCapability:
     now = state(given, at_source)
     if known and (known.given is given or known.given == given):
         return known._replace(state=now)
     content = pin(given)
-    return Listed(given, given if given.pin else replace(given, pin=content), content, now)
+    return ListedCapability(
+        given, given if given.pin else replace(given, pin=content), content, now
+    )
 
 
 def _print(named: tuple[str, str]) -> int:
@@ -238,3 +242,15 @@ def _difference(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Tool
         changed=tuple(e for name, e in after.items() if name in before and e != before[name]),
         removed=tuple(entry for name, entry in before.items() if name not in after),
     )
+
+
+# Starts what sleeps behind an answer, before anybody calls it.
+
+
+def warm_up_best(pool: Pool, found: Answer) -> None:
+    """Start what sleeps behind the best hit, while whoever asked reads the answer."""
+    if found and found[0].state == "asleep":
+        with suppress(UnknownTool):  # it was taken away meanwhile
+            source = pool.source_of(found[0].name)
+            if isinstance(source, Sleeper):
+                source.warm_up()

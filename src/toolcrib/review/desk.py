@@ -1,5 +1,9 @@
-"""The desk at which the operator decides about tools. What is decided on is what is seen here."""
+"""The desk at which the operator decides about tools. What is decided on is what is seen here.
 
+Verdicts are written here and nowhere else. Nothing that a model can reach may import this.
+"""
+
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,13 +13,39 @@ from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.trust import Status
-from toolcrib.store.decisions import Decisions
-from toolcrib.store.verdicts import approve, reject, trust_first_sight
+from toolcrib.store import Decision, Decisions
 from toolcrib.text.nearest import nearest
+
+# What the operator decides, written down. Nothing that a model can reach may import this.
+
+
+def write_approval(decisions: Decisions, source: str, name: str, pin: str, definition: str) -> None:
+    """From now on this definition, and no other of this name, may be shown and called."""
+    row = Decision(source, name, "approved", pin, "operator", time.time(), definition)
+    with decisions.deciding(source) as db:
+        db.execute("DELETE FROM decision WHERE source = ? AND name = ?", (source, name))
+        decisions.put(db, row)
+
+
+def write_rejection(
+    decisions: Decisions, source: str, name: str, pin: str, definition: str
+) -> None:
+    """Leave this definition out, if it was approved too. Another that was approved is still so."""
+    row = Decision(source, name, "rejected", pin, "operator", time.time(), definition)
+    where = "source = ? AND name = ? AND verdict = 'approved' AND pin = ?"
+    with decisions.deciding(source) as db:
+        db.execute(f"DELETE FROM decision WHERE {where}", (source, name, pin))  # noqa: S608 - ours
+        decisions.put(db, row)
+
+
+def trust_first_sight(decisions: Decisions) -> None:
+    """Trust what is new at first sight again, after a loss that the operator has seen to."""
+    with decisions.deciding() as db:
+        decisions.set_first_sight(db, trusted=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ReviewItem:
     """A tool of a server, as it is listed now.
 
     `name` is the name models would see, `tool` the server's own. `changes` are against what was
@@ -52,28 +82,28 @@ class Desk:
         said = (source.judgement.problem for source in self._sources)
         return tuple(dict.fromkeys(filter(None, said)))
 
-    def items(self, server: str = "") -> tuple[Item, ...]:
+    def items(self, server: str = "") -> tuple[ReviewItem, ...]:
         """What waits, and what was rejected; of one server, or of all.
 
         Raises `ConfigError` for a server that is not configured.
         """
         return tuple(item for item in self.every(server) if item.status != "approved")
 
-    def every(self, server: str = "") -> tuple[Item, ...]:
+    def every(self, server: str = "") -> tuple[ReviewItem, ...]:
         """The same, with what is approved."""
         sources = [source for source in self._sources if server in ("", source.server)]
         if server and not sources:
             near = ", ".join(nearest(server, [each.server for each in self._sources])) or "none"
             raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
         servers = [Origin("mcp", each.id or "", "") for each in self._sources]
-        return tuple(item for source in sources for item in _items(source, servers))
+        return tuple(item for source in sources for item in _review_items(source, servers))
 
-    def approve(self, item: Item) -> None:
+    def approve(self, item: ReviewItem) -> None:
         """Let it be shown and called as it was seen. Raises `ConfigError` and `StoreError`."""
         source, definition = self._seen(item)
-        approve(self._decisions, source, item.tool, item.pin, definition.written())
+        write_approval(self._decisions, source, item.tool, item.pin, definition.written())
 
-    def reject(self, item: Item) -> None:
+    def reject(self, item: ReviewItem) -> None:
         """Leave the tool out until it changes again, or is approved, whatever it was before.
 
         Raises `ConfigError`, also for a server of which nothing is reviewed, and `StoreError`.
@@ -82,16 +112,16 @@ class Desk:
             todo = f"`toolcrib disable {item.spelt_out}` keeps the tool out"
             raise ConfigError(f"server {item.server!r} is `open`, so nothing is reviewed; {todo}")
         source, definition = self._seen(item)
-        reject(self._decisions, source, item.tool, item.pin, definition.written())
+        write_rejection(self._decisions, source, item.tool, item.pin, definition.written())
 
     def settle(self) -> bool:
         """Once nothing waits, trust new tools at first sight again; whether that is new."""
-        if self._decisions.trusts_first_sight or waiting(self.items()):
+        if self._decisions.trusts_first_sight or undecided(self.items()):
             return False
         trust_first_sight(self._decisions)
         return True
 
-    def _seen(self, item: Item) -> tuple[str, Definition]:
+    def _seen(self, item: ReviewItem) -> tuple[str, Definition]:
         source = next(each for each in self._sources if each.server == item.server)
         judged = source.judgement.tools.get(item.tool)
         if judged is None or judged.pin != item.pin:
@@ -99,12 +129,12 @@ class Desk:
         return source.trust.source, judged.now
 
 
-def waiting(items: Sequence[Item]) -> list[Item]:
+def undecided(items: Sequence[ReviewItem]) -> list[ReviewItem]:
     """Those that nobody has decided on."""
     return [item for item in items if item.status != "rejected"]
 
 
-def called(name: str, items: Sequence[Item]) -> Item:
+def find_item(name: str, items: Sequence[ReviewItem]) -> ReviewItem:
     """The item of a name: `server/tool`, the one models would see, or the server's own.
 
     Raises `AmbiguousName` with the candidates, or `UnknownTool` with the nearest names. A name that
@@ -122,11 +152,11 @@ def called(name: str, items: Sequence[Item]) -> Item:
     return found[0]
 
 
-def _items(source: McpSource, servers: Sequence[Origin]) -> Iterator[Item]:
+def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[ReviewItem]:
     configuration = _configuration(source)
     for tool, judged in source.judgement.tools.items():
         origin = Origin("mcp", source.id or "", tool)
-        yield Item(
+        yield ReviewItem(
             name=origin.wanted(),
             server=source.server,
             tool=tool,

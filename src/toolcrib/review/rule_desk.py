@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from toolcrib.errors import ConfigError
-from toolcrib.execute.rule_file import MOST_RULES, read_rules, written
-from toolcrib.execute.rulebook import Rule
+from toolcrib.execute import MOST_RULES, Rule, read_rules, rules_json
 from toolcrib.sources.private_file import locked, write_bytes
 
 _WILD = re.compile(r"[*?]|\[[^]]*\]")
@@ -72,7 +71,7 @@ def _changing(path: Path) -> Generator[list[Rule]]:
             kept = list(before)
             yield kept
             if tuple(kept) != before:
-                write_bytes(place, written(kept))
+                write_bytes(place, rules_json(kept))
     except OSError as error:
         told = f"{path}: cannot be written: {error.strerror}; change its permissions"
         raise ConfigError(told) from error

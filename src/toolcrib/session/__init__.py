@@ -1,0 +1,100 @@
+"""What one conversation sees: the tools it is shown, those it finds, and what that costs.
+
+    catalog ──▶ make_plan ──▶ core: shown whole
+                         └──▶ deferred ──tool_search──▶ revealed ──▶ call
+
+A `Session` answers three questions of an adapter. Which tools go with the next request?
+(`active_tools`: core, the search tool, what was revealed.) What comes of this call of the model?
+(`call`: a search, a page of a long result, or a tool through the door.) What does the system prompt
+say? (`system_note`, `deferred_summary`.)
+
+    session           `Session`: the three answers
+    policy            which tools wait for a search: `Deferral` in, `DeferralPlan` out
+    reveals           what a conversation has found so far, and how much one search may add
+    search_tool       `tool_search`: its definition, and how its arguments are read
+    search_result     what a search gave, as text for a model, and read back from it
+    capability_text   a tool on one line; all about a tool, a skill or an agent
+    deferred_summary  what a model is told of tools that it is not shown: note, summary, stubs
+    result_page       how a model reads on in a long result
+    accounting        what definitions cost in tokens, and what deferring saves
+    host              what a session reaches of the crib, handed to it
+
+A session is pure: no file, no clock, no network. What lasts (`Reveals`) and what is reached
+(`Host`) is handed to it. It grants nothing: every call goes through the door of `execute`, and
+past its gates.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.session.accounting import Prices, SourceTokens, TokenEstimate
+    from toolcrib.session.capability_text import describe, skill_file_text
+    from toolcrib.session.deferred_summary import summarize_deferred
+    from toolcrib.session.host import Host
+    from toolcrib.session.policy import (
+        Deferral,
+        DeferralPlan,
+        SessionOptions,
+        is_offered,
+        make_plan,
+        tools_of,
+    )
+    from toolcrib.session.result_page import begins_with_page_note, describe_page, page_note
+    from toolcrib.session.reveals import RequestReveals, round_robin
+    from toolcrib.session.search_result import CALLABLE_NOW, SearchResult, remarks_in, revealed_in
+    from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAME, SEARCH_TOOL_NAMES
+    from toolcrib.session.session import Session
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "accounting": ("Prices", "SourceTokens", "TokenEstimate"),
+            "capability_text": ("describe", "skill_file_text"),
+            "deferred_summary": ("summarize_deferred",),
+            "host": ("Host",),
+            "policy": (
+                "Deferral",
+                "DeferralPlan",
+                "SessionOptions",
+                "is_offered",
+                "make_plan",
+                "tools_of",
+            ),
+            "result_page": ("begins_with_page_note", "describe_page", "page_note"),
+            "reveals": ("RequestReveals", "round_robin"),
+            "search_result": ("CALLABLE_NOW", "SearchResult", "remarks_in", "revealed_in"),
+            "search_tool": ("SEARCH_TOOL", "SEARCH_TOOL_NAME", "SEARCH_TOOL_NAMES"),
+            "session": ("Session",),
+        },
+    )
+
+__all__ = [
+    "CALLABLE_NOW",
+    "SEARCH_TOOL",
+    "SEARCH_TOOL_NAME",
+    "SEARCH_TOOL_NAMES",
+    "Deferral",
+    "DeferralPlan",
+    "Host",
+    "Prices",
+    "RequestReveals",
+    "SearchResult",
+    "Session",
+    "SessionOptions",
+    "SourceTokens",
+    "TokenEstimate",
+    "begins_with_page_note",
+    "describe",
+    "describe_page",
+    "is_offered",
+    "make_plan",
+    "page_note",
+    "remarks_in",
+    "revealed_in",
+    "round_robin",
+    "skill_file_text",
+    "summarize_deferred",
+    "tools_of",
+]

@@ -20,7 +20,7 @@ class SourceTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedLoads:
+class AlwaysLoadCost:
     """What an MCP server asks to be always loaded: how many of its tools are, for how many tokens.
 
     `left` is how many more it asks for in vain.
@@ -110,13 +110,15 @@ class Prices:
             self._known[key] = self.counter.count(definition(tool))
         return self._known[key]
 
-    def asked_loads(self, tools: Iterable[ToolInfo]) -> tuple[AskedLoads, ...]:
+    def asked_loads(self, tools: Iterable[ToolInfo]) -> tuple[AlwaysLoadCost, ...]:
         """What servers ask to be always loaded, the dearest first; none for those that do not."""
         asking = _by_source(tool for tool in tools if tool.asks_to_load)
-        found: list[AskedLoads] = []
+        found: list[AlwaysLoadCost] = []
         for source, some in asking.items():
             loaded = [tool for tool in some if tool.defer == "never"]
-            found.append(AskedLoads(source, len(loaded), self.of(loaded), len(some) - len(loaded)))
+            found.append(
+                AlwaysLoadCost(source, len(loaded), self.of(loaded), len(some) - len(loaded))
+            )
         return tuple(sorted(found, key=lambda each: (-each.tokens, each.source)))
 
     def by_source(

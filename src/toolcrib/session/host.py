@@ -4,12 +4,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from toolcrib.execute.approval import Approver
-from toolcrib.execute.tickets import ApprovalRequest
-from toolcrib.model import Answer, Entry, JsonObject, Kind, Outcome, Progress, ToolInfo
+from toolcrib.execute import ApprovalRequest, Approver
+from toolcrib.model import Answer, Entry, JsonObject, Kind, Outcome, ProgressHandler, ToolInfo
 
 
-class Search(Protocol):
+class RunSearch(Protocol):
     """Searches in the caller's scope."""
 
     def __call__(self, text: str, *, limit: int | None, kinds: frozenset[Kind]) -> Answer: ...
@@ -26,7 +25,7 @@ class MakeCall(Protocol):
         pin: str,
         timeout_s: float | None,
         approver: Approver | None,
-        progress: Progress | None,
+        progress: ProgressHandler | None,
         paged: bool,
     ) -> Outcome: ...
 
@@ -51,7 +50,7 @@ class Host:
     waits for it.
     """
 
-    search: Search
+    search: RunSearch
     call: MakeCall
     means: Callable[[str], Entry | None]
     question: Callable[[str, JsonObject | str], ApprovalRequest | None]

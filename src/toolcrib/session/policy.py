@@ -16,9 +16,8 @@ from functools import cached_property
 from toolcrib.model import Entry, SearchMode, ToolInfo
 from toolcrib.names.patterns import any_grants
 from toolcrib.search.filters import Scope, barred
-from toolcrib.session.search_tool import NAMES, SEARCH_TOOL
-from toolcrib.session.stub import Style, is_smaller_than_stub
-from toolcrib.session.summary import summary
+from toolcrib.session.deferred_summary import DeferStyle, is_smaller_than_stub, summarize_deferred
+from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class Deferral:
     mode: SearchMode = field(default_factory=SearchMode)
     threshold: int = 15
     never_defer: frozenset[str] = frozenset()
-    style: Style = "hidden"
+    style: DeferStyle = "hidden"
     context_window: int = 200_000
 
     def is_late(self, used: int) -> bool:
@@ -42,7 +41,7 @@ class Deferral:
 
 
 @dataclass(frozen=True)
-class Plan:
+class DeferralPlan:
     """What the policy came to, for one catalog and one caller.
 
     `core` is shown whole, `deferred` waits for a search; both by source, then by name, and both
@@ -81,7 +80,7 @@ class Plan:
     def summary(self, budget: int) -> str:
         """What is deferred, by source, within so many tokens; written once."""
         if budget not in self._summaries:
-            self._summaries[budget] = summary(self.deferred, budget)
+            self._summaries[budget] = summarize_deferred(self.deferred, budget)
         return self._summaries[budget]
 
 
@@ -92,7 +91,7 @@ def make_plan(
     *,
     is_late: bool,
     price: Callable[[Iterable[ToolInfo]], int],
-) -> Plan:
+) -> DeferralPlan:
     """The plan for what this caller may call. `is_late`: see `Deferral.is_late`."""
     offered = sorted(
         (entry for entry in entries if is_offered(entry, scope)),
@@ -101,7 +100,7 @@ def make_plan(
     automatic = _defers_automatic(offered, deferral, price, is_late=is_late)
     waiting = {entry.name for entry in offered if _waits(entry, deferral, automatic=automatic)}
     core = [entry for entry in offered if entry.name not in waiting and _is_shown(entry, deferral)]
-    return Plan(tuple(core), tuple(entry for entry in offered if entry.name in waiting))
+    return DeferralPlan(tuple(core), tuple(entry for entry in offered if entry.name in waiting))
 
 
 def is_offered(entry: Entry, scope: Scope) -> bool:
@@ -113,7 +112,7 @@ def is_offered(entry: Entry, scope: Scope) -> bool:
         entry.capability.kind == "tool"
         and entry.state != "changed"
         and entry.name not in scope.bound
-        and entry.name not in NAMES
+        and entry.name not in SEARCH_TOOL_NAMES
         and not barred(entry, scope)
     )
 
@@ -162,3 +161,20 @@ def _is_kept(entry: Entry, tool: ToolInfo, deferral: Deferral) -> bool:
         or any_grants(deferral.never_defer, entry)
         or (deferral.style == "stub" and is_smaller_than_stub(tool))
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """How sessions behave, by the settings that docs/settings.md describes.
+
+    `keep_called`: the length of the conversation decides whether tools wait. Then what is called is
+    revealed, even while all is shown; so that it stays in sight when tools begin to wait.
+    """
+
+    style: DeferStyle = "hidden"
+    auto_reveal: bool = False
+    keep_called: bool = False
+    most_revealed: int = 8
+    reveal_tokens: int = 800
+    summary_tokens: int = 200
+    answer_tokens: int = 1_500

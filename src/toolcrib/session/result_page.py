@@ -7,15 +7,15 @@ the second page, and `result:HANDLE/find/WORDS` for the lines that have these wo
 from typing import NamedTuple
 
 from toolcrib.model import Outcome, Page
-from toolcrib.session.search_tool import NAME
+from toolcrib.session.search_tool import SEARCH_TOOL_NAME
 
 PREFIX = "result:"
 _FIND = "find/"
-_MARK = f'`{NAME}` with read "{PREFIX}'
+_MARK = f'`{SEARCH_TOOL_NAME}` with read "{PREFIX}'
 _LONGEST_NOTE = 1_000
 
 
-class PageAsked(NamedTuple):
+class PageRequest(NamedTuple):
     """The page that a model asks for; with `find`, of the lines that have these words."""
 
     handle: str
@@ -23,14 +23,14 @@ class PageAsked(NamedTuple):
     find: str
 
 
-def page_asked(read: str) -> PageAsked | None:
+def read_page_request(read: str) -> PageRequest | None:
     """What `read` asks for; None if it names no result. What is no number means the first page."""
     if not read.startswith(PREFIX):
         return None
     handle, _, rest = read.removeprefix(PREFIX).partition("/")
     number, _, find = f"/{rest}".partition(f"/{_FIND}")
     digits = number.strip("/")
-    return PageAsked(handle, int(digits) if digits.isdecimal() else 1, find)
+    return PageRequest(handle, int(digits) if digits.isdecimal() else 1, find)
 
 
 def page_note(outcome: Outcome) -> str:
@@ -41,10 +41,10 @@ def page_note(outcome: Outcome) -> str:
     after = f"{_FIND}{page.found}" if page.found else ""
     following = f'{_MARK}{handle}/{page.number + 1}{"/" if after else ""}{after}"'
     finding = f'{_MARK}{handle}/{_FIND}WORDS"'
-    return in_words(page, following if handle else "", finding if handle else "")
+    return describe_page(page, following if handle else "", finding if handle else "")
 
 
-def in_words(page: Page, following: str, finding: str) -> str:
+def describe_page(page: Page, following: str, finding: str) -> str:
     """The size first, then how to read the next page and how to search, where that can be done."""
     lines = [f"[{page.about}. Page {page.number} of {page.of}."]
     if following and page.number < page.of:
@@ -56,6 +56,6 @@ def in_words(page: Page, following: str, finding: str) -> str:
     return f"{' '.join(lines)}]"
 
 
-def is_page(text: str) -> bool:
+def begins_with_page_note(text: str) -> bool:
     """Whether a text that a model was given begins with what `page_note` says."""
     return _MARK in text[:_LONGEST_NOTE]

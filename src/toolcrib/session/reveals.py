@@ -1,9 +1,22 @@
-"""What a conversation has revealed, in the order in which it was, and how long it is."""
+"""What a conversation has revealed, and what a search may add to it.
 
-from collections.abc import Collection, Iterable
+    hits of a search  →  `to_reveal`: the best, within a bound  →  `Reveals`, in order, for good
+
+A bound, because every revealed definition is sent with each request from then on. A tool that waits
+and is called all the same is refused, with the query that reveals it.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Protocol
 
-from toolcrib.model import ConversationTokens
+from toolcrib.execute import CallRefused, join_names
+from toolcrib.model import Answer, ConversationTokens, Entry, Hit, ToolInfo
+from toolcrib.search.parse import Free, Select, parse
+from toolcrib.search.rewrite import MOST_INTENTS, intents
+from toolcrib.session.search_tool import SEARCH_TOOL_NAME
+from toolcrib.text.nearest import nearest
+from toolcrib.text.tokens import definition, estimate_tokens
 
 
 class Reveals(Protocol):
@@ -58,3 +71,88 @@ class RequestReveals:
     def set_tokens(self, tokens: ConversationTokens) -> None:
         """As the protocol says."""
         self._tokens = tokens
+
+
+# Which hits of a search are revealed: a bound on what one search can add to every request.
+
+CALLABLE_STATES = frozenset({"ready", "asleep"})
+
+
+def round_robin(answers: Sequence[Answer]) -> list[Hit]:
+    """All hits, each once: the best of every query, then the second best of each, and on."""
+    rounds = zip_longest(*answers)
+    return list({hit.name: hit for each in rounds for hit in each if hit}.values())
+
+
+def to_reveal(
+    answers: Sequence[Answer],
+    deferred: Mapping[str, ToolInfo],
+    revealed: Collection[str],
+    *,
+    most: int,
+    tokens: int,
+) -> list[str]:
+    """The names to reveal, best first: at most so many, and so many tokens a need.
+
+    The best hit of every need, and what is selected by name, comes first and is revealed whatever
+    it costs; what the tokens leave goes to the others by their rank. What is not deferred, is
+    revealed already or cannot be called now needs no place.
+    """
+    sure = _sure(answers)
+    left = tokens * sum(map(_needs, answers))
+    chosen: list[str] = []
+    for hit in sorted(round_robin(answers), key=lambda hit: hit.name not in sure):
+        if hit.name not in deferred or hit.name in revealed or hit.state not in CALLABLE_STATES:
+            continue
+        price = estimate_tokens(definition(deferred[hit.name]))
+        if len(chosen) < most and (hit.name in sure or price <= left):
+            chosen.append(hit.name)
+            left -= price
+    return chosen
+
+
+def _sure(answers: Sequence[Answer]) -> set[str]:
+    """The best hit of each need, and all that were asked for by name."""
+    return {hit.name for answer in answers for hit in answer[: _firsts(answer)]}
+
+
+def _firsts(answer: Answer) -> int:
+    """How many hits lead the answer.
+
+    Of a task in several parts the best of the whole and of each part do, which take turns.
+    """
+    if isinstance(parse(answer.query), Select):
+        return len(answer)
+    needs = _needs(answer)
+    return needs + 1 if needs > 1 else 1
+
+
+def _needs(answer: Answer) -> int:
+    """How many things the query asks for, of those that are searched by themselves."""
+    asked = parse(answer.query)
+    several = len(intents(asked.text)[:MOST_INTENTS]) if isinstance(asked, Free) else 0
+    return max(1, several)
+
+
+# Why a session does not make a call, and what the model is to do instead.
+
+
+def unrevealed(name: str, deferred: Iterable[str]) -> CallRefused:
+    """A tool that waits for a search, with the query that reveals it."""
+    others = [other for other in deferred if other != name]
+    message = (
+        f"{name!r} is not loaded: search first."
+        f" Call {SEARCH_TOOL_NAME} with the query 'select:{name}',"
+        " then call it with the parameters that it has."
+        f" Nearest: {join_names(nearest(name, others))}"
+    )
+    return CallRefused("not_revealed", "state", message)
+
+
+def no_tool(entry: Entry) -> CallRefused:
+    """A skill or an agent, with the way to its text."""
+    message = (
+        f"{entry.name!r} is not a tool but a {entry.capability.kind}: call {SEARCH_TOOL_NAME} with"
+        f" `read: {entry.name}` for its text"
+    )
+    return CallRefused("not_a_tool", "state", message)

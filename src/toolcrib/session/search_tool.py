@@ -6,13 +6,13 @@ from typing import Final, cast
 
 from toolcrib.model import JsonObject, Kind, ToolInfo
 
-NAME: Final = "tool_search"
-ALIAS: Final = "search_capability"
-NAMES: Final = frozenset({NAME, ALIAS})
+SEARCH_TOOL_NAME: Final = "tool_search"
+SEARCH_TOOL_ALIAS: Final = "search_capability"
+SEARCH_TOOL_NAMES: Final = frozenset({SEARCH_TOOL_NAME, SEARCH_TOOL_ALIAS})
 MOST_QUERIES = 8
 
 SEARCH_TOOL: Final = ToolInfo(
-    name=NAME,
+    name=SEARCH_TOOL_NAME,
     description=(
         "Find tools, skills and agents that are not listed. What is found can be called from your"
         ' next step on. Write a query as verb and object, then the domain: "create issue, github".'
@@ -57,7 +57,7 @@ SEARCH_TOOL: Final = ToolInfo(
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class SearchRequest:
     """What a model asks the search tool for: to search, or to read what is no tool."""
 
     queries: tuple[str, ...]
@@ -66,12 +66,12 @@ class Ask:
     read: str = ""
 
 
-def read_ask(arguments: JsonObject) -> Ask:
+def read_request(arguments: JsonObject) -> SearchRequest:
     """The arguments of the search tool, which fit its schema. No query at all means to browse."""
     query = cast("str | None", arguments.get("query"))
     queries = cast("list[str]", arguments.get("queries", []))
     limit = cast("int | None", arguments.get("limit"))
-    return Ask(
+    return SearchRequest(
         all_queries(query, queries),
         None if limit is None else int(limit),
         frozenset(cast("list[Kind]", arguments.get("kinds", []))),

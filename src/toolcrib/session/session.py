@@ -11,40 +11,17 @@ search found, and then its arguments decide; a call before it is refused.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 
-from toolcrib.execute.approval import Approver
-from toolcrib.execute.refusal import Refused
-from toolcrib.execute.tickets import ApprovalRequest
-from toolcrib.model import ConversationTokens, JsonObject, Kind, Outcome, Progress, ToolInfo
+from toolcrib.execute import ApprovalRequest, Approver, CallRefused
+from toolcrib.model import ConversationTokens, JsonObject, Kind, Outcome, ProgressHandler, ToolInfo
 from toolcrib.session.accounting import Prices, TokenEstimate, break_even
-from toolcrib.session.choose import in_turn, to_reveal
-from toolcrib.session.found import Found
+from toolcrib.session.deferred_summary import DeferStyle, note, stub
 from toolcrib.session.host import Host
-from toolcrib.session.policy import Plan
-from toolcrib.session.refusals import no_tool, unrevealed
-from toolcrib.session.result_page import page_asked
-from toolcrib.session.reveals import Reveals
-from toolcrib.session.search_tool import NAMES, SEARCH_TOOL, all_queries, read_ask
-from toolcrib.session.stub import Style, stub
-from toolcrib.session.summary import note
-
-
-@dataclass(frozen=True, slots=True)
-class Habits:
-    """How sessions behave, by the settings that docs/settings.md describes.
-
-    `keep_called`: the length of the conversation decides whether tools wait. Then what is called is
-    revealed, even while all is shown; so that it stays in sight when tools begin to wait.
-    """
-
-    style: Style = "hidden"
-    auto_reveal: bool = False
-    keep_called: bool = False
-    most_revealed: int = 8
-    reveal_tokens: int = 800
-    summary_tokens: int = 200
-    answer_tokens: int = 1_500
+from toolcrib.session.policy import DeferralPlan, SessionOptions
+from toolcrib.session.result_page import read_page_request
+from toolcrib.session.reveals import Reveals, no_tool, round_robin, to_reveal, unrevealed
+from toolcrib.session.search_result import SearchResult
+from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES, all_queries, read_request
 
 
 class Session:
@@ -57,16 +34,16 @@ class Session:
     def __init__(
         self,
         host: Host,
-        plan: Callable[[int], Plan],
+        plan: Callable[[int], DeferralPlan],
         reveals: Reveals,
         prices: Prices,
-        habits: Habits | None = None,
+        habits: SessionOptions | None = None,
     ) -> None:
         self._host = host
         self._make_plan = plan
         self._reveals = reveals
         self._prices = prices
-        self._habits = habits or Habits()
+        self._habits = habits or SessionOptions()
 
     @property
     def deferring(self) -> bool:
@@ -82,7 +59,7 @@ class Session:
         return self._search_tool(self._plan)
 
     @property
-    def style(self) -> Style:
+    def style(self) -> DeferStyle:
         """Whether deferred tools are hidden, or listed as stubs."""
         return self._habits.style
 
@@ -136,7 +113,7 @@ class Session:
         queries: Sequence[str] = (),
         limit: int | None = None,
         kinds: Iterable[Kind] = (),
-    ) -> Found:
+    ) -> SearchResult:
         """Search as this session's caller, and reveal what is found: at most 8 tools in all.
 
         `limit` is for each query. The best hit of a query and whatever it selects by name is
@@ -155,8 +132,8 @@ class Session:
         new = self._reveals.add(names) if names else ()
         shown = (*self._plan.core_tools, *self.revealed_tools())
         active = {tool.name: tool for tool in shown}
-        hits = (active.get(hit.name) for hit in in_turn(answers))
-        return Found(answers, new, tuple(tool for tool in hits if tool))
+        hits = (active.get(hit.name) for hit in round_robin(answers))
+        return SearchResult(answers, new, tuple(tool for tool in hits if tool))
 
     async def call(  # noqa: PLR0913 - what a call may have, each by its name
         self,
@@ -166,7 +143,7 @@ class Session:
         pin: str = "",
         approver: Approver | None = None,
         timeout_s: float | None = None,
-        progress: Progress | None = None,
+        progress: ProgressHandler | None = None,
         paged: bool = True,
     ) -> Outcome:
         """Call a tool as this session's caller. Never raises for what a model says.
@@ -174,18 +151,18 @@ class Session:
         `pin` is that of the definition which a person was shown, if it has to be that one. Of a
         long result the outcome is the first page, unless `paged` is False; see `Outcome.page`.
 
-        `tool_search`, also as `search_capability`, searches: its content is `Found.text`, and its
+        `tool_search`, or `search_capability`, searches. Its content is `SearchResult.text`, and its
         structured content has the names under `tools` (callable now) and `revealed` (new); with
         `read` its content is the text of a skill or an agent, or a page of a long result. A
         deferred tool that is not revealed is refused with `not_revealed`, unless the setting
         `session.auto_reveal` is on and its arguments fit: then it is revealed and called. All else
         goes to the door as it is.
         """
-        if name in NAMES:
+        if name in SEARCH_TOOL_NAMES:
             return await self._host.aside(lambda: self._searched(arguments))
         try:
             self._admit(name, arguments)
-        except Refused as refused:
+        except CallRefused as refused:
             return Outcome(error=refused.error)
         outcome = await self._host.call(
             name,
@@ -208,9 +185,9 @@ class Session:
         """
         try:
             self._revealing(name, arguments)
-        except Refused:
+        except CallRefused:
             return None
-        return None if name in NAMES else self._host.question(name, arguments)
+        return None if name in SEARCH_TOOL_NAMES else self._host.question(name, arguments)
 
     def asks(self, name: str) -> bool:
         """Whether the rules want a person's leave for calls of this tool, revealed or not.
@@ -291,12 +268,12 @@ class Session:
         )
 
     @property
-    def _plan(self) -> Plan:
+    def _plan(self) -> DeferralPlan:
         """What is deferred in the next request."""
         return self._make_plan(self._tokens.told)
 
     @property
-    def _listed_plan(self) -> Plan:
+    def _listed_plan(self) -> DeferralPlan:
         """What was deferred in the last request, to which the model replies."""
         told, listed = self._tokens
         return self._make_plan(told if listed is None else listed)
@@ -305,14 +282,14 @@ class Session:
     def _tokens(self) -> ConversationTokens:
         return self._reveals.tokens() if self._habits.keep_called else ConversationTokens()
 
-    def _list(self) -> Plan:
+    def _list(self) -> DeferralPlan:
         """The plan for the next request, which the model is shown from now on."""
         plan, known = self._plan, self._tokens
         if self._habits.keep_called and (known.listed is None or self._listed_plan is not plan):
             self._reveals.set_tokens(known._replace(listed=known.told))
         return plan
 
-    def _search_tool(self, plan: Plan) -> ToolInfo | None:
+    def _search_tool(self, plan: DeferralPlan) -> ToolInfo | None:
         holds = SEARCH_TOOL.name in self._reveals.names()
         return SEARCH_TOOL if plan.deferring or holds else None
 
@@ -325,10 +302,10 @@ class Session:
 
     def _searched(self, arguments: JsonObject | str) -> Outcome:
         try:
-            ask = read_ask(self._host.check(SEARCH_TOOL, arguments))
-        except Refused as refused:
+            ask = read_request(self._host.check(SEARCH_TOOL, arguments))
+        except CallRefused as refused:
             return Outcome(error=refused.error)
-        if page := page_asked(ask.read):
+        if page := read_page_request(ask.read):
             return self._host.result(page.handle, page=page.number, find=page.find)
         if ask.read:
             return self._host.read(ask.read)
@@ -369,5 +346,5 @@ class Session:
             raise refused
         try:
             self._host.check(tool, arguments)
-        except Refused:
+        except CallRefused:
             raise refused from None

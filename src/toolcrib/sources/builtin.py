@@ -13,11 +13,11 @@ from pydantic import TypeAdapter
 from toolcrib.errors import BadArguments, DeclarationError, NameTaken, UnknownTool
 from toolcrib.model import (
     Call,
+    CallContext,
     CallError,
     Json,
     NamedBy,
     Outcome,
-    Running,
     SourceKind,
     State,
     ToolInfo,
@@ -137,7 +137,7 @@ class BuiltinSource:
         self._function(name)
         return "ready"
 
-    async def call(self, call: Call, running: Running) -> Outcome:
+    async def call(self, call: Call, running: CallContext) -> Outcome:
         """Run one function: on the loop if it is async, else in a thread, so that it may wait.
 
         A thread cannot be stopped: at the deadline, or when it is cancelled, nobody waits any more.
@@ -169,7 +169,7 @@ class BuiltinSource:
         return self._functions[name]
 
 
-async def _outcome(run: Callable[[], object], running: Running) -> Outcome:
+async def _outcome(run: Callable[[], object], running: CallContext) -> Outcome:
     limit = asyncio.timeout(left_s(running))
     try:
         async with limit:

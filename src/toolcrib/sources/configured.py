@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from toolcrib.config import Settings
 from toolcrib.errors import ToolcribError
+from toolcrib.settings import Settings
 from toolcrib.sources.agents import AgentSource
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare

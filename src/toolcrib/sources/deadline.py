@@ -2,7 +2,7 @@
 
 import time
 
-from toolcrib.model import CallError, Running
+from toolcrib.model import CallContext, CallError
 
 LATE = CallError(
     "deadline",
@@ -13,6 +13,6 @@ LATE = CallError(
 )
 
 
-def left_s(running: Running) -> float:
+def left_s(running: CallContext) -> float:
     """The seconds until the deadline, never below zero."""
     return max(0.0, running.deadline - time.monotonic())

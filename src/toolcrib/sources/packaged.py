@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from toolcrib.config import Settings
-from toolcrib.model import Asked, Call, Json, Outcome, Running, ToolInfo
+from toolcrib.model import Call, CallContext, InputRequest, Json, Outcome, ToolInfo
+from toolcrib.settings import Settings
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
 from toolcrib.sources.function import Function
@@ -16,7 +16,7 @@ from toolcrib.tools.own import Own
 from toolcrib.tools.roots import ADD_IT, Roots, is_file_tool, working_in
 
 MOST_ROOTS = 100
-_ASKED: Mapping[str, Asked] = {"roots": Asked("roots/list", {})}
+_ASKED: Mapping[str, InputRequest] = {"roots": InputRequest("roots/list", {})}
 _SAY_ROOTS = f"the client can declare roots, or {ADD_IT}"
 
 
@@ -32,21 +32,21 @@ class PackagedSource(BuiltinSource):
     """Runs our own tools; one that is given paths has the roots of its caller.
 
     They are the folders of the setting `file_roots`. Where that names none, they are what
-    `Running.roots` says: the working folder, what the client declares, or nothing at all.
+    `CallContext.roots` says: the working folder, what the client declares, or nothing at all.
     """
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._settings = settings
 
-    async def call(self, call: Call, running: Running) -> Outcome:
+    async def call(self, call: Call, running: CallContext) -> Outcome:
         """As every function; see `BuiltinSource.call`."""
         if not is_file_tool(self._function(call.name).run):
             return await super().call(call, running)
         with working_in(await self._roots(running)):
             return await super().call(call, running)
 
-    async def _roots(self, running: Running) -> Roots:
+    async def _roots(self, running: CallContext) -> Roots:
         own = Own.of(self._settings)
         if self._settings.file_roots:
             return Roots(self._settings.file_roots, own)

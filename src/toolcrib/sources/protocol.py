@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-from toolcrib.model import Call, Capability, Outcome, Running, SourceKind, State
+from toolcrib.model import Call, CallContext, Capability, Outcome, SourceKind, State
 
 
 class Source(Protocol):
@@ -39,7 +39,7 @@ class Source(Protocol):
         """
         ...
 
-    async def call(self, call: Call, running: Running) -> Outcome:
+    async def call(self, call: Call, running: CallContext) -> Outcome:
         """Run the tool of the source's own name `call.name`, and be done by the deadline.
 
         A source that pins its tools does not run one that has another pin than `call.pin`.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from toolcrib.model import Ask, Asked, JsonObject
+from toolcrib.model import InputHandler, InputRequest, JsonObject
 
 REPLY_S = 300.0
 MOST_QUESTIONS = 20
@@ -28,7 +28,7 @@ class Waiting:
     Questions are asked on one loop; `pause` may be entered on any thread.
     """
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: InputHandler) -> None:
         self._ask = ask
         self._asked = 0
         self._open: set[asyncio.Future[Mapping[str, JsonObject]]] = set()
@@ -40,7 +40,7 @@ class Waiting:
     def spent_s(self) -> float:
         return self._before_s + (time.monotonic() - self._since if self._pauses else 0.0)
 
-    async def ask(self, asked: Mapping[str, Asked]) -> Mapping[str, JsonObject]:
+    async def ask(self, asked: Mapping[str, InputRequest]) -> Mapping[str, JsonObject]:
         """The replies. Nothing if nobody replies in time, or after too many questions."""
         self._asked += 1
         if self._asked > MOST_QUESTIONS:

@@ -1,0 +1,108 @@
+"""The store: what lasts longer than a process, in SQLite files.
+
+    catalog.db    `catalog_file`  the index, cached vectors, reveals, use; can be made again
+    decisions.db  `decisions`     which definitions were approved or rejected; sealed
+    tickets.db    `tickets`       calls that wait for approval, or have it
+    audit.db      `audit`         the log of calls
+    vectors.db    `vector_file`   cached vectors of whoever has no catalog file
+
+`SqliteStore` is the catalog file. Others know it by the protocols of `protocol`: a `VectorCache`,
+a `UseStore`, a `RevealStore`. `embeddings`, `reveals` and `uses` are its tables, and `connections`
+its readers and its one writer. The index writes its own tables through `SqliteStore.write`.
+
+`Decisions` cannot be made again, so it has a file of its own. `seals` shows whether another hand
+has changed it: what a broken seal covers approves nothing. The rows are in `decision_rows`. Only
+`toolcrib.review` writes the operator's verdicts.
+
+`database` is what all files share: how one is made, opened and brought up to date, and what to do
+when the disk is full or a file is damaged. `file_clock` counts time where the wall clock may jump.
+
+Everything here raises `StoreError` when a file cannot be read or written. The names are many
+because each file has its rows; whoever needs one file needs a few of them.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.store.audit import AuditFile, AuditRow, CallFilter, Retention
+    from toolcrib.store.catalog_file import (
+        OLDEST_SQLITE,
+        SqliteStore,
+        catalog_condition,
+        sqlite_version,
+    )
+    from toolcrib.store.decision_rows import Decision
+    from toolcrib.store.decisions import Decisions, ToolDecisions, prepare_decisions
+    from toolcrib.store.embeddings import vector_bytes
+    from toolcrib.store.protocol import RevealStore, Store, UseStore, VectorCache
+    from toolcrib.store.reveals import StoredReveals
+    from toolcrib.store.tickets import TICKET_S, TicketBinding, TicketFile, TicketRow
+    from toolcrib.store.uses import (
+        MOST_LESSONS,
+        MOST_PAIRS,
+        NEVER,
+        Lesson,
+        LessonKey,
+        Pair,
+        UseRecord,
+    )
+    from toolcrib.store.vector_file import VectorFile
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "audit": ("AuditFile", "AuditRow", "CallFilter", "Retention"),
+            "catalog_file": ("OLDEST_SQLITE", "SqliteStore", "catalog_condition", "sqlite_version"),
+            "decision_rows": ("Decision",),
+            "decisions": ("Decisions", "ToolDecisions", "prepare_decisions"),
+            "embeddings": ("vector_bytes",),
+            "protocol": ("RevealStore", "Store", "UseStore", "VectorCache"),
+            "reveals": ("StoredReveals",),
+            "tickets": ("TICKET_S", "TicketBinding", "TicketFile", "TicketRow"),
+            "uses": (
+                "MOST_LESSONS",
+                "MOST_PAIRS",
+                "NEVER",
+                "Lesson",
+                "LessonKey",
+                "Pair",
+                "UseRecord",
+            ),
+            "vector_file": ("VectorFile",),
+        },
+    )
+
+__all__ = [
+    "MOST_LESSONS",
+    "MOST_PAIRS",
+    "NEVER",
+    "OLDEST_SQLITE",
+    "TICKET_S",
+    "AuditFile",
+    "AuditRow",
+    "CallFilter",
+    "Decision",
+    "Decisions",
+    "Lesson",
+    "LessonKey",
+    "Pair",
+    "Retention",
+    "RevealStore",
+    "SqliteStore",
+    "Store",
+    "StoredReveals",
+    "TicketBinding",
+    "TicketFile",
+    "TicketRow",
+    "ToolDecisions",
+    "UseRecord",
+    "UseStore",
+    "VectorCache",
+    "VectorFile",
+    "catalog_condition",
+    "prepare_decisions",
+    "sqlite_version",
+    "vector_bytes",
+]

@@ -11,11 +11,9 @@ from typing import NamedTuple
 
 import apsw
 
-from toolcrib.store import elapsed
-from toolcrib.store.elapsed import Moment
-from toolcrib.store.faults import DAMAGE, explained, set_aside
-from toolcrib.store.private import open_private
-from toolcrib.store.transaction import transaction
+from toolcrib.store import file_clock
+from toolcrib.store.database import DAMAGE, explained_faults, open_private, set_aside, transaction
+from toolcrib.store.file_clock import ClockReading
 
 _TABLE = """
     CREATE TABLE IF NOT EXISTS call (
@@ -56,7 +54,7 @@ class AuditRow(NamedTuple):
     source: str = ""
 
 
-class Which(NamedTuple):
+class CallFilter(NamedTuple):
     """Which calls are wanted: those of one source, those that did not end well.
 
     `stem` is how names from that source begin, for calls of names that no tool of it has.
@@ -84,14 +82,14 @@ class AuditFile:
         self,
         path: Path,
         retention: Retention | None = None,
-        clock: Callable[[], Moment] = elapsed.now,
+        clock: Callable[[], ClockReading] = file_clock.read_clock,
     ) -> None:
         """Opened, and made if it is not there. One that is damaged is set aside."""
         self._path = path
         self._retention = retention or Retention()
         self._clock = clock
         self._turn = Lock()
-        with explained(self._path):
+        with explained_faults(self._path):
             try:
                 self._db = open_private(path, _prepare)
             except DAMAGE:
@@ -103,10 +101,10 @@ class AuditFile:
         columns = (*AuditRow._fields, "seen")
         marks = ", ".join("?" * len(columns))
         sql = f"INSERT INTO call ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - our own names
-        with self._turn, explained(self._path), transaction(self._db):
+        with self._turn, explained_faults(self._path), transaction(self._db):
             seen = self._passed()
             self._db.executemany(sql, [(*row, seen) for row in rows])
-            oldest = seen - self._retention.days * elapsed.DAY_S
+            oldest = seen - self._retention.days * file_clock.DAY_S
             self._db.execute("DELETE FROM call WHERE seen < ?", (oldest,))
             last = "SELECT max(id) FROM call"
             sql = f"DELETE FROM call WHERE id <= ({last}) - ?"  # noqa: S608 - no word of others
@@ -116,22 +114,22 @@ class AuditFile:
         """The time by the count of the file, which begins with the newest row that it has."""
         moment = self._clock()
         newest = self._db.execute("SELECT max(seen) FROM call").get
-        return elapsed.advance(self._db, moment, first=newest or moment.wall)
+        return file_clock.advance(self._db, moment, first=newest or moment.wall)
 
-    def newest(self, limit: int, which: Which | None = None) -> Sequence[AuditRow]:
+    def newest(self, limit: int, which: CallFilter | None = None) -> Sequence[AuditRow]:
         """The last calls, the latest first."""
-        return [row for _, row in self._select(0, limit, which or Which())]
+        return [row for _, row in self._select(0, limit, which or CallFilter())]
 
-    def after(self, id: int, limit: int, which: Which | None = None) -> Mapping[int, AuditRow]:
+    def after(self, id: int, limit: int, which: CallFilter | None = None) -> Mapping[int, AuditRow]:
         """The last calls since that id, by their ids, the latest last; ids only ever grow."""
-        return dict(reversed(self._select(id, limit, which or Which())))
+        return dict(reversed(self._select(id, limit, which or CallFilter())))
 
-    def _select(self, after: int, limit: int, which: Which) -> list[tuple[int, AuditRow]]:
+    def _select(self, after: int, limit: int, which: CallFilter) -> list[tuple[int, AuditRow]]:
         fields = ", ".join(AuditRow._fields)
         where = f"id > ?4 AND {_WHICH}"
         sql = f"SELECT id, {fields} FROM call WHERE {where} ORDER BY id DESC LIMIT ?5"  # noqa: S608 - our own names
         wanted = (*which, after, limit)
-        with self._turn, explained(self._path):
+        with self._turn, explained_faults(self._path):
             return [(id, AuditRow(*row)) for id, *row in self._db.execute(sql, wanted).fetchall()]
 
     def close(self) -> None:
@@ -145,7 +143,7 @@ def _prepare(db: apsw.Connection) -> None:
     db.pragma("synchronous", "normal")
     with transaction(db):
         db.execute(_TABLE)
-        db.execute(elapsed.TABLE)
+        db.execute(file_clock.TABLE)
         columns = [name for _, name, *_ in db.execute("PRAGMA table_info(call)")]
         if "seen" not in columns:
             db.execute(_WITHOUT_SEEN)

@@ -15,9 +15,7 @@ import apsw
 import sqlite_vec
 
 from toolcrib.errors import StoreError
-from toolcrib.store.migrations import migrate
-from toolcrib.store.private import BUSY_MS
-from toolcrib.store.transaction import transaction
+from toolcrib.store.database import BUSY_MS, migrate, transaction
 
 
 class Connections(Protocol):

@@ -1,8 +1,17 @@
-"""The rows of the file of decisions, and its tables. Only `Decisions` reads and writes them."""
+"""The rows of the file of decisions, and its tables. Only `Decisions` reads and writes them.
 
+Before they were sealed, decisions were filed by name alone, each row with a MAC of its own:
+`adopt_former` files those under the configurations that they were made for.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import apsw
+
+from toolcrib.text.canonical import canonical
 
 APPLICATION = 0x746F6F64  # "tood"
 MIGRATIONS = (
@@ -61,7 +70,7 @@ def entry_of(db: apsw.Connection, source: str) -> str | None:
     return db.execute("SELECT entry FROM configuration WHERE source = ?", (source,)).get
 
 
-def sealed(db: apsw.Connection, source: str) -> list[object]:
+def sealed_rows(db: apsw.Connection, source: str) -> list[object]:
     """All that the seal of a source covers."""
     entry = entry_of(db, source)
     return [*rows_of(db, source), *([["configuration", entry]] if entry is not None else [])]
@@ -70,3 +79,45 @@ def sealed(db: apsw.Connection, source: str) -> list[object]:
 def is_filed(db: apsw.Connection, source: str) -> bool:
     """Whether there is something about just this source."""
     return bool(db.execute("SELECT EXISTS (SELECT 1 FROM source WHERE id = ?)", (source,)).get)
+
+
+# Decisions as they were kept before they were sealed: each row with a MAC, filed by name alone.
+
+
+class FormerDecisions(NamedTuple):
+    """The sources that were taken over, and whether first sight was trusted."""
+
+    sources: tuple[str, ...]
+    trusted: bool
+
+
+def adopt_former(db: apsw.Connection, key: bytes) -> FormerDecisions:
+    """File the rows of before under the configurations that they were made for.
+
+    Of a server with a row that was altered none counts, and it is known all the same.
+    """
+    former = db.execute("SELECT * FROM former_decision").fetchall()
+    altered = {row[0] for row in former if not _is_former_whole(row, key)}
+    filed = [(_former_source(row), *row[1:-1]) for row in former if row[0] not in altered]
+    db.executemany("INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?, ?, ?, ?)", filed)
+    trust = db.execute("SELECT * FROM former_first_sight").fetchall()
+    trusted = trust == [(1, _former_mac(["first_sight", 1], key))] or not (trust or former)
+    db.execute("DROP TABLE former_decision; DROP TABLE former_first_sight")
+    known = dict.fromkeys([row[0] for row in filed] + [f"{each}#altered" for each in altered])
+    return FormerDecisions(tuple(known), trusted)
+
+
+def _is_former_whole(row: Sequence[object], key: bytes) -> bool:
+    try:
+        return row[-1] == _former_mac(row[:-1], key) and bool(_former_source(row))
+    except (TypeError, ValueError, LookupError, RecursionError):
+        return False
+
+
+def _former_source(row: Sequence[object]) -> str:
+    """Under its server as that was configured. Raises what the parser raises, `LookupError`."""
+    return f"{row[0]}#{json.loads(str(row[6]))['config_hash']}"
+
+
+def _former_mac(values: Sequence[object], key: bytes) -> bytes:
+    return hashlib.blake2b(canonical(list(values)).encode(), key=key).digest()

@@ -17,22 +17,27 @@ from typing import NamedTuple
 import apsw
 
 from toolcrib.errors import StoreError
+from toolcrib.store.database import (
+    DAMAGE,
+    FAULTS,
+    explain_fault,
+    migrate,
+    open_private,
+    set_aside,
+    transaction,
+)
 from toolcrib.store.decision_rows import (
     APPLICATION,
     COLUMNS,
     MIGRATIONS,
     Decision,
+    adopt_former,
     entry_of,
     is_filed,
     rows_of,
-    sealed,
+    sealed_rows,
 )
-from toolcrib.store.faults import DAMAGE, FAULTS, explain, set_aside
-from toolcrib.store.former_decisions import adopt
-from toolcrib.store.migrations import migrate
-from toolcrib.store.private import open_private
 from toolcrib.store.seals import Seals
-from toolcrib.store.transaction import transaction
 
 DAY_S = 24 * 60 * 60.0
 KEPT_S = 180 * DAY_S
@@ -41,7 +46,7 @@ SPARE_PAGES = 256
 """So many free pages are given back to the disk."""
 
 
-class Decided(NamedTuple):
+class ToolDecisions(NamedTuple):
     """What there is about one tool."""
 
     approved: Decision | None = None
@@ -85,14 +90,14 @@ class Decisions:
         with self._turn, self._explained():
             return int(self._db.pragma("data_version")), self._written
 
-    def of(self, source: str) -> Mapping[str, Decided]:
+    def of(self, source: str) -> Mapping[str, ToolDecisions]:
         """What was decided about the tools of a source, by their own names."""
-        found: dict[str, Decided] = {}
+        found: dict[str, ToolDecisions] = {}
         with self._reading() as db:
             self._check(db, source)
             rows = rows_of(db, source)
         for row in rows:
-            known = found.get(row.name, Decided())
+            known = found.get(row.name, ToolDecisions())
             found[row.name] = known._replace(**{row.verdict: row})
         return found
 
@@ -104,7 +109,7 @@ class Decisions:
         found: dict[str, Decision] = {}
         with self._reading() as db:
             for other in self._others(db, source):
-                if not self._seals.broken_at(db, other, sealed(db, other)):
+                if not self._seals.broken_at(db, other, sealed_rows(db, other)):
                     found |= {row.name: row for row in rows_of(db, other) if _is_newer(row, found)}
         return found
 
@@ -119,7 +124,7 @@ class Decisions:
         found: tuple[float, str | None] = 0.0, None
         with self._reading() as db:
             for other in self._others(db, source):
-                if not self._seals.broken_at(db, other, sealed(db, other)):
+                if not self._seals.broken_at(db, other, sealed_rows(db, other)):
                     at = [row.at for row in rows_of(db, other) if row.verdict == "approved"]
                     found = max(found, (max(at, default=-1.0), entry_of(db, other)), key=_when)
         return found[1]
@@ -200,7 +205,7 @@ class Decisions:
         and if the whole is broken those of all, and with them the trust at first sight.
         """
         with self._writing(mends=True) as db:
-            if source and self._seals.broken_at(db, source, sealed(db, source)):
+            if source and self._seals.broken_at(db, source, sealed_rows(db, source)):
                 db.execute("DELETE FROM decision WHERE source = ?", (source,))
                 db.execute("DELETE FROM configuration WHERE source = ?", (source,))
             yield db
@@ -224,7 +229,7 @@ class Decisions:
                 return
             if self._seals.was_counted:
                 return  # it was sealed once, and is no more
-            former = adopt(self._db, self._key)
+            former = adopt_former(self._db, self._key)
             self._seals.begin(self._db, first_sight=trusted and former.trusted)
             for source in former.sources:
                 self._seal(self._db, source)
@@ -257,12 +262,12 @@ class Decisions:
 
     def _check(self, db: apsw.Connection, source: str) -> None:
         """Raises `StoreError` if the source, or the whole, is under a broken seal."""
-        told = self._seals.broken(db) or self._seals.broken_at(db, source, sealed(db, source))
+        told = self._seals.broken(db) or self._seals.broken_at(db, source, sealed_rows(db, source))
         if told:
             raise StoreError(told)
 
     def _seal(self, db: apsw.Connection, source: str) -> None:
-        self._seals.seal(db, source, sealed(db, source))
+        self._seals.seal(db, source, sealed_rows(db, source))
 
     def _is_known(self, db: apsw.Connection, source: str) -> bool:
         return is_filed(db, source) or bool(self._others(db, source))
@@ -305,17 +310,17 @@ class Decisions:
             told = "is damaged, so nothing is approved; start again, then run `toolcrib review`"
             raise StoreError(f"{self._path} {told}") from error
         except (*FAULTS, OSError) as error:
-            raise StoreError(explain(self._path, error)) from error
+            raise StoreError(explain_fault(self._path, error)) from error
 
 
-def prepare(path: Path) -> None:
+def prepare_decisions(path: Path) -> None:
     """Make the file, if there is none. Raises `StoreError`."""
     try:
         open_private(path, _prepare).close()
     except DAMAGE:
         return  # whoever opens it sets it aside
     except (*FAULTS, OSError) as error:
-        raise StoreError(explain(path, error)) from error
+        raise StoreError(explain_fault(path, error)) from error
 
 
 def _prepare(db: apsw.Connection) -> None:

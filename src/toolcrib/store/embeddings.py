@@ -23,7 +23,7 @@ def keep(db: apsw.Connection, model: str, vectors: Mapping[bytes, NDArray[np.flo
     """All of them, in place of what was there."""
     db.executemany(
         "INSERT OR REPLACE INTO embedding VALUES (?, ?, ?)",
-        ((model, text_hash, stored(vector)) for text_hash, vector in vectors.items()),
+        ((model, text_hash, vector_bytes(vector)) for text_hash, vector in vectors.items()),
     )
 
 
@@ -38,6 +38,6 @@ def forget(db: apsw.Connection) -> None:
     db.execute("DELETE FROM embedding")
 
 
-def stored(vector: Sequence[float] | NDArray[np.float32]) -> bytes:
+def vector_bytes(vector: Sequence[float] | NDArray[np.float32]) -> bytes:
     """A vector as it lies in the file."""
     return np.asarray(vector, STORED).tobytes()

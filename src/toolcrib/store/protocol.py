@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.model import ConversationTokens
-from toolcrib.store.uses import Used
+from toolcrib.store.uses import UseRecord
 
 
 class VectorCache(Protocol):
@@ -33,11 +33,11 @@ class UseStore(Protocol):
     Everything here raises `StoreError` when the place behind it cannot be read or written.
     """
 
-    def used(self) -> Used:
+    def used(self) -> UseRecord:
         """All that is kept."""
         ...
 
-    def keep_used(self, more: Used, *, half_life_days: float) -> None:
+    def keep_used(self, more: UseRecord, *, half_life_days: float) -> None:
         """Add pairs to the counts and lessons to their likes, all of them or none.
 
         Bounded: of too many the rarest and the lightest go.

@@ -19,7 +19,7 @@ FRESH = MOST_SESSIONS // 4
 does not wait for whoever writes."""
 
 
-class Row(NamedTuple):
+class RevealRow(NamedTuple):
     """What is kept of a session."""
 
     names: tuple[str, ...]
@@ -27,7 +27,7 @@ class Row(NamedTuple):
     tokens: ConversationTokens = ConversationTokens()
 
 
-class KeptReveals:
+class StoredReveals:
     """The reveals of one session of one caller: as long as the store lasts."""
 
     def __init__(self, store: RevealStore, caller: str, session: str) -> None:
@@ -57,7 +57,7 @@ class KeptReveals:
         self._store.set_conversation_tokens(*self._of, tokens)
 
 
-def read(db: apsw.Connection, caller: str, session: str) -> Row:
+def read(db: apsw.Connection, caller: str, session: str) -> RevealRow:
     """What a session has revealed; one that is not known has revealed nothing."""
     sql = (
         "SELECT names, used > (SELECT max(used) FROM reveals) - ?, tokens, listed"
@@ -65,8 +65,8 @@ def read(db: apsw.Connection, caller: str, session: str) -> Row:
     )
     for names, is_fresh, tokens, listed in db.execute(sql, (FRESH, caller, session)):
         length = ConversationTokens(int(tokens), listed)
-        return Row(tuple(json.loads(names)), bool(is_fresh), length)
-    return Row((), is_fresh=True)
+        return RevealRow(tuple(json.loads(names)), bool(is_fresh), length)
+    return RevealRow((), is_fresh=True)
 
 
 def write(

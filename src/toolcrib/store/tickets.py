@@ -17,10 +17,14 @@ from typing import NamedTuple
 
 import apsw
 
-from toolcrib.store.faults import DAMAGE, explained, set_aside
-from toolcrib.store.migrations import migrate
-from toolcrib.store.private import open_private
-from toolcrib.store.transaction import transaction
+from toolcrib.store.database import (
+    DAMAGE,
+    explained_faults,
+    migrate,
+    open_private,
+    set_aside,
+    transaction,
+)
 from toolcrib.text.canonical import canonical
 
 TICKET_S = 300.0
@@ -51,7 +55,7 @@ _OLDEST_OF_MOST = """
 _LASTS = "expires > ?1 AND expires <= ?1 + ?2"
 
 
-class Binding(NamedTuple):
+class TicketBinding(NamedTuple):
     """What makes it this call and no other: who calls, the pin of the tool, a hash of the rest."""
 
     caller: str
@@ -81,14 +85,14 @@ class TicketFile:
         self._key = key
         self._clock = clock
         self._turn = Lock()
-        with explained(self._path):
+        with explained_faults(self._path):
             try:
                 self._db = _opened(path)
             except DAMAGE:
                 set_aside(path)
                 self._db = _opened(path)
 
-    def ask(self, binding: Binding, request: str) -> TicketRow:
+    def ask(self, binding: TicketBinding, request: str) -> TicketRow:
         """The ticket that a call waits for: the one it has, or a new one."""
         with self._writing() as db:
             new = secrets.token_hex(8), *binding, self._clock() + TICKET_S, request
@@ -99,13 +103,13 @@ class TicketFile:
             sql = "SELECT id, expires, request FROM ticket WHERE (caller, pin, digest) = (?, ?, ?)"
             return TicketRow(*db.execute(sql, binding).get)
 
-    def spend(self, binding: Binding) -> bool:
+    def spend(self, binding: TicketBinding) -> bool:
         """Whether this call was approved; if so, that approval is gone now."""
         sql = (
             f"DELETE FROM ticket WHERE (caller, pin, digest) = (?3, ?4, ?5) AND {_LASTS}"  # noqa: S608 - our own names
             " AND leave IS NOT NULL RETURNING id, expires, leave"
         )
-        with self._turn, explained(self._path):
+        with self._turn, explained_faults(self._path):
             rows = self._db.execute(sql, (self._clock(), TICKET_S, *binding)).fetchall()
         return any(
             isinstance(leave, bytes)
@@ -116,7 +120,7 @@ class TicketFile:
     def waiting(self) -> Sequence[TicketRow]:
         """The tickets that nobody has decided on, oldest first."""
         sql = f"SELECT id, expires, request FROM ticket WHERE leave IS NULL AND {_LASTS}"  # noqa: S608 - our own names
-        with self._turn, explained(self._path):
+        with self._turn, explained_faults(self._path):
             rows = self._db.execute(f"{sql} ORDER BY number", (self._clock(), TICKET_S))
             return [TicketRow(*row) for row in rows]
 
@@ -126,7 +130,7 @@ class TicketFile:
             sql = "SELECT expires, caller, pin, digest FROM ticket WHERE id = ? AND leave IS NULL"
             rows = db.execute(sql, (id,)).fetchall()
             for expires, *binding in rows:
-                leave = self._leave(id, expires, Binding(*binding))
+                leave = self._leave(id, expires, TicketBinding(*binding))
                 db.execute("UPDATE ticket SET leave = ? WHERE id = ?", (leave, id))
             return bool(rows)
 
@@ -154,14 +158,14 @@ class TicketFile:
         while db.execute("SELECT count(*) FROM ticket WHERE leave IS NULL").get > MOST:
             db.execute(_OLDEST_OF_MOST)
 
-    def _leave(self, id: str, expires: float, binding: Binding) -> bytes:
+    def _leave(self, id: str, expires: float, binding: TicketBinding) -> bytes:
         text = canonical([id, repr(expires), *binding])
         return hashlib.blake2b(text.encode(), key=self._key).digest()
 
     @contextmanager
     def _writing(self) -> Generator[apsw.Connection]:
         """One transaction on what has not expired."""
-        with self._turn, explained(self._path), transaction(self._db):
+        with self._turn, explained_faults(self._path), transaction(self._db):
             gone = f"DELETE FROM ticket WHERE NOT ({_LASTS})"  # noqa: S608 - our own names
             self._db.execute(gone, (self._clock(), TICKET_S))
             yield self._db

@@ -53,7 +53,7 @@ NEVER = Lesson(0, 0.0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class UseRecord:
     """Pairs with their counts, and lessons. `key` is what words are hashed with."""
 
     pairs: Mapping[Pair, int] = field(default_factory=dict[Pair, int])
@@ -61,11 +61,11 @@ class Used:
     key: bytes = b""
 
 
-def read(db: apsw.Connection) -> Used:
+def read(db: apsw.Connection) -> UseRecord:
     """All that is kept, the pairs in the order in which they were first recorded."""
     counted = db.execute("SELECT before, after, count FROM use_pair ORDER BY id")
     learned = db.execute("SELECT profile, word, tool, uses, weight, day FROM use_lesson")
-    return Used(
+    return UseRecord(
         {Pair(before, after): count for before, after, count in counted},
         {
             LessonKey(profile, word, tool): Lesson(uses, weight, day)
@@ -75,7 +75,7 @@ def read(db: apsw.Connection) -> Used:
     )
 
 
-def add(db: apsw.Connection, more: Used, half_life_days: float) -> None:
+def add(db: apsw.Connection, more: UseRecord, half_life_days: float) -> None:
     """Add to what is kept; of too many the rarest pairs and the lightest lessons go."""
     _add_pairs(db, more.pairs)
     _add_lessons(db, more.lessons, half_life_days)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.errors import StoreError
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store.catalog_file import SqliteStore
 
 MOST_BYTES = 256 * 1024 * 1024
 """Above it the file is emptied before more is kept: some 150,000 vectors of the bundled model."""

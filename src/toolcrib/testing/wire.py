@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, cast
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.session.search_tool import NAME
+from toolcrib.session import SEARCH_TOOL_NAME
 from toolcrib.testing.script import CallTool, Search, Step
 
 PROXY = "call_tool"
@@ -52,10 +52,10 @@ def call_of(step: Search | CallTool, seen: Mapping[str, str]) -> CallTool:
     Where a tool is not listed but the proxy tool is, the model goes through that.
     """
     if isinstance(step, Search):
-        step = CallTool(NAME, {"query": step.query})
+        step = CallTool(SEARCH_TOOL_NAME, {"query": step.query})
     if step.name in seen or step.guess:
         return step
-    if PROXY in seen and step.name != NAME:
+    if PROXY in seen and step.name != SEARCH_TOOL_NAME:
         inner: Json = step.arguments if isinstance(step.arguments, str) else {**step.arguments}
         return CallTool(PROXY, {"name": step.name, "arguments": inner})
     raise Refusal(f"the scripted model cannot call {step.name!r}: it sees {', '.join(seen)}")

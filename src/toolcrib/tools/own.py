@@ -6,8 +6,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path, user_data_path
 
-from toolcrib.config import Settings, config_folder
 from toolcrib.run_folder import run_folders
+from toolcrib.settings import Settings, config_folder
 
 
 @dataclass(frozen=True, slots=True)

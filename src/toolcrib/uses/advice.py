@@ -1,28 +1,76 @@
-"""What use has to say to one search, and one search to use."""
+"""What use tells one search, and what one search tells use.
+
+Of a query only hashes of its content words are kept, by the rights of whoever asked: nobody learns
+from those who may see more.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import lru_cache
+from hashlib import blake2b
+from typing import cast
 
 from toolcrib.model import Answer, Entry
-from toolcrib.pool.entry_memory import OfEntries
-from toolcrib.pool.pool import Pool
+from toolcrib.pool import EntryCache, Pool
 from toolcrib.search.filters import Scope
-from toolcrib.uses.hints import Hints
-from toolcrib.uses.links import Links, declared_links
-from toolcrib.uses.uses import Uses
-from toolcrib.uses.words import content_words, profile_of
+from toolcrib.search.parse import Free, parse
+from toolcrib.search.rewrite import plain
+from toolcrib.text.stopwords import ENGLISH
+from toolcrib.text.words import is_unspaced, roots, terms, words
+from toolcrib.uses.counts import HASH_BYTES
+from toolcrib.uses.hints import Links, UseHints, declared_links
+from toolcrib.uses.history import UseHistory
+
+# What is kept of a query: hashes of its telling words, by the profile of who asked.
+
+MOST_WORDS = 16
+NO_RIGHTS = frozenset({"bound"})
+"""What a scope says that grants nothing and takes nothing: what its caller has already."""
 
 
-class Advice:
+def content_words(query: str) -> Sequence[str]:
+    """The telling words of a free text: stems, or pairs of characters; each once, in order.
+
+    Stop words are left out, and whatever has a digit in it: numbers, dates, ids. A query of any
+    other form has none.
+    """
+    form = parse(query)
+    some = words(plain(form.text)) if isinstance(form, Free) else []
+    kept = [each for each in some if each not in ENGLISH and not any(map(str.isdigit, each))]
+    spelt = [one for each in kept for one in (terms if is_unspaced(each) else roots)([each])]
+    return list(dict.fromkeys(spelt))[:MOST_WORDS]
+
+
+@lru_cache(maxsize=256)
+def rights_hash(scope: Scope) -> bytes:
+    """The profile of callers with these rights, as a hash: equal only for equal rights.
+
+    Every field of the scope counts, one that is added later too, but for those that are no rights.
+    """
+    rights = [
+        (field.name, _in_order(getattr(scope, field.name)))
+        for field in fields(scope)
+        if field.name not in NO_RIGHTS
+    ]
+    return blake2b(repr(rights).encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
+
+
+def _in_order(value: object) -> object:
+    """A value of a scope, in one order."""
+    return sorted(cast("frozenset[str]", value)) if isinstance(value, frozenset) else value
+
+
+class UseAdvice:
     """Use and declared links, by the names of a pool.
 
     `boost` is the largest share by which a lesson raises a score; 0 means that nothing is learned.
     """
 
-    def __init__(self, uses: Uses, pool: Pool, *, boost: float) -> None:
+    def __init__(self, uses: UseHistory, pool: Pool, *, boost: float) -> None:
         self._uses = uses
         self._pool = pool
         self._boost = boost
-        self._linked = OfEntries[None, Links]()
+        self._linked = EntryCache[None, Links]()
 
     def often_with(self, entries: Mapping[str, Entry]) -> Callable[[str], Sequence[str]]:
         """What tells of an entry what it is often used with, the most often first."""
@@ -32,16 +80,16 @@ class Advice:
         """By what share earlier use raises the score of which tools for this query."""
         if not self._boost:
             return {}
-        shares = self._uses.shares(profile_of(scope), content_words(text))
+        shares = self._uses.shares(rights_hash(scope), content_words(text))
         return {name: share * self._boost for name, share in shares.items()}
 
     def answered(self, answer: Answer, caller: str, scope: Scope) -> None:
         """A search was answered, and may lead to a call."""
         if self._boost:
             found = [hit.name for hit in answer]
-            self._uses.searched(caller, profile_of(scope), content_words(answer.query), found)
+            self._uses.searched(caller, rights_hash(scope), content_words(answer.query), found)
 
-    def hints(self, name: str) -> Hints:
+    def hints(self, name: str) -> UseHints:
         """All that is known of what an entry is used with. Raises `StoreError`."""
         return self._uses.hints(name, self._links(self._pool.entries))
 

@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from toolcrib.store.uses import LessonKey, Pair
+from toolcrib.store import LessonKey, Pair
 
 PAUSE_S = 600.0
 CALLS_BACK = 3
 SEARCHES_BACK = 3
-MOST_TOLD = 5
+MOST_OF_ONE_PAIR = 5
 """How often one conversation counts for one pair: a loop does not drown the others."""
-MOST_PAIRS_TOLD = 500
+MOST_PAIRS_OF_ONE = 500
 MOST_CONVERSATIONS = 1_000
 
 
-class Searched(NamedTuple):
+class RecentSearch(NamedTuple):
     """A search that may lead to a call: who asked it, its words, and what it found."""
 
     profile: bytes
@@ -33,7 +33,7 @@ def _calls() -> deque[str]:
     return deque(maxlen=CALLS_BACK)
 
 
-def _searches() -> deque[Searched]:
+def _searches() -> deque[RecentSearch]:
     return deque(maxlen=SEARCHES_BACK)
 
 
@@ -43,7 +43,7 @@ class Conversation:
 
     last_s: float
     calls: deque[str] = field(default_factory=_calls)
-    searches: deque[Searched] = field(default_factory=_searches)
+    searches: deque[RecentSearch] = field(default_factory=_searches)
     pairs: Counter[Pair] = field(default_factory=Counter[Pair])
     lessons: set[LessonKey] = field(default_factory=set[LessonKey])
 
@@ -65,7 +65,7 @@ class Conversation:
 
     def _may_tell(self, pair: Pair) -> bool:
         told = self.pairs.get(pair, 0)
-        return told < MOST_TOLD and (told > 0 or len(self.pairs) < MOST_PAIRS_TOLD)
+        return told < MOST_OF_ONE_PAIR and (told > 0 or len(self.pairs) < MOST_PAIRS_OF_ONE)
 
 
 class Conversations:

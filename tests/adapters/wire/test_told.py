@@ -6,7 +6,7 @@ import pytest
 
 from toolcrib.adapters.wire.told import Image, told, told_loaded, told_with_images
 from toolcrib.model import CallError, Outcome, Page
-from toolcrib.session.found import revealed_in
+from toolcrib.session import revealed_in
 
 PICTURE: Any = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
 TEXT: Any = {"type": "text", "text": "a map"}

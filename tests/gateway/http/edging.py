@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.gateway.daemons import Answer, bare
-from toolcrib.gateway.admission import Admission
-from toolcrib.gateway.credentials import Credentials
-from toolcrib.gateway.guest import Guest
-from toolcrib.gateway.http.asgi import App, Message, Receive, Scope, Send
-from toolcrib.gateway.http.edge import Edge
-from toolcrib.gateway.http.refusal import send_json
-from toolcrib.gateway.keys import Keys
+from toolcrib.gateway import Keys, Principal
+from toolcrib.gateway.credentials import Authenticator
+from toolcrib.gateway.http.asgi import App, Message, Receive, Scope, Send, send_json
+from toolcrib.gateway.http.guard import HttpGuard
+from toolcrib.gateway.limits import RequestLimiter
 
 PORT = 4567
 HOST = f"127.0.0.1:{PORT}"
@@ -27,21 +25,21 @@ class Edging:
         self.keys = Keys(folder)
         profiles = {"small": {"kinds": ["read"]}, "large": {}}
         settings = bare(gateway={"profiles": profiles, **gateway}).gateway
-        self.credentials = Credentials(settings, self.keys)
+        self.credentials = Authenticator(settings, self.keys)
         # The owner's is good for a profile that there is not, too.
         self.key = self.keys.add("small", ["small"])
         self.token = self.keys.add("owner", ["default", "small", "smal", "large"])
-        self.admission = Admission(2, 3)
-        self.edge = Edge(
+        self.admission = RequestLimiter(2, 3)
+        self.edge = HttpGuard(
             lambda: settings,
             PORT,
             lambda: self.credentials,
             self.admission,
-            Admission(2, 3),
+            RequestLimiter(2, 3),
             self._served,
         )
 
-    def _served(self, guest: Guest) -> App:
+    def _served(self, guest: Principal) -> App:
         async def served(_scope: Scope, receive: Receive, send: Send) -> None:
             self.reached.append(guest.caller.id)
             await receive()

@@ -13,8 +13,9 @@ from tests.execute.counting import CountingSource, offered
 from tests.gateway.daemons import MODERN, bare, call, request, serving, with_token
 from tests.plan import amount
 from toolcrib.crib import Crib
-from toolcrib.gateway.windows import Windows
-from toolcrib.sections import ApprovalRule, ApprovalSettings
+from toolcrib.gateway.server import GatewayServers
+from toolcrib.settings import ApprovalSettings
+from toolcrib.settings.sections import ApprovalRule
 
 NAME = "look"
 ODD: list[Any] = [None, True, -1, 1e400, "", "x" * 5_000, [], [1], {}, {"a": {}}, "tools/call"]
@@ -139,7 +140,7 @@ def test_what_is_no_proper_message_is_refused_and_calls_nothing(tmp_path: Path):
         assert len(source.reached) == 1
 
     async def served() -> None:
-        async with serving(tmp_path, crib=crib, windows=Windows) as (_, runtime):
+        async with serving(tmp_path, crib=crib, windows=GatewayServers) as (_, runtime):
             await scenario(runtime.port, runtime.token)
 
     asyncio.run(served())

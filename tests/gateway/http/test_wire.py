@@ -27,10 +27,11 @@ from tests.gateway.standing_in import Windows as StandIns
 from tests.plan import amount
 from tests.waiting import HANG_S, until_async
 from toolcrib.crib import Crib
-from toolcrib.execute.arguments import ArgumentCheck, Checked
-from toolcrib.gateway.http import web
-from toolcrib.gateway.keys import Keys
-from toolcrib.gateway.windows import Windows
+from toolcrib.execute import ArgumentCheck
+from toolcrib.execute.arguments import CheckedArguments
+from toolcrib.gateway import Keys
+from toolcrib.gateway.http import web_server
+from toolcrib.gateway.server import GatewayServers
 from toolcrib.model import Json, ToolInfo
 
 Scenario = Callable[[int, str], Coroutine[Any, Any, None]]
@@ -52,7 +53,7 @@ def run_whole(folder: Path, scenario: Scenario) -> None:
     async def served() -> None:
         profiles = {"default": {"builtin_tools": True}}
         settings = bare(builtin_tools=True, gateway={"profiles": profiles})
-        async with serving(folder, settings, windows=Windows) as (_, runtime):
+        async with serving(folder, settings, windows=GatewayServers) as (_, runtime):
             await scenario(runtime.port, runtime.token)
 
     asyncio.run(served())
@@ -84,7 +85,7 @@ def test_others_are_answered_while_arguments_are_checked(
     going, told = threading.Event(), threading.Event()
     check = ArgumentCheck.check
 
-    def held_up(self: ArgumentCheck, tool: ToolInfo, given: Json) -> Checked:
+    def held_up(self: ArgumentCheck, tool: ToolInfo, given: Json) -> CheckedArguments:
         going.set()
         assert told.wait(HANG_S), "nobody else was answered meanwhile"
         return check(self, tool, given)
@@ -181,7 +182,7 @@ def test_what_could_be_two_requests_is_none(tmp_path: Path):
 def test_slow_clients_are_sent_away_and_the_others_notice_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(web, "HEAD_S", 1.5)
+    monkeypatch.setattr(web_server, "HEAD_S", 1.5)
 
     async def scenario(port: int, token: str) -> None:
         slow = [

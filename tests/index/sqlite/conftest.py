@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 
 @pytest.fixture

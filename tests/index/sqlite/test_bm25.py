@@ -4,7 +4,7 @@ from tests.hand_made import BM25_SHARES, THREE, WEIGHTS
 from toolcrib.index.sqlite.bm25 import MOST_TERMS
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import Variant
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 
 @pytest.mark.parametrize(("terms", "scores"), BM25_SHARES)

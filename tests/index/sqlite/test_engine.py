@@ -6,7 +6,7 @@ from tests.hand_made import THREE, doc
 from toolcrib.index.protocol import Superseded
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.index.sqlite.pointer import current, switch
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 
 def as_by_another_version(store: SqliteStore) -> None:

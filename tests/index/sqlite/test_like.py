@@ -3,7 +3,7 @@ import pytest
 from tests.hand_made import READ_FIL, THREE
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import Variant
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 
 @pytest.mark.parametrize(

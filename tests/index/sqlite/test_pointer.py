@@ -1,5 +1,5 @@
 from toolcrib.index.sqlite.pointer import Pointer, current, switch
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 
 def test_it_starts_at_nothing_and_stays_where_it_is_put(store: SqliteStore):

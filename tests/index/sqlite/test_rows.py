@@ -1,7 +1,7 @@
 from tests.hand_made import THREE, doc
 from toolcrib.index.sqlite import rows
 from toolcrib.index.sqlite.tables import Tables
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 COUNTED = ("doc_N", "spelling_N", "label_N", "bm25_N", "vector_N")
 

@@ -1,5 +1,5 @@
 from toolcrib.index.sqlite.tables import Tables
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 
 def test_generations_live_side_by_side_and_leave_nothing(store: SqliteStore):

@@ -4,7 +4,7 @@ from tests.hand_made import doc
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.index.sqlite.vector import Vector
 from toolcrib.model import Variant
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 
 def test_scores_are_cosines_above_zero_and_there_are_as_many_as_there_are(store: SqliteStore):

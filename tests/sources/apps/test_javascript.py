@@ -9,7 +9,7 @@ import pytest
 
 from tests.waiting import until
 from tests.workshop import soon
-from toolcrib.model import Call, Running
+from toolcrib.model import Call, CallContext
 from toolcrib.sources.apps.apps import Apps
 
 CLIENT = Path(__file__).parents[3] / "examples" / "app_client.mjs"
@@ -41,7 +41,7 @@ def test_a_client_in_javascript_joins_serves_and_is_launched(folder, monkeypatch
         until(lambda: apps.sources and apps.sources[0].capabilities())
         (source,) = apps.sources
         heard = []
-        running = Running(soon().deadline, lambda *told: heard.append(told))
+        running = CallContext(soon().deadline, lambda *told: heard.append(told))
         outcome = asyncio.run(source.call(Call("count_words", {"text": "a b c"}), running))
         assert (outcome.content, heard) == (3, [(1.0, 1.0, "counted")])
     finally:

@@ -11,7 +11,8 @@ from tests.waiting import until
 from toolcrib.errors import SourceError
 from toolcrib.sources.apps import server
 from toolcrib.sources.apps.address import public_file, read_address
-from toolcrib.sources.apps.apps import AppRules, Apps
+from toolcrib.sources.apps.apps import Apps
+from toolcrib.sources.apps.rules import AppRules
 
 TOOL = {"name": "add", "description": "Add"}
 

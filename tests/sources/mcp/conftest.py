@@ -12,7 +12,7 @@ import pytest
 
 from tests.sources.mcp.faking import below, left_of, zombies
 from tests.waiting import HANG_S, until
-from toolcrib.model import Call, Json, Outcome, Running
+from toolcrib.model import Call, CallContext, Json, Outcome
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.fingerprint import config_hash
@@ -20,7 +20,7 @@ from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.trust import Identity, Trust
-from toolcrib.store.decisions import Decisions
+from toolcrib.store import Decisions
 
 HTTP_SERVER = Path(__file__).with_name("http_server.py")
 TOKEN = "s3cret-token"
@@ -69,7 +69,7 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
 
 
 async def acall(source: McpSource, name: str, within: float = HANG_S, **arguments: Json) -> Outcome:
-    running = Running(time.monotonic() + within)
+    running = CallContext(time.monotonic() + within)
     return await source.call(Call(name, arguments), running)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.plan import amount
 from tests.sources.mcp.faking import below, fake, left_of, nothing_left, within_s
 from tests.waiting import HANG_S
-from toolcrib.model import Call, Running
+from toolcrib.model import Call, CallContext
 from toolcrib.sources.mcp.connection import Connection
 from toolcrib.sources.mcp.era import Mode, modes
 from toolcrib.sources.mcp.errand import Errand
@@ -30,7 +30,7 @@ class Talk:
         self.greeting = greeting
 
     async def __call__(self, name, within=HANG_S, told=nothing, **arguments):
-        running = Running(time.monotonic() + within, told)
+        running = CallContext(time.monotonic() + within, told)
         errand = Errand.of(Call(name, arguments))
         return await self.connection.perform(errand, running.deadline, running)
 

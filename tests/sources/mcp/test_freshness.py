@@ -13,7 +13,7 @@ import pytest
 
 from tests.sources.mcp.faking import error, fake, text
 from tests.waiting import HANG_S, until
-from toolcrib.model import Call, Outcome, Running
+from toolcrib.model import Call, CallContext, Outcome
 from toolcrib.sources.mcp import freshness
 from toolcrib.sources.mcp.breaker import MOST_FAILURES
 from toolcrib.sources.mcp.source import McpSource
@@ -39,7 +39,7 @@ class Rug:
 
     def call(self, **others: Any) -> Outcome:
         call = Call("cut", {"file": str(self.mark), "deaths": 0}, **others)
-        return asyncio.run(self.source.call(call, Running(time.monotonic() + 60)))
+        return asyncio.run(self.source.call(call, CallContext(time.monotonic() + 60)))
 
     @property
     def reached(self) -> bool:
@@ -54,7 +54,7 @@ def rug(shop: Any, tmp_path: Path) -> Rug:
 
 
 async def _echo(source: McpSource) -> Outcome:
-    return await source.call(Call("echo", {"text": "x"}), Running(time.monotonic() + 60))
+    return await source.call(Call("echo", {"text": "x"}), CallContext(time.monotonic() + 60))
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_many_calls_wait_for_one_list(rug: Rug):
 
     async def listed() -> int:
         asked = Call("listed", {})
-        return int(text(await rug.source.call(asked, Running(time.monotonic() + 60))))
+        return int(text(await rug.source.call(asked, CallContext(time.monotonic() + 60))))
 
     before = asyncio.run(listed())
     rug.pull(pid={"description": "other"})

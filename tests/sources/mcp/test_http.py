@@ -8,7 +8,7 @@ import pytest
 from tests.sources.mcp.conftest import TOKEN, call
 from tests.sources.mcp.faking import error, text, within_s
 from tests.waiting import HANG_S
-from toolcrib.model import Call, Running
+from toolcrib.model import Call, CallContext
 from toolcrib.sources.mcp.connection import Connection
 from toolcrib.sources.mcp.era import Mode
 from toolcrib.sources.mcp.errand import Errand
@@ -51,7 +51,7 @@ def test_the_stream_says_whom_a_question_is_for(base):
                 content = {"name": f"{name} to {words}"}
                 return {key: {"action": "accept", "content": content} for key in asked}
 
-            running = Running(time.monotonic() + HANG_S, ask=reply, caller=name)
+            running = CallContext(time.monotonic() + HANG_S, ask=reply, caller=name)
             errand = Errand.of(Call("who", {"words": name}))
             return text(await connection.perform(errand, running.deadline, running))
 

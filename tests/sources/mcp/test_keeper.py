@@ -12,7 +12,7 @@ from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
 from toolcrib.sources.mcp.memory import Memory
 from toolcrib.sources.mcp.start import StartFailed
 from toolcrib.sources.mcp.trust import Identity, Trust
-from toolcrib.store.decisions import Decisions
+from toolcrib.store import Decisions
 
 
 def listing(description: str) -> Listing:

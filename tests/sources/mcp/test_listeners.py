@@ -5,10 +5,10 @@ from contextvars import copy_context
 
 import pytest
 
-from toolcrib.model import Running
+from toolcrib.model import CallContext
 from toolcrib.sources.mcp.listeners import Listeners
 
-ANN, BOB = Running(1.0, caller="ann"), Running(1.0, caller="bob")
+ANN, BOB = CallContext(1.0, caller="ann"), CallContext(1.0, caller="bob")
 
 
 async def under_way(listeners, running, until):

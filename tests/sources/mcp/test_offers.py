@@ -10,7 +10,7 @@ import pytest
 from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import error, fake, text
 from tests.waiting import HANG_S, let_pass, until, until_async
-from toolcrib.model import Running
+from toolcrib.model import CallContext
 from toolcrib.sources.mcp import listing
 from toolcrib.sources.mcp.cache import MCPToolsCache
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts, declared
@@ -20,7 +20,7 @@ BACKS = ("", "modern")
 
 
 def soon():
-    return Running(time.monotonic() + HANG_S)
+    return CallContext(time.monotonic() + HANG_S)
 
 
 def keys(source, kind):

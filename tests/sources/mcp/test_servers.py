@@ -9,9 +9,9 @@ import pytest
 
 from tests.sources.mcp.faking import FAKE, error
 from tests.waiting import HANG_S, until
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
-from toolcrib.model import Call, Running
+from toolcrib.model import Call, CallContext
+from toolcrib.settings import Settings
 from toolcrib.sources.mcp.refresh import refresh
 from toolcrib.sources.mcp.servers import mcp_servers
 from toolcrib.sources.mcp.source import McpSource
@@ -64,7 +64,7 @@ def test_its_tools_are_found_while_it_sleeps_and_ready_while_it_runs(write):
             "mcp",
             "write",
         )
-        running = Running(time.monotonic() + HANG_S)
+        running = CallContext(time.monotonic() + HANG_S)
         assert asyncio.run(mcp_source(crib).call(Call("echo", {"text": "x"}), running)).ok
         until(lambda: crib.get("mcp_f_echo").state == "ready")
         until(lambda: crib.get("mcp_f_echo").state == "asleep")
@@ -76,7 +76,7 @@ def test_a_changed_list_reaches_search_by_itself(write):
     with Crib.from_settings(settings_for(file)) as crib:
         news = []
         crib.pool.events.subscribe("TOOLS_UPDATED", news.append)
-        running = Running(time.monotonic() + HANG_S)
+        running = CallContext(time.monotonic() + HANG_S)
         asyncio.run(mcp_source(crib).call(Call("echo", {"text": "x"}), running))
         until(lambda: "mcp_fake_seen_2" in crib.entries())
         assert any("mcp_fake_seen_2" in {entry.name for entry in one.added} for one in news)
@@ -101,7 +101,7 @@ def test_a_crib_that_is_closed_calls_nobody(write):
     learn(file)
     with Crib.from_settings(settings_for(file)) as crib:
         source = mcp_source(crib)
-    outcome = asyncio.run(source.call(Call("echo", {}), Running(time.monotonic() + HANG_S)))
+    outcome = asyncio.run(source.call(Call("echo", {}), CallContext(time.monotonic() + HANG_S)))
     assert error(outcome).code == "closed"
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.sources.mcp.conftest import TOKEN, call
 from tests.sources.mcp.faking import error, text, within_s
 from tests.waiting import HANG_S, until
-from toolcrib.model import Call, Running
+from toolcrib.model import Call, CallContext
 from toolcrib.sources.mcp.connection import Connection
 from toolcrib.sources.mcp.era import Mode
 from toolcrib.sources.mcp.errand import Errand
@@ -41,7 +41,7 @@ def test_calls_at_once_get_each_their_own_answer(shop, base):
     source = shop.listed(old(base))
 
     async def many():
-        running = Running(time.monotonic() + HANG_S)
+        running = CallContext(time.monotonic() + HANG_S)
         calls = [source.call(Call("echo", {"text": str(n)}), running) for n in range(20)]
         return [text(each) for each in await asyncio.gather(*calls)]
 
@@ -63,7 +63,7 @@ def test_a_question_reaches_the_only_call_under_way(base):
         async def reply(asked):
             return {key: {"action": "accept", "content": {"name": "ann"}} for key in asked}
 
-        running = Running(time.monotonic() + HANG_S, ask=reply, caller="ann")
+        running = CallContext(time.monotonic() + HANG_S, ask=reply, caller="ann")
         try:
             errand = Errand.of(Call("who", {"words": "Who?"}))
             return text(await connection.perform(errand, running.deadline, running))

@@ -11,7 +11,7 @@ import pytest
 from tests.sources.mcp.conftest import Shop, acall, call
 from tests.sources.mcp.faking import FAKE, below, error, left_of, text
 from tests.waiting import HANG_S, let_pass, let_pass_async, until, until_async
-from toolcrib.model import Call, Running
+from toolcrib.model import Call, CallContext
 from toolcrib.sources.mcp import start_news, startup
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.source import McpSource
@@ -128,7 +128,7 @@ def test_a_caller_hears_how_far_an_install_is(shop, package):
             pauses.append("over")
 
     async def patient():
-        running = Running(
+        running = CallContext(
             time.monotonic() + limit_s,
             lambda done, _all, message: heard.append((done, message)),
             log=lambda message: said.append(message["data"]),

@@ -1,7 +1,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from toolcrib.sources.mcp.state import open_state
-from toolcrib.store.decisions import prepare
+from toolcrib.store import prepare_decisions
 
 SEEN = {"a": ("pin", "{}")}
 
@@ -24,7 +24,7 @@ def test_a_start_that_was_cut_short_before_the_key_is_no_loss(tmp_path):
     closed(open_state(tmp_path))
     for name in ("install.key", "decisions.db", "decisions.counter"):
         (tmp_path / name).unlink()
-    prepare(tmp_path / "decisions.db")
+    prepare_decisions(tmp_path / "decisions.db")
     assert closed(open_state(tmp_path)).problems == ()
 
 

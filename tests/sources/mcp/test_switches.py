@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError
+from toolcrib.settings import own_servers_file
 from toolcrib.sources.mcp.config import read_servers
 from toolcrib.sources.mcp.own_servers import change_switches
 from toolcrib.sources.mcp.server import ServerConfig

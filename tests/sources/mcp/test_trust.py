@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.plan import amount
+from toolcrib.review.desk import write_approval, write_rejection
 from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.trust import Identity, Trust
-from toolcrib.store.decisions import Decisions
-from toolcrib.store.verdicts import approve, reject
+from toolcrib.store import Decisions
 
 RAW = {
     "name": "log",
@@ -126,7 +126,7 @@ def test_another_configuration_of_the_name_is_another_server_that_inherits_nothi
 def test_approving_one_configuration_leaves_the_other_as_it_was(judge, decisions):
     judge()
     other = judge(RAW | {"title": "x"}, config_hash="i").tools["log"]
-    approve(decisions, "mcp:git#i", "log", other.pin, other.now.written())
+    write_approval(decisions, "mcp:git#i", "log", other.pin, other.now.written())
     assert status(judge(RAW | {"title": "x"}, config_hash="i")) == "approved"
     assert status(judge()) == "approved"
     assert status(judge(RAW | {"title": "x"})) == "changed"
@@ -169,11 +169,11 @@ def test_what_is_hidden_in_the_instructions_makes_all_wait(judge):
 def test_a_decision_is_about_one_definition(judge, decisions):
     judge()
     other = judge(RAW | {"title": "x"}).tools["log"]
-    reject(decisions, "mcp:git#h", "log", other.pin, other.now.written())
+    write_rejection(decisions, "mcp:git#h", "log", other.pin, other.now.written())
     assert status(judge(RAW | {"title": "x"})) == "rejected"
     assert status(judge(RAW | {"title": "y"})) == "changed"
     assert status(judge()) == "approved"
-    approve(decisions, "mcp:git#h", "log", other.pin, other.now.written())
+    write_approval(decisions, "mcp:git#h", "log", other.pin, other.now.written())
     assert status(judge(RAW | {"title": "x"})) == "approved"
     assert status(judge()) == "changed"
 
@@ -247,7 +247,7 @@ class RugPull(RuleBasedStateMachine):
     def decide(self, name, yes):
         one = self.judged.get(name)
         if one:
-            decide = approve if yes else reject
+            decide = write_approval if yes else write_rejection
             source = f"mcp:git#{self.config_hash}"
             decide(self.decisions, source, name, one.pin, one.now.written())
             if yes:
@@ -315,7 +315,7 @@ def test_what_was_decided_of_the_very_same_configuration_counts_on(decisions):
     theirs = Trust(config(), decisions, Identity("h"))
     two = known(RAW, RAW | {"name": "bad"})
     judged = theirs.judge(two).tools["bad"]
-    reject(decisions, theirs.source, "bad", judged.pin, judged.now.written())
+    write_rejection(decisions, theirs.source, "bad", judged.pin, judged.now.written())
     ours = own(decisions, "p", "h")
     assert status(ours.judge(two)) == "approved"
     assert status(ours.judge(two), "bad") == "rejected"
@@ -334,12 +334,12 @@ def test_a_file_that_is_not_ours_inherits_nothing_from_ours(decisions):
 def test_an_approved_tool_that_is_rejected_stays_out_until_it_is_approved(decisions):
     ours = own(decisions, "p", "h")
     judged = ours.judge(known()).tools["log"]
-    reject(decisions, ours.source, "log", judged.pin, judged.now.written())
+    write_rejection(decisions, ours.source, "log", judged.pin, judged.now.written())
     assert status(ours.judge(known())) == "rejected"
     assert status(own(decisions, "p", "i").judge(known(config_hash="i"))) == "rejected"
     changed = ours.judge(known(RAW | {"description": "Better"})).tools["log"]
     assert (changed.status, changed.shown) == ("unreviewed", None)
-    approve(decisions, ours.source, "log", judged.pin, judged.now.written())
+    write_approval(decisions, ours.source, "log", judged.pin, judged.now.written())
     assert status(ours.judge(known())) == "approved"
 
 

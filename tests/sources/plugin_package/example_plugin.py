@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 
 from toolcrib.errors import UnknownTool
-from toolcrib.model import Call, Capability, Outcome, Running, SkillInfo, SourceKind, State
+from toolcrib.model import Call, CallContext, Capability, Outcome, SkillInfo, SourceKind, State
 from toolcrib.sources.function import tool
 
 
@@ -52,7 +52,7 @@ class RecipeSource:
             raise UnknownTool(f"no recipe {name!r} here; list them")
         return "ready"
 
-    async def call(self, call: Call, running: Running) -> Outcome:  # noqa: ARG002 - nothing runs
+    async def call(self, call: Call, running: CallContext) -> Outcome:  # noqa: ARG002 - nothing runs
         raise UnknownTool(f"{call.name!r} is a recipe; read it")
 
 

@@ -11,8 +11,7 @@ from toolcrib.adapters.wire.plain import objects, text_of
 from toolcrib.adapters.wire.proxy import called_for, unwrapped
 from toolcrib.adapters.wire.told import told_beside, told_gone, told_loaded
 from toolcrib.model import Json, JsonObject, Outcome
-from toolcrib.session.found import revealed_in
-from toolcrib.session.search_tool import NAME
+from toolcrib.session import SEARCH_TOOL_NAME, revealed_in
 
 
 def typed(blocks: Iterable[JsonObject], kind: str) -> Iterator[JsonObject]:
@@ -103,7 +102,7 @@ def _search_for(names: Sequence[str], place: int) -> list[MessageParam]:
     """A search that finds these, as a model makes it and we answer it."""
     id = f"toolcrib_{place}"
     asked = {"query": f"select:{','.join(names)}"}
-    use = {"type": "tool_use", "id": id, "name": NAME, "input": asked}
+    use = {"type": "tool_use", "id": id, "name": SEARCH_TOOL_NAME, "input": asked}
     found = {"type": "tool_result", "tool_use_id": id, "content": _to(names)}
     turns = {"role": "assistant", "content": [use]}, {"role": "user", "content": [found]}
     return cast("list[MessageParam]", list(turns))

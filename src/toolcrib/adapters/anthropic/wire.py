@@ -47,9 +47,9 @@ from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import Image, told_beside, told_unloaded, told_with_images
 from toolcrib.errors import ConfigError, ReplyError
-from toolcrib.execute.approval import Approver
+from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
-from toolcrib.session.session import Session
+from toolcrib.session import Session
 from toolcrib.sources.background_loop import BackgroundLoop
 
 AnthropicMode = Literal["reference", "append", "proxy"]

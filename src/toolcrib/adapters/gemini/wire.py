@@ -21,9 +21,9 @@ from toolcrib.adapters.wire.limit import within_limit
 from toolcrib.adapters.wire.plain import objects, text_of
 from toolcrib.adapters.wire.proxy import note_of, proxy_tools, revealed_by, unwrapped
 from toolcrib.adapters.wire.told import told
-from toolcrib.execute.approval import Approver
+from toolcrib.execute import Approver
 from toolcrib.model import Json, JsonObject, Outcome, ToolInfo
-from toolcrib.session.session import Session
+from toolcrib.session import Session
 
 GeminiMode = Literal["append", "proxy"]
 MOST_FUNCTIONS = 512

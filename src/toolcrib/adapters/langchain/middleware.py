@@ -39,8 +39,7 @@ from toolcrib.adapters.interrupts import (
 from toolcrib.adapters.langchain.wires import APPEND, Spoken, shaped, spoken_by
 from toolcrib.adapters.messages import message_of, shown, unreadable, unreadable_answer
 from toolcrib.crib import Crib
-from toolcrib.session.search_tool import NAMES
-from toolcrib.session.session import Session
+from toolcrib.session import SEARCH_TOOL_NAMES, Session
 from toolcrib.sources.background_loop import BackgroundLoop
 
 Done: TypeAlias = "ToolMessage | Command[Any]"
@@ -138,7 +137,7 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         context = cast("Any", request).runtime.context  # theirs is typed in part alone
         session = self._session(context, request.state["messages"])
         replies: Replies = ()
-        if name not in NAMES:  # nobody is asked about a search
+        if name not in SEARCH_TOOL_NAMES:  # nobody is asked about a search
             question = session.question(name, arguments)
             replies = yield from asking([question_of(id, question)] if question else [])
         approver = approver_of(id, arguments, replies)

@@ -23,7 +23,7 @@ from toolcrib.adapters.messages import (
     with_references,
 )
 from toolcrib.model import ToolInfo
-from toolcrib.session.session import Session
+from toolcrib.session import Session
 
 APPEND = Choice("append", "this chat model has no wire of its own here")
 

@@ -36,8 +36,7 @@ from toolcrib.adapters.wire.proxy import PROXY_TOOL, note_of, unwrapped
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told
 from toolcrib.model import JsonObject, ToolInfo
-from toolcrib.session.search_tool import SEARCH_TOOL
-from toolcrib.session.session import Session
+from toolcrib.session import SEARCH_TOOL, Session
 from toolcrib.text.json_text import read_strictly
 
 AgentsMode = Literal["enabled", "hosted", "proxy"]

@@ -9,8 +9,7 @@ from toolcrib.adapters.wire.plain import objects, plain, text_of
 from toolcrib.adapters.wire.proxy import revealed_by
 from toolcrib.adapters.wire.told import told_loaded
 from toolcrib.model import Json, JsonObject
-from toolcrib.session.found import revealed_in
-from toolcrib.session.search_tool import NAME
+from toolcrib.session import SEARCH_TOOL_NAME, revealed_in
 
 CARRIERS = ("tool_search_output", "additional_tools")
 SEARCHES = ("tool_search_call", "tool_search_output")
@@ -126,7 +125,7 @@ def _without_search(item: JsonObject, mode: Mode) -> Iterator[JsonObject]:
 
 def _function_call(id: str, arguments: Json) -> JsonObject:
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return {"type": "function_call", "call_id": id, "name": NAME, "arguments": text}
+    return {"type": "function_call", "call_id": id, "name": SEARCH_TOOL_NAME, "arguments": text}
 
 
 def _flat(item: JsonObject) -> list[JsonObject]:

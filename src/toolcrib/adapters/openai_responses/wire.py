@@ -35,10 +35,9 @@ from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
 from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
 from toolcrib.adapters.wire.told import Image, told, told_beside, told_with_images
 from toolcrib.errors import ReplyError
-from toolcrib.execute.approval import Approver
+from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
-from toolcrib.session.search_tool import NAME
-from toolcrib.session.session import Session
+from toolcrib.session import SEARCH_TOOL_NAME, Session
 
 ResponsesMode = Literal["output", "inject", "append", "proxy"]
 ResponsesSearch = Literal["ours", "hosted"]
@@ -203,7 +202,7 @@ class ResponsesWire:
             return told_beside(outcome)
         if outcome.structured is None and not outcome.error:  # the text of a skill
             return told(outcome)
-        return f"{NAME} has found nothing to load. {told(outcome)}"
+        return f"{SEARCH_TOOL_NAME} has found nothing to load. {told(outcome)}"
 
 
 def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:
@@ -212,7 +211,9 @@ def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:
             case {"type": "function_call", "call_id": str(id), "name": str(name)}:
                 yield ToolCall(id, name, text_of(item.get("arguments")) or "{}")
             case {"type": "tool_search_call", "execution": "client", "call_id": str(id)}:
-                yield ToolCall(id, NAME, cast("JsonObject", item.get("arguments") or {}))
+                yield ToolCall(
+                    id, SEARCH_TOOL_NAME, cast("JsonObject", item.get("arguments") or {})
+                )
             case _:
                 pass
 

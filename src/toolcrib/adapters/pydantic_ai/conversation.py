@@ -13,9 +13,7 @@ from pydantic_ai.messages import (
 
 from toolcrib.adapters.wire.proxy import called_for
 from toolcrib.crib import Crib
-from toolcrib.session.found import revealed_in
-from toolcrib.session.search_tool import NAMES
-from toolcrib.session.session import Session
+from toolcrib.session import SEARCH_TOOL_NAMES, Session, revealed_in
 
 Sessions: TypeAlias = Crib | Callable[[Any], Session]
 """A crib, or what makes a session without an id for the `deps` of a run."""
@@ -41,7 +39,7 @@ def revealed(messages: Iterable[ModelMessage]) -> Iterator[str]:
         if part.outcome == "success":
             text = part.model_response_str()
             called = (part.tool_name, *called_for(text))
-            yield from revealed_in(text) if part.tool_name in NAMES else called
+            yield from revealed_in(text) if part.tool_name in SEARCH_TOOL_NAMES else called
 
 
 def _before_reply(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:

@@ -28,9 +28,9 @@ from toolcrib.adapters.pydantic_ai.unlisted import answer_unlisted
 from toolcrib.adapters.wire.leave import leave_for
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import Image, told, told_with_images
-from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.execute import ApprovalRequest
 from toolcrib.model import Outcome, ToolInfo
-from toolcrib.session.session import Session
+from toolcrib.session import Session
 
 Result: TypeAlias = str | list[str | BinaryContent]
 

@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolcrib.execute.approval import Approver
+from toolcrib.execute import Approver
 from toolcrib.model import CallError, JsonObject, Outcome, ToolInfo
-from toolcrib.session.search_tool import NAMES
-from toolcrib.session.session import Session
+from toolcrib.session import SEARCH_TOOL_NAMES, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class ToolCall:
     @property
     def is_search(self) -> bool:
         """Whether it is a search for tools."""
-        return self.name in NAMES
+        return self.name in SEARCH_TOOL_NAMES
 
 
 async def make_call(

@@ -1,7 +1,6 @@
 """Leave that a framework has asked a person for."""
 
-from toolcrib.execute.approval import Approver
-from toolcrib.execute.tickets import ApprovalRequest
+from toolcrib.execute import ApprovalRequest, Approver
 
 
 def leave_for(shown: ApprovalRequest | None) -> Approver | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import ToolInfo
-from toolcrib.session.session import Session
+from toolcrib.session import Session
 
 
 def within_limit(session: Session, most: int, found: Iterable[str]) -> tuple[ToolInfo, ...]:

@@ -5,12 +5,10 @@ from typing import Final
 
 from toolcrib.adapters.wire.calls import ToolCall
 from toolcrib.adapters.wire.told import is_told_error
-from toolcrib.execute.refusal import Refused
+from toolcrib.execute import CallRefused
 from toolcrib.model import Json, JsonObject, ToolInfo
-from toolcrib.session.found import revealed_in
-from toolcrib.session.result_page import is_page
-from toolcrib.session.search_tool import NAME as SEARCH
-from toolcrib.session.session import Session
+from toolcrib.session import SEARCH_TOOL_NAME as SEARCH
+from toolcrib.session import Session, begins_with_page_note, revealed_in
 from toolcrib.text.json_text import read_strictly
 
 NAME: Final = "call_tool"
@@ -68,7 +66,7 @@ def unwrapped(call: ToolCall) -> ToolCall:
             return replace(call, refused=_MISUSED)
 
 
-_MISUSED: Final = Refused(
+_MISUSED: Final = CallRefused(
     "bad_arguments",
     "arguments",
     f"{NAME!r} wants an object with the `name` of a tool that `{SEARCH}` has found, and its"
@@ -91,7 +89,7 @@ def revealed_by(call: ToolCall, text: str) -> tuple[str, ...]:
 
 def called_for(text: str) -> tuple[str, ...]:
     """The search tool, where it is what a model reads on with in this result; else nothing."""
-    return (SEARCH,) if is_page(text) else ()
+    return (SEARCH,) if begins_with_page_note(text) else ()
 
 
 def _read(arguments: JsonObject | str) -> Json:

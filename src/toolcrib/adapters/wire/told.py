@@ -5,9 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from toolcrib.model import CallError, Json, Outcome
-from toolcrib.session.found import LOADED, beside_loaded
-from toolcrib.session.result_page import page_note
-from toolcrib.session.search_tool import NAME
+from toolcrib.session import CALLABLE_NOW, SEARCH_TOOL_NAME, page_note, remarks_in
 
 
 def told(outcome: Outcome) -> str:
@@ -71,19 +69,19 @@ def told_beside(outcome: Outcome, *, hints: bool = True) -> str:
 
     For wires on which those are no text: it stands behind them. `hints`: see `beside_loaded`.
     """
-    said = beside_loaded(told(outcome), hints=hints)
-    return f"{NAME} says besides:\n{said}" if said else ""
+    said = remarks_in(told(outcome), hints=hints)
+    return f"{SEARCH_TOOL_NAME} says besides:\n{said}" if said else ""
 
 
 def told_unloaded(outcome: Outcome) -> str:
     """What a search found, where it cannot be loaded and talked about in one answer."""
-    how = f"Not loaded yet: call {NAME} with `select:` and the names that you want."
-    return told(outcome).replace(LOADED, how, 1)
+    how = f"Not loaded yet: call {SEARCH_TOOL_NAME} with `select:` and the names that you want."
+    return told(outcome).replace(CALLABLE_NOW, how, 1)
 
 
 def told_loaded(names: Iterable[str]) -> str:
     """That these tools were found, in words that `revealed_in` reads back."""
-    return "\n".join([LOADED, *(f"- {name}(…)" for name in names)])
+    return "\n".join([CALLABLE_NOW, *(f"- {name}(…)" for name in names)])
 
 
 def told_gone(names: Iterable[str]) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from toolcrib.cli.checks.finding import Finding, Patient
-from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
+from toolcrib.settings import own_servers_file
 from toolcrib.sources.mcp.config import read_table
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.takeover.clients import CLIENTS

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from toolcrib.cli.checks.finding import Finding, Patient
-from toolcrib.config import own_servers_file
+from toolcrib.settings import own_servers_file
 
 AREA = "files"
 OTHERS = 0o077

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from toolcrib.config import Settings
 from toolcrib.crib import Crib
+from toolcrib.settings import Settings
 from toolcrib.sources.mcp.servers import McpServers
 
 Level = Literal["ok", "warning", "problem"]

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from toolcrib.cli.checks.finding import Finding, Patient
-from toolcrib.session.accounting import Prices
-from toolcrib.session.policy import tools_of
+from toolcrib.session import Prices, tools_of
 from toolcrib.text.tokens import token_counter
 
 AREA = "loads"

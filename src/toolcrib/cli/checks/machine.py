@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 from toolcrib.cli.checks.finding import Finding, Patient
-from toolcrib.store.condition import OLDEST_SQLITE, sqlite_version
+from toolcrib.store import OLDEST_SQLITE, sqlite_version
 
 AREA = "machine"
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from toolcrib.cli.checks.finding import Finding, Patient
-from toolcrib.config import Settings
 from toolcrib.model import Entry
 from toolcrib.names.patterns import bars, grants
+from toolcrib.settings import Settings
 
 AREA = "names"
 MOST_NAMED = 3

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from toolcrib.cli.checks.finding import Finding, Patient
-from toolcrib.gateway.guest import LOCAL, Guest, profile_of
+from toolcrib.gateway import LOCAL_USER, Principal, profile_named
 from toolcrib.model import Entry
 from toolcrib.names.patterns import bars, grants, source_names
-from toolcrib.sections import ProfileSettings
+from toolcrib.settings import ProfileSettings
 from toolcrib.text.nearest import nearest
 
 AREA = "profiles"
@@ -23,7 +23,7 @@ def check_profiles(patient: Patient) -> Iterator[Finding]:
 
 
 def _shown(patient: Patient, name: str) -> Finding:
-    guest = Guest(LOCAL, profile_of(patient.settings.gateway, name))
+    guest = Principal(LOCAL_USER, profile_named(patient.settings.gateway, name))
     seen = len(patient.crib.seen_by(guest.caller))
     if seen:
         return Finding(AREA, "ok", f"{name}: shows {seen} of {len(patient.crib.entries())}")

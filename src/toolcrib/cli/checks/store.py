@@ -4,10 +4,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from toolcrib.by_settings import embedder_of
 from toolcrib.cli.checks.finding import Finding, Patient
 from toolcrib.errors import ToolcribError
-from toolcrib.store.condition import condition
+from toolcrib.store import catalog_condition
+from toolcrib.wiring import embedder_of
 
 AREA = "store"
 INDEX = "index"
@@ -35,7 +35,7 @@ def _file(path: Path) -> Iterator[Finding]:
         yield Finding(AREA, "ok", f"{path} is not there yet; `toolcrib index` makes it")
         return
     try:
-        found = condition(path)
+        found = catalog_condition(path)
     except ToolcribError as error:
         yield Finding(AREA, "problem", str(error), "repair it, or set another `store`")
         return

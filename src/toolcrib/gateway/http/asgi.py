@@ -1,6 +1,10 @@
-"""The words of ASGI, as far as we use them."""
+"""The words of ASGI, as far as we use them, and the answers that we write ourselves.
 
-from collections.abc import Awaitable, Callable, MutableMapping
+A refusal is always JSON, always with the next step.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, TypeAlias
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -9,5 +13,48 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-IS_KNOWN = "toolcrib.is_known"
+AUTHENTICATED = "toolcrib.is_known"
 """The key in a scope's state of what tells the connection that a request had a credential."""
+
+
+# What the edge says when it does not let a request in: always JSON, always with the next step.
+
+CODE = -32093
+
+
+class HttpRefusal(Exception):
+    """A status, one word for programs, and a sentence with cause and remedy."""
+
+    def __init__(
+        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message = status, code, message
+        self.headers = headers or {}
+
+
+async def send_refusal(refusal: HttpRefusal, send: Send) -> None:
+    """Answer with it, in the shape of a JSON-RPC error, and close the connection."""
+    data = {"code": refusal.code, "status": refusal.status}
+    error = {"code": CODE, "message": refusal.message, "data": data}
+    body = {"jsonrpc": "2.0", "id": None, "error": error}
+    # What is left of a body that was not wanted is not read either.
+    await send_json(refusal.status, body, send, {"connection": "close", **refusal.headers})
+
+
+async def send_json(
+    status: int, body: object, send: Send, headers: Mapping[str, str] | None = None
+) -> None:
+    """A whole answer. Nothing of it may be kept or guessed at."""
+    content = json.dumps(body).encode()
+    named = {
+        "content-type": "application/json",
+        "content-length": str(len(content)),
+        "cache-control": "no-store",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+        "x-content-type-options": "nosniff",
+        **(headers or {}),
+    }
+    raw = [(name.encode("ascii"), value.encode("latin-1")) for name, value in named.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": content})

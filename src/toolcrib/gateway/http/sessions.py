@@ -3,17 +3,17 @@
 import asyncio
 from typing import NamedTuple
 
-from toolcrib.gateway.front import Windows
-from toolcrib.gateway.guest import Guest
 from toolcrib.gateway.http.asgi import App, Receive, Scope, Send
+from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.sdk import StreamableHTTPSessionManager, TransportSecuritySettings
+from toolcrib.gateway.server import PrincipalServers
 from toolcrib.model import Json
 
 IDLE_S = 30 * 60.0
 MOST_SESSIONS = 500
 
 
-class Served(NamedTuple):
+class HttpTransport(NamedTuple):
     """What answers one guest, and what ends it."""
 
     app: App
@@ -21,16 +21,16 @@ class Served(NamedTuple):
     task: asyncio.Task[None]
 
 
-class Sessions:
+class HttpSessions:
     """One session manager a guest, started when they first come."""
 
     def __init__(
-        self, windows: Windows, security: TransportSecuritySettings, body_bytes: int
+        self, windows: PrincipalServers, security: TransportSecuritySettings, body_bytes: int
     ) -> None:
         self._windows, self._security, self._body_bytes = windows, security, body_bytes
-        self._served: dict[tuple[str, str], Served] = {}
+        self._served: dict[tuple[str, str], HttpTransport] = {}
 
-    def of(self, guest: Guest) -> App:
+    def of(self, guest: Principal) -> App:
         """Whatever answers this guest."""
         key = guest.id, guest.profile.name
         if key not in self._served:
@@ -53,7 +53,7 @@ class Sessions:
             each.ending.set()
         await asyncio.gather(*(each.task for each in ended), return_exceptions=True)
 
-    def _start(self, guest: Guest) -> "Served":
+    def _start(self, guest: Principal) -> "HttpTransport":
         manager = StreamableHTTPSessionManager(
             self._windows.of(guest).server,
             security_settings=self._security,
@@ -68,7 +68,7 @@ class Sessions:
             await ready.wait()
             await manager.handle_request(scope, receive, send)
 
-        return Served(served, ending, task)
+        return HttpTransport(served, ending, task)
 
 
 async def _run(

@@ -16,7 +16,7 @@ from toolcrib.index.sqlite.tables import FORMAT, Tables
 from toolcrib.index.sqlite.vector import Vector
 from toolcrib.index.sqlite.view import SqliteView
 from toolcrib.index.weights import FieldWeights
-from toolcrib.store.sqlite import SqliteStore
+from toolcrib.store import SqliteStore
 
 
 class SqliteEngine:

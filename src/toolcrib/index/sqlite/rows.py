@@ -7,7 +7,7 @@ from typing import NamedTuple
 from toolcrib.index.document import Document
 from toolcrib.index.protocol import Progress
 from toolcrib.index.sqlite.tables import Tables
-from toolcrib.store.embeddings import stored
+from toolcrib.store import vector_bytes
 
 _PUT_TERMS = "INSERT INTO bm25_N (rowid, name, label, description, detail) VALUES (?, ?, ?, ?, ?)"
 _NUMBERED = "SELECT doc FROM doc_N WHERE id IN (SELECT value FROM json_each(?))"
@@ -48,7 +48,7 @@ def _put(tables: Tables, doc: int, document: Document) -> None:
     tables.run_each("INSERT INTO spelling_N VALUES (?, ?)", spellings)
     tables.run_each("INSERT INTO label_N VALUES (?, ?, ?, ?)", _label_words(doc, document))
     if document.vector is not None:
-        tables.run("INSERT INTO vector_N VALUES (?, ?)", (doc, stored(document.vector)))
+        tables.run("INSERT INTO vector_N VALUES (?, ?)", (doc, vector_bytes(document.vector)))
 
 
 def _label_words(doc: int, document: Document) -> Iterator[_LabelWord]:

@@ -11,7 +11,7 @@ from typing import Self
 from toolcrib.index.sqlite.ranking import ranking
 from toolcrib.index.sqlite.tables import Tables
 from toolcrib.model import Ranking, Variant
-from toolcrib.store.embeddings import stored
+from toolcrib.store import vector_bytes
 
 _SCORED = "SELECT doc, 1 - vec_distance_cosine(vector, ?) FROM vector_N"
 
@@ -40,5 +40,5 @@ class Vector:
         """Whatever points the same way as the query rather than the other, by cosine."""
         if variant.vector is None:
             return []
-        bindings = (stored(variant.vector),)
+        bindings = (vector_bytes(variant.vector),)
         return ranking(self.tables, _SCORED, bindings, limit=limit, exclude=exclude)

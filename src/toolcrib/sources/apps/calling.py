@@ -3,7 +3,7 @@
 import asyncio
 
 from toolcrib.errors import BadArguments, UnknownTool
-from toolcrib.model import Call, CallError, Json, Outcome, Running
+from toolcrib.model import Call, CallContext, CallError, Json, Outcome
 from toolcrib.sources.apps.peer import Peer, Unsent
 from toolcrib.sources.apps.wire import (
     BAD_PARAMS,
@@ -31,7 +31,7 @@ GONE = CallError(
 )
 
 
-async def call_app(peer: Peer, call: Call, running: Running) -> Outcome:
+async def call_app(peer: Peer, call: Call, running: CallContext) -> Outcome:
     """The outcome of a call. Raises `UnknownTool` and `BadArguments`, as the app says."""
     limit_s = left_s(running)
     params = {"name": call.name, "arguments": call.arguments, "deadline_s": round(limit_s, 3)}

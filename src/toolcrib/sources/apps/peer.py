@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from itertools import count
 from typing import Protocol, TypeAlias
 
-from toolcrib.model import Json, JsonObject, Progress
+from toolcrib.model import Json, JsonObject, ProgressHandler
 from toolcrib.sources.apps.wire import (
     CANCELLED,
     FAILED,
@@ -23,7 +23,7 @@ from toolcrib.sources.apps.wire import (
 
 MOST_AT_ONCE = 64
 
-Answer: TypeAlias = Callable[[JsonObject, Progress], Awaitable[Json]]
+Answer: TypeAlias = Callable[[JsonObject, ProgressHandler], Awaitable[Json]]
 
 
 class Socket(Protocol):
@@ -50,7 +50,7 @@ class Peer:
         self._answers = answers
         self._ids = count(1)
         self._asked: dict[int, asyncio.Future[Json]] = {}
-        self._heard: dict[int, Progress] = {}
+        self._heard: dict[int, ProgressHandler] = {}
         self._answering: dict[int, asyncio.Task[None]] = {}
         self._sending: set[asyncio.Task[None]] = set()
         self._over = False
@@ -68,7 +68,9 @@ class Peer:
         finally:
             await self._end()
 
-    async def ask(self, method: str, params: JsonObject, progress: Progress | None = None) -> Json:
+    async def ask(
+        self, method: str, params: JsonObject, progress: ProgressHandler | None = None
+    ) -> Json:
         """The result of a request. Raises `RemoteError`, `ConnectionError`, `BadMessage`.
 
         Cancelling it tells the other end that nobody waits any more. A `ConnectionError` of an

@@ -9,11 +9,11 @@ from pathlib import Path
 from toolcrib.errors import DeclarationError, SourceError, UnknownTool
 from toolcrib.model import (
     Call,
+    CallContext,
     CallError,
     JsonObject,
     Outcome,
-    Progress,
-    Running,
+    ProgressHandler,
     SourceKind,
     State,
     ToolInfo,
@@ -87,7 +87,7 @@ class AppSource:
         """Call this from now on, from any thread, whenever tools or states may have changed."""
         self._changed = changed
 
-    async def call(self, call: Call, running: Running) -> Outcome:
+    async def call(self, call: Call, running: CallContext) -> Outcome:
         """Call a tool; an app that is not running is launched first, and has to register again."""
         tool = self._tool(call.name)
         relayed = replace(running, progress=_heard_here(running.progress))
@@ -147,7 +147,7 @@ class AppSource:
         """End the app, if it was launched here."""
         await self._waker.stop()
 
-    async def _serve(self, call: Call, tool: ToolInfo, running: Running) -> Outcome:
+    async def _serve(self, call: Call, tool: ToolInfo, running: CallContext) -> Outcome:
         await self._registering(left_s(running))
         if not self._waker.awake.is_set():
             failure = await self._waker.wake(self.launch, left_s(running))
@@ -225,7 +225,7 @@ class AppSource:
         return tools[name]
 
 
-def _heard_here(progress: Progress) -> Progress:
+def _heard_here(progress: ProgressHandler) -> ProgressHandler:
     """The same, told on the loop of whoever calls; nobody, once that is closed."""
     loop = asyncio.get_running_loop()
 

@@ -5,7 +5,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from toolcrib.model import Json, JsonObject, Progress
+from toolcrib.model import Json, JsonObject, ProgressHandler
 from toolcrib.sources.apps.hello import Hello, hello_of
 from toolcrib.sources.apps.peer import Answer, Peer, Socket
 from toolcrib.sources.apps.source import AppSource
@@ -41,7 +41,7 @@ class Visit:
             self.app.disconnect(self.peer)
             await self.app.announce()
 
-    async def _hello(self, params: JsonObject, _: Progress) -> Json:
+    async def _hello(self, params: JsonObject, _: ProgressHandler) -> Json:
         async with self._one_by_one:
             hello = hello_of(params)
             if not hmac.compare_digest(hello.token.encode(), self._token.encode()):
@@ -51,7 +51,7 @@ class Visit:
             self.app = self._welcome(hello, self.peer)
             return {"protocol": PROTOCOL, "launch": list(self.app.launch)}
 
-    async def _register(self, params: JsonObject, _: Progress) -> Json:
+    async def _register(self, params: JsonObject, _: ProgressHandler) -> Json:
         async with self._one_by_one:
             app, tools = self._known(), _list(params, "tools")
             objects = [tool for tool in tools if is_object(tool)]
@@ -61,7 +61,7 @@ class Visit:
             await app.announce()
             return {"registered": _names(app), "refused": refused}
 
-    async def _unregister(self, params: JsonObject, _: Progress) -> Json:
+    async def _unregister(self, params: JsonObject, _: ProgressHandler) -> Json:
         async with self._one_by_one:
             app = self._known()
             app.unregister([name for name in _list(params, "names") if isinstance(name, str)])

@@ -7,7 +7,7 @@ refused.
 
 from typing import TypeVar
 
-from toolcrib.model import JsonObject, Question
+from toolcrib.model import InputMethod, JsonObject
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.listeners import Listeners
 from toolcrib.sources.mcp.questions import forwarded
@@ -51,7 +51,7 @@ class Callbacks:
         return reply or sdk.ListRootsResult(roots=[])
 
     async def _ask(
-        self, question: Question, params: sdk.BaseModel | None, kind: type[Reply]
+        self, question: InputMethod, params: sdk.BaseModel | None, kind: type[Reply]
     ) -> Reply | None:
         """The reply; None if there is none, or none that the protocol knows."""
         running = self._listeners.who()

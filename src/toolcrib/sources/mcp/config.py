@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeGuard, cast, get_args
 
-from toolcrib.config import own_servers_file
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Defer, Json, JsonObject, PermissionKind
+from toolcrib.settings import own_servers_file
 from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.fields import Fields, patterns
 from toolcrib.sources.mcp.isolation_keys import read_isolation

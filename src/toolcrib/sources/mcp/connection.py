@@ -11,7 +11,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TypeVar, cast
 
-from toolcrib.model import JsonObject, Outcome, Running
+from toolcrib.model import CallContext, JsonObject, Outcome
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.bounded import clean
 from toolcrib.sources.mcp.callbacks import Callbacks
@@ -127,7 +127,7 @@ class Connection:
             how = "takes too long" if isinstance(error, TimeoutError) else "fails"
             raise StartFailed("list_failed", f"{how} to list its tools") from error
 
-    async def perform(self, errand: Errand, deadline: float, running: Running) -> Outcome:
+    async def perform(self, errand: Errand, deadline: float, running: CallContext) -> Outcome:
         """Run an errand, and be done by the deadline, but for the time in which it asks back.
 
         Cancelling it tells the server.
@@ -162,7 +162,7 @@ class Connection:
         async with self._listing:  # the tap holds one page of a kind at a time
             return await list_all(self._up, self._tap, self._large_lists)
 
-    async def _performed(self, errand: Errand, running: Running) -> sdk.BaseModel:
+    async def _performed(self, errand: Errand, running: CallContext) -> sdk.BaseModel:
         if errand.method in WATCHES:
             return await self._hearing.of_resource(self._up, errand)
         session = self._up.session

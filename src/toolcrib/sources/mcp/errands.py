@@ -3,7 +3,7 @@
 from collections.abc import Coroutine
 from contextlib import suppress
 
-from toolcrib.model import Call, Outcome, Running
+from toolcrib.model import Call, CallContext, Outcome
 from toolcrib.sources.mcp.engine_room import EngineRoom
 from toolcrib.sources.mcp.errand import Errand
 from toolcrib.sources.mcp.hop import from_elsewhere
@@ -19,13 +19,13 @@ class Errands:
         self._keeper = keeper
         self._room = room
 
-    async def call(self, call: Call, running: Running) -> Outcome:
+    async def call(self, call: Call, running: CallContext) -> Outcome:
         return await self._run(self._keeper.call(call, from_elsewhere(running)))
 
-    async def perform(self, errand: Errand, running: Running) -> Outcome:
+    async def perform(self, errand: Errand, running: CallContext) -> Outcome:
         return await self._run(self._keeper.perform(errand, from_elsewhere(running)))
 
-    async def watch(self, uri: str, heard: Heard, running: Running) -> Outcome:
+    async def watch(self, uri: str, heard: Heard, running: CallContext) -> Outcome:
         return await self._run(self._keeper.watch(uri, heard, from_elsewhere(running)))
 
     def unwatch(self, uri: str, heard: Heard) -> None:

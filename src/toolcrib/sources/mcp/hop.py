@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
-from toolcrib.model import Asked, JsonObject, Running, log_nowhere
+from toolcrib.model import CallContext, InputRequest, JsonObject, log_nowhere
 
 
-def from_elsewhere(running: Running) -> Running:
+def from_elsewhere(running: CallContext) -> CallContext:
     """The same, to be used on another loop: whoever listens goes on doing so on this one.
 
     Cancelling a question there takes it back here.
@@ -22,10 +22,10 @@ def from_elsewhere(running: Running) -> Running:
         if not loop.is_closed():
             loop.call_soon_threadsafe(running.log, message)
 
-    async def here(asked: Mapping[str, Asked]) -> Mapping[str, JsonObject]:
+    async def here(asked: Mapping[str, InputRequest]) -> Mapping[str, JsonObject]:
         return await running.ask(asked)
 
-    async def ask(asked: Mapping[str, Asked]) -> Mapping[str, JsonObject]:
+    async def ask(asked: Mapping[str, InputRequest]) -> Mapping[str, JsonObject]:
         if loop.is_closed():
             return {}
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(here(asked), loop))

@@ -70,7 +70,7 @@ class HttpTransport:
 
 
 def http_client(
-    headers: Mapping[str, str], authorizer: "Authorizer | None" = None
+    headers: Mapping[str, str], authorizer: "sdk.httpx2.Auth | None" = None
 ) -> "sdk.httpx2.AsyncClient":
     """A client that takes in no more than it should."""
     return sdk.httpx2.AsyncClient(

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from toolcrib.config import cache_folder
 from toolcrib.errors import ConfigError
+from toolcrib.settings import cache_folder
 from toolcrib.sources.mcp.program import program_words
 from toolcrib.sources.mcp.server import Command, Isolation, IsolationTool
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolcrib.errors import ConfigError
-from toolcrib.model import Call, Outcome, Running
+from toolcrib.model import Call, CallContext, Outcome
 from toolcrib.sources.mcp.breaker import MOST_FAILURES, Breaker
 from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.diagnosis import Diagnosis
@@ -69,15 +69,15 @@ class Keeper:
         self._watchers = Watchers()
         self._startup = Startup(config, room, self._new_connection, self._spawn)
 
-    async def call(self, call: Call, running: Running) -> Outcome:
+    async def call(self, call: Call, running: CallContext) -> Outcome:
         """Call a tool, starting the server if need be. Whatever goes wrong is an outcome."""
         return await self._run(Errand.of(call), running, partial(self.memory.check, call))
 
-    async def perform(self, errand: Errand, running: Running) -> Outcome:
+    async def perform(self, errand: Errand, running: CallContext) -> Outcome:
         """The same, for an errand that is no call."""
         return await self._run(errand, running, self.memory.check_offers)
 
-    async def watch(self, uri: str, heard: Heard, running: Running) -> Outcome:
+    async def watch(self, uri: str, heard: Heard, running: CallContext) -> Outcome:
         """Let somebody hear of a resource from now on; for as long, the server is not idle."""
         outcome = await self.perform(Errand("resources/subscribe", {"uri": uri}), running)
         if outcome.ok:
@@ -92,10 +92,12 @@ class Keeper:
 
     async def _say(self, connection: "Connection", errand: Errand) -> None:
         """Run an errand that nobody waits for."""
-        running = Running(time.monotonic() + SAY_S)
+        running = CallContext(time.monotonic() + SAY_S)
         await connection.perform(errand, running.deadline, running)
 
-    async def _run(self, errand: Errand, running: Running, check: Callable[[], None]) -> Outcome:
+    async def _run(
+        self, errand: Errand, running: CallContext, check: Callable[[], None]
+    ) -> Outcome:
         wait = self._breaker.admit(time.monotonic())
         if wait:
             message = f"failed a moment ago; call again in {math.ceil(wait)} s"
@@ -114,7 +116,9 @@ class Keeper:
                 self._unused.set()
             self._breaker.leave()
 
-    async def _served(self, errand: Errand, running: Running, check: Callable[[], None]) -> Outcome:
+    async def _served(
+        self, errand: Errand, running: CallContext, check: Callable[[], None]
+    ) -> Outcome:
         """Raises `StartFailed` for what was not sent."""
         connection, running = await self._entered(check, running)
         try:
@@ -124,8 +128,8 @@ class Keeper:
             self._exit()
 
     async def _entered(
-        self, check: Callable[[], None], running: Running
-    ) -> "tuple[Connection, Running]":
+        self, check: Callable[[], None], running: CallContext
+    ) -> "tuple[Connection, CallContext]":
         """The connection, with a place on it that is ours until `_exit`, and the call from here on.
 
         Raises `StartFailed`.
@@ -142,7 +146,7 @@ class Keeper:
             raise StartFailed(code, told) from error
         return connection, running
 
-    async def _awake_for(self, running: Running) -> "tuple[Connection, Running]":
+    async def _awake_for(self, running: CallContext) -> "tuple[Connection, CallContext]":
         """The connection, and the call once it is up; meanwhile the caller hears how far it is.
 
         Raises `StartFailed`, and `TimeoutError` at the deadline of a call whose clock goes on.

@@ -9,20 +9,20 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import Context, ContextVar
 
-from toolcrib.model import Running
+from toolcrib.model import CallContext
 
-_BELONGS_TO: ContextVar["Running | None"] = ContextVar("toolcrib_mcp_call", default=None)
+_BELONGS_TO: ContextVar["CallContext | None"] = ContextVar("toolcrib_mcp_call", default=None)
 
 
 class Listeners:
     """The calls under way on one connection."""
 
     def __init__(self) -> None:
-        self._here: dict[object, Running] = {}
+        self._here: dict[object, CallContext] = {}
         self._left: set[str] = set()
 
     @contextmanager
-    def hearing(self, running: Running) -> Generator[None]:
+    def hearing(self, running: CallContext) -> Generator[None]:
         """While this lasts, the call hears what is meant for it. In a task of its own alone.
 
         A call that was abandoned may still speak: from then on, for its caller alone.
@@ -41,7 +41,7 @@ class Listeners:
             if not answered:
                 self._left.add(running.caller)
 
-    def who(self, context: Context | None = None) -> Running | None:
+    def who(self, context: Context | None = None) -> CallContext | None:
         """Whom it is for, by the context it came with (else the present one); None: nobody."""
         told = context.get(_BELONGS_TO) if context else _BELONGS_TO.get()
         if told is not None:

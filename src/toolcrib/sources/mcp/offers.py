@@ -9,7 +9,7 @@ it is, as the result of a tool is.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from toolcrib.model import JsonObject, Outcome, Running
+from toolcrib.model import CallContext, JsonObject, Outcome
 from toolcrib.sources.mcp.errand import Errand
 from toolcrib.sources.mcp.errands import Errands
 from toolcrib.sources.mcp.known import KnownServer, Offer
@@ -50,16 +50,18 @@ class Offers:
         self._memory.heard.append(heard)
         return lambda: self._memory.heard.remove(heard)
 
-    async def read(self, uri: str, running: Running) -> Outcome:
+    async def read(self, uri: str, running: CallContext) -> Outcome:
         """The contents of a resource, by the server's own URI for it."""
         return await self._errands.perform(Errand("resources/read", {"uri": uri}), running)
 
-    async def prompt(self, name: str, arguments: Mapping[str, str], running: Running) -> Outcome:
+    async def prompt(
+        self, name: str, arguments: Mapping[str, str], running: CallContext
+    ) -> Outcome:
         """The messages of a prompt, by the server's own name for it."""
         errand = Errand("prompts/get", {"name": name, "arguments": dict(arguments)})
         return _cleaned(await self._errands.perform(errand, running))
 
-    async def watch(self, uri: str, heard: Heard, running: Running) -> Outcome:
+    async def watch(self, uri: str, heard: Heard, running: CallContext) -> Outcome:
         """Call `heard`, from a thread of ours, whenever the server says that this is another.
 
         The server is not idle as long as somebody watches; should it end, it goes on at its next
@@ -71,7 +73,7 @@ class Offers:
         """End that, by and by."""
         self._errands.unwatch(uri, heard)
 
-    async def complete(self, params: JsonObject, running: Running) -> Outcome:
+    async def complete(self, params: JsonObject, running: CallContext) -> Outcome:
         """How an argument may go on; `params` are those of the protocol (`ref`, ...)."""
         return _cleaned(await self._errands.perform(Errand("completion/complete", params), running))
 

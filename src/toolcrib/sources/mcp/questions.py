@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 from urllib.parse import urlsplit
 
-from toolcrib.model import Asked, Json, JsonObject, Question
+from toolcrib.model import InputMethod, InputRequest, Json, JsonObject
 from toolcrib.sources.mcp.clear_text import in_the_clear
 from toolcrib.sources.mcp.server import ServerConfig
 from toolcrib.text.hidden import find_hidden, show_hidden
@@ -21,29 +21,33 @@ _DISPLAYED = frozenset({"title", "description", "enumNames", "text", "systemProm
 """The keys of what is for reading. All else comes back to the server, and stays as it is."""
 
 
-def forwarded(config: ServerConfig, question: Question, params: JsonObject) -> Asked | None:
+def forwarded(
+    config: ServerConfig, question: InputMethod, params: JsonObject
+) -> InputRequest | None:
     """The question in the server's name; None if it is not to be asked.
 
     It is not where the operator has switched that off, or where something is hidden in what the
     reply would repeat.
     """
     if question == "roots/list":
-        return Asked(question, params)
+        return InputRequest(question, params)
     if question == "sampling/createMessage":
-        return Asked(question, _sampling(config, params)) if config.sampling else None
+        return InputRequest(question, _sampling(config, params)) if config.sampling else None
     if not config.elicitation or _hides(params):
         return None
     return _elicitation(config, params)
 
 
-def _elicitation(config: ServerConfig, params: JsonObject) -> Asked | None:
+def _elicitation(config: ServerConfig, params: JsonObject) -> InputRequest | None:
     said = _quoted(config.id, str(params.get("message") or ""))
     if params.get("mode") == "url":
         url = str(params.get("url") or "")
         if not _can_be_told(url):
             return None
         said = f"{said}\nIt wants you to open a page at {urlsplit(url).hostname}: {url}"
-    return Asked("elicitation/create", {**_named(config, _readable(params)), "message": said})
+    return InputRequest(
+        "elicitation/create", {**_named(config, _readable(params)), "message": said}
+    )
 
 
 def _sampling(config: ServerConfig, params: JsonObject) -> JsonObject:

@@ -8,7 +8,15 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
-from toolcrib.model import Ask, Asked, Json, JsonObject, Question, Running, log_nowhere
+from toolcrib.model import (
+    CallContext,
+    InputHandler,
+    InputMethod,
+    InputRequest,
+    Json,
+    JsonObject,
+    log_nowhere,
+)
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.capabilities import without
 from toolcrib.sources.mcp.errand import Errand, Method
@@ -19,7 +27,7 @@ from toolcrib.sources.mcp.shown import shown
 MOST_ROUNDS = 10
 PAUSE_S = 0.1
 LONGEST_MESSAGE = 500
-_WITHOUT_ANYBODY: Mapping[Question, JsonObject] = {
+_WITHOUT_ANYBODY: Mapping[InputMethod, JsonObject] = {
     "elicitation/create": {"action": "cancel"},
     "roots/list": {"roots": []},
 }
@@ -52,7 +60,7 @@ class _More(NamedTuple):
 
 
 async def performed(
-    session: sdk.ClientSession, errand: Errand, running: Running, config: ServerConfig
+    session: sdk.ClientSession, errand: Errand, running: CallContext, config: ServerConfig
 ) -> sdk.BaseModel:
     """The server's answer, once it was told all that it asked. Raises `Unanswered`."""
     more = _More({}, frozenset())
@@ -65,7 +73,7 @@ async def performed(
 
 
 async def _sent(
-    session: sdk.ClientSession, errand: Errand, more: _More, running: Running
+    session: sdk.ClientSession, errand: Errand, more: _More, running: CallContext
 ) -> sdk.BaseModel:
     async def tell(progress: float, total: float | None, message: str | None) -> None:
         running.progress(progress, total, shown(message or "", LONGEST_MESSAGE))
@@ -82,7 +90,10 @@ async def _sent(
 
 
 async def _more(
-    answer: sdk.InputRequiredResult, ask: Ask, config: ServerConfig, withheld: frozenset[str]
+    answer: sdk.InputRequiredResult,
+    ask: InputHandler,
+    config: ServerConfig,
+    withheld: frozenset[str],
 ) -> _More:
     """What to send along the next time. Raises `Unanswered`."""
     state: JsonObject = {"requestState": answer.request_state} if answer.request_state else {}
@@ -101,6 +112,6 @@ async def _more(
     return _More({"inputResponses": told, **state}, withheld)
 
 
-def _asked(request: sdk.InputRequest) -> Asked:
+def _asked(request: sdk.InputRequest) -> InputRequest:
     params = request.params.model_dump(**sdk.AS_SENT) if request.params else {}
-    return Asked(request.method, params)
+    return InputRequest(request.method, params)

@@ -20,7 +20,7 @@ from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.state import KEY, State, open_state
 from toolcrib.sources.mcp.trust import Identity, Trust
-from toolcrib.store.decisions import Decisions
+from toolcrib.store import Decisions
 from toolcrib.text.canonical import canonical
 from toolcrib.text.nearest import nearest
 
@@ -55,10 +55,9 @@ class Exchanged(NamedTuple):
 class McpServers:
     """The servers that are configured, each as a source, and where they live. Starts none.
 
-    `sources` are in the order of the files, `problems` what is wrong with the rest; `broken` and
-    `broken_files` as `Servers` has them. `decisions` is what was decided about their tools; None
-    before the first server. They live in the background, or on the loop that is given; see
-    `BackgroundLoop`.
+    `sources` are in the order of the files. `problems`, `broken` and `broken_files` are those of
+    `Servers`. `decisions` is what was decided about tools; None before the first server.
+    They live in the background, or on the loop that is given; see `BackgroundLoop`.
     """
 
     def __init__(self, state_folder: Path, loop: AbstractEventLoop | None = None) -> None:

@@ -10,13 +10,13 @@ from typing import Any, Literal, NamedTuple, Self
 from toolcrib.errors import SourceError, UnknownTool
 from toolcrib.model import (
     Call,
+    CallContext,
     JsonObject,
     Outcome,
-    Running,
     SourceKind,
     State,
     ToolInfo,
-    Unavailable,
+    UnavailableServer,
 )
 from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.definitions import Defined, define
@@ -56,7 +56,7 @@ class ServerStatus:
     memory_bytes: int | None = None
     listing: bool = False
     starting: str = ""
-    unavailable: Unavailable | None = None
+    unavailable: UnavailableServer | None = None
 
     @classmethod
     def of_json(cls, said: Mapping[str, Any]) -> Self:
@@ -65,7 +65,7 @@ class ServerStatus:
         known = {each.name: said[each.name] for each in fields(cls) if each.name in said}
         known["failure"] = Failure(**said["failure"]) if said["failure"] else None
         why = said.get("unavailable")
-        known["unavailable"] = Unavailable(**why) if why else None
+        known["unavailable"] = UnavailableServer(**why) if why else None
         return cls(**known)
 
     def as_json(self) -> JsonObject:
@@ -190,7 +190,7 @@ class McpSource:
             return "unreviewed"  # it was listed a moment ago, and is no longer
         return self._state() if judged.status == "approved" else judged.status
 
-    async def call(self, call: Call, running: Running) -> Outcome:
+    async def call(self, call: Call, running: CallContext) -> Outcome:
         """Call a tool, starting the server if need be. Raises `UnknownTool`."""
         self._check(call.name)
         return await self._errands.call(call, running)

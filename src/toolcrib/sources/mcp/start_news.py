@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TypeVar
 
-from toolcrib.model import Running
+from toolcrib.model import CallContext
 from toolcrib.sources.mcp.startup import Phase
 
 FIRST_S = 1.0
@@ -25,7 +25,9 @@ T = TypeVar("T")
 class StartNews:
     """For one caller."""
 
-    def __init__(self, server: str, running: Running, phase: Callable[[], Phase | None]) -> None:
+    def __init__(
+        self, server: str, running: CallContext, phase: Callable[[], Phase | None]
+    ) -> None:
         self._server = server
         self._running = running
         self._phase = phase
@@ -65,7 +67,7 @@ class StartNews:
         if is_new:
             self._running.log({"level": "info", "logger": "toolcrib", "data": words})
 
-    def after(self) -> Running:
+    def after(self) -> CallContext:
         """The call from here on, once the server is up."""
         running = self._running
         if running.pause:  # its clock stood still

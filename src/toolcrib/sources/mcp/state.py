@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toolcrib.sources.mcp.fingerprint import install_key
-from toolcrib.store.decisions import Decisions, prepare
+from toolcrib.store import Decisions, prepare_decisions
 
 KEY = "install.key"
 DECISIONS = "decisions.db"
@@ -26,7 +26,7 @@ def open_state(folder: Path) -> State:
     """
     key_path, path = folder / KEY, folder / DECISIONS
     lost = key_path.exists() and not path.exists()
-    prepare(path)
+    prepare_decisions(path)
     key = install_key(key_path)
     decisions = Decisions(path, key, lost=lost)
     if decisions.trusts_first_sight:

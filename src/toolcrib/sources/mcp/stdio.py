@@ -30,7 +30,7 @@ class StdioTransport:
         heard: Callable[[bytes], None] = hear_nothing,
         finish_s: float = 0.0,
     ) -> None:
-        """`heard` gets what the process writes to its stderr; see `HeadTail` and `Launched`."""
+        """`heard` gets what the process writes to its stderr; see `Launched`."""
         self._start = command, env, cwd, heard, finish_s
         self.process: Process | None = None
 

@@ -22,8 +22,7 @@ from toolcrib.sources.definition import Definition, read_definition
 from toolcrib.sources.mcp.known import KnownServer
 from toolcrib.sources.mcp.named import named
 from toolcrib.sources.mcp.server import ServerConfig
-from toolcrib.store.decision_rows import Decision
-from toolcrib.store.decisions import Decided, Decisions
+from toolcrib.store import Decision, Decisions, ToolDecisions
 
 Status = Literal["approved", "changed", "unreviewed", "rejected"]
 
@@ -149,7 +148,7 @@ class Trust:
         now = replace(definition, config_hash=self._identity.hash)
         return row._replace(pin=now.pin, definition=now.written())
 
-    def _decided(self, listed: Mapping[str, "_Listed"]) -> Mapping[str, Decided]:
+    def _decided(self, listed: Mapping[str, "_Listed"]) -> Mapping[str, ToolDecisions]:
         """What is decided about these; what a server lists first may be approved for it."""
         if self._former:
             self._decisions.inherit(self.source, self._former, self._renewed)
@@ -173,9 +172,9 @@ def _approved(one: _Listed) -> Judged:
     return Judged("approved", one.now, one.pin, one.now, one.flags)
 
 
-def _judged(one: _Listed, decided: Decided | None, before: Decision | None = None) -> Judged:
+def _judged(one: _Listed, decided: ToolDecisions | None, before: Decision | None = None) -> Judged:
     """By what is decided; `before` is what was approved while its server was another."""
-    approved, rejected = decided or Decided()
+    approved, rejected = decided or ToolDecisions()
     if approved and approved.pin == one.pin:
         return _approved(one)
     last = approved or before

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Protocol
 
-from toolcrib.model import State, Unavailable
+from toolcrib.model import State, UnavailableServer
 from toolcrib.sources.mcp.cache import Failure
 from toolcrib.sources.mcp.server import Command, ServerConfig
 from toolcrib.sources.mcp.shown import shown
@@ -42,7 +42,7 @@ class Standing(Protocol):
 
 def unavailable(
     config: ServerConfig, status: Standing, environ: Mapping[str, str] | None = None
-) -> Unavailable | None:
+) -> UnavailableServer | None:
     """What keeps the tools of a server from being used, or some of them; None if nothing does."""
     if status.state == "disabled":
         return _told(config, "disabled", "is switched off", "run `toolcrib enable {server}`")
@@ -50,13 +50,13 @@ def unavailable(
     if variables:
         return _lacking(config, variables)
     if status.listing:
-        return Unavailable(_name(config), LISTING, "is still being listed", "")
+        return UnavailableServer(_name(config), LISTING, "is still being listed", "")
     if status.state == "needs_login":
         return _told(config, "needs_login", "wants a login", "run `toolcrib login {server}`")
     return _of_last_start(config, status) or _of_listing(config, status)
 
 
-def _of_last_start(config: ServerConfig, status: Standing) -> Unavailable | None:
+def _of_last_start(config: ServerConfig, status: Standing) -> UnavailableServer | None:
     """Why it did not start, where that keeps tools away or needs a person."""
     failure, usable = status.failure, status.tools - status.waiting
     if failure is None or failure.code == "not_configured":  # by now all variables are set
@@ -64,7 +64,7 @@ def _of_last_start(config: ServerConfig, status: Standing) -> Unavailable | None
     return _failed(config, failure) if not usable or failure.code in _FOR_A_PERSON else None
 
 
-def _of_listing(config: ServerConfig, status: Standing) -> Unavailable | None:
+def _of_listing(config: ServerConfig, status: Standing) -> UnavailableServer | None:
     """That it was never listed, or that its tools are held."""
     if not status.seen:
         return _told(config, "unknown", "was never listed", "run `toolcrib refresh {server}`")
@@ -76,10 +76,10 @@ def _of_listing(config: ServerConfig, status: Standing) -> Unavailable | None:
     return None
 
 
-def unusable(server: str) -> Unavailable:
+def unusable(server: str) -> UnavailableServer:
     """The same of a server whose entry cannot be read."""
     words = "cannot be used as its entry is written", "run `toolcrib doctor`"
-    return Unavailable(shown(server, LONGEST_NAME), "broken", *words)
+    return UnavailableServer(shown(server, LONGEST_NAME), "broken", *words)
 
 
 def missing_variables(config: ServerConfig, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -104,21 +104,21 @@ def on_screen(remedy: str) -> str:
     return remedy.removeprefix("run ").replace("`", "")
 
 
-def _lacking(config: ServerConfig, variables: tuple[str, ...]) -> Unavailable:
+def _lacking(config: ServerConfig, variables: tuple[str, ...]) -> UnavailableServer:
     are, them = ("is", "it") if len(variables) == 1 else ("are", "them")
     reason = f"does not start: {_listed(variables)} {are} not set"
     remedy = f"set {them} where Toolcrib is started, then run `toolcrib refresh {{server}}`"
     return _told(config, "not_configured", reason, remedy)
 
 
-def _failed(config: ServerConfig, failure: Failure) -> Unavailable:
+def _failed(config: ServerConfig, failure: Failure) -> UnavailableServer:
     """By its diagnosis, else by its code; never by what the server said."""
     reason = "cannot be reached" if not isinstance(config.transport, Command) else "does not start"
     if failure.code == "start_timeout":
         reason += " in time"
     if failure.reason:
         words = f"{reason}: {failure.reason}", remedy_of(failure, _name(config))
-        return Unavailable(_name(config), failure.code, *words)
+        return UnavailableServer(_name(config), failure.code, *words)
     return _told(config, failure.code, reason, "run `toolcrib logs {server}`")
 
 
@@ -127,9 +127,9 @@ def _listed(names: tuple[str, ...]) -> str:
     return " and ".join(some) + (" and more" if len(names) > len(some) else "")
 
 
-def _told(config: ServerConfig, code: str, reason: str, remedy: str) -> Unavailable:
+def _told(config: ServerConfig, code: str, reason: str, remedy: str) -> UnavailableServer:
     server = _name(config)
-    return Unavailable(server, code, reason, remedy.format(server=server))
+    return UnavailableServer(server, code, reason, remedy.format(server=server))
 
 
 def _name(config: ServerConfig) -> str:

@@ -3,7 +3,7 @@
 It is for reading, so nothing is hidden in it.
 """
 
-from toolcrib.model import JsonObject, Running, log_nowhere
+from toolcrib.model import CallContext, JsonObject, log_nowhere
 from toolcrib.sources.mcp.bounded import TooLarge, bounded, clean
 from toolcrib.sources.scanned import cleaned_object
 
@@ -12,7 +12,7 @@ LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "e
 """Those of the protocol, the least urgent first."""
 
 
-def hand_on(message: JsonObject, running: Running | None) -> None:
+def hand_on(message: JsonObject, running: CallContext | None) -> None:
     """Tell whoever made the call; nobody, if it is nobody's or not what the protocol has."""
     level, logger = message.get("level"), message.get("logger")
     if running is None or running.log is log_nowhere or level not in LEVELS:

@@ -1,0 +1,131 @@
+"""What a daemon does for its crib while it serves: listing servers, apps, the index."""
+
+import asyncio
+import logging
+from contextlib import suppress
+
+from toolcrib.crib import Crib
+from toolcrib.errors import SourceError, ToolcribError
+from toolcrib.pool import TOOLS_UPDATED, ToolsUpdated
+from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp.start import FOR_A_PERSON
+
+FIRST_PAUSE_S = 10.0
+LONGEST_PAUSE_S = 600.0
+
+
+class ServerLister:
+    """Of one crib. How many are started at once is theirs to say; nobody waits for them here.
+
+    A failure is kept with the server, and tried again after pauses that grow; one that only a
+    person can mend is not, until somebody asks for it.
+    """
+
+    def __init__(self, crib: Crib) -> None:
+        self._crib = crib
+        self._tasks: dict[McpSource, asyncio.Task[None]] = {}
+
+    def look(self) -> None:
+        """Begin with servers that have come, and give up those that are gone."""
+        servers = set(self._crib.servers.values())
+        for gone in self._tasks.keys() - servers:
+            self._tasks.pop(gone).cancel()
+        for source in servers - self._tasks.keys():
+            if source.is_unknown:
+                self._tasks[source] = asyncio.create_task(self._list(source))
+
+    def close(self) -> None:
+        """Give up all."""
+        for task in self._tasks.values():
+            task.cancel()
+
+    async def _list(self, source: McpSource) -> None:
+        pause = FIRST_PAUSE_S
+        while source.is_unknown:
+            try:
+                done = await asyncio.wrap_future(source.refresh())
+            except RuntimeError:  # the servers are closed
+                return
+            failure = source.status().failure
+            if not done.error or (failure and failure.code in FOR_A_PERSON):
+                return  # how it went, the server's log and ours tell
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_S)
+
+
+# What a daemon does for its crib beside serving it: apps, the index, servers to be listed.
+
+EMBED_S = 3600
+GATHER_S = 0.5
+"""What changes within this time is indexed at once: a server that starts changes much."""
+
+_log = logging.getLogger(__name__)
+
+
+class BackgroundTasks:
+    """Of one crib, in the background, until it is closed. Made where the event loop runs."""
+
+    def __init__(self, crib: Crib) -> None:
+        self._crib = crib
+        self._lister = ServerLister(crib)
+        self._loop = asyncio.get_running_loop()
+        self._changed = asyncio.Event()
+        self._unsubscribe = crib.pool.events.subscribe(TOOLS_UPDATED, self._updated)
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin: list what nobody has listed, let apps join, and index everything."""
+        self._lister.look()
+        self._task = asyncio.create_task(self._run())
+
+    def look(self) -> None:
+        """List servers that have come."""
+        self._lister.look()
+
+    async def close(self) -> None:
+        """Give all of it up: to embed everything may take an hour."""
+        self._unsubscribe()
+        self._unsubscribe = lambda: None  # a daemon that ends may come twice
+        self._lister.close()
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        """Whoever searches before the index is there waits, or gets less."""
+        said = (*self._crib.broken_files, self._crib.rules_problem)  # elsewhere, once each
+        for problem in self._crib.problems:
+            if problem not in said:
+                _log.warning("%s", problem)
+        try:
+            if self._crib.settings.apps.enabled:
+                await asyncio.to_thread(self._crib.listen)
+        except SourceError as error:
+            _log.warning("%s", error)
+        try:
+            await self._index()
+        except ToolcribError as error:
+            _log.error("not indexed: %s", error)
+        while True:
+            await self._changed.wait()
+            await asyncio.sleep(GATHER_S)
+            self._changed.clear()
+            with suppress(ToolcribError):  # whoever searches is told
+                await asyncio.to_thread(self._crib.embedded, 0.0)
+
+    async def _index(self) -> None:
+        """Index, and say how far it is: by words at first, by meaning once there are vectors."""
+        done = await asyncio.to_thread(self._crib.embedded, 0.0)
+        _log.info("%d capabilities are indexed", len(self._crib.entries()))
+        if self._crib.has_embedder and not done:
+            _log.info("embedding in the background; searches go by words meanwhile")
+            for _ in range(EMBED_S):
+                if await asyncio.to_thread(self._crib.embedded, 1.0):
+                    _log.info("embedded; searches go by meaning too")
+                    return
+                await asyncio.sleep(1.0)
+
+    def _updated(self, _news: ToolsUpdated) -> None:
+        """Called on any thread."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._changed.set)

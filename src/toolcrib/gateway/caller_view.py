@@ -1,0 +1,104 @@
+"""A crib as one guest has it: their caller, their view, their calls."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from toolcrib.crib import Crib
+from toolcrib.execute import Caller, VisibleTools
+from toolcrib.gateway.call_channel import CallChannel
+from toolcrib.gateway.client_approver import client_approver
+from toolcrib.gateway.principal import Principal
+from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo, UnavailableServer
+from toolcrib.names.patterns import any_grants
+from toolcrib.session import SearchResult, round_robin
+
+
+class CallerView:
+    """One guest's side of a crib. Safe to share between threads."""
+
+    def __init__(self, crib: Crib, guest: Principal) -> None:
+        self._crib = crib
+        self.guest = guest
+        self.settings = crib.settings
+        self._reader = _read_only(guest.caller)
+        self._session = crib.session(caller=guest.caller, mode="off")
+        self._visible = VisibleTools({})
+
+    @property
+    def visible(self) -> VisibleTools:
+        """What the guest may name now."""
+        entries = self._crib.seen_by(self.guest.caller)
+        if self._visible.entries is not entries:
+            why = partial(self._crib.why_unknown, caller=self.guest.caller)
+            self._visible = VisibleTools(entries, why)
+        return self._visible
+
+    def tools(self) -> tuple[ToolInfo, ...]:
+        """Every tool that may be listed, by source and name; the same while the catalog is."""
+        return self._session.core_tools()
+
+    def pinned(self) -> tuple[ToolInfo, ...]:
+        """The tools that are listed whatever the mode, by source and name."""
+        pins, entries = self.guest.profile.pins, self.visible.entries
+        listed = ((tool, entries.get(tool.name)) for tool in self.tools())
+        return tuple(tool for tool, entry in listed if entry and any_grants(pins, entry))
+
+    def unavailable(self) -> tuple[UnavailableServer, ...]:
+        """The first of the servers that this guest might have tools of, but cannot now."""
+        return self._crib.search("", limit=1, caller=self.guest.caller).unavailable
+
+    def search(
+        self, queries: Sequence[str], limit: int | None = None, kinds: Iterable[Kind] = ()
+    ) -> SearchResult:
+        """What fits each query. May take a while: an embedder may be asked."""
+        wanted = frozenset(kinds)
+        caller = self.guest.caller
+        answers = tuple(
+            self._crib.search(query, limit=limit, kinds=wanted, caller=caller) for query in queries
+        )
+        tools = _tools(self.visible.entries, [hit.name for hit in round_robin(answers)])
+        return SearchResult(answers, tuple(tool.name for tool in tools), tools)
+
+    def read(self, name: str) -> Outcome:
+        """All about an entry that the guest may see. May read the store, and a file of a skill."""
+        return self._crib.read(name, caller=self.guest.caller)
+
+    async def call(
+        self,
+        entry: Entry,
+        arguments: JsonObject | str,
+        *,
+        pin: str = "",
+        read_only: bool = False,
+        heard: CallChannel,
+    ) -> Outcome:
+        """Call it through the door; with `read_only` the door lets nothing else through."""
+        caller = self._reader if read_only else self.guest.caller
+        return await self._crib.call(
+            entry.name,
+            arguments,
+            caller=caller,
+            pin=pin,
+            approver=client_approver(self._crib.settings.approval, self.guest, heard),
+            progress=heard.progress,
+            ask=heard.ask,
+            log=heard.log,
+            paged=True,
+        )
+
+    def result(self, handle: str, page: int, find: str) -> Outcome:
+        """A page of a long result of this guest, or of its lines that have some words."""
+        return self._crib.result(handle, page=page, find=find, caller=self.guest.caller)
+
+
+def _read_only(caller: Caller) -> Caller:
+    """The same caller, with the right to what is read alone."""
+    allowed = caller.scope.permissions
+    reads = frozenset({"read"}) if allowed is None else allowed & {"read"}
+    return replace(caller, scope=replace(caller.scope, permissions=reads))
+
+
+def _tools(entries: Mapping[str, Entry], names: Iterable[str]) -> tuple[ToolInfo, ...]:
+    found = (entries[name].capability for name in names if name in entries)
+    return tuple(each for each in found if isinstance(each, ToolInfo))

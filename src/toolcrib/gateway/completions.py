@@ -1,0 +1,50 @@
+"""How an argument of a prompt, or of a template of resources, may go on: its server knows."""
+
+from typing import Any
+
+from toolcrib.crib import Crib
+from toolcrib.gateway import sdk
+from toolcrib.gateway.call_channel import CallChannel
+from toolcrib.gateway.input_requests import InputRequests
+from toolcrib.gateway.offers import offer_result, running_request, visible_servers
+from toolcrib.gateway.principal import Principal
+from toolcrib.gateway.prompts import find_prompt
+from toolcrib.gateway.resources import uri_prefix
+from toolcrib.model import JsonObject
+from toolcrib.sources.mcp.source import McpSource
+
+
+def completion_handlers(crib: Crib, guest: Principal, rounds: InputRequests) -> dict[str, Any]:
+    """What an SDK server takes as `on_...`, for this guest."""
+
+    async def complete(context: sdk.Context, params: sdk.CompleteRequestParams) -> sdk.Result:
+        source, ref = _find_reference(crib, guest, params.ref.model_dump(**sdk.AS_SENT))
+        asked = params.model_dump(**sdk.AS_SENT, include={"argument", "context"})
+
+        async def work(heard: CallChannel) -> sdk.Result:
+            under_way = running_request(crib, guest, heard)
+            return offer_result(await source.offers.complete({**asked, "ref": ref}, under_way))
+
+        return await rounds.serve(context, work)
+
+    return {"on_completion": complete}
+
+
+def _find_reference(crib: Crib, guest: Principal, ref: JsonObject) -> tuple[McpSource, JsonObject]:
+    """Whose argument it is, and what it belongs to there. Raises `MCPError`."""
+    if ref.get("type") == "ref/prompt":
+        meant = find_prompt(crib, guest, str(ref.get("name")))
+        return meant.source, {**ref, "name": meant.prompt.key}
+    uri, servers = str(ref.get("uri")), visible_servers(crib, guest)
+    for source in servers:
+        if uri.startswith(uri_prefix(source)):
+            return source, {**ref, "uri": uri.removeprefix(uri_prefix(source))}
+    found = [
+        each for each in servers if any(one.key == uri for one in each.offers.listed("templates"))
+    ]
+    if len(found) == 1:
+        return found[0], ref
+    names = ", ".join(uri_prefix(each) + uri for each in found) or "none; list the templates first"
+    raise sdk.MCPError(
+        sdk.INVALID_PARAMS, f"{uri!r:.200} is not one template here; there is: {names}"
+    )

@@ -1,0 +1,170 @@
+"""The edge of the gateway over HTTP: what every request has to pass before anybody acts on it.
+
+Host and Origin are checked on every route; then the route, the method, the credential, the kind of
+content, its size, and how much is under way. Each endpoint states whether it is open; only the one
+that says no more than that we are here is. There is no CORS, no WebSocket, no page.
+"""
+
+import re
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from toolcrib.gateway.credentials import (
+    AccessDenied,
+    Authenticator,
+    ProfileForbidden,
+    UnknownProfile,
+)
+from toolcrib.gateway.http.asgi import (
+    AUTHENTICATED,
+    App,
+    HttpRefusal,
+    Receive,
+    Scope,
+    Send,
+    send_json,
+    send_refusal,
+)
+from toolcrib.gateway.http.request_checks import (
+    bearer_of,
+    check_content,
+    check_host,
+    check_origin,
+    headers_of,
+    read_body,
+    replayed,
+    unauthorized,
+)
+from toolcrib.gateway.limits import RETRY_S, Overloaded, RequestLimiter
+from toolcrib.gateway.principal import DEFAULT_PROFILE, Principal
+from toolcrib.settings import GatewaySettings
+
+MCP = "/mcp"
+HEALTH = "/health"
+LISTEN = "subscriptions/listen"
+_PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+class HttpEndpoint(NamedTuple):
+    """Where a path leads: its methods, and for MCP the profile. None but `/health` is open."""
+
+    methods: frozenset[str]
+    profile: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it answers without a credential."""
+        return not self.profile
+
+
+@dataclass(frozen=True)
+class HttpGuard:
+    """The ASGI app that stands in front. `served` is what a guest is served by."""
+
+    settings: Callable[[], GatewaySettings]
+    port: int
+    credentials: Callable[[], Authenticator]
+    admission: RequestLimiter
+    streams: RequestLimiter
+    served: Callable[[Principal], App]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, or nothing: whatever else a server may ask for is refused."""
+        if scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            raise RuntimeError(f"no {scope['type']} is served")
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            headers = headers_of(scope["headers"])
+            endpoint = self._endpoint(scope, headers)
+            if endpoint.is_open:
+                await send_json(200, {"status": "ok"}, send)
+                return
+            guest = self._guest(headers, endpoint.profile)
+            scope.get("state", {}).get(AUTHENTICATED, _ignore)()
+            if scope["method"] == "POST":
+                await self._post(guest, headers, scope, receive, send)
+            else:
+                await self._stream(guest, scope, receive, send)
+        except HttpRefusal as refusal:
+            await send_refusal(refusal, send)
+
+    def _endpoint(self, scope: Scope, headers: Mapping[str, str]) -> HttpEndpoint:
+        check_host(headers, self.port, self.settings().hosts)
+        check_origin(headers, self.settings().origins)
+        if "upgrade" in headers:
+            raise HttpRefusal(
+                400, "bad_request", "connections are not upgraded here; use streamable HTTP"
+            )
+        endpoint = _endpoint(scope["path"])
+        if endpoint is None:
+            raise HttpRefusal(
+                404, "not_found", "there is nothing here; MCP is at /mcp, /mcp/PROFILE"
+            )
+        if scope["method"] not in endpoint.methods:
+            allowed = ", ".join(sorted(endpoint.methods))
+            told = f"{scope['method'][:20]} is not served here; use {allowed}"
+            raise HttpRefusal(405, "bad_method", told, {"allow": allowed})
+        return endpoint
+
+    def _guest(self, headers: Mapping[str, str], profile: str) -> Principal:
+        try:
+            return self.credentials().keyed(bearer_of(headers), profile)
+        except UnknownProfile as error:
+            raise HttpRefusal(404, "no_profile", str(error)) from None
+        except ProfileForbidden as error:
+            raise HttpRefusal(403, "forbidden", str(error)) from None
+        except AccessDenied as error:
+            raise unauthorized(str(error)) from None
+
+    async def _post(
+        self,
+        guest: Principal,
+        headers: Mapping[str, str],
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        check_content(headers)
+        # A stream of news lasts, and does nothing meanwhile.
+        lasts = headers.get("mcp-method") == LISTEN
+        with _admitted(self.streams if lasts else self.admission, guest):
+            body = await read_body(receive, headers, self.settings().body_bytes)
+            await self.served(guest)(scope, replayed(body, receive), send)
+
+    async def _stream(self, guest: Principal, scope: Scope, receive: Receive, send: Send) -> None:
+        with _admitted(self.streams, guest):
+            await self.served(guest)(scope, receive, send)
+
+
+def _ignore() -> None:
+    """There is no connection behind this request whose strangers are counted."""
+
+
+@contextmanager
+def _admitted(admission: RequestLimiter, guest: Principal) -> Generator[None]:
+    try:
+        admission.enter(guest.caller.id)
+    except Overloaded as error:
+        later = {"retry-after": str(RETRY_S)}
+        raise HttpRefusal(503, "overloaded", f"overloaded: {error}", later) from None
+    try:
+        yield
+    finally:
+        admission.leave(guest.caller.id)
+
+
+def _endpoint(path: str) -> HttpEndpoint | None:
+    """Where a path leads; None for nowhere."""
+    if path == HEALTH:
+        return HttpEndpoint(frozenset({"GET"}))
+    root, _, profile = path.removeprefix("/").partition("/")
+    if f"/{root}" != MCP or (path != MCP and not _PROFILE.fullmatch(profile)):
+        return None
+    return HttpEndpoint(frozenset({"GET", "POST", "DELETE"}), profile or DEFAULT_PROFILE)

@@ -1,0 +1,145 @@
+"""What is checked of an HTTP request: its headers, and its body.
+
+Each header counts once; the host and the origin tell whether a stranger's page could have sent it.
+The body is read whole, within bounds of size and time, before anybody acts on it.
+"""
+
+import asyncio
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from toolcrib.execute import NotJson, read_json
+from toolcrib.gateway.http.asgi import HttpRefusal, Message, Receive
+from toolcrib.gateway.message_streams import MOST_VALUES
+
+MOST_HEADERS = 100
+# Two of these would let two readers read two different things.
+ONCE = frozenset({"host", "origin", "authorization", "content-length", "content-type"})
+ONCE_TOO = frozenset({"transfer-encoding", "mcp-session-id", "mcp-protocol-version"})
+_HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def headers_of(raw: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
+    """By name in small letters. Raises `Refusal` for too many, and for two where one is meant."""
+    found: dict[str, str] = {}
+    pairs = list(raw)
+    if len(pairs) > MOST_HEADERS:
+        raise HttpRefusal(431, "too_many_headers", f"more than {MOST_HEADERS} headers; send fewer")
+    for name, value in pairs:
+        key = name.decode("latin-1").lower()
+        if key in found and key in ONCE | ONCE_TOO:
+            raise HttpRefusal(400, "bad_request", f"the header {key} was sent twice; send it once")
+        found[key] = value.decode("latin-1")
+    if "content-length" in found and "transfer-encoding" in found:
+        raise HttpRefusal(400, "bad_request", "two lengths for one body; send one")
+    return found
+
+
+def check_host(headers: Mapping[str, str], port: int, more: Collection[str]) -> None:
+    """Whether the request is meant for us. Raises `Refusal`: a page may point its name at us."""
+    host = headers.get("host", "")
+    allowed = {f"{name}:{port}" for name in LOOPBACK} | {name.lower() for name in more}
+    if not _HOST.fullmatch(host) or host.lower() not in allowed:
+        told = "this Host header is not served; use 127.0.0.1 with the port, or set `gateway.hosts`"
+        raise HttpRefusal(421, "bad_host", told)
+
+
+def check_origin(headers: Mapping[str, str], allowed: Collection[str]) -> None:
+    """Whether no page of a stranger's sent it. Raises `Refusal`."""
+    origin = headers.get("origin")
+    if origin is not None and origin not in allowed:
+        told = "pages of this origin are refused; if it is yours, add it to `gateway.origins`"
+        raise HttpRefusal(403, "bad_origin", told)
+    if origin is None and headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+        raise HttpRefusal(
+            403, "bad_origin", "requests from web pages are refused; use an MCP client"
+        )
+
+
+def check_content(headers: Mapping[str, str]) -> None:
+    """Whether the body is JSON, which no plain form of a page can send. Raises `Refusal`."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        told = "only JSON is taken; send `Content-Type: application/json`"
+        raise HttpRefusal(415, "not_json", told)
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        raise HttpRefusal(415, "not_json", "the body is compressed; send it plain")
+
+
+def bearer_of(headers: Mapping[str, str]) -> str:
+    """The credential of a request. Raises `Refusal` if it has none where it belongs."""
+    scheme, _, secret = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not secret.strip():
+        raise unauthorized("there is no token; send `Authorization: Bearer KEY`")
+    return secret.strip()
+
+
+def unauthorized(why: str) -> HttpRefusal:
+    """What whoever has no good credential is told."""
+    return HttpRefusal(401, "unauthorized", why, {"www-authenticate": 'Bearer realm="toolcrib"'})
+
+
+# The body of a request: read whole, within bounds of size and time, before anybody acts on it.
+
+BODY_S = 20.0
+LITTLE = 64 * 1024
+
+
+async def read_body(receive: Receive, headers: Mapping[str, str], most: int) -> bytes:
+    """All of it. Raises `Refusal` where it is too much, too slow, cut off, or no JSON."""
+    said = headers.get("content-length", "0")
+    if said.isdecimal() and int(said) > most:
+        raise _too_large(most)
+    try:
+        async with asyncio.timeout(BODY_S):
+            body = await _read_whole(receive, most)
+    except TimeoutError:
+        told = f"the body took longer than {BODY_S:.0f} s; send it faster"
+        raise HttpRefusal(408, "too_slow", told) from None
+    if len(body) <= LITTLE:
+        _check_json(body)
+    else:
+        await asyncio.to_thread(_check_json, body)
+    return body
+
+
+def _check_json(body: bytes) -> None:
+    """Raises `Refusal` where it is no JSON, or more values than anybody needs in one message."""
+    try:
+        read_json(body.decode(), most_values=MOST_VALUES)
+    except (NotJson, UnicodeDecodeError) as error:
+        raise HttpRefusal(400, "bad_request", f"{error}"[:200]) from None
+
+
+async def _read_whole(receive: Receive, most: int) -> bytes:
+    """The body, chunk by chunk: what a header says of its length is not what counts."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise HttpRefusal(400, "bad_request", "the body was cut off")
+        body += message.get("body", b"")
+        if len(body) > most:
+            raise _too_large(most)
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def _too_large(most: int) -> HttpRefusal:
+    told = f"the body has more than {most:,} bytes; send less, or set `gateway.body_bytes`"
+    return HttpRefusal(413, "too_large", told)
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives the body, and then whatever the client does next."""
+    given = False
+
+    async def receive_again() -> Message:
+        nonlocal given
+        if not given:
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+        return await receive()
+
+    return receive_again

@@ -1,0 +1,114 @@
+"""The one door to the web server."""
+
+import asyncio
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, cast
+
+from uvicorn import Config, Server
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from toolcrib.gateway.http.asgi import AUTHENTICATED, App
+from toolcrib.gateway.limits import ConnectionBounds
+from toolcrib.sources.connection_limiter import ConnectionLimiter
+
+HEAD_S = 10.0
+IDLE_S = 15
+HEAD_BYTES = 32 * 1024
+WAITING = 512
+STOP_S = 2
+
+
+class _TimedProtocol(H11Protocol):
+    """A connection on which the head of a request has to come within `HEAD_S`.
+
+    Without that, whoever sends nothing, or a header a minute, stays for ever. Until a request has
+    shown a credential it is a stranger's, and makes room for others.
+    """
+
+    _late: asyncio.TimerHandle | None = None
+
+    def __init__(self, *, strangers: ConnectionLimiter, most: int, **uvicorns: Any) -> None:  # noqa: ANN401
+        super().__init__(**uvicorns)
+        self._strangers, self._most = strangers, most
+        self.app_state = {AUTHENTICATED: partial(strangers.leave, self)}
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Somebody comes; if the house is full, they have to come again."""
+        super().connection_made(transport)
+        if len(self.connections) > self._most:
+            transport.abort()
+        else:
+            self._strangers.enter(self, transport.abort)
+            self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes: of a head if no request is under way, else of a body."""
+        if self._is_between() and not self._late:
+            self._wait()
+        super().data_received(data)
+        if not self._is_between():
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """They are gone."""
+        self._stop_waiting()
+        self._strangers.leave(self)
+        super().connection_lost(exc)
+
+    def _is_between(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete  # pyright: ignore[reportUnnecessaryComparison]
+
+    def _wait(self) -> None:
+        self._late = asyncio.get_running_loop().call_later(HEAD_S, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._late:
+            self._late.cancel()
+            self._late = None
+
+    def _give_up(self) -> None:
+        self._late = None
+        if self._is_between():
+            self.transport.close()
+
+
+class WebServer(Server):
+    """Serves an app on a socket until it is told to end. Signals are not its business."""
+
+    def __init__(self, app: App, bounds: ConnectionBounds) -> None:
+        strangers = ConnectionLimiter(bounds.strangers, "HTTP")
+        config = Config(
+            app,
+            http=cast("Any", partial(_TimedProtocol, strangers=strangers, most=bounds.http)),
+            backlog=bounds.at_once,
+            ws="none",
+            lifespan="off",
+            loop="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=IDLE_S,
+            timeout_graceful_shutdown=STOP_S,
+            h11_max_incomplete_event_size=HEAD_BYTES,
+        )
+        super().__init__(config)
+
+    async def serve_on(self, listening: socket.socket) -> None:
+        """Until `should_exit` is set, and then `STOP_S` at most."""
+        await self.serve(sockets=[listening])
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As the server starts, but with room for more than it lets in at once."""
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(WAITING)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave them to the daemon."""
+        yield

@@ -1,0 +1,159 @@
+"""Messages on lines, for a server that is run over bytes from anywhere: a pipe, a socket.
+
+A line has a limit, and one that is no message is answered with an error where that can be said.
+There is no task and no queue in between: each hop would cost every call some of its time.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, Protocol, Self, TypeAlias
+
+from toolcrib.execute import strict_json
+from toolcrib.gateway import sdk
+from toolcrib.sources.mcp.lines import LONGEST_LINE, Line, Reader, bounded_lines
+from toolcrib.sources.mcp.reply_id import reply_id
+from toolcrib.text.json_text import has_more_values
+
+MOST_VALUES = 2 * strict_json.MOST_VALUES
+"""Of one message: more than a call may have, so that whoever sends too many hears why."""
+
+Send: TypeAlias = Callable[[bytes], Awaitable[None]]
+"""Hands bytes over before it first waits, then waits for room. Raises `OSError` when nobody reads
+any more."""
+
+
+class MessageGate(Protocol):
+    """Whoever counts what is under way on a connection."""
+
+    def came(self, message: sdk.JSONRPCMessage, /) -> sdk.ErrorData | None:
+        """Why this is not taken in; None if it is."""
+        ...
+
+    def went(self, message: sdk.JSONRPCMessage, /) -> None:
+        """This was sent to the client."""
+        ...
+
+
+class OpenGate:
+    """A gate that lets everything through."""
+
+    def came(self, _message: sdk.JSONRPCMessage) -> None:
+        """Always."""
+
+    def went(self, _message: sdk.JSONRPCMessage) -> None:
+        """The same."""
+
+
+class MessageStreams(NamedTuple):
+    """What `Server.run` takes."""
+
+    read: "MessageReader"
+    write: "MessageWriter"
+
+
+def message_streams(
+    reader: Reader, send: Send, gate: MessageGate | None = None, *, longest: int = LONGEST_LINE
+) -> MessageStreams:
+    """The messages of a client that writes to `reader`, and to one that `send` reaches.
+
+    When nobody reads any more, the messages end too.
+    """
+    gate = gate or OpenGate()
+    write = MessageWriter(reader, send, gate)
+    return MessageStreams(MessageReader(reader, write, gate, longest), write)
+
+
+class _Stream(sdk.AsyncResource):
+    """What the SDK wants of a stream beside its use: whoever opened the bytes closes them."""
+
+    async def aclose(self) -> None:
+        """Nothing is ours to close."""
+
+
+class MessageWriter(_Stream):
+    """Sends each message as a line."""
+
+    def __init__(self, reader: Reader, send: Send, gate: MessageGate) -> None:
+        self._reader = reader
+        self._send = send
+        self._gate = gate
+
+    async def send(self, item: sdk.SessionMessage, /) -> None:
+        """Raises what the SDK takes for the end of a stream."""
+        self._gate.went(item.message)
+        await self.refuse(item)
+
+    async def refuse(self, item: sdk.SessionMessage, /) -> None:
+        """The same for an answer to what was never taken in: it ends nothing that is under way."""
+        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        try:
+            await self._send(text.encode() + b"\n")
+        except OSError:
+            if isinstance(self._reader, asyncio.StreamReader):
+                self._reader.feed_eof()  # whoever waits for more waits in vain
+            raise sdk.ClosedResourceError from None
+
+
+class MessageReader(_Stream):
+    """Gives each message; answers lines that are none."""
+
+    def __init__(
+        self, reader: Reader, answers: MessageWriter, gate: MessageGate, longest: int
+    ) -> None:
+        self._lines = bounded_lines(reader, longest=longest)
+        self._answers = answers
+        self._gate = gate
+        self._longest = longest
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> sdk.Item:
+        try:
+            async for line in self._lines:
+                message = _message(line)
+                refused = (
+                    self._gate.came(message.message)
+                    if message
+                    else _unreadable(line, self._longest)
+                )
+                if refused:
+                    await self._answers.refuse(_answer(reply_id(line.content), refused))
+                elif message:
+                    return message
+        except (OSError, sdk.ClosedResourceError):
+            pass
+        raise StopAsyncIteration
+
+    async def receive(self) -> sdk.Item:
+        """The next message; raises what the SDK takes for the end of a stream."""
+        async for item in self:
+            return item
+        raise sdk.ClosedResourceError
+
+
+def _message(line: Line) -> sdk.SessionMessage | None:
+    """The message on a line; None if there is none."""
+    if not line.whole or has_more_values(line.content, MOST_VALUES):
+        return None
+    try:
+        message = sdk.jsonrpc_message_adapter.validate_json(line.content, by_name=False)
+    except ValueError:
+        return None
+    return sdk.SessionMessage(message)
+
+
+def _unreadable(line: Line, longest: int) -> sdk.ErrorData | None:
+    """What is wrong with a line that is no message; None if there is nothing on it."""
+    if not line.whole:
+        told = f"a message has at most {longest:,} bytes; send less"
+        return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=told)
+    if has_more_values(line.content, MOST_VALUES):
+        told = f"a message has at most {MOST_VALUES:,} values; send fewer"
+        return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=told)
+    told = "this line is not a JSON-RPC message"
+    return sdk.ErrorData(code=sdk.PARSE_ERROR, message=told) if line.content.strip() else None
+
+
+def _answer(id: int | str | None, error: sdk.ErrorData) -> sdk.SessionMessage:
+    return sdk.SessionMessage(sdk.JSONRPCError(jsonrpc="2.0", id=id, error=error))

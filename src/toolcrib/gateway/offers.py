@@ -1,0 +1,72 @@
+"""What a guest may have of a server beside its tools, and what comes of asking for it.
+
+A guest sees the resources and prompts of a server if the profile lets the server through, and with
+it at least one of its tools. A server without tools is seen where the profile picks no tools.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from toolcrib.crib import Crib
+from toolcrib.gateway import sdk
+from toolcrib.gateway.call_channel import CallChannel
+from toolcrib.gateway.principal import Principal
+from toolcrib.model import CallContext, Entry, Outcome
+from toolcrib.search.filters import Scope, barred, lets_through
+from toolcrib.sources.mcp.source import McpSource
+
+PAGE_SIZE = 500
+LONGEST_CURSOR = 9
+LIST_FIELDS: Final[Mapping[str, Any]] = {
+    "resultType": "complete",
+    "ttlMs": 0,
+    "cacheScope": "private",
+}
+"""What the modern era wants said of every list; the SDK leaves it out for the others."""
+
+
+def visible_servers(crib: Crib, guest: Principal) -> Sequence[McpSource]:
+    """The servers whose resources and prompts this guest may have, by name."""
+    scope = guest.profile.scope
+    tools: dict[str, list[Entry]] = {}
+    for entry in crib.entries().values():
+        if entry.capability.source == "mcp":
+            tools.setdefault(entry.capability.source_id or "", []).append(entry)
+    every = sorted(crib.servers.items())
+    return [each for _, each in every if _is_visible(each, tools.get(each.id or "", []), scope)]
+
+
+def _is_visible(source: McpSource, tools: Sequence[Entry], scope: Scope) -> bool:
+    if source.config.disabled or not lets_through(source.id or "", scope):
+        return False
+    if tools:
+        return any(not barred(entry, scope) for entry in tools)
+    return scope.allowed is None and scope.permissions is None
+
+
+def running_request(crib: Crib, guest: Principal, heard: CallChannel) -> CallContext:
+    """What an errand of this guest has while it runs: as much time as a call."""
+    deadline = time.monotonic() + crib.settings.call.timeout_s
+    return CallContext.of(deadline, None, heard.ask, heard.log, guest.caller.id)
+
+
+def page(key: str, items: Sequence[sdk.Result], params: sdk.PaginatedRequestParams) -> sdk.Result:
+    """One page of a list. Raises `MCPError` for a cursor that is none of ours."""
+    begin = params.cursor or "0"
+    if not begin.isdecimal() or len(begin) > LONGEST_CURSOR:
+        told = f"{begin!r:.80} is not a cursor of this list; list it from the beginning"
+        raise sdk.MCPError(sdk.INVALID_PARAMS, told)
+    end = int(begin) + PAGE_SIZE
+    more = {"nextCursor": str(end)} if end < len(items) else {}
+    return {**LIST_FIELDS, key: list(items[int(begin) : end]), **more}
+
+
+def offer_result(outcome: Outcome) -> sdk.Result:
+    """The result of an errand that went well, as it goes on the wire. Raises `MCPError`."""
+    if outcome.error or not isinstance(outcome.content, Mapping):
+        message = outcome.error.message if outcome.error else "the server answered something else"
+        code = outcome.meta.get("code")
+        raise sdk.MCPError(code if isinstance(code, int) else sdk.INTERNAL_ERROR, message)
+    meta = {"_meta": dict(outcome.meta)} if outcome.meta else {}
+    return {"resultType": "complete", **outcome.content, **meta}

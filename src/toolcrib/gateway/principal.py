@@ -1,0 +1,85 @@
+"""Who is served, and the part of the pool that they may have.
+
+A principal is somebody whose credential was verified, together with the profile that it is good
+for. `credentials` verifies; here is what comes of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from toolcrib.errors import ConfigError
+from toolcrib.execute import Caller
+from toolcrib.model import RootsOf
+from toolcrib.search.filters import Scope
+from toolcrib.settings import GatewayMode, GatewaySettings, ProfileSettings
+from toolcrib.text.nearest import nearest
+
+DEFAULT_PROFILE = "default"
+"""The profile of whoever names none: the whole pool but for the tools that come with Toolcrib,
+unless the settings define it otherwise."""
+
+LOCAL_USER = "local"
+"""The user that the gateway runs as: whoever reaches its socket, or started it."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A named part of the pool, and how it is shown. `pins` are always listed.
+
+    The tools that come with Toolcrib are in it only if its settings say so.
+    """
+
+    name: str = DEFAULT_PROFILE
+    scope: Scope = field(default_factory=lambda: Scope(packaged=False))
+    pins: frozenset[str] = frozenset()
+    mode: GatewayMode = "auto"
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Somebody whose credential was verified, with the profile that it is good for.
+
+    `id` is that of the credential, never something a client says of itself: two guests share
+    neither reveals nor tickets nor results.
+    """
+
+    id: str
+    profile: Profile = field(default_factory=Profile)
+
+    @cached_property
+    def caller(self) -> Caller:
+        """The same, as the crib knows it.
+
+        The roots of a client count if it runs as the operator's own user: who holds a key could
+        declare whatever they want to read.
+        """
+        profile = self.profile
+        roots: RootsOf = "client" if self.is_local else "none"
+        return Caller(f"{self.id}@{profile.name}", profile.scope, roots, profile.name)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a client of the operator's own user."""
+        return self.id == LOCAL_USER
+
+
+def profile_named(settings: GatewaySettings, name: str = DEFAULT_PROFILE) -> Profile:
+    """The profile of this name. Raises `ConfigError` with the nearest names."""
+    said = _profiles(settings).get(name)
+    if said is None:
+        near = ", ".join(nearest(name, list(_profiles(settings))))
+        raise ConfigError(f"there is no profile {name!r}; nearest: {near}")
+    scope = Scope(
+        excluded=frozenset(said.exclude),
+        allowed=None if said.tools is None else frozenset(said.tools),
+        sources=None if said.servers is None else frozenset(said.servers),
+        permissions=None if said.kinds is None else frozenset(said.kinds),
+        packaged=said.builtin_tools,
+    )
+    mode = settings.mode if said.mode == "auto" else said.mode
+    return Profile(name, scope, frozenset(said.pins), mode)
+
+
+def _profiles(settings: GatewaySettings) -> Mapping[str, ProfileSettings]:
+    return {DEFAULT_PROFILE: ProfileSettings()} | settings.profiles

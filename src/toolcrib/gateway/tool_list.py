@@ -1,0 +1,192 @@
+"""The answer to `tools/list`: which tools a principal is shown, and how each goes on the wire.
+
+A tool that is malformed costs itself, and no other.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from toolcrib.gateway import sdk
+from toolcrib.gateway.caller_view import CallerView
+from toolcrib.gateway.fixed_tool_definitions import (
+    ALWAYS_LOAD,
+    DESCRIBE,
+    FIXED_TOOLS,
+    RESULT,
+    SEARCH,
+)
+from toolcrib.gateway.modes import EffectiveMode, effective_mode
+from toolcrib.gateway.sdk import Result
+from toolcrib.model import Capability, Json, JsonObject, ToolInfo
+from toolcrib.sources.permissions import permission_from
+
+_TYPES: Mapping[str, type] = {
+    "title": str,
+    "readOnlyHint": bool,
+    "destructiveHint": bool,
+    "idempotentHint": bool,
+    "openWorldHint": bool,
+}
+_VERSIONS = (sdk.LATEST_HANDSHAKE_VERSION, sdk.LATEST_MODERN_VERSION)
+_FOR_HOSTS = frozenset({"anthropic/alwaysLoad", "anthropic/searchHint"})
+
+
+class ToolEncoder:
+    """Makes tools ready for the wire, each once. Safe to share between threads.
+
+    `always_load`: for hosts that defer tools, that they are not to defer these.
+    """
+
+    def __init__(self, *, always_load: bool) -> None:
+        self._always_load = always_load
+        self._known: Mapping[str, tuple[ToolInfo, sdk.Result]] = {}
+
+    def of(self, tools: Iterable[ToolInfo]) -> list[sdk.Result]:
+        """These tools, in this order."""
+        known = self._known
+        made = {tool.name: (tool, self._made(tool, known.get(tool.name))) for tool in tools}
+        self._known = made
+        return [wire for _, wire in made.values()]
+
+    def _made(self, tool: ToolInfo, known: tuple[ToolInfo, sdk.Result] | None) -> sdk.Result:
+        if known and known[0] is tool:
+            return known[1]
+        return _valid(_encoded(tool, always_load=self._always_load))
+
+
+def _encoded(tool: ToolInfo, *, always_load: bool) -> sdk.Result:
+    """All that is known of a tool, by the names of the protocol."""
+    wire: sdk.Result = {"name": tool.name, "inputSchema": _schema(tool.parameters)}
+    if tool.title:
+        wire["title"] = tool.title
+    if tool.description:
+        wire["description"] = tool.description
+    if has_output_schema(tool):
+        wire["outputSchema"] = tool.output_schema
+    if hints := _annotations(tool):
+        wire["annotations"] = hints
+    if meta := _meta(tool, always_load=always_load):
+        wire["_meta"] = meta
+    return wire
+
+
+def has_output_schema(what: Capability) -> bool:
+    """Whether it is listed with an output schema: nobody but servers gives structured content."""
+    return isinstance(what, ToolInfo) and bool(what.output_schema) and what.source == "mcp"
+
+
+def _schema(parameters: JsonObject) -> JsonObject:
+    return parameters if parameters.get("type") == "object" else {**parameters, "type": "object"}
+
+
+def _annotations(tool: ToolInfo) -> JsonObject:
+    """As its server gives them, if we hold the tool to be what they say.
+
+    Else with our word for what it does: the operator has said something else, or believes no word
+    of that server, or it is no tool of a server.
+    """
+    kind = tool.permission_kind
+    said = {key: each for key, each in tool.annotations.items() if _fits_hint(key, each)}
+    if tool.source == "mcp" and permission_from(said, believed=True) == kind:
+        return said
+    ours: dict[str, Json] = {"readOnlyHint": kind == "read"}
+    if kind in ("read", "dangerous"):
+        ours["destructiveHint"] = kind == "dangerous"
+    return {**said, **ours}
+
+
+def _fits_hint(key: str, value: Json) -> bool:
+    """Whether the protocol takes it: one bad hint would cost the whole tool."""
+    return isinstance(value, _TYPES[key]) if key in _TYPES else True
+
+
+def _meta(tool: ToolInfo, *, always_load: bool) -> dict[str, Json]:
+    """What the server says beside the definition, and what helps a host that defers."""
+    meta = {key: value for key, value in tool.meta.items() if key not in _FOR_HOSTS}
+    if always_load or tool.defer == "never":
+        meta |= ALWAYS_LOAD
+    elif tool.search_hint:
+        meta["anthropic/searchHint"] = tool.search_hint
+    return meta
+
+
+def _valid(wire: sdk.Result) -> sdk.Result:
+    """The tool, if the SDK lets it pass in both eras; else as little of it as surely does."""
+    if all(sdk.fits("tools/list", version, _page(wire)) for version in _VERSIONS):
+        return wire
+    few = ("name", "description", "annotations")
+    return {**{key: wire[key] for key in few if key in wire}, "inputSchema": {"type": "object"}}
+
+
+def _page(wire: sdk.Result) -> sdk.Result:
+    return {"tools": [wire], "ttlMs": 0, "cacheScope": "private", "resultType": "complete"}
+
+
+FIXED_TOOLS_LISTED: Final[Mapping[str, sdk.Result]] = {
+    tool.name: {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": tool.parameters,
+        "annotations": tool.annotations,
+        "_meta": ALWAYS_LOAD,
+    }
+    for tool in FIXED_TOOLS.values()
+}
+"""The fixed tools by name, in order: the same bytes for every guest."""
+
+
+# What a guest is shown: the list of tools, by mode.
+
+_FOR_SKILLS_AND_AGENTS = (SEARCH, DESCRIBE)
+
+
+class ToolList:
+    """The lists of one guest: with the same mode and reveals a matter of the catalog alone."""
+
+    def __init__(self, side: CallerView) -> None:
+        self._side = side
+        self._kept = ToolEncoder(always_load=True)
+        self._deferrable = ToolEncoder(always_load=False)
+
+    def mode(self, client: str, *, modern: bool) -> EffectiveMode:
+        """How a client of this name, in this era, is shown the tools."""
+        return effective_mode(
+            self._side.guest.profile.mode,
+            tools=len(self._side.tools()),
+            threshold=self._side.settings.session.threshold,
+            client=client,
+            modern=modern,
+        )
+
+    def tools(self, mode: EffectiveMode, revealed: Sequence[str] = ()) -> list[Result]:
+        """What is listed. The fixed tools come first and never change; what is revealed is last."""
+        match mode:
+            case "search" | "reveal":
+                always = self._side.pinned()
+                more = self._revealed(revealed if mode == "reveal" else (), always)
+                return [
+                    *FIXED_TOOLS_LISTED.values(),
+                    *self._kept.of(_without_fixed((*always, *more))),
+                ]
+            case "direct":
+                return [*self._kept.of(_without_fixed(self._side.tools())), *self._companions()]
+            case "passthrough":
+                return [
+                    *self._deferrable.of(_without_fixed(self._side.tools())),
+                    *self._companions(),
+                ]
+
+    def _revealed(self, names: Sequence[str], always: Sequence[ToolInfo]) -> Iterator[ToolInfo]:
+        tools = {tool.name: tool for tool in self._side.tools() if tool not in always}
+        return (tools[name] for name in names if name in tools)
+
+    def _companions(self) -> list[Result]:
+        """The fixed tools that a full list needs: for skills and agents, for large results."""
+        others = any(each.capability.kind != "tool" for each in self._side.visible.entries.values())
+        names = (*(_FOR_SKILLS_AND_AGENTS if others else ()), RESULT)
+        return [FIXED_TOOLS_LISTED[name] for name in names]
+
+
+def _without_fixed(tools: Sequence[ToolInfo]) -> list[ToolInfo]:
+    """Those whose name no fixed tool has; the others are called by `tool_call`."""
+    return [tool for tool in tools if tool.name not in FIXED_TOOLS]

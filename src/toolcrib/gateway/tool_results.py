@@ -1,0 +1,145 @@
+"""From the outcome of a call to the result that goes on the wire."""
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from toolcrib.gateway import sdk
+from toolcrib.gateway.fixed_tool_definitions import RESULT
+from toolcrib.gateway.sdk import Result
+from toolcrib.model import CallError, Json, JsonObject, Outcome, Page
+from toolcrib.session import describe_page
+
+HANDLE_KEY: Final = "toolcrib/handle"
+PAGE_KEY: Final = "toolcrib/page"
+PAGES_KEY: Final = "toolcrib/pages"
+REPAIRED_KEY: Final = "toolcrib/repaired"
+
+_EFFECTS = {
+    "not_sent": "Nothing was sent.",
+    "failed": "",
+    "unknown": "Nobody knows whether it took effect: look before you call again.",
+}
+_PERSON = (
+    "Tell the person: `toolcrib approvals` shows this call and approves it. Then make the very"
+    " same call again, within five minutes."
+)
+
+
+def text_result(text: str, meta: JsonObject | None = None) -> Result:
+    """A text for a model, and what programs may want beside it."""
+    return {"content": [_block(text)], **({"_meta": meta} if meta else {})}
+
+
+def error_result(error: CallError) -> Result:
+    """An error of ours: for the model as text, for programs as structured content, both whole."""
+    return {
+        "content": [_block(error_text(error))],
+        "structuredContent": {"error": _fields(error)},
+        "isError": True,
+    }
+
+
+def error_text(error: CallError) -> str:
+    """Code, cause and remedy, what became of the call, and the schema where that helps."""
+    lines = [f"{error.code}: {error.message}", _EFFECTS[error.effect]]
+    if error.ticket:
+        lines.append(_PERSON)
+    if error.schema is not None:
+        lines.append(f"Parameters: {compact(error.schema)}")
+    return "\n".join(filter(None, lines))
+
+
+def outcome_result(outcome: Outcome, *, modern: bool, promised: bool = False) -> Result:
+    """An outcome as it came: blocks, structured content, `_meta`, error.
+
+    Of a long result it is a page of text, once: structured content goes with it only if it is
+    `promised`, by an output schema that the client was shown. Raises `MCPError` for the one error
+    of a server that a client of the modern era acts on: what it has to declare.
+    """
+    needs_more = outcome.meta.get("code") == sdk.MISSING_REQUIRED_CLIENT_CAPABILITY
+    if modern and needs_more and outcome.error:
+        raise sdk.MCPError(
+            sdk.MISSING_REQUIRED_CLIENT_CAPABILITY, outcome.error.message, outcome.meta.get("data")
+        )
+    if outcome.error and outcome.content is None:
+        return error_result(outcome.error)
+    result: Result = {"content": _blocks(outcome)}
+    structured = _structured(outcome, modern=modern)
+    if outcome.page and not promised:
+        structured = None
+    if structured is not None:
+        result["structuredContent"] = structured
+    if meta := _meta(outcome):
+        result["_meta"] = meta
+    if outcome.error:
+        result["isError"] = True
+    return result
+
+
+def compact(value: Json) -> str:
+    """JSON without a space to spare."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _blocks(outcome: Outcome) -> list[Json]:
+    content = outcome.content
+    blocks: list[Json] = [_block(_as_text(content))]
+    if outcome.blocks and isinstance(content, list):
+        blocks = [*content]
+    return [_block(_page_note(outcome)), *blocks] if outcome.page else blocks
+
+
+def _page_note(outcome: Outcome) -> str:
+    """How large the result is, which page of it this is, and how to go on."""
+    page, handle = outcome.page or Page(1, 1, ""), outcome.handle
+    following = f'`{RESULT}` with handle "{handle}", page {page.number + 1}'
+    if page.found:
+        following += " and the same find"
+    finding = f'`{RESULT}` with handle "{handle}" and find'
+    return describe_page(page, following if handle else "", finding if handle else "")
+
+
+def _structured(outcome: Outcome, *, modern: bool) -> Json:
+    """Structured content, where there is some: an object, but for the modern era."""
+    value = outcome.structured
+    if value is None and isinstance(outcome.content, Mapping):
+        value = outcome.content
+    return value if modern or isinstance(value, Mapping) else None
+
+
+def _meta(outcome: Outcome) -> dict[str, Json]:
+    ours: dict[str, Json] = {}
+    if outcome.handle:
+        ours[HANDLE_KEY] = outcome.handle
+    if outcome.page:
+        ours[PAGE_KEY], ours[PAGES_KEY] = outcome.page.number, outcome.page.of
+    if outcome.repaired:
+        ours[REPAIRED_KEY] = list(outcome.repaired)
+    return {**outcome.meta, **ours}
+
+
+def _as_text(content: Json) -> str:
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+
+
+def _block(text: str) -> dict[str, Json]:
+    return {"type": "text", "text": text}
+
+
+def _fields(error: CallError) -> dict[str, Json]:
+    """The error for programs, without what is empty."""
+    fields: dict[str, Json] = {
+        "code": error.code,
+        "phase": error.phase,
+        "message": error.message,
+        "effect": error.effect,
+        "retryable": error.retryable,
+    }
+    if error.server:
+        fields["server"] = error.server
+    if error.ticket:
+        fields |= {"ticket": error.ticket, "remedy": _PERSON}
+    if error.schema is not None:
+        fields["schema"] = error.schema
+    return fields

@@ -1,0 +1,106 @@
+"""The nouns that every stage hands to the next: frozen values, no I/O.
+
+    sources give Capabilities → the pool makes Entries of them → a Query becomes Variants
+    → the arms give Matches → a search gives an Answer of Hits
+    → a Call runs in a CallContext → and ends as an Outcome
+
+`capability`  what can be searched: `ToolInfo`, `SkillInfo`, `AgentInfo`, and `Entry`, which is one
+              of them in the pool: with its name, its state and what to do about that
+`search`      what a search takes and gives
+`call`        what a call takes and gives; what a tool may ask and say while it runs
+`session`     when the tools of a session wait for a search, and how long a conversation is
+
+Every other package imports from here, and this one imports nothing of ours. That is why the list
+of names is long: it is the vocabulary of the whole tree. What belongs to one package alone is
+defined there (a `Ticket` in `execute`, a `Decision` in `store`), and so are errors: see
+`toolcrib.errors`. Nothing here reads a file, a clock or the environment, and nothing here changes
+once it is made: use `dataclasses.replace`.
+
+A value that comes from outside (a tool of an MCP server, a row of a file, the reply of a model)
+becomes one of these where it comes in. So whoever holds one does not check it again.
+"""
+
+from toolcrib.model.call import (
+    Call,
+    CallContext,
+    CallError,
+    Effect,
+    InputHandler,
+    InputMethod,
+    InputRequest,
+    LogHandler,
+    Outcome,
+    Page,
+    Pause,
+    Phase,
+    ProgressHandler,
+    RootsOf,
+    log_nowhere,
+)
+from toolcrib.model.capability import (
+    AgentInfo,
+    Capability,
+    Defer,
+    Entry,
+    Json,
+    JsonObject,
+    Kind,
+    NamedBy,
+    PermissionKind,
+    SkillInfo,
+    SourceKind,
+    State,
+    ToolInfo,
+)
+from toolcrib.model.search import (
+    Answer,
+    Confidence,
+    Hit,
+    Match,
+    Query,
+    Ranking,
+    UnavailableServer,
+    Variant,
+)
+from toolcrib.model.session import ConversationTokens, SearchMode
+
+__all__ = [
+    "AgentInfo",
+    "Answer",
+    "Call",
+    "CallContext",
+    "CallError",
+    "Capability",
+    "Confidence",
+    "ConversationTokens",
+    "Defer",
+    "Effect",
+    "Entry",
+    "Hit",
+    "InputHandler",
+    "InputMethod",
+    "InputRequest",
+    "Json",
+    "JsonObject",
+    "Kind",
+    "LogHandler",
+    "Match",
+    "NamedBy",
+    "Outcome",
+    "Page",
+    "Pause",
+    "PermissionKind",
+    "Phase",
+    "ProgressHandler",
+    "Query",
+    "Ranking",
+    "RootsOf",
+    "SearchMode",
+    "SkillInfo",
+    "SourceKind",
+    "State",
+    "ToolInfo",
+    "UnavailableServer",
+    "Variant",
+    "log_nowhere",
+]

@@ -1,0 +1,170 @@
+"""What a call takes and gives (`Call`, `Outcome`), and what it has while it runs (`CallContext`).
+
+Frozen values, no I/O.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+from toolcrib.model.capability import Json, JsonObject
+
+RootsOf = Literal["working_folder", "client", "none"]
+
+
+Phase = Literal["resolve", "state", "rights", "approval", "arguments", "start", "call", "result"]
+
+
+Effect = Literal["not_sent", "failed", "unknown"]
+
+
+ProgressHandler: TypeAlias = Callable[[float, float | None, str], None]
+
+
+InputMethod = Literal["elicitation/create", "sampling/createMessage", "roots/list"]
+
+
+class InputRequest(NamedTuple):
+    """One thing that a tool wants to know: a request of the MCP protocol and its parameters."""
+
+    question: InputMethod
+    params: JsonObject
+
+
+InputHandler: TypeAlias = Callable[
+    [Mapping[str, InputRequest]], Awaitable[Mapping[str, JsonObject]]
+]
+"""What a tool asks of whoever called it, all at once and by keys of its own, and the replies by the
+same keys. What nobody replies to is missing among them."""
+
+
+LogHandler: TypeAlias = Callable[[JsonObject], None]
+
+
+Pause: TypeAlias = Callable[[], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool to run and what to run it with.
+
+    `name` is the name the model saw; a source is given its own name for the tool. `text` is the
+    arguments as JSON text, where a provider hands them over so, and then stands for `arguments`.
+    `pin` is that of the definition which was shown, if the caller knows it: a tool that is another
+    by now is not called.
+    """
+
+    name: str
+    arguments: JsonObject = field(default_factory=dict[str, Json])
+    text: str = ""
+    pin: str = ""
+
+    @classmethod
+    def of(cls, name: str, arguments: JsonObject | str, pin: str = "") -> "Call":
+        """A call with arguments as they come: an object, or JSON text."""
+        if isinstance(arguments, str):
+            return cls(name, text=arguments, pin=pin)
+        return cls(name, arguments, pin=pin)
+
+
+def _ignore_progress(_done: float, _all: float | None, _message: str) -> None:
+    pass
+
+
+async def _no_replies(_asked: Mapping[str, InputRequest]) -> Mapping[str, JsonObject]:
+    return {}
+
+
+def log_nowhere(_message: JsonObject) -> None:
+    """The log of a call that nobody listens to."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """What a call has while it runs: a deadline on the monotonic clock, and who made it.
+
+    `progress` hears how far it is, `log` what the tool says meanwhile (level, data, logger), and
+    `ask` replies to what the tool wants to know before it goes on. `caller` is the id of whoever
+    made the call: two with one id may hear what is meant for either. `roots` says where our own
+    file tools work for them, unless the settings name folders. `pause` is there where somebody
+    hears of the progress and has set no limit: while it is entered, from whichever thread, the
+    clock stands still.
+    """
+
+    deadline: float
+    progress: ProgressHandler = _ignore_progress
+    ask: InputHandler = _no_replies
+    log: LogHandler = log_nowhere
+    caller: str = ""
+    roots: RootsOf = "none"
+    pause: Pause | None = None
+
+    @classmethod
+    def of(
+        cls,
+        deadline: float,
+        progress: ProgressHandler | None,
+        ask: InputHandler | None,
+        log: LogHandler | None,
+        caller: str = "",
+    ) -> "CallContext":
+        """The same, where None means that nobody cares."""
+        listening = progress or _ignore_progress, ask or _no_replies, log or log_nowhere
+        return cls(deadline, *listening, caller)
+
+
+@dataclass(frozen=True, slots=True)
+class CallError:
+    """Why a call did not end well, for programs and for models.
+
+    `effect` says what became of it: it was not sent, it failed, or nobody knows. `schema` comes
+    with arguments that do not fit, `ticket` with a call that waits for an approval.
+    """
+
+    code: str
+    phase: Phase
+    message: str
+    server: str | None = None
+    retryable: bool = False
+    effect: Effect = "not_sent"
+    schema: JsonObject | None = None
+    ticket: str = ""
+
+
+class Page(NamedTuple):
+    """One page of a long result: its number from 1, of how many, and about what, in words.
+
+    `found` is what was searched for, where the pages are those of the lines that have it.
+    """
+
+    number: int
+    of: int
+    about: str
+    found: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call ended: without an error it went well.
+
+    `content` is what the tool returned: a JSON value, or with `blocks` the content blocks of MCP.
+    `structured` is its structured content, if it has any, and `meta` what a server says beside
+    both. Where it is a page of a long result, `page` says which, `content` is its text (with
+    `blocks` also what is no text), and `handle` names the result, to read on or to search in it.
+    `repaired` says what was put right in the arguments, one note each.
+    """
+
+    content: Json = None
+    structured: Json = None
+    error: CallError | None = None
+    handle: str = ""
+    repaired: tuple[str, ...] = ()
+    meta: JsonObject = field(default_factory=dict[str, Json])
+    blocks: bool = False
+    page: Page | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it went well."""
+        return self.error is None

@@ -1,0 +1,121 @@
+"""What a search takes and gives: `Query`, `Variant`, `Match`, `Hit`, `Answer`. Frozen, no I/O."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias, overload
+
+from toolcrib.model.capability import JsonObject, Kind, PermissionKind, SourceKind, State
+
+Confidence = Literal["high", "medium", "low", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as asked. `kinds` empty means every kind; `limit` None means the setting."""
+
+    text: str
+    limit: int | None = None
+    kinds: frozenset[Kind] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One wording of a query, as the indexes look it up.
+
+    `words` are what the like arm compares with labels, `terms` what the bm25 arm looks up,
+    `vector` what the vector arm does; a vector of None means that no embedder spoke.
+    """
+
+    text: str
+    weight: float = 1.0
+    words: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    vector: Sequence[float] | None = None
+    origin: str = "as written"
+
+
+class Match(NamedTuple):
+    """One place in a ranking. Scores compare within one ranking only."""
+
+    id: str
+    score: float
+
+
+Ranking: TypeAlias = Sequence[Match]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result. `schema` is there for the best few tools and None for the rest.
+
+    `often_with` are a few others that are used with it, by declared links and by recorded use.
+    """
+
+    name: str
+    kind: Kind
+    source: SourceKind
+    source_id: str | None
+    state: State
+    remedy: str
+    score: float
+    description: str
+    permission_kind: PermissionKind
+    schema: JsonObject | None = None
+    often_with: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnavailableServer:
+    """A configured MCP server whose tools cannot be had now, or not all of them.
+
+    `code` is for programs. `reason` and `remedy` are for models and people, in words of ours, and
+    never the server's. The remedy is what its user can do; where it is nothing but to wait, empty.
+    """
+
+    server: str
+    code: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        todo = f"the user can {self.remedy}" if self.remedy else "search again in a moment"
+        return f"{self.server} is configured but {self.reason}; {todo}."
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Sequence[Hit]):
+    """What a search returns: its hits, best first, and the way on where there are none.
+
+    Of a task in several parts the best of each comes first. Without hits the confidence is "none".
+    `missing` maps each name that `select:` or `+required` asked for in vain to its nearest names.
+    `nearest` and `namespaces` (source → number of capabilities) are filled when nothing fits and
+    when browsing; so are `names` (source → names) where there are few. `note` says in a sentence or
+    two what happened, empty when the hits speak for themselves. `confidence` says how sure it is
+    that one of the hits fits, and `chance` the same as a number from 0 to 1; whoever is named or
+    selected fits. `unavailable` are a few servers that the query may be about, and whose tools
+    cannot be had.
+    """
+
+    query: str
+    hits: tuple[Hit, ...] = ()
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    nearest: tuple[str, ...] = ()
+    namespaces: Mapping[str, int] = field(default_factory=dict[str, int])
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    note: str = ""
+    confidence: Confidence = "high"
+    chance: float = 1.0
+    unavailable: tuple[UnavailableServer, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)

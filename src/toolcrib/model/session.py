@@ -1,0 +1,56 @@
+"""When a session defers tools (`SearchMode`), and how long its conversation is."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+
+class ConversationTokens(NamedTuple):
+    """How long a conversation is: as it was last told, and when its tools were last listed.
+
+    `listed` is None where they never were.
+    """
+
+    told: int = 0
+    listed: int | None = None
+
+
+_MODE = re.compile(r"(auto|conversation)(?::([0-9]{1,3}))?")
+
+
+_SWITCHES: Mapping[str, Literal["on", "off"]] = {
+    "on": "on",
+    "true": "on",
+    "off": "off",
+    "false": "off",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchMode:
+    """When the tools of a session wait for a search.
+
+    on                 always
+    auto:N             when their definitions take N % of the context window, or more
+    conversation:N     once the conversation has used N % of the context window
+    off                never
+
+    Without a number N is 10. `true` and `false` say on and off.
+    """
+
+    kind: Literal["on", "auto", "conversation", "off"] = "on"
+    percent: int = 10
+
+    @classmethod
+    def read(cls, text: str) -> "SearchMode":
+        """The mode that a text says. Raises `ValueError` with the words there are."""
+        said = text.strip().lower()
+        if said in _SWITCHES:
+            return cls(_SWITCHES[said])
+        match = _MODE.fullmatch(said)
+        percent = int(match[2] or 10) if match else 101
+        if not match or percent > 100:  # noqa: PLR2004 - per cent
+            words = "on, auto, auto:N, conversation:N or off, with N from 0 to 100"
+            raise ValueError(f"{text!r} is not a mode of tool search; say {words}")
+        return cls("auto" if match[1] == "auto" else "conversation", percent)

@@ -1,0 +1,70 @@
+"""What the pool makes of a capability: its pin, its state and what to do about that.
+
+The pin is a hash of the whole definition, equal only if all of it is. A source that has more to
+pin than we know fields for makes the pin itself, and the pool keeps it. `EntryCache` remembers
+what was made from the entries, as long as the entries are these.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import fields
+from typing import Generic, TypeVar
+
+from toolcrib.model import Capability, Entry, State
+from toolcrib.text.canonical import digest
+
+
+def pin(capability: Capability) -> str:
+    """A hash of the kind and of every field but the pin itself and the module."""
+    named = (field.name for field in fields(capability) if field.name != "module")
+    definition = {name: getattr(capability, name) for name in named}
+    return digest(definition | {"pin": "", "kind": capability.kind})
+
+
+# The one state of a capability, and what to do about it.
+
+REMEDIES: Mapping[State, str] = {
+    "ready": "",
+    "asleep": "call it: its server starts on demand",
+    "needs_login": "the operator has to log in first: `toolcrib login {source}`",
+    "changed": "its definition changed; the operator has to review it: `toolcrib review`",
+    "unreviewed": "nobody has approved it yet; the operator has to: `toolcrib review`",
+    "disabled": "`toolcrib enable` it, or set `available: true` where it is declared",
+    "other_platform": "it does not run on this platform",
+}
+
+
+def remedy(state: State, source_id: str | None) -> str:
+    """What to do about a state of something from this source; nothing if it is ready."""
+    return REMEDIES[state].replace("{source}", source_id or "SERVER")
+
+
+def state(capability: Capability, at_source: State) -> State:
+    """Disabled before all, then the platform, then what its source says."""
+    if not capability.enabled:
+        return "disabled"
+    return at_source if capability.platform_available else "other_platform"
+
+
+# What was made from the entries of a pool, remembered as long as the entries are these.
+
+MOST_CACHED = 256
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class EntryCache(Generic[K, V]):
+    """Values by key, for the mapping of entries that was seen last. Safe to share."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Mapping[str, Entry], dict[K, V]] = ({}, {})
+
+    def get(self, entries: Mapping[str, Entry], key: K, make: Callable[[], V]) -> V:
+        """The value of a key for these very entries; made if it is not known."""
+        made_from, known = self._known
+        if made_from is not entries or len(known) >= MOST_CACHED:
+            known = {}
+            self._known = entries, known
+        if key not in known:
+            known[key] = make()
+        return known[key]

@@ -1,0 +1,110 @@
+"""Settings: what can be set, and how it is read. Frozen, read once.
+
+    defaults  <  settings file  <  TOOLCRIB_* in the environment  →  Settings
+
+`sections`  what can be set, section by section: each key with its type, its default and what it
+            does. A default stands here and nowhere else.
+`schema`    `Settings`: all sections as one value. Checks keys, and names the nearest for one that
+            is none.
+`loading`   `load_settings`: one TOML file and the environment become `Settings`.
+`paths`     where the user's files are on this system.
+
+Read them once, at the start, and hand them on:
+
+    settings = load_settings(os.environ)
+    crib = Crib.from_settings(settings)
+
+No stage reads settings by itself. `toolcrib.wiring` hands each stage what it needs of them, in
+the stage's own words; that is where a new setting is connected. `default_settings` is for a crib
+that is given none: it reads no file, and keeps nothing on disk.
+
+What is wrong in a file or a variable is a `ConfigError` that names the key, the value and the
+place. `docs/settings.md` is written from the descriptions in `sections`.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.settings.loading import (
+        CONFIG_VARIABLE,
+        SettingsFile,
+        default_settings,
+        load_settings,
+        settings_file,
+    )
+    from toolcrib.settings.paths import cache_folder, config_folder, own_servers_file, rules_file
+    from toolcrib.settings.schema import Settings, documented
+    from toolcrib.settings.sections import (
+        ApprovalSettings,
+        AppSettings,
+        AuditSettings,
+        CallSettings,
+        EmbedSettings,
+        GatewayMode,
+        GatewaySettings,
+        McpSettings,
+        ProfileSettings,
+        SearchSettings,
+        ServerApproval,
+        SessionSettings,
+        WeightSettings,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "loading": (
+                "CONFIG_VARIABLE",
+                "SettingsFile",
+                "default_settings",
+                "load_settings",
+                "settings_file",
+            ),
+            "paths": ("cache_folder", "config_folder", "own_servers_file", "rules_file"),
+            "schema": ("Settings", "documented"),
+            "sections": (
+                "AppSettings",
+                "ApprovalSettings",
+                "AuditSettings",
+                "CallSettings",
+                "EmbedSettings",
+                "GatewayMode",
+                "GatewaySettings",
+                "McpSettings",
+                "ProfileSettings",
+                "SearchSettings",
+                "ServerApproval",
+                "SessionSettings",
+                "WeightSettings",
+            ),
+        },
+    )
+
+__all__ = [
+    "CONFIG_VARIABLE",
+    "AppSettings",
+    "ApprovalSettings",
+    "AuditSettings",
+    "CallSettings",
+    "EmbedSettings",
+    "GatewayMode",
+    "GatewaySettings",
+    "McpSettings",
+    "ProfileSettings",
+    "SearchSettings",
+    "ServerApproval",
+    "SessionSettings",
+    "Settings",
+    "SettingsFile",
+    "WeightSettings",
+    "cache_folder",
+    "config_folder",
+    "default_settings",
+    "documented",
+    "load_settings",
+    "own_servers_file",
+    "rules_file",
+    "settings_file",
+]

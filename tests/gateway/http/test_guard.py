@@ -1,0 +1,317 @@
+import asyncio
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.gateway.http.edging import HOST, JSON, PORT, Edging
+from toolcrib.gateway.http import request_checks as bodies
+from toolcrib.gateway.http.asgi import Message
+from toolcrib.gateway.http.request_checks import MOST_HEADERS
+from toolcrib.gateway.message_streams import MOST_VALUES
+
+ROUTES = ["/mcp", "/mcp/small", "/mcp/nobody", "/health", "/", "/sse", "/operator", "/mcp/a/b"]
+METHODS = ["GET", "POST", "DELETE", "OPTIONS", "PUT", "HEAD"]
+
+
+@pytest.fixture
+def edging(tmp_path: Path) -> Edging:
+    return Edging(tmp_path)
+
+
+def test_what_is_right_gets_through(edging: Edging):
+    assert edging.ask(headers=edging.right).json == {"reached": "key:owner@default"}
+    assert edging.ask(path="/mcp/small", headers=edging.right).json == {
+        "reached": "key:owner@small"
+    }
+    keyed = edging.right | {"authorization": f"bearer {edging.key}"}
+    assert edging.ask(path="/mcp/small", headers=keyed).json == {"reached": "key:small@small"}
+    for method in ("GET", "DELETE"):
+        assert edging.ask(method, headers=edging.right).status == 200
+
+
+GOOD_HOSTS = [HOST, f"localhost:{PORT}", f"LOCALHOST:{PORT}", f"[::1]:{PORT}", "crib.example"]
+BAD_HOSTS = [
+    None,
+    "",
+    "127.0.0.1",
+    "localhost",
+    "127.0.0.1:1",
+    "evil.example",
+    f"evil.example:{PORT}",
+    f"127.0.0.1.evil.example:{PORT}",
+    f"127.0.0.1:{PORT}.evil.example",
+    f"127.0.0.1:{PORT}@evil.example",
+    f"evil.example@127.0.0.1:{PORT}",
+    f"127.0.0.1:{PORT}/mcp",
+    f"127.0.0.1:{PORT}?x",
+    f"127.0.0.1:{PORT}#x",
+    f"127.0.0.1:{PORT}, evil.example",
+    f"127.0.0.1 :{PORT}",
+    f"127.1:{PORT}",
+    f"2130706433:{PORT}",
+    f"0.0.0.0:{PORT}",
+    f"[::]:{PORT}",
+    f"[::ffff:127.0.0.1]:{PORT}",
+    f"localhost.:{PORT}",
+    "crib.example.evil.example",
+    "a" * 300,
+]
+ORIGINS = [
+    "null",
+    "http://evil.example",
+    f"http://127.0.0.1:{PORT}",
+    f"http://localhost:{PORT}",
+    "https://page.example.evil.example",
+    "https://page.example:444",
+    "HTTPS://page.example",
+    "file://",
+    "",
+]
+GOOD_ORIGIN = "https://page.example"
+
+
+@pytest.mark.plan(48)
+def test_only_the_listed_hosts_and_origins_get_through_on_any_route(tmp_path: Path):
+    edging = Edging(tmp_path, hosts=["Crib.Example"], origins=[GOOD_ORIGIN])
+    origins = [None, GOOD_ORIGIN, *ORIGINS]
+    tried = 0
+    for host, origin in itertools.product([*GOOD_HOSTS, *BAD_HOSTS], origins):
+        headers = {name: value for name, value in edging.right.items() if name != "host"}
+        headers |= {} if host is None else {"host": host}
+        headers |= {} if origin is None else {"origin": origin}
+        fine = host in GOOD_HOSTS and origin in (None, GOOD_ORIGIN)
+        for route, method in itertools.product(ROUTES, ("GET", "POST")):
+            tried += 1
+            answer = edging.ask(method, route, headers)
+            if fine:
+                assert b"bad_host" not in answer.body, (host, route)
+                assert b"bad_origin" not in answer.body, (origin, route)
+            else:
+                assert answer.code in {"bad_host", "bad_origin"}, (host, origin, route)
+    assert tried > 200 * len(ROUTES)
+
+
+@pytest.mark.plan(49)
+def test_without_a_good_credential_nothing_answers_but_health(edging: Edging):
+    token, key = edging.token, edging.key
+    removed = edging.keys.add("gone", ["default", "small", "large"])
+    edging.keys.remove("gone")
+    bad = [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer a",
+        f"Basic {token}",
+        token,
+        f"Bearer {token[:-1]}",
+        f"Bearer {token}x",
+        f"Bearer {token.swapcase()}",
+        f"Bearer {removed}",
+        f"Bearer Bearer {token}",
+        f"Bearer {token}, Bearer x",
+        "Bearer sk-1234",
+        "Bearer null",
+        "Bearer \xff",
+        f"Digest {key}",
+    ]
+    beside = [
+        {},
+        {"cookie": f"token={token}"},
+        {"x-api-key": token},
+        {"mcp-session-id": "forged"},
+        {"x-forwarded-for": "127.0.0.1", "x-forwarded-user": "local"},
+    ]
+    for authorization, more in itertools.product(bad, beside):
+        headers = {"host": HOST, "content-type": "application/json", **more}
+        headers |= {} if authorization is None else {"authorization": authorization}
+        for method, route in itertools.product(METHODS, ROUTES):
+            in_url = f"token={token}&access_token={key}".encode()
+            answer = edging.ask(method, route, headers, query_string=in_url)
+            open_to_all = (method, route) == ("GET", "/health")
+            assert (answer.status == 200) is open_to_all, (authorization, method, route)
+            if route.startswith("/mcp") and answer.status == 401:
+                assert answer.headers["www-authenticate"].startswith("Bearer")
+    assert not edging.reached
+
+
+@pytest.mark.plan(49)
+def test_a_key_is_good_for_its_profiles_alone_and_no_longer_than_it_is_there(edging: Edging):
+    keyed = edging.right | {"authorization": f"Bearer {edging.key}"}
+    assert edging.ask(path="/mcp/small", headers=keyed).status == 200
+    refused = edging.ask(path="/mcp/large", headers=keyed)
+    assert (refused.status, refused.code) == (403, "forbidden")
+    assert edging.ask(headers=keyed).status == 403
+    unknown = edging.ask(path="/mcp/smal", headers=edging.right)
+    assert (unknown.status, unknown.code) == (404, "no_profile")
+    assert "small" in unknown.json["error"]["message"]
+    edging.keys.remove("small")
+    assert edging.ask(path="/mcp/small", headers=keyed).status == 401
+    assert len(edging.reached) == 1
+
+
+@pytest.mark.plan(49)
+def test_keys_that_cannot_be_read_are_no_keys(edging: Edging):
+    edging.keys.file.write_text("[{}]", encoding="utf-8")
+    keyed = edging.right | {"authorization": f"Bearer {edging.key}"}
+    answer = edging.ask(path="/mcp/small", headers=keyed)
+    assert answer.status == 401
+    assert "no key works" in answer.json["error"]["message"]
+    assert edging.ask(headers=edging.right).status == 401
+
+
+def test_health_tells_nothing(edging: Edging):
+    answer = edging.ask("GET", "/health", {"host": HOST})
+    assert answer.json == {"status": "ok"}
+    assert "server" not in answer.headers
+
+
+@pytest.mark.plan(50)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "text/plain; application/json",
+        "application/json2",
+        "application/xml",
+        "",
+        None,
+    ],
+)
+def test_only_json_is_taken(edging: Edging, kind: str | None):
+    headers = {name: value for name, value in edging.right.items() if name != "content-type"}
+    answer = edging.ask(headers=headers | ({} if kind is None else {"content-type": kind}))
+    assert (answer.status, answer.code) == (415, "not_json")
+    assert not edging.reached
+
+
+@pytest.mark.plan(50)
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "nonsense"])
+def test_pages_get_nothing_and_no_leave_to_ask(edging: Edging, site: str):
+    for method, route in itertools.product(METHODS, ROUTES):
+        asked = {"access-control-request-method": "POST", "origin": "http://evil.example"}
+        for more in ({"sec-fetch-site": site}, asked, {"upgrade": "websocket"}):
+            answer = edging.ask(method, route, edging.right | more)
+            assert answer.status >= 400
+            assert not [name for name in answer.headers if name.startswith("access-control")]
+            assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+    assert not edging.reached
+
+
+def test_a_websocket_is_closed_before_it_is_open(edging: Edging):
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(edging.edge({"type": "websocket", "path": "/mcp", "headers": []}, receive, send))
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+@pytest.mark.plan(51)
+@pytest.mark.parametrize("name", ["host", "authorization", "content-length", "origin"])
+def test_two_of_one_header_are_refused(edging: Edging, name: str):
+    raw = [(key.encode(), value.encode()) for key, value in edging.right.items()]
+    twice = [*raw, (name.encode(), b"1"), (name.upper().encode(), b"1")]
+    answer = edging.ask(headers=None, body=None, path="/mcp")
+    assert answer.status == 421  # no Host at all
+    assert edging.ask("POST", "/mcp", None, None).status == 421
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "query_string": b""}
+    answer = asyncio.run(edging._ask({**scope, "headers": twice}, [JSON]))
+    assert answer.status == 400
+    assert not edging.reached
+
+
+@pytest.mark.plan(51)
+def test_too_many_headers_and_two_lengths_are_refused(edging: Edging):
+    many = {f"x-{number}": "x" for number in range(MOST_HEADERS)}
+    assert edging.ask(headers=edging.right | many).status == 431
+    lengths = {"content-length": "1", "transfer-encoding": "chunked"}
+    assert edging.ask(headers=edging.right | lengths).status == 400
+    assert not edging.reached
+
+
+def test_a_body_is_measured_and_not_believed(tmp_path: Path):
+    edging = Edging(tmp_path, body_bytes=1_000)
+    large = edging.right | {"content-length": "1001"}
+    assert edging.ask(headers=large).code == "too_large"
+    lying = edging.right | {"content-length": "10"}
+    for headers in (edging.right, lying):
+        answer = edging.ask(headers=headers, body=[b" " * 400] * 3)
+        assert (answer.status, answer.code) == (413, "too_large")
+        assert "gateway.body_bytes" in answer.json["error"]["message"]
+    assert not edging.reached
+    assert edging.ask(headers=edging.right, body=[JSON[:9], JSON[9:]]).status == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b'{"a": 1, "a": 2}', b"[" * 1_000 + b"]" * 1_000, b"\xff", b"NaN", b'"\\ud800'],
+)
+def test_what_two_readers_could_read_differently_is_refused(edging: Edging, body: bytes):
+    answer = edging.ask(headers=edging.right, body=[body])
+    assert (answer.status, answer.code) == (400, "bad_request")
+    assert not edging.reached
+
+
+@pytest.mark.parametrize("value", [b"0", b'"x"', b"{}", b'{"a":[0]}'])
+def test_a_body_with_too_many_values_is_refused_before_it_is_read(edging: Edging, value: bytes):
+    body = b"[" + b",".join([value] * (MOST_VALUES + 1)) + b"]"
+    answer = edging.ask(headers=edging.right, body=[body])
+    assert (answer.status, answer.code) == (400, "bad_request")
+    assert "send fewer" in answer.json["error"]["message"]
+    assert not edging.reached
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(
+    edging: Edging, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(bodies, "BODY_S", 0.01)
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        await asyncio.sleep(60)
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(name.encode(), value.encode()) for name, value in edging.right.items()]
+    asyncio.run(
+        edging.edge(
+            {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}, receive, send
+        )
+    )
+    assert sent[0]["status"] == 408
+    assert edging.admission.running == 0
+
+
+@pytest.mark.plan(13)
+def test_beyond_the_bound_one_is_told_to_come_again(edging: Edging):
+    for _ in range(2):
+        edging.admission.enter("key:owner@default")
+    answer = edging.ask(headers=edging.right)
+    assert (answer.status, answer.code) == (503, "overloaded")
+    assert int(answer.headers["retry-after"]) >= 1
+    assert edging.ask(path="/mcp/small", headers=edging.right).status == 200
+    edging.admission.enter("somebody else")
+    assert edging.ask(path="/mcp/small", headers=edging.right).code == "overloaded"
+    edging.admission.leave("key:owner@default")
+    assert edging.ask(headers=edging.right).status == 200
+    assert edging.admission.running == 2
+
+
+def test_every_refusal_is_json_with_a_remedy(edging: Edging):
+    for headers, path in ((edging.right, "/x"), ({}, "/mcp"), ({"host": HOST}, "/mcp")):
+        answer = edging.ask(path=path, headers=headers)
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.headers["connection"] == "close"
+        error = json.loads(answer.body)["error"]
+        assert ";" in error["message"]

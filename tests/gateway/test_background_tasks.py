@@ -1,0 +1,150 @@
+"""What was never listed is listed in the background, and a search says that it is not yet."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from tests.gateway.kitchen import Kitchen, entry, listed, pid_of
+from tests.sources.mcp.faking import nothing_left
+from tests.waiting import let_pass_async, until_async
+from toolcrib.gateway import background_tasks
+from toolcrib.model import ToolInfo
+from toolcrib.search.filters import Scope
+
+HANGS = entry("hang-initialize", start_timeout_s=60)
+
+
+@pytest.fixture
+def kitchen(tmp_path: Path) -> Kitchen:
+    return Kitchen(tmp_path)
+
+
+def test_servers_that_nobody_has_listed_are_listed_at_the_start_and_when_they_come(
+    kitchen: Kitchen, caplog: pytest.LogCaptureFixture
+):
+    kitchen.write({"a": entry(), "off": entry(disabled=True)})
+
+    async def scenario() -> None:
+        async with kitchen.serving() as daemon:
+            await until_async(lambda: "mcp_a_echo" in daemon.house.crib.entries())
+            kitchen.write({"a": entry(), "b": entry()})
+            await listed(daemon, "a", "b")
+            (b, *_) = [each for each in (await kitchen.ask("servers"))["servers"] if each["seen"]]
+            assert not b["listing"]
+
+    with caplog.at_level(logging.INFO, "toolcrib"), nothing_left():
+        asyncio.run(scenario())
+    told = [each.getMessage() for each in caplog.records]
+    assert len([each for each in told if "'a': up after" in each and "lists 12" in each]) == 1
+    assert "'off'" not in caplog.text
+    assert "run `toolcrib refresh`" not in caplog.text
+
+
+def test_what_is_known_is_not_started_again(kitchen: Kitchen):
+    kitchen.write({"a": entry()})
+
+    async def first() -> None:
+        async with kitchen.serving() as daemon:
+            await listed(daemon, "a")
+
+    async def again() -> None:
+        async with kitchen.serving() as daemon:
+            await let_pass_async()
+            assert not daemon.house.crib.servers["a"]._keeper.up
+
+    asyncio.run(first())
+    asyncio.run(again())
+
+
+def test_a_failure_is_kept_with_its_reason_and_tried_again_more_and_more_rarely(
+    kitchen: Kitchen, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(background_tasks, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(background_tasks, "LONGEST_PAUSE_S", 0.02)
+    late = kitchen.folder / "late"
+    kitchen.write({"late": {"command": str(late)}, "poor": entry(env_from=["NOBODY_HAS_THIS"])})
+
+    async def scenario() -> None:
+        async with kitchen.serving() as daemon:
+            servers = daemon.house.crib.servers
+            poor = await until_async(lambda: servers["poor"].status().failure)
+            first = await until_async(lambda: servers["late"].status().failure)
+            assert poor
+            assert first
+            assert "NOBODY_HAS_THIS" in poor.message
+            assert poor.code == "not_configured"
+            await until_async(lambda: (servers["late"].status().failure or first).at > first.at)
+            said = {each["server"]: each for each in (await kitchen.ask("servers"))["servers"]}
+            assert said["late"]["remedy"].endswith("then run toolcrib refresh late")
+            fake = entry()
+            words = " ".join([fake["command"], *fake["args"]])
+            late.write_text(f"#!/bin/sh\nexec {words}\n")
+            late.chmod(0o700)
+            await until_async(lambda: "mcp_late_echo" in daemon.house.crib.entries())
+            assert servers["poor"].status().failure == poor  # nobody has tried again
+
+    with caplog.at_level(logging.INFO, "toolcrib"):
+        asyncio.run(scenario())
+    assert caplog.text.count("'late' cannot be started") + caplog.text.count("/late' cannot") == 1
+
+
+def test_a_search_says_that_servers_are_still_being_listed_to_those_who_may_know(
+    kitchen: Kitchen,
+):
+    kitchen.write({"a": entry(), "slow": HANGS})
+
+    async def scenario() -> None:
+        async with kitchen.serving() as daemon:
+            crib = daemon.house.crib
+            await until_async(lambda: "mcp_a_echo" in crib.entries())
+            assert crib.servers["slow"].listing
+            said = crib.search("echo a text").note
+            assert "1 server is still being listed (slow)" in said
+            others = Scope(sources=frozenset({"a"}))
+            assert "listed" not in crib.search("echo a text", scope=others).note
+            kitchen.write({"a": entry()})
+            await until_async(lambda: "slow" not in crib.servers)
+            assert "listed" not in crib.search("echo a text").note
+
+    with nothing_left():
+        asyncio.run(scenario())
+
+
+def test_a_server_that_changes_while_it_is_listed_is_listed_as_it_is_then(kitchen: Kitchen):
+    kitchen.write({"a": HANGS})
+
+    async def scenario() -> None:
+        async with kitchen.serving() as daemon:
+            await until_async(lambda: daemon.house.crib.servers["a"].listing)
+            kitchen.write({"a": entry()})
+            await listed(daemon, "a")
+
+    with nothing_left():
+        asyncio.run(scenario())
+
+
+def test_our_own_view_of_a_server_changes_without_ending_its_process(kitchen: Kitchen):
+    kitchen.write({"a": entry()})
+
+    async def scenario() -> None:
+        async with kitchen.serving() as daemon:
+            await listed(daemon, "a")
+            crib, pid = daemon.house.crib, await pid_of(daemon, "a")
+
+            def kind() -> str:
+                tool = crib.get("mcp_a_echo").capability
+                return tool.permission_kind if isinstance(tool, ToolInfo) else ""
+
+            assert kind() == "read"
+            source = crib.servers["a"]
+            kitchen.write({"a": entry() | {"permission": {"sleep": "read", "echo": "network"}}})
+            await until_async(lambda: kind() == "network")
+            assert crib.servers["a"] is source
+            assert source.status().state == "ready"
+            kitchen.write({"a": entry()})
+            await until_async(lambda: kind() == "read")
+            assert await pid_of(daemon, "a") == pid
+
+    asyncio.run(scenario())

@@ -1,0 +1,138 @@
+from collections.abc import Sequence
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+
+from toolcrib.model import (
+    AgentInfo,
+    Answer,
+    Call,
+    CallContext,
+    CallError,
+    Capability,
+    Entry,
+    Hit,
+    Match,
+    Outcome,
+    Query,
+    SearchMode,
+    SkillInfo,
+    ToolInfo,
+    Variant,
+)
+
+TOOL_FIELDS = """
+    name description parameters source source_id permission_kind category tags searchable platforms
+    enabled platform_available title display desc output_schema annotations search_hint defer pin
+    required often_with flags meta schema_problem packaged named_by approval module
+""".split()
+
+
+def hit(name: str) -> Hit:
+    return Hit(name, "tool", "builtin", None, "ready", "", 1.0, "", "read")
+
+
+ANSWER = Answer("files", hits=(hit("read_file"), hit("write_file"), hit("list_directory")))
+
+
+def test_a_tool_has_just_the_fields_of_the_design():
+    assert sorted(field.name for field in fields(ToolInfo)) == sorted(TOOL_FIELDS)
+
+
+def test_a_tool_about_which_little_is_said_is_visible_and_taken_to_write():
+    tool = ToolInfo(name="x", description="")
+    assert (tool.source, tool.permission_kind, tool.defer) == ("builtin", "write", "automatic")
+    assert (tool.searchable, tool.enabled, tool.platform_available) == (True, True, True)
+    assert (tool.platforms, tool.required, tool.pin) == (("all",), False, "")
+
+
+@pytest.mark.parametrize(
+    ("capability", "kind"), [(ToolInfo, "tool"), (SkillInfo, "skill"), (AgentInfo, "agent")]
+)
+def test_the_kind_is_the_class_s_and_no_field_of_the_capability(
+    capability: type[Capability], kind: str
+):
+    assert capability.kind == kind
+    assert capability(name="x", description="").kind == kind
+    assert "kind" not in {field.name for field in fields(capability)}
+
+
+NOUNS = [
+    (ToolInfo(name="x", description=""), "name"),
+    (SkillInfo(name="x", description=""), "body"),
+    (AgentInfo(name="x", description=""), "url"),
+    (Entry("x", "x", ToolInfo(name="x", description="")), "state"),
+    (Query("x"), "text"),
+    (Variant("x"), "weight"),
+    (hit("x"), "score"),
+    (ANSWER, "hits"),
+    (Call("x"), "arguments"),
+    (CallContext(0.0), "deadline"),
+    (CallError("x", "call", "y"), "code"),
+    (Outcome("done"), "content"),
+]
+
+
+@pytest.mark.parametrize(("noun", "field"), NOUNS, ids=lambda each: type(each).__name__)
+def test_nouns_are_frozen_and_take_no_other_fields(noun: object, field: str):
+    with pytest.raises(FrozenInstanceError):
+        setattr(noun, field, "other")
+    assert not hasattr(noun, "__dict__")
+
+
+def test_two_capabilities_share_no_defaults():
+    one, other = ToolInfo(name="x", description=""), ToolInfo(name="y", description="")
+    assert one.display is not other.display
+    assert one.parameters is not other.parameters
+
+
+def test_an_answer_is_the_sequence_of_its_hits():
+    assert isinstance(ANSWER, Sequence)
+    assert len(ANSWER) == 3
+    assert [each.name for each in ANSWER] == ["read_file", "write_file", "list_directory"]
+    assert ANSWER[0] is ANSWER.hits[0]
+    assert ANSWER[-1].name == "list_directory"
+    assert ANSWER[1:] == ANSWER.hits[1:]
+    assert ANSWER.hits[1] in ANSWER
+    assert ANSWER.index(ANSWER.hits[2]) == 2
+
+
+def test_an_answer_without_hits_is_false():
+    assert ANSWER
+    assert not Answer("nothing")
+
+
+def test_a_match_is_a_pair_of_id_and_score():
+    id, score = Match("read_file", 0.5)
+    assert (id, score) == ("read_file", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("on", SearchMode("on")),
+        (" TRUE ", SearchMode("on")),
+        ("off", SearchMode("off")),
+        ("false", SearchMode("off")),
+        ("auto", SearchMode("auto", 10)),
+        ("Auto:0", SearchMode("auto", 0)),
+        ("auto:100", SearchMode("auto", 100)),
+        ("conversation:25", SearchMode("conversation", 25)),
+        ("conversation", SearchMode("conversation", 10)),
+    ],
+)
+def test_a_mode_is_read_as_it_is_written(text: str, mode: SearchMode):
+    assert SearchMode.read(text) == mode
+
+
+@pytest.mark.parametrize(
+    "text", ["", "yes", "auto:", "auto:101", "auto:-1", "on:5", "auto:5%", "auto:٣"]
+)
+def test_what_is_no_mode_is_refused_with_those_there_are(text: str):
+    with pytest.raises(ValueError, match="conversation:N or off"):
+        SearchMode.read(text)
+
+
+def test_a_call_takes_arguments_as_they_come():
+    assert Call.of("f", {"a": 1}, "p") == Call("f", {"a": 1}, pin="p")
+    assert Call.of("f", '{"a": 1}') == Call("f", text='{"a": 1}')
