@@ -46,7 +46,7 @@ def asked_of_embedder(search: Search, texts: Iterable[str]) -> Sequence[str]:
     for fusion in get_args(Fusion):
         one = replace(deaf, rules=replace(search.rules, fusion=fusion))
         for text in every:
-            one.trace(text, depth=search.rules.depth)
+            one.trace(text, depth=search.depth)
     return list(heard.texts)
 
 

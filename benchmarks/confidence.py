@@ -111,7 +111,7 @@ def _seen(bench_set: BenchSet, cache: Path | None) -> Seen:
 
 
 def _row(search: Search, case: Case) -> tuple[float, float, float]:
-    trace = search.trace(case.query, depth=search.rules.depth)
+    trace = search.trace(case.query, depth=search.depth)
     if not trace.ranking:
         return 0.0, 0.0, 0.0
     every = (trace, *trace.parts)
@@ -123,7 +123,7 @@ def _row(search: Search, case: Case) -> tuple[float, float, float]:
 
 def _by_words(search: Search, case: Case) -> tuple[tuple[float, float, float], bool] | None:
     """The evidence of words, and whether one of the first hits is right; None without any."""
-    trace = search.trace(case.query, depth=search.rules.depth)
+    trace = search.trace(case.query, depth=search.depth)
     if not trace.ranking or trace.parts or trace.chance == 1.0:
         return None
     seen = evidence(trace.steps)

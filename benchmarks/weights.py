@@ -76,7 +76,7 @@ def tried(bench_set: BenchSet, cache: Path | None, most: int) -> Tried:
 
 
 def choices() -> list[ArmWeights]:
-    return [ArmWeights(like, 1.0, vector) for like, vector in product(LIKE, VECTOR)]
+    return [ArmWeights(vector, like) for like, vector in product(LIKE, VECTOR)]
 
 
 def _weighed(search: Search, weights: ArmWeights) -> Search:
@@ -87,7 +87,7 @@ def report(every: Sequence[Tried]) -> str:
     """The mean of the sets by weights, the best, and how that holds for sets it has not seen."""
     means = {weights: fmean(each[weights] for each in every) for weights in choices()}
     rows = [
-        [f"{like}", *(f"{means[ArmWeights(like, 1.0, vector)]:.2f}" for vector in VECTOR)]
+        [f"{like}", *(f"{means[ArmWeights(vector, like)]:.2f}" for vector in VECTOR)]
         for like in LIKE
     ]
     best = max(means, key=means.__getitem__)

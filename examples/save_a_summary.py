@@ -15,8 +15,7 @@ from pathlib import Path
 
 from toolcrib import Crib, Settings
 from toolcrib.execute import ApprovalRequest
-from toolcrib.sources.mcp.refresh import refresh
-from toolcrib.sources.mcp.servers import McpServers, mcp_servers
+from toolcrib.sources.mcp import McpServers, open_server_files, refresh_all
 from toolcrib.sources.packaged import builtin_tools
 
 TASK = "Search for recent papers on tool use and save a summary"
@@ -28,9 +27,9 @@ def papers(folder: Path) -> McpServers:
     program = Path(__file__).with_name("papers_server.py")
     entry = {"command": sys.executable, "args": [str(program)]}
     config.write_text(json.dumps({"mcpServers": {"papers": entry}}))
-    with closing(mcp_servers([config], folder)) as once:
-        refresh(once.sources)
-    return mcp_servers([config], folder)
+    with closing(open_server_files([config], folder)) as once:
+        refresh_all(once.sources)
+    return open_server_files([config], folder)
 
 
 async def yes(request: ApprovalRequest) -> bool:

@@ -56,7 +56,7 @@ def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def named(settings: Settings) -> Embedder | None:
         return embedder_of(settings) if "embedder" in settings.embed.model_fields_set else None
 
-    for user in ("toolcrib.live_index.embedder_of", "toolcrib.evaluate.run.embedder_of"):
+    for user in ("toolcrib.crib.live_index.embedder_of", "toolcrib.evaluate.run.embedder_of"):
         monkeypatch.setattr(user, named)
 
 

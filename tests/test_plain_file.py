@@ -12,7 +12,7 @@ from toolcrib.settings import load_settings
 from toolcrib.sources.agents import read_agent
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
-from toolcrib.sources.mcp.config import read_servers
+from toolcrib.sources.mcp import read_servers
 from toolcrib.sources.skills import read_skill
 from toolcrib.takeover.client_file import read_file
 from toolcrib.takeover.document import read

@@ -30,7 +30,9 @@ from toolcrib.model import (
 from toolcrib.pool import Pool
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import Fusion, Rules
+from toolcrib.settings import Settings
 from toolcrib.store import SqliteStore
+from toolcrib.wiring import rules_of
 
 EngineName = Literal["memory", "sqlite"]
 ENGINES: tuple[EngineName, ...] = ("memory", "sqlite")
@@ -176,9 +178,14 @@ def searching(
         catalog = Catalog(chosen, None)
         catalog.rebuild(entries.values(), "")
         with catalog.view() as view:
-            yield Search(view, entries, rules or Rules(), hidden)
+            yield Search(view, entries, rules or search_rules(), hidden)
 
 
-def uncut(rules: Rules | None = None, *, limit: int = 5, fusion: Fusion = "lifts") -> Rules:
+def search_rules(**search: object) -> Rules:
+    """The rules by these settings of `search`, and by the defaults of all others."""
+    return rules_of(Settings.model_validate({"search": search}))
+
+
+def uncut(rules: Rules | None = None, *, limit: int = 5, fusion: Fusion = "zscore") -> Rules:
     """The rules without a cut, and without abstaining."""
-    return replace(rules or Rules(), cut="none", abstain=False, limit=limit, fusion=fusion)
+    return replace(rules or search_rules(), cut="none", abstain=False, limit=limit, fusion=fusion)

@@ -7,21 +7,19 @@ from toolcrib.embed.choose import make_embedder
 from toolcrib.embed.protocol import Embedder
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Audit, CallPolicy, Rule, Rulebook, Tickets, no_rules
-from toolcrib.index.weights import FieldWeights
-from toolcrib.model import SearchMode
-from toolcrib.search.rewrite import VariantWeights
+from toolcrib.model import DeferralTrigger
 from toolcrib.search.rules import ArmWeights, Rules
 from toolcrib.session import Deferral, SessionOptions
 from toolcrib.settings import ServerApproval, Settings, own_servers_file
 from toolcrib.sources.apps.rules import AppRules, Patience
-from toolcrib.sources.mcp.fingerprint import install_key
+from toolcrib.sources.mcp import install_key
 from toolcrib.store import AuditFile, Retention, TicketFile
 
 IN_PLACE = frozenset(
     {"mcp_config", "mcp", "approval", "session", "tool_search", "search", "gateway"}
 )
 """Settings that a crib can go on by; others make another pool, index or store of it."""
-LEARNING = ("learn", "learn_boost", "learn_half_life_days")
+LEARNING = ("learn", "learn_boost")
 
 
 def fit_in_place(old: Settings, new: Settings) -> bool:
@@ -37,26 +35,14 @@ def fit_in_place(old: Settings, new: Settings) -> bool:
 def rules_of(settings: Settings) -> Rules:
     """The rules of search that the settings make."""
     said = settings.search
-    weights = VariantWeights(
-        as_written=said.weight_as_written,
-        plain=said.weight_plain,
-        intent=said.weight_intent,
-        translated=said.weight_translated,
-    )
     return Rules(
         limit=said.limit,
         most=said.most,
         schemas=said.schemas,
-        depth=said.depth,
         fusion=said.fusion,
-        arms=ArmWeights(said.weight_like, said.weight_bm25, said.weight_vector),
-        k=said.k,
-        exact_name_bonus=said.exact_name_bonus,
-        intent_boost=said.intent_boost,
-        weights=weights,
+        arms=ArmWeights(vector=said.weight_vector),
         cut=said.cut,
         cut_ratio=said.cut_ratio,
-        band_share=said.band_share,
         abstain=said.abstain,
     )
 
@@ -100,7 +86,7 @@ def deferral_of(settings: Settings, mode: str | None, context_window: int | None
     """When a session defers, by the settings and by what it says itself. Raises `ConfigError`."""
     said = settings.session
     try:
-        read = SearchMode.read(mode or settings.tool_search)
+        read = DeferralTrigger.read(mode or settings.tool_search)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     return Deferral(
@@ -131,11 +117,6 @@ def app_rules_of(settings: Settings) -> AppRules:
     said = settings.apps
     patience = Patience(said.start_timeout_s, said.idle_timeout_s)
     return AppRules(said.launch, frozenset(said.trusted), patience)
-
-
-def weights_of(settings: Settings) -> FieldWeights:
-    """The weights of fields that the settings make."""
-    return FieldWeights(**settings.weights.model_dump())
 
 
 def embedder_of(settings: Settings) -> Embedder | None:

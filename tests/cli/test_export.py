@@ -9,7 +9,7 @@ from tests.cli.conftest import Run, unlisted
 from tests.takeover.configs import CONFIGS, entries, every_client, ours, put
 from toolcrib.errors import ConfigError
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.mcp.config import read_table
+from toolcrib.sources.mcp import read_table
 from toolcrib.takeover.clients import client_named
 from toolcrib.takeover.entries import read_entry
 

@@ -17,7 +17,7 @@ from toolcrib.cli.listing import list_servers, waiting_line
 from toolcrib.cli.opening import Opening
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.run_folder import FOLDER
-from toolcrib.sources.mcp.source import Refreshed
+from toolcrib.sources.mcp import RefreshResult
 
 Command = Callable[..., Coroutine[Any, Any, Ran]]
 Scenario = Callable[[Daemon, Command], Coroutine[Any, Any, None]]
@@ -179,13 +179,13 @@ def test_meanwhile_one_hears_what_the_others_are_at(
     kitchen.write({"a": entry(), "slow": entry("hang-initialize", start_timeout_s=3)})
     heard: list[tuple[str, str]] = []
 
-    def listing() -> list[Refreshed]:
+    def listing() -> list[RefreshResult]:
         return list_servers(Opening(), waiting=lambda doing: heard.extend(doing.items()))
 
     async def scenario(_daemon: Daemon, _command: Command) -> None:
         done.extend(await asyncio.to_thread(listing))
 
-    done: list[Refreshed] = []
+    done: list[RefreshResult] = []
     beside(scenario) if runs else done.extend(listing())
     assert [(each.server, bool(each.error)) for each in done] == [("a", False), ("slow", True)]
     assert any(name == "slow" and "starting" in words for name, words in heard)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
-from toolcrib.sources.mcp.definitions import MOST_LOADED
+from toolcrib.sources.mcp.tool_definitions import MOST_LOADED
 
 ASKING = {f"ask_{number}": {"_meta": {"anthropic/alwaysLoad": True}} for number in range(8)}
 

@@ -13,7 +13,8 @@ from toolcrib.cli.log_lines import last_lines, new_lines
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import log_file
 from toolcrib.settings import default_settings
-from toolcrib.sources.mcp.server_log import ServerLog, log_path, old_log
+from toolcrib.sources.mcp import log_path, old_log
+from toolcrib.sources.mcp.server_log import ServerLog
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from toolcrib.cli import review
 from toolcrib.cli.app import app
 from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp.known import Greeting, Listing, ServerFacts
-from toolcrib.sources.mcp.servers import mcp_servers
+from toolcrib.sources.mcp import open_server_files
+from toolcrib.sources.mcp.listing import ServerFacts, ServerIntroduction, ServerListing
 
 TOOLS = [{"name": name, "description": f"To {name}"} for name in ("look", "move", "eat")]
 
@@ -37,9 +37,11 @@ def run(file):
 
 def learn(file, tools):
     """Let the servers have listed these."""
-    servers = mcp_servers([file], Settings().state_folder)
+    servers = open_server_files([file], Settings().state_folder)
     for source in servers.sources:
-        source._memory.keep(Greeting(ServerFacts("2025-11-25"), Listing(tuple(tools))), 0.1)
+        source._memory.keep(
+            ServerIntroduction(ServerFacts("2025-11-25"), ServerListing(tuple(tools))), 0.1
+        )
     servers.close()
 
 

@@ -25,7 +25,7 @@ from toolcrib.connect import (
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import Keys, ask_operator
 from toolcrib.run_folder import FOLDER
-from toolcrib.sources.mcp.refresh import refresh
+from toolcrib.sources.mcp import refresh_all
 
 QUIET = {
     "TOOLCRIB_STORE": ":memory:",
@@ -181,7 +181,7 @@ def test_servers_end_with_the_daemon_and_no_secret_is_logged(setting: Setting, h
     path.write_text(json.dumps({"mcpServers": {"fake": fake}}), encoding="utf-8")
     setting.environ["TOOLCRIB_MCP_CONFIG"] = str(path)
     with Opening(None, (path,)).mcp() as servers:
-        refresh(servers.sources)
+        refresh_all(servers.sources)
     keys = Keys(Opening().settings().state_folder)
     key = keys.add("laptop")
     with setting.client(TOOLCRIB_KEY=key) as client:

@@ -20,8 +20,7 @@ from toolcrib.model import Call, PermissionKind, SourceKind, State, ToolInfo
 from toolcrib.sources.agents import AgentSource
 from toolcrib.sources.apps.apps import Apps
 from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.sources.mcp.refresh import refresh
-from toolcrib.sources.mcp.servers import mcp_servers
+from toolcrib.sources.mcp import open_server_files, refresh_all
 from toolcrib.sources.packaged import builtin_tools
 from toolcrib.sources.protocol import Source
 from toolcrib.sources.skills import SkillSource
@@ -78,8 +77,8 @@ def mcp_server(folder: Path) -> Generator[Source]:
     config = folder / "mcp.json"
     fake = {"command": sys.executable, "args": ["-S", str(FAKE)]}
     config.write_text(json.dumps({"mcpServers": {"fake": fake}}))
-    with nothing_left(), closing(mcp_servers([config], folder / "state")) as servers:
-        [done] = refresh(servers.sources)
+    with nothing_left(), closing(open_server_files([config], folder / "state")) as servers:
+        [done] = refresh_all(servers.sources)
         assert not done.error
         yield servers.sources[0]
 

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from toolcrib import Crib, Settings
-from toolcrib.sources.mcp.refresh import refresh
-from toolcrib.sources.mcp.servers import mcp_servers
+from toolcrib.sources.mcp import open_server_files, refresh_all
 
 ALLOW = {"rules": [{"verdict": "allow"}]}
 
@@ -17,9 +16,9 @@ def crib_over(folder: Path, servers: Mapping[str, object], **settings: object) -
     config.write_text(json.dumps({"mcpServers": servers}))
     given = {"store": ":memory:", "plugins": False, "mcp_config": [str(config)], **settings}
     settings_ = Settings.model_validate(given)
-    listing = mcp_servers([config], settings_.state_folder)
+    listing = open_server_files([config], settings_.state_folder)
     try:
-        done = refresh(listing.sources)
+        done = refresh_all(listing.sources)
         assert [each.error for each in done if each.error] == []
     finally:
         listing.close()

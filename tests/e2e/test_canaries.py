@@ -20,7 +20,7 @@ from toolcrib.cli.app import app
 from toolcrib.crib import Crib
 from toolcrib.settings import Settings
 from toolcrib.sources import last_good
-from toolcrib.sources.mcp import environment
+from toolcrib.sources.mcp.config import environment
 
 TELLTALE = Path(telltale_server.__file__)
 IN_ENV = {f"CANARY_{n}": f"env-canary/{n}é+{n * 7919:x}" for n in range(10)}

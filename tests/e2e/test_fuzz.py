@@ -18,7 +18,7 @@ from toolcrib import Answer, Crib, Settings
 from toolcrib.model import ToolInfo
 from toolcrib.search.answer import MOST_NAMESPACES, MOST_NEAREST
 from toolcrib.search.parse import LONGEST_QUERY, MOST_SELECTED, Free, parse
-from toolcrib.search.rewrite import MOST_INTENTS, MOST_TERMS, VariantWeights, variants
+from toolcrib.search.rewrite import MOST_INTENTS, MOST_TERMS, variants
 
 TOOLS = 200
 TENTH = amount(27, "queries") // 10
@@ -82,7 +82,7 @@ def looks_up_little(text: str) -> bool:
     form = parse(text)
     if not isinstance(form, Free):
         return True
-    wordings = variants(form.text, VariantWeights())
+    wordings = variants(form.text, split=True)
     return len(wordings) <= 2 + MOST_INTENTS and all(
         len(each.terms) <= MOST_TERMS and len(each.words) <= MOST_TERMS for each in wordings
     )

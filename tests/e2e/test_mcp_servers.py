@@ -16,7 +16,7 @@ from tests.waiting import HANG_S
 from toolcrib.crib import Crib
 from toolcrib.model import Call, CallContext, Entry, Json, Outcome
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp.servers import McpServers, mcp_servers
+from toolcrib.sources.mcp import McpServers, open_server_files
 
 FIVE = ("everything", "filesystem", "git", "memory", "time")
 MAIN = "from toolcrib.cli import main; main()"
@@ -61,7 +61,7 @@ class Open:
     def __init__(self, config: Path) -> None:
         self._before = below(os.getpid())
         settings = Settings(store=":memory:")
-        self.mcp: McpServers = mcp_servers([config], settings.state_folder)
+        self.mcp: McpServers = open_server_files([config], settings.state_folder)
         self.crib = Crib(settings)
         self.crib.add_source(*self.mcp.sources)
 

@@ -10,12 +10,12 @@ from toolcrib.model import (
     CallContext,
     CallError,
     Capability,
+    DeferralTrigger,
     Entry,
     Hit,
     Match,
     Outcome,
     Query,
-    SearchMode,
     SkillInfo,
     ToolInfo,
     Variant,
@@ -110,19 +110,19 @@ def test_a_match_is_a_pair_of_id_and_score():
 @pytest.mark.parametrize(
     ("text", "mode"),
     [
-        ("on", SearchMode("on")),
-        (" TRUE ", SearchMode("on")),
-        ("off", SearchMode("off")),
-        ("false", SearchMode("off")),
-        ("auto", SearchMode("auto", 10)),
-        ("Auto:0", SearchMode("auto", 0)),
-        ("auto:100", SearchMode("auto", 100)),
-        ("conversation:25", SearchMode("conversation", 25)),
-        ("conversation", SearchMode("conversation", 10)),
+        ("on", DeferralTrigger("on")),
+        (" TRUE ", DeferralTrigger("on")),
+        ("off", DeferralTrigger("off")),
+        ("false", DeferralTrigger("off")),
+        ("auto", DeferralTrigger("auto", 10)),
+        ("Auto:0", DeferralTrigger("auto", 0)),
+        ("auto:100", DeferralTrigger("auto", 100)),
+        ("conversation:25", DeferralTrigger("conversation", 25)),
+        ("conversation", DeferralTrigger("conversation", 10)),
     ],
 )
-def test_a_mode_is_read_as_it_is_written(text: str, mode: SearchMode):
-    assert SearchMode.read(text) == mode
+def test_a_mode_is_read_as_it_is_written(text: str, mode: DeferralTrigger):
+    assert DeferralTrigger.read(text) == mode
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_mode_is_read_as_it_is_written(text: str, mode: SearchMode):
 )
 def test_what_is_no_mode_is_refused_with_those_there_are(text: str):
     with pytest.raises(ValueError, match="conversation:N or off"):
-        SearchMode.read(text)
+        DeferralTrigger.read(text)
 
 
 def test_a_call_takes_arguments_as_they_come():

@@ -14,9 +14,9 @@ OPERATOR = "toolcrib.review"
 
 REACHABLE = """
 import sys
-import toolcrib, toolcrib.crib, toolcrib.execute.door, toolcrib.adapters.langgraph
+import toolcrib, toolcrib.crib.crib, toolcrib.execute.door, toolcrib.adapters.langgraph
 import toolcrib.sources.configured, toolcrib.sources.apps.apps
-import toolcrib.sources.mcp.connection
+import toolcrib.sources.mcp.client.connection
 print("\\n".join(name for name in sys.modules if name.startswith("toolcrib")))
 """
 

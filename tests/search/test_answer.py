@@ -13,6 +13,7 @@ from tests.workshop import (
     many,
     mcp,
     pooled,
+    search_rules,
     searching,
 )
 from toolcrib.model import Answer, Query, ToolInfo
@@ -20,7 +21,6 @@ from toolcrib.search.answer import MOST_NAMESPACES, MOST_NEAREST, ONE_LINE, answ
 from toolcrib.search.confidence import LOW
 from toolcrib.search.parse import LONGEST_QUERY
 from toolcrib.search.pipeline import Search
-from toolcrib.search.rules import Rules
 
 
 @pytest.fixture(scope="module")
@@ -139,11 +139,13 @@ def test_skills_and_agents_are_found_and_have_no_schema(search: Search):
 
 
 def test_only_the_best_few_carry_their_schema(search: Search):
-    few = replace(search, rules=Rules(schemas=2, cut="none"))
+    few = replace(search, rules=search_rules(schemas=2, cut="none"))
     assert [hit.schema is not None for hit in ask(few, "file message", 5)] == [True] * 2 + [
         False
     ] * 3
-    assert all(hit.schema is None for hit in ask(replace(search, rules=Rules(schemas=0)), "file"))
+    assert all(
+        hit.schema is None for hit in ask(replace(search, rules=search_rules(schemas=0)), "file")
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,7 +155,8 @@ def test_an_answer_has_the_limit_and_never_more_than_the_most(
     search: Search, limit: int | None, expected: int
 ):
     assert (
-        len(ask(replace(search, rules=Rules(cut="none")), "a file message list", limit)) == expected
+        len(ask(replace(search, rules=search_rules(cut="none")), "a file message list", limit))
+        == expected
     )
 
 

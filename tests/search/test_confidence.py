@@ -1,10 +1,10 @@
 import pytest
 
+from tests.workshop import search_rules
 from toolcrib.index.protocol import Arm
 from toolcrib.model import Match, Ranking, Variant
 from toolcrib.search.confidence import LOW, Evidence, chance, confidence, evidence
 from toolcrib.search.fusion import Step
-from toolcrib.search.rules import Rules
 
 
 def said(share: float, cosine: float | None = None, *, terms: int = 1, tied: int = 1) -> Step:
@@ -14,11 +14,11 @@ def said(share: float, cosine: float | None = None, *, terms: int = 1, tied: int
     if cosine is not None:
         arms |= {"vector": [Match("c", cosine), Match("a", 0.0)]}
     variant = Variant("", terms=tuple(map(str, range(terms))))
-    return Step(variant, arms, {}, Rules(), None)
+    return Step(variant, arms, {}, search_rules(), None)
 
 
 def nothing_said() -> Step:
-    return Step(Variant(""), {"bm25": [], "vector": []}, {}, Rules(), None)
+    return Step(Variant(""), {"bm25": [], "vector": []}, {}, search_rules(), None)
 
 
 def test_evidence_is_the_best_that_any_variant_says_of_any_tool():

@@ -27,7 +27,7 @@ def scores(some: Ranking) -> list[float]:
     ],
 )
 def test_autocut_ends_where_a_score_is_more_than_twice_the_next(given_: list[float], kept: int):
-    assert scores(autocut(ranking(*given_))) == given_[:kept]
+    assert scores(autocut(ranking(*given_), ratio=2.0)) == given_[:kept]
 
 
 def test_the_ratio_of_autocut_is_a_setting():
@@ -48,18 +48,13 @@ def test_the_top_band_is_what_has_half_of_the_best(given_: list[float], kept: in
     assert scores(top_band(ranking(*given_))) == given_[:kept]
 
 
-def test_the_share_of_the_top_band_is_a_setting():
-    assert len(top_band(ranking(1.0, 0.9, 0.8), share=0.9)) == 2
-    assert len(top_band(ranking(1.0, 0.99), share=1.0)) == 1
-
-
 SORTED = st.lists(st.floats(0, 10), max_size=20).map(lambda some: sorted(some, reverse=True))
 
 
 @given(SORTED)
 def test_a_cut_leaves_the_best_and_is_a_beginning(given_: list[float]):
     whole = ranking(*given_)
-    for kept in (autocut(whole), top_band(whole)):
+    for kept in (autocut(whole, ratio=2.0), top_band(whole)):
         assert list(kept) == list(whole[: len(kept)])
         assert bool(kept) == bool(whole)
 

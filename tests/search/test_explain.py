@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.catalogs import CHINESE, NOUNS, VERBS, tool
-from tests.workshop import ENGINES, pooled, searching, uncut
+from tests.workshop import ENGINES, pooled, search_rules, searching, uncut
 from toolcrib.model import Query
 from toolcrib.search.answer import answer
 from toolcrib.search.explain import Explanation, explain
@@ -50,7 +50,7 @@ def agrees(search: Search, text: str, limit: int | None = None) -> None:
 
 
 def test_an_explanation_tells_every_step(search: Search):
-    told = why(replace(search, rules=Rules(fusion="rrf")), "please write file", "write_file")
+    told = why(replace(search, rules=search_rules(fusion="rrf")), "please write file", "write_file")
     assert [(each.origin, each.weight) for each in told.wordings] == [
         ("as written", 0.7),
         ("plain words", 1.0),
@@ -81,7 +81,7 @@ def test_an_explanation_names_the_several_things_that_were_asked_for(search: Sea
 def test_what_is_too_unsure_is_found_and_not_returned(search: Search):
     unsure = replace(search, cosines=True)
     text = "what would my grandmother say of the weather on a file"
-    told = why(replace(unsure, rules=Rules()), text, "read_file")
+    told = why(replace(unsure, rules=search_rules()), text, "read_file")
     assert told.rank
     assert told.confidence in {"low", "none", "medium"}
 
@@ -132,7 +132,10 @@ def test_an_explanation_agrees_with_the_search(search: Search, text: str, limit:
     agrees(search, text, limit)
 
 
-@given(FREE, st.sampled_from([Rules(cut="top_band"), Rules(cut_ratio=1.05), uncut(limit=2)]))
+@given(
+    FREE,
+    st.sampled_from([search_rules(cut="top_band"), search_rules(cut_ratio=1.05), uncut(limit=2)]),
+)
 def test_and_under_other_rules(search: Search, text: str, rules: Rules):
     agrees(replace(search, rules=rules), text)
 
@@ -144,7 +147,7 @@ def test_and_for_the_other_forms_of_a_query(search: Search, text: str, limit: in
 
 @given(FREE)
 def test_the_rank_is_the_position_in_an_uncut_search(search: Search, text: str):
-    whole = replace(search, rules=uncut(Rules(most=99), limit=99))
+    whole = replace(search, rules=uncut(search_rules(most=99), limit=99))
     found = [hit.name for hit in answer(Query(text), whole)]
     for name in filter(search.sees, search.entries):
         told = why(whole, text, name)
@@ -156,8 +159,8 @@ def crowd(request: pytest.FixtureRequest) -> Iterator[Search]:
     """A search among so many that no arm gives all its matches to the fusion."""
     chance = Random(7)
     tools = [replace(tool(chance, number), name=f"tool_{number}") for number in range(150)]
-    with searching(request.param, pooled(*tools), rules=Rules(depth=10, most=20)) as search:
-        yield search
+    with searching(request.param, pooled(*tools), rules=search_rules(most=20)) as search:
+        yield replace(search, depth=10)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -168,7 +171,7 @@ def test_an_explanation_agrees_where_the_arms_end_before_their_matches_do(crowd:
 
 
 def test_how_far_down_an_arm_has_it_is_told_even_if_the_fusion_never_heard(crowd: Search):
-    shallow = replace(crowd, rules=Rules(depth=1))
+    shallow = replace(crowd, depth=1)
     deep = [why(shallow, "read file message", name) for name in shallow.entries]
     lost = [told for told in deep if told.rank is None and told.wordings[0].ranks["bm25"]]
     assert lost

@@ -36,13 +36,6 @@ def test_variants_add_up_by_weight_and_rank():
     assert [match.score for match in fused] == pytest.approx([0.7 / 62 + 1.0 / 61, 0.7 / 61])
 
 
-def test_the_constant_may_be_another():
-    [match] = fuse_arms([ranked("a")], {}, k=1)
-    assert match == ("a", 0.5)
-    [match] = fuse_variants([(3.0, ranked("a"))], k=2)
-    assert match == ("a", 1.0)
-
-
 def test_a_bonus_alone_is_enough_to_be_ranked():
     assert fuse_arms([], {"a": 1.0, "b": 0.5}) == [("a", 1.0), ("b", 0.5)]
 

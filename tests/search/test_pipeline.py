@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.workshop import ENGINES, SEEN, EngineName, OneNear, pooled, searching, uncut
+from tests.workshop import (
+    ENGINES,
+    SEEN,
+    EngineName,
+    OneNear,
+    pooled,
+    search_rules,
+    searching,
+    uncut,
+)
 from toolcrib.model import Query, Variant
 from toolcrib.search.answer import answer
 from toolcrib.search.confidence import BROAD, LOW
@@ -14,7 +23,7 @@ from toolcrib.search.fusion import fuse_step, fuse_steps
 from toolcrib.search.pipeline import Search
 from toolcrib.search.rules import Rules
 
-RRF = Rules(fusion="rrf")
+RRF = search_rules(fusion="rrf")
 NEAR_BROAD, FAR = 0.6, 0.1
 BOTH = 0.7 / 61 + 1.0 / 61  # the score of what is first both as written and in plain words
 
@@ -64,10 +73,9 @@ def test_a_name_verbatim_has_its_bonus_in_every_step(search: Search):
         assert step.bonus["list_directory"] == pytest.approx(1.0 + 0.0002)
 
 
-def test_the_bonus_is_a_setting(search: Search):
-    other = replace(search, rules=Rules(exact_name_bonus=3.0, intent_boost=0.0))
-    for step in other.trace("write file", depth=50).steps:
-        assert step.bonus == {"write_file": 1.5}
+def test_another_spelling_of_a_name_has_half_of_the_bonus(search: Search):
+    for step in search.trace("list directory", depth=50).steps:
+        assert step.bonus["list_directory"] == pytest.approx(0.5 + 0.0002)
 
 
 def test_the_intent_boosts_what_wants_the_same(search: Search):
@@ -91,10 +99,10 @@ def test_without_a_cut_even_that_is_not_cut(search: Search):
 @pytest.mark.parametrize(
     ("rules", "kept"),
     [
-        (Rules(cut="autocut"), 3),
-        (Rules(cut="autocut", cut_ratio=1.01), 1),
-        (Rules(cut="top_band", band_share=0.99), 1),
-        (Rules(cut="none"), 4),
+        (search_rules(cut="autocut"), 3),
+        (search_rules(cut="autocut", cut_ratio=1.01), 1),
+        (search_rules(cut="top_band"), 3),
+        (search_rules(cut="none"), 4),
     ],
 )
 def test_the_cut_is_the_one_that_is_set(search: Search, rules: Rules, kept: int):

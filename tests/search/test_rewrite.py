@@ -1,20 +1,19 @@
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.search.rewrite import (
+    AS_WRITTEN,
     MOST_INTENTS,
     MOST_TERMS,
-    VariantWeights,
+    ONE_INTENT,
+    PLAIN,
+    TRANSLATED,
     intents,
     plain,
     variants,
 )
 from toolcrib.text.glossary import Glossary
-
-WEIGHTS = VariantWeights()
 
 
 @pytest.mark.parametrize(
@@ -77,59 +76,59 @@ def test_what_is_asked_for_twice_is_one_thing():
 def test_only_so_many_intents_are_wordings():
     task = "; ".join(f"read file{number}" for number in range(20))
     assert len(intents(task)) == 20
-    made = variants(task, VariantWeights())
+    made = variants(task, split=True)
     assert [each.origin for each in made].count("one intent") == MOST_INTENTS
 
 
 def test_the_wordings_have_their_weights_and_origins():
-    made = variants("search the web and save a file", VariantWeights(0.5, 2.0, 0.25))
+    made = variants("search the web and save a file", split=True)
     assert [(each.text, each.weight, each.origin) for each in made] == [
-        ("search the web and save a file", 0.5, "as written"),
-        ("search web save file", 2.0, "plain words"),
-        ("search web", 0.25, "one intent"),
-        ("save file", 0.25, "one intent"),
+        ("search the web and save a file", AS_WRITTEN, "as written"),
+        ("search web save file", PLAIN, "plain words"),
+        ("search web", ONE_INTENT, "one intent"),
+        ("save file", ONE_INTENT, "one intent"),
     ]
 
 
 def test_as_written_goes_by_spelling_and_the_others_by_roots():
-    written, bare = variants("reading files", WEIGHTS)
+    written, bare = variants("reading files")
     assert written.terms == ("reading", "files")
     assert bare.terms == ("read·", "file·")
     assert written.words == bare.words == ("reading", "files")
 
 
 def test_the_seed_s_example_is_looked_up_as_written_and_plain():
-    written, bare = variants("能不能帮我读文件", WEIGHTS)
+    written, bare = variants("能不能帮我读文件")
     assert (written.text, bare.text) == ("能不能帮我读文件", "读文件")
     assert bare.words == ("读文", "文件")
     assert bare.terms == ("读·", "文·", "件·")
 
 
-def test_a_wording_without_weight_is_left_out():
-    [only] = variants("search the web and save a file", VariantWeights(0.0, 1.0, 0.0))
-    assert only.origin == "plain words"
+def test_intents_are_wordings_only_where_that_is_asked():
+    made = variants("search the web and save a file")
+    assert [each.origin for each in made] == ["as written", "plain words"]
 
 
 def test_no_wording_has_a_vector_yet():
-    assert all(each.vector is None for each in variants("read a file", WEIGHTS))
+    assert all(each.vector is None for each in variants("read a file"))
 
 
 @given(st.text(max_size=300) | st.text("读写文件 and,then save!", max_size=300))
 def test_whatever_is_asked_has_a_wording_and_no_two_are_looked_up_alike(text: str):
-    made = variants(text, WEIGHTS)
+    made = variants(text, split=True)
     assert 1 <= len(made) <= 2 + MOST_INTENTS
     assert len({(each.words, each.terms) for each in made}) == len(made)
 
 
 @given(st.lists(st.text("abcdefgh读写文件", min_size=1, max_size=9), max_size=200))
 def test_only_so_many_terms_are_looked_up(some: list[str]):
-    for each in variants(" ".join(some), WEIGHTS):
+    for each in variants(" ".join(some), split=True):
         assert len(each.terms) <= MOST_TERMS
 
 
 def test_only_so_many_words_are_compared_with_labels():
     for text in ("文" * 4000, "word " * 800, "aB" * 2000):
-        assert all(len(each.words) <= MOST_TERMS for each in variants(text, WEIGHTS))
+        assert all(len(each.words) <= MOST_TERMS for each in variants(text))
 
 
 ENGLISH = Glossary().lexicon("zh", "en")
@@ -137,28 +136,23 @@ CHINESE = Glossary().lexicon("en", "zh")
 
 
 def test_a_query_is_worded_in_the_language_of_the_tools_too():
-    *_, made = variants("能不能帮我搜索文件", WEIGHTS, [(ENGLISH, 1.0)])
+    *_, made = variants("能不能帮我搜索文件", [(ENGLISH, 1.0)])
     assert (made.text, made.origin) == ("search file", "in English")
-    assert made.weight == WEIGHTS.translated
+    assert made.weight == TRANSLATED
     assert made.words == ("search", "file")
     assert {"search·", "find·", "file·", "document·"} <= set(made.terms)
 
 
 def test_english_is_worded_in_chinese():
-    *_, made = variants("search the files", WEIGHTS, [(CHINESE, 0.5)])
+    *_, made = variants("search the files", [(CHINESE, 0.5)])
     assert (made.text, made.origin) == ("搜索 文件", "in Chinese")
-    assert made.weight == 0.5 * WEIGHTS.translated
+    assert made.weight == 0.5 * TRANSLATED
     assert {"搜·", "索·", "文·", "件·"} <= set(made.terms)
 
 
 @pytest.mark.parametrize("text", ["zyzzyva", "", "2024"])
 def test_what_no_glossary_knows_is_not_translated(text: str):
-    assert all(each.origin != "in Chinese" for each in variants(text, WEIGHTS, [(CHINESE, 1.0)]))
-
-
-def test_a_translation_without_weight_is_left_out():
-    weights = replace(WEIGHTS, translated=0.0)
-    assert variants("搜索文件", weights, [(ENGLISH, 1.0)]) == variants("搜索文件", weights)
+    assert all(each.origin != "in Chinese" for each in variants(text, [(CHINESE, 1.0)]))
 
 
 def test_a_request_in_traditional_characters_is_taken_out_of_its_wrapping():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.workshop import pooled
-from toolcrib.model import Defer, Entry, SearchMode, ToolInfo
+from toolcrib.model import Defer, DeferralTrigger, Entry, ToolInfo
 from toolcrib.search.filters import Scope
 from toolcrib.session import Deferral, DeferralPlan, make_plan
 
@@ -66,7 +66,7 @@ def test_never_defer_names_and_patterns():
 
 
 def test_off_defers_nothing_and_has_no_search_tool():
-    off = plan([*FIFTEEN, tool(20, "always")], Deferral(SearchMode("off")))
+    off = plan([*FIFTEEN, tool(20, "always")], Deferral(DeferralTrigger("off")))
     assert not off.deferring
     assert off.search_tool is None
     assert len(off.core) == 16
@@ -74,17 +74,17 @@ def test_off_defers_nothing_and_has_no_search_tool():
 
 @pytest.mark.parametrize(("price", "deferring"), [(19_999, False), (20_000, True)])
 def test_auto_defers_by_the_share_of_the_window(price: int, deferring: bool):
-    assert plan(FIFTEEN, Deferral(SearchMode("auto", 10)), price=price).deferring is deferring
+    assert plan(FIFTEEN, Deferral(DeferralTrigger("auto", 10)), price=price).deferring is deferring
 
 
 def test_auto_defers_nothing_below_the_threshold():
-    assert not plan(FIFTEEN[1:], Deferral(SearchMode("auto", 10)), price=10**9).deferring
+    assert not plan(FIFTEEN[1:], Deferral(DeferralTrigger("auto", 10)), price=10**9).deferring
 
 
 def test_conversation_defers_once_it_is_late():
-    deferral = Deferral(SearchMode("conversation", 5), context_window=1_000)
+    deferral = Deferral(DeferralTrigger("conversation", 5), context_window=1_000)
     assert [deferral.is_late(used) for used in (0, 49, 50)] == [False, False, True]
-    assert not Deferral(SearchMode("on")).is_late(10**9)
+    assert not Deferral(DeferralTrigger("on")).is_late(10**9)
     assert not plan(FIFTEEN, deferral).deferring
     assert plan(FIFTEEN, deferral, is_late=True).deferring
 
@@ -147,7 +147,7 @@ def test_every_tool_is_in_one_place_and_the_order_of_listing_does_not_matter(
         for number, (defer, required, searchable) in enumerate(drawn)
     ]
     entries: list[Entry] = list(pooled(*tools).values())
-    deferral = Deferral(SearchMode.read(mode), threshold)
+    deferral = Deferral(DeferralTrigger.read(mode), threshold)
     made = make_plan(entries, Scope(), deferral, is_late=is_late, price=lambda _: price)
     chance.shuffle(entries)
     again = make_plan(entries, Scope(), deferral, is_late=is_late, price=lambda _: price)

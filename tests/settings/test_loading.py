@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from toolcrib.errors import ConfigError
 from toolcrib.settings import CONFIG_VARIABLE, Settings, documented, load_settings
 from toolcrib.settings.schema import Documented
+from toolcrib.settings.sections import REMOVED
 from toolcrib.sources.launch_mark import VARIABLE
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -52,8 +53,8 @@ def test_the_file_wins_over_the_defaults_and_the_environment_over_the_file(file:
 
 
 def test_the_environment_alone_is_enough():
-    settings = load_settings({"TOOLCRIB_INDEX": "sqlite", "TOOLCRIB_WEIGHTS__NAME": "9.5"})
-    assert (settings.index, settings.weights.name) == ("sqlite", 9.5)
+    settings = load_settings({"TOOLCRIB_INDEX": "sqlite", "TOOLCRIB_EMBED__WAIT_S": "9.5"})
+    assert (settings.index, settings.embed.wait_s) == ("sqlite", 9.5)
 
 
 @pytest.mark.parametrize(("said", "meant"), [("true", True), ("0", False), ("no", False)])
@@ -138,7 +139,7 @@ def test_a_folder_is_no_settings_file(tmp_path: Path):
         ("[search]\nlimits = 3", "[search] ", "limits", "search.limit"),
         ('[embed]\napi_keys = "x"', "[embed] ", "api_keys", "embed.api_key"),
         ("[serch]\nlimit = 3", "", "serch", "search"),
-        ("[wieghts]\nname = 3", "", "wieghts", "weights"),
+        ("[gatway]\nport = 3", "", "gatway", "gateway"),
     ],
 )
 def test_an_unknown_key_in_the_file_is_refused_with_the_nearest(
@@ -146,6 +147,28 @@ def test_an_unknown_key_in_the_file_is_refused_with_the_nearest(
 ):
     expected = f"{file}: {where}there is no setting {key!r}; the nearest is {nearest!r}"
     assert refusal({}, write(file, text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[search]\nk = 50", "[search] 'k' is no longer a setting: "),
+        ("[search]\nweight_bm25 = 2", "`search.weight_vector`"),
+        ("[weights]\nname = 3", "'weights' is no longer a setting: "),
+        ('[search]\nfusion = "lifts"', "`lifts` is called `zscore` now"),
+    ],
+)
+def test_what_was_a_setting_says_what_to_do(file: Path, text: str, told: str):
+    assert told in refusal({}, write(file, text))
+
+
+def test_what_was_a_setting_is_known_in_the_environment_too():
+    told = refusal({"TOOLCRIB_WEIGHTS__NAME": "3"})
+    assert told.startswith("TOOLCRIB_WEIGHTS__NAME: 'weights' is no longer a setting: ")
+
+
+def test_no_setting_is_said_to_be_gone():
+    assert not REMOVED.keys() & {*KEYS, *Settings.model_fields}
 
 
 @pytest.mark.parametrize(
@@ -185,8 +208,8 @@ def test_whatever_a_variable_is_called_it_is_a_setting_or_an_error_that_names_it
         ('index = "postgres"', "index"),
         ("[search]\nlimit = 0", "search.limit"),
         ("[search]\ncut_ratio = 1.0", "search.cut_ratio"),
-        ("[search]\nband_share = 1.5", "search.band_share"),
-        ("[weights]\nname = 0", "weights.name"),
+        ("[search]\nweight_vector = -1", "search.weight_vector"),
+        ('[search]\nfusion = "ranks"', "search.fusion"),
         ("[embed]\nretries = -1", "embed.retries"),
         ("plugins = 7", "plugins"),
         ("search = 7", "search"),
@@ -312,8 +335,8 @@ def test_every_setting_is_described(each: Documented):
 
 
 def test_sections_are_documented_key_by_key():
-    assert {"store", "search.limit", "weights.name", "embed.api_key"} <= set(KEYS)
-    assert not {"search", "weights", "embed"} & set(KEYS)
+    assert {"store", "search.limit", "embed.api_key"} <= set(KEYS)
+    assert not {"search", "embed"} & set(KEYS)
 
 
 @pytest.mark.parametrize("each", ALL, ids=KEYS)

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from toolcrib.model import Json
-from toolcrib.sources.mcp.config import read_table
+from toolcrib.sources.mcp import read_table
 from toolcrib.takeover.clients import CLIENTS, client_named
 from toolcrib.takeover.entries import read_entry
 from toolcrib.takeover.references import CannotBeTaken

@@ -13,8 +13,7 @@ from toolcrib.cli.takeover import Choices
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp.config import read_servers, says_sse
-from toolcrib.sources.mcp.own_servers import put_server
+from toolcrib.sources.mcp import is_sse_url, put_server, read_servers
 
 Env = Annotated[
     list[str] | None,
@@ -122,7 +121,7 @@ def _entry(
         raise ConfigError("say how to reach it: `-- COMMAND ARGS...`, or `--url URL`")
     if url:
         named = dict(_header(each) for each in headers)
-        kind = "sse" if says_sse(url) else "http"
+        kind = "sse" if is_sse_url(url) else "http"
         return {"type": kind, "url": url} | ({"headers": named} if named else {})
     given, names = handed_on(env)
     warn_of_values(given)

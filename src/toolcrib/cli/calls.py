@@ -15,7 +15,7 @@ from toolcrib.cli.screen import AsJson, console, print_json, print_json_line, sa
 from toolcrib.errors import ConfigError
 from toolcrib.names.origin import Origin
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp.config import read_servers
+from toolcrib.sources.mcp import read_servers
 from toolcrib.store import AuditFile, AuditRow, CallFilter, Retention
 from toolcrib.text.nearest import nearest
 

@@ -18,8 +18,7 @@ from toolcrib.cli.opening import Opening
 from toolcrib.gateway import DEFAULT_PROFILE, Keys
 from toolcrib.names.origin import Origin
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp.config import read_servers
-from toolcrib.sources.mcp.servers import KNOWN
+from toolcrib.sources.mcp import CACHE_FOLDER, read_servers
 from toolcrib.takeover.clients import CLIENTS
 
 PACKAGED = Path(__file__).parent.parent / "tools" / "tools.yaml"
@@ -71,7 +70,7 @@ def _tools(settings: Settings) -> Iterable[str]:
     stems = {server.id: server.prefix or server.id for server in servers}
     if settings.builtin_tools:
         yield from _KEY.findall(PACKAGED.read_text(encoding="utf-8"))
-    for file in (settings.state_folder / KNOWN).glob("*.json"):
+    for file in (settings.state_folder / CACHE_FOLDER).glob("*.json"):
         with suppress(OSError, ValueError, LookupError, TypeError):  # a file costs no other
             known = json.loads(file.read_bytes())["entry"]
             stem = stems[known["server"]]

@@ -21,7 +21,7 @@ from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, print_remedy, print_text, safe
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.sources.mcp.servers import mcp_servers
+from toolcrib.sources.mcp import open_server_files
 
 MOST_WELL = 8
 """What is well is shown up to so many times an area: it must not hide what is not."""
@@ -70,7 +70,7 @@ def _examined(opening: Opening, *, start: bool) -> Iterator[Finding]:
         yield Finding("config", "problem", str(error), "correct it; the other checks need it")
         yield from check_machine()
         return
-    servers = mcp_servers(settings.mcp_config, settings.state_folder)
+    servers = open_server_files(settings.mcp_config, settings.state_folder)
     try:
         with Crib.from_settings(settings) as crib:
             patient = Patient(settings, crib, servers, start)

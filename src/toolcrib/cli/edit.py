@@ -16,9 +16,7 @@ from toolcrib.cli.screen import AsJson, console, print_json, safe
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp.config import read_servers
-from toolcrib.sources.mcp.own_servers import change_server, read_server
-from toolcrib.sources.mcp.source import Refreshed
+from toolcrib.sources.mcp import RefreshResult, change_server, read_server, read_servers
 from toolcrib.takeover.shown import diff
 from toolcrib.text.nearest import nearest
 
@@ -206,7 +204,7 @@ def _texts(entry: JsonObject, key: str) -> dict[str, str]:
     return {name: text for name, text in values.items() if isinstance(text, str)}
 
 
-def _tell(name: str, lines: Sequence[str], done: Refreshed | None) -> None:
+def _tell(name: str, lines: Sequence[str], done: RefreshResult | None) -> None:
     screen = console()
     if not lines:
         screen.print(safe(f"{name} is as it was."))

@@ -9,7 +9,7 @@ import typer
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, print_json, warn
 from toolcrib.cli.takeover import Choices, step, targets
-from toolcrib.sources.mcp.config import read_servers
+from toolcrib.sources.mcp import read_servers
 from toolcrib.takeover.backups import Backups
 from toolcrib.takeover.clients import client_named
 from toolcrib.takeover.giving import entries_of, plan_export, printed

@@ -16,8 +16,7 @@ from toolcrib.cli.undoing import undo_all
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import profile_named
 from toolcrib.settings import CONFIG_VARIABLE, Settings, own_servers_file
-from toolcrib.sources.mcp.config import read_servers, read_table
-from toolcrib.sources.mcp.source import Refreshed
+from toolcrib.sources.mcp import RefreshResult, read_servers, read_table
 from toolcrib.takeover.backups import Backups
 from toolcrib.takeover.plan import Target
 from toolcrib.takeover.shim import NAME as BARE
@@ -101,7 +100,7 @@ def import_command(
         raise typer.Exit(1)
 
 
-def _listed(opening: Opening, added: list[str], *, quiet: bool) -> list[Refreshed]:
+def _listed(opening: Opening, added: list[str], *, quiet: bool) -> list[RefreshResult]:
     """List the tools of servers that have come; one that does not start is told, and no error."""
     if not added:
         tell_gateway(opening)

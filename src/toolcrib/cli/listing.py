@@ -18,10 +18,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.gateway import ask_operator, is_daemon_running
 from toolcrib.model import Json
 from toolcrib.sources.last_good import LastGood
-from toolcrib.sources.mcp.config import read_servers
-from toolcrib.sources.mcp.refresh import refresh
-from toolcrib.sources.mcp.servers import one_server
-from toolcrib.sources.mcp.source import McpSource, Refreshed
+from toolcrib.sources.mcp import McpSource, RefreshResult, find_server, read_servers, refresh_all
 
 MOST_SHOWN = 2
 
@@ -29,9 +26,9 @@ MOST_SHOWN = 2
 def list_servers(
     opening: Opening,
     names: Sequence[str] = (),
-    told: Callable[[Refreshed], None] = lambda _: None,
+    told: Callable[[RefreshResult], None] = lambda _: None,
     waiting: Callable[[Mapping[str, str]], None] = lambda _: None,
-) -> list[Refreshed]:
+) -> list[RefreshResult]:
     """List the tools of these servers, or of all that are not switched off; `told` hears of each.
 
     `waiting` hears about once a second what those are at that are not done, by name. In the order
@@ -44,19 +41,19 @@ def list_servers(
         def heard(news: Json) -> None:
             match news:
                 case {"listed": how}:
-                    told(Refreshed(**cast("dict[str, Any]", how)))
+                    told(RefreshResult(**cast("dict[str, Any]", how)))
                 case {"listing": doing}:
                     waiting(cast("dict[str, str]", doing))
                 case _:
                     return  # of another version
 
         done = ask_operator(place, "refresh", heard, servers=list(names))
-        return [Refreshed(**each) for each in cast("list[dict[str, Any]]", done)]
+        return [RefreshResult(**each) for each in cast("list[dict[str, Any]]", done)]
     with opening.mcp() as servers:
-        return refresh(_meant(names, servers.sources), told, waiting)
+        return refresh_all(_meant(names, servers.sources), told, waiting)
 
 
-def show_listing(opening: Opening, names: Sequence[str] = ()) -> list[Refreshed]:
+def show_listing(opening: Opening, names: Sequence[str] = ()) -> list[RefreshResult]:
     """The same, with a line for each server on the screen as it comes, and what the others are at.
 
     Where it is no terminal, that is a line on standard error now and then. Why one failed, and what
@@ -67,7 +64,7 @@ def show_listing(opening: Opening, names: Sequence[str] = ()) -> list[Refreshed]
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task, last = bar.add_task("listing the tools of MCP servers"), monotonic()
 
-        def told(done: Refreshed) -> None:
+        def told(done: RefreshResult) -> None:
             bar.console.print(safe(listed_line(done)), soft_wrap=True)
 
         def waiting(doing: Mapping[str, str]) -> None:
@@ -89,7 +86,7 @@ def waiting_line(doing: Mapping[str, str]) -> str:
     return safe("; ".join(told[:MOST_SHOWN]) + more).plain
 
 
-def listed_line(done: Refreshed) -> str:
+def listed_line(done: RefreshResult) -> str:
     """How it went with one server, in a line."""
     if done.error:
         return f"  {done.server}: failed, {done.seconds:.1f} s"
@@ -124,5 +121,5 @@ def ask_if_running(opening: Opening, do: str, **more: Json) -> Json:
 
 def _meant(names: Sequence[str], sources: Sequence[McpSource]) -> Sequence[McpSource]:
     if names:
-        return [one_server(name, sources) for name in names]
+        return [find_server(name, sources) for name in names]
     return [each for each in sources if not each.config.disabled]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
 
-from toolcrib.sources.mcp.server_log import old_log
+from toolcrib.sources.mcp import old_log
 
 POLL_S = 0.3
 

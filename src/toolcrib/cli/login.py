@@ -10,8 +10,7 @@ import typer
 from toolcrib.cli.listing import ask_if_running, list_servers
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
-from toolcrib.sources.mcp.servers import one_server
-from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp import McpSource, find_server
 
 
 def login_command(
@@ -43,7 +42,7 @@ def login_command(
     """
     opening: Opening = context.obj
     with opening.mcp() as servers:
-        source = one_server(server, servers.sources)
+        source = find_server(server, servers.sources)
         if forget:
             asked = ask_if_running(opening, "forget_login", server=source.server)
             forgot = asked is True or source.forget_login()
@@ -53,7 +52,7 @@ def login_command(
         source.log_in(_opener(browser=not no_browser), timeout_s).result()
     (done,) = list_servers(opening, [source.server])
     with opening.mcp() as servers:
-        names = [tool.name for tool in one_server(server, servers.sources).capabilities()]
+        names = [tool.name for tool in find_server(server, servers.sources).capabilities()]
     if as_json:
         print_json({"server": source.server, "tools": names, "error": done.error})
     elif not done.error:

@@ -13,8 +13,7 @@ from toolcrib.cli.screen import AsJson, console, print_json_line, safe
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import log_file
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp.config import read_servers
-from toolcrib.sources.mcp.server_log import log_path
+from toolcrib.sources.mcp import log_path, read_servers
 from toolcrib.text.nearest import nearest
 
 LINES = 50

@@ -11,7 +11,7 @@ from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.settings import Settings, load_settings, own_servers_file, rules_file, settings_file
 from toolcrib.sources.last_good import LastGood
-from toolcrib.sources.mcp.servers import McpServers, mcp_servers
+from toolcrib.sources.mcp import McpServers, open_server_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Opening:
     def mcp(self) -> Generator[McpServers]:
         """The MCP servers that the settings name, alone; what is wrong goes to stderr, once."""
         settings = self.settings()
-        servers = mcp_servers(settings.mcp_config, settings.state_folder)
+        servers = open_server_files(settings.mcp_config, settings.state_folder)
         try:
             warn_once(settings.state_folder, "servers", servers.problems)
             yield servers

@@ -14,8 +14,15 @@ from toolcrib.cli.screen import console, safe, warn
 from toolcrib.cli.takeover import Choices, at_terminal
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
-from toolcrib.sources.mcp.registry import KINDS, Filled, Published, Way, fill, read_published
-from toolcrib.sources.mcp.registry_inputs import Input
+from toolcrib.sources.mcp import (
+    DISTRIBUTION_KINDS,
+    Distribution,
+    EntryDraft,
+    RegistryInput,
+    RegistryServer,
+    fill_entry,
+    read_server_json,
+)
 from toolcrib.sources.text_file import read_text
 
 MOST_CHARACTERS = 1024 * 1024
@@ -29,13 +36,13 @@ def chosen(
     On a terminal what is missing is asked for; elsewhere it is an error that says how to give it.
     """
     choices.refuse_silence()
-    published = read_published(*_read(file))
+    published = read_server_json(*_read(file))
     way = _way(published, use)
     values = dict(map(_value, given))
-    filled = fill(way, values)
+    filled = fill_entry(way, values)
     while filled.missing:
         values |= _asked(filled.missing, choices)
-        filled = fill(way, values)
+        filled = fill_entry(way, values)
     name = name or published.short_name
     if not choices.as_json:
         _show(published, way, filled)
@@ -58,10 +65,10 @@ def _value(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _way(published: Published, use: str) -> Way:
+def _way(published: RegistryServer, use: str) -> Distribution:
     """The one that is asked for; else the first whose program is here, else an address."""
-    if use and use not in KINDS:
-        raise ConfigError(f"there is no kind {use!r}; there are {', '.join(KINDS)}")
+    if use and use not in DISTRIBUTION_KINDS:
+        raise ConfigError(f"there is no kind {use!r}; there are {', '.join(DISTRIBUTION_KINDS)}")
     ways = [way for way in published.ways if use in ("", way.kind)]
     if not ways:
         there = ", ".join(way.kind for way in published.ways) or "no way that can be used here"
@@ -70,12 +77,12 @@ def _way(published: Published, use: str) -> Way:
     return next((way for way in ways if _is_here(way)), ways[0])
 
 
-def _is_here(way: Way) -> bool:
-    entry = fill(way, {}).entry
+def _is_here(way: Distribution) -> bool:
+    entry = fill_entry(way, {}).entry
     return way.kind == "remote" or shutil.which(str(entry["command"])) is not None
 
 
-def _asked(missing: Sequence[Input], choices: Choices) -> Mapping[str, str]:
+def _asked(missing: Sequence[RegistryInput], choices: Choices) -> Mapping[str, str]:
     if choices.yes or choices.as_json or not at_terminal():
         wanted = " ".join(f"--value {each.key}=..." for each in missing)
         told = "; ".join(f"{each.key}: {each.description or 'no description'}" for each in missing)
@@ -83,14 +90,14 @@ def _asked(missing: Sequence[Input], choices: Choices) -> Mapping[str, str]:
     return {each.key: _ask(each) for each in missing}
 
 
-def _ask(each: Input) -> str:
+def _ask(each: RegistryInput) -> str:
     words = f"{each.description or each.key} ({each.key}"
     told = f"; one of {', '.join(each.choices)})" if each.choices else ")"
     answer = typer.prompt(safe(words + told).plain, hide_input=each.is_secret)
     return cast("str", answer)
 
 
-def _show(published: Published, way: Way, filled: Filled) -> None:
+def _show(published: RegistryServer, way: Distribution, filled: EntryDraft) -> None:
     screen = console()
     screen.print(safe(f"{published.name} {published.version}"), style="bold", soft_wrap=True)
     if published.description:
@@ -111,7 +118,7 @@ def _show(published: Published, way: Way, filled: Filled) -> None:
         screen.print(safe(f"  other ways, by --use: {', '.join(dict.fromkeys(others))}"))
 
 
-def _warn(filled: Filled) -> None:
+def _warn(filled: EntryDraft) -> None:
     """Say which variables have to be set, and which secrets are written down."""
     for each in filled.secrets:
         if not os.environ.get(each.key):

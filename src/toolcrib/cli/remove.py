@@ -9,9 +9,7 @@ from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe
 from toolcrib.errors import ConfigError
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp.config import read_servers
-from toolcrib.sources.mcp.own_servers import drop_server
-from toolcrib.sources.mcp.servers import forget_server
+from toolcrib.sources.mcp import drop_server, forget_server, read_servers
 from toolcrib.text.nearest import nearest
 
 

@@ -12,8 +12,7 @@ from toolcrib.cli.opening import Opening
 from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, Note, console, print_json, print_notes, table, warn
 from toolcrib.gateway import is_daemon_running
-from toolcrib.sources.mcp.refresh import refresh
-from toolcrib.sources.mcp.source import ServerStatus
+from toolcrib.sources.mcp import ServerStatus, refresh_all
 
 COLUMNS = (
     *("server", "state", ">tools", ">waiting", ">flagged", "last seen"),
@@ -58,7 +57,7 @@ def servers_command(
 def _known(opening: Opening, *, start: bool) -> list[ServerStatus]:
     with opening.mcp() as servers:
         if start:
-            refresh([source for source in servers.sources if not source.config.disabled])
+            refresh_all([source for source in servers.sources if not source.config.disabled])
         return [source.status() for source in servers.sources]
 
 

@@ -27,7 +27,7 @@ from toolcrib.cli.setup_questions import settle_calls
 from toolcrib.cli.takeover import Choices, places, targets
 from toolcrib.crib import Crib
 from toolcrib.settings import ServerApproval, Settings
-from toolcrib.sources.mcp.source import Refreshed
+from toolcrib.sources.mcp import RefreshResult
 from toolcrib.takeover.backups import Backups
 from toolcrib.takeover.clients import Client, client_named
 from toolcrib.takeover.plan import Target
@@ -134,7 +134,7 @@ def _take_over(
 
 def _list(
     opening: Opening, told: Sequence[Mapping[str, object]], choices: Choices
-) -> list[Refreshed]:
+) -> list[RefreshResult]:
     """List the tools of what has come, and of what could not be listed so far."""
     with opening.mcp() as servers:
         stale = [source for source in servers.sources if not source.config.disabled]

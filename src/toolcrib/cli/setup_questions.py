@@ -10,7 +10,7 @@ from toolcrib.cli.server_approval import QUESTION, WORDS, settle_approval, tell_
 from toolcrib.cli.takeover import Choices
 from toolcrib.crib import Crib
 from toolcrib.settings import ServerApproval, Settings, own_servers_file
-from toolcrib.sources.mcp.own_servers import change_server, read_server
+from toolcrib.sources.mcp import change_server, read_server
 
 EACH = "each"
 BELIEVED = "believe_annotations"

@@ -14,11 +14,7 @@ from toolcrib.cli.screen import console, number, print_json, safe
 from toolcrib.errors import AmbiguousName, ConfigError
 from toolcrib.names.origin import Origin
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.mcp.config import read_servers
-from toolcrib.sources.mcp.own_servers import change_switches
-from toolcrib.sources.mcp.server import ServerConfig
-from toolcrib.sources.mcp.source import McpSource
-from toolcrib.sources.mcp.switches import Switches
+from toolcrib.sources.mcp import McpSource, ServerConfig, Switches, change_switches, read_servers
 from toolcrib.text.nearest import nearest
 
 Names = Annotated[

@@ -11,7 +11,7 @@ import typer
 from toolcrib.cli.screen import console, safe
 from toolcrib.errors import ConfigError
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp.own_servers import preview
+from toolcrib.sources.mcp import preview_change
 from toolcrib.takeover.backups import Backups
 from toolcrib.takeover.carrying_out import carry_out
 from toolcrib.takeover.clients import CLIENTS, Client, client_named
@@ -131,7 +131,7 @@ def show(plan: Plan, *, brief: bool) -> None:
     show_diff(plan.before or "", plan.after, target.path, target.client.syntax)
     own = own_servers_file()
     if not brief:
-        show_diff(*preview(own, plan.added), own, "json")
+        show_diff(*preview_change(own, plan.added), own, "json")
     renamed = [f"{old} as {new}" for old, new in plan.moved.items() if old != new]
     said = [
         ("servers", ", ".join(plan.moved)),

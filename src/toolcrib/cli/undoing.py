@@ -6,7 +6,7 @@ from toolcrib.cli.screen import console, print_json, safe
 from toolcrib.cli.takeover import Choices, show_diff, tell
 from toolcrib.errors import ConfigError
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp.own_servers import preview
+from toolcrib.sources.mcp import preview_change
 from toolcrib.takeover.backups import Backup, Backups
 from toolcrib.takeover.carrying_out import Undoing, plan_undo, undo
 from toolcrib.takeover.clients import client_named
@@ -74,5 +74,5 @@ def _show(undoing: Undoing, own: Path) -> None:
         show_diff(backup.after, current, path, client.syntax)
         console().print("  To put it back means:")
     show_diff(current, undoing.wanted or "", path, client.syntax)
-    show_diff(*preview(own, {}, undoing.drop), own, "json")
+    show_diff(*preview_change(own, {}, undoing.drop), own, "json")
     tell(("stays in Toolcrib", f"{name}: {why}") for name, why in undoing.stay.items())

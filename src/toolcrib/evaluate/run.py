@@ -17,7 +17,7 @@ from toolcrib.search.tongues import spoken_alone
 from toolcrib.settings import Settings
 from toolcrib.store import SqliteStore, VectorCache
 from toolcrib.text.glossary import load_glossary
-from toolcrib.wiring import embedder_of, rules_of, weights_of
+from toolcrib.wiring import embedder_of, rules_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,7 @@ def searching(
     entries = {id: Entry(id, tool.name, tool.info()) for id, tool in suite.tools.items()}
     with SqliteStore.open(":memory:") as store:
         stored = settings.index == "sqlite"
-        weights = weights_of(settings)
-        engine = SqliteEngine(store, weights) if stored else MemoryEngine(weights)
+        engine = SqliteEngine(store) if stored else MemoryEngine()
         embedder = embedder_of(settings)
         catalog = Catalog(engine, CachedEmbedder(embedder, vectors or store) if embedder else None)
         catalog.rebuild(entries.values(), "")
@@ -73,7 +72,7 @@ def run(
 
 def found(search: Search, case: Case, text: str) -> Sequence[str]:
     """The ids that a text of a case finds, best first."""
-    return [match.id for match in among(search, case).trace(text, depth=search.rules.depth).kept]
+    return [match.id for match in among(search, case).trace(text, depth=search.depth).kept]
 
 
 def among(search: Search, case: Case) -> Search:

@@ -11,7 +11,7 @@ from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.prompts import find_prompt
 from toolcrib.gateway.resources import uri_prefix
 from toolcrib.model import JsonObject
-from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp import McpSource
 
 
 def completion_handlers(crib: Crib, guest: Principal, rounds: InputRequests) -> dict[str, Any]:

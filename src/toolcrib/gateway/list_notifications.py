@@ -15,7 +15,7 @@ from toolcrib.gateway import sdk
 from toolcrib.gateway.offers import visible_servers
 from toolcrib.gateway.principal import Principal
 from toolcrib.search.filters import lets_through
-from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp import McpSource
 
 PAUSE_S = 0.05
 """What changes within this time is told once: a server that starts changes much at once."""

@@ -10,8 +10,7 @@ from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from toolcrib.execute import strict_json
 from toolcrib.gateway import sdk
-from toolcrib.sources.mcp.lines import LONGEST_LINE, Line, Reader, bounded_lines
-from toolcrib.sources.mcp.reply_id import reply_id
+from toolcrib.sources.mcp import LONGEST_LINE, Line, Reader, bounded_lines, reply_id
 from toolcrib.text.json_text import has_more_values
 
 MOST_VALUES = 2 * strict_json.MOST_VALUES

@@ -14,7 +14,7 @@ from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.principal import Principal
 from toolcrib.model import CallContext, Entry, Outcome
 from toolcrib.search.filters import Scope, barred, lets_through
-from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp import McpSource
 
 PAGE_SIZE = 500
 LONGEST_CURSOR = 9

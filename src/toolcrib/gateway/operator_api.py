@@ -22,9 +22,7 @@ from toolcrib.gateway.shim_connections import ShimConnections
 from toolcrib.gateway.unix_listener import UnixListener, hang_up
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.connection_limiter import ConnectionLimiter
-from toolcrib.sources.mcp.refresh import STILL_S, under_way
-from toolcrib.sources.mcp.servers import one_server
-from toolcrib.sources.mcp.source import McpSource, Refreshed
+from toolcrib.sources.mcp import REPORT_EVERY_S, McpSource, RefreshResult, find_server, start_phases
 
 MESSAGE_S = 30.0
 MOST_AT_ONCE = 16
@@ -149,7 +147,7 @@ def _sources_named(daemon: OperatedDaemon, names: object) -> list[McpSource]:
     """The servers of these names; without names, all that are not switched off."""
     every = list(daemon.house.crib.servers.values())
     if isinstance(names, list) and names:
-        return [one_server(str(name), every) for name in cast("list[object]", names)]
+        return [find_server(str(name), every) for name in cast("list[object]", names)]
     return [each for each in every if not each.config.disabled]
 
 
@@ -159,14 +157,16 @@ async def _refresh(sources: Sequence[McpSource], tell: Report) -> Json:
     done: dict[str, Json] = {}
     left = set(running)
     while left:
-        ended, left = await asyncio.wait(left, timeout=STILL_S, return_when=asyncio.FIRST_COMPLETED)
+        ended, left = await asyncio.wait(
+            left, timeout=REPORT_EVERY_S, return_when=asyncio.FIRST_COMPLETED
+        )
         for each in ended:
             server = running[each].server
-            gone = Refreshed(server, 0, 0.0, "was taken out, or stopped, meanwhile")
+            gone = RefreshResult(server, 0, 0.0, "was taken out, or stopped, meanwhile")
             done[server] = how = (gone if each.cancelled() else each.result())._asdict()
             tell({"listed": how})
         if left:
-            tell({"listing": under_way(running[each] for each in left)})
+            tell({"listing": start_phases(running[each] for each in left)})
     return [done[each.server] for each in sources]
 
 

@@ -10,8 +10,7 @@ from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.offers import offer_result, page, running_request, visible_servers
 from toolcrib.gateway.principal import Principal
 from toolcrib.names.origin import Origin, name_all
-from toolcrib.sources.mcp.offered import Offered
-from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp import McpSource, OfferedItem
 from toolcrib.text.nearest import nearest
 
 
@@ -19,7 +18,7 @@ class ServerPrompt(NamedTuple):
     """A prompt, and whose it is."""
 
     source: McpSource
-    prompt: Offered
+    prompt: OfferedItem
 
 
 def prompt_handlers(crib: Crib, guest: Principal, rounds: InputRequests) -> dict[str, Any]:

@@ -20,8 +20,7 @@ from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.offers import offer_result, page, running_request, visible_servers
 from toolcrib.gateway.principal import Principal
 from toolcrib.model import Outcome
-from toolcrib.sources.mcp.known import Offer
-from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp import McpSource, OfferKind
 from toolcrib.text.nearest import nearest
 
 # URIs of resources, which only their servers know apart: here each says whose it is.
@@ -102,7 +101,7 @@ class Resources:
         self,
         context: sdk.Context,
         params: sdk.PaginatedRequestParams,
-        kind: Offer,
+        kind: OfferKind,
         uri: str,
         key: str,
     ) -> sdk.Result:

@@ -69,7 +69,7 @@ from mcp_types.version import (
 )
 from pydantic import BaseModel, ValidationError
 
-from toolcrib.sources.mcp.sdk import AS_SENT
+from toolcrib.sources.mcp import AS_SENT
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 Result: TypeAlias = dict[str, Any]

@@ -19,8 +19,7 @@ from toolcrib.gateway.background_tasks import ServerLister
 from toolcrib.gateway.message_streams import Send, message_streams
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer
-from toolcrib.sources.mcp.lines import Reader
-from toolcrib.sources.mcp.pipes import Input
+from toolcrib.sources.mcp import Input, Reader
 
 _STOPS = (signal.SIGTERM, signal.SIGINT)
 

@@ -25,6 +25,8 @@ def ideal(documents: int, having: Iterable[int]) -> float:
 class FieldWeights:
     """The weight of one occurrence of a term in each field of a document, for BM25.
 
+    The defaults are a part of the formula, and what all quality numbers were measured with.
+
     score(d) = Σ_term idf · tf·(k1+1) / (tf + k1·(1 - b + b·|d|/avg|d|)),
     tf = Σ_field weight · occurrences, |d| = all terms of d, k1 = 1.2, b = 0.75,
     idf = ln((N - n + 0.5)/(n + 0.5)), never below 0.000001.

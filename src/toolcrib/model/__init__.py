@@ -62,7 +62,7 @@ from toolcrib.model.search import (
     UnavailableServer,
     Variant,
 )
-from toolcrib.model.session import ConversationTokens, SearchMode
+from toolcrib.model.session import ConversationTokens, DeferralTrigger
 
 __all__ = [
     "AgentInfo",
@@ -74,6 +74,7 @@ __all__ = [
     "Confidence",
     "ConversationTokens",
     "Defer",
+    "DeferralTrigger",
     "Effect",
     "Entry",
     "Hit",
@@ -95,7 +96,6 @@ __all__ = [
     "Query",
     "Ranking",
     "RootsOf",
-    "SearchMode",
     "SkillInfo",
     "SourceKind",
     "State",

@@ -1,4 +1,4 @@
-"""When a session defers tools (`SearchMode`), and how long its conversation is."""
+"""When a session defers tools (`DeferralTrigger`), and how long its conversation is."""
 
 import re
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _SWITCHES: Mapping[str, Literal["on", "off"]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class SearchMode:
+class DeferralTrigger:
     """When the tools of a session wait for a search.
 
     on                 always
@@ -43,7 +43,7 @@ class SearchMode:
     percent: int = 10
 
     @classmethod
-    def read(cls, text: str) -> "SearchMode":
+    def read(cls, text: str) -> "DeferralTrigger":
         """The mode that a text says. Raises `ValueError` with the words there are."""
         said = text.strip().lower()
         if said in _SWITCHES:

@@ -11,8 +11,7 @@ from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
 from toolcrib.names.origin import Origin, overlaps
 from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources.definition import Definition
-from toolcrib.sources.mcp.source import McpSource
-from toolcrib.sources.mcp.trust import Status
+from toolcrib.sources.mcp import McpSource, ReviewStatus
 from toolcrib.store import Decision, Decisions
 from toolcrib.text.nearest import nearest
 
@@ -57,7 +56,7 @@ class ReviewItem:
     name: str
     server: str
     tool: str
-    status: Status
+    status: ReviewStatus
     pin: str
     flags: tuple[str, ...]
     changes: tuple[Change, ...]

@@ -42,7 +42,7 @@ def _answered(query: Query, search: Search) -> Answer:
         case Pattern(pattern):
             return _pattern(query, search, pattern)
         case Free(text):
-            return _fitting(query, search, search.trace(text, depth=search.rules.depth))
+            return _fitting(query, search, search.trace(text, depth=search.depth))
 
 
 def namespaces(entries: Iterable[Entry]) -> Mapping[str, int]:
@@ -128,7 +128,7 @@ def _required(query: Query, search: Search, parts: tuple[str, ...], rest: str) -
     if not rest:
         return _whole_set(query, search, having, words)
     within = replace(search.within(having), least=LOW)
-    trace = within.trace(rest, depth=search.rules.depth)
+    trace = within.trace(rest, depth=search.depth)
     return _fitting(query, within, trace) if trace.kept else _unranked(query, search, having, rest)
 
 

@@ -76,7 +76,7 @@ def explain(query: Query, entry: Entry, verdict: Verdict, search: Search) -> Exp
     """
     form, name, within_sight = parse(query.text), entry.name, search.without_hiding(entry.name)
     if isinstance(form, Free):
-        trace = within_sight.trace(form.text, depth=search.rules.depth)
+        trace = within_sight.trace(form.text, depth=search.depth)
         deep = within_sight.trace(form.text, depth=None)
         limit = limit_of(query, search)
     else:
@@ -86,7 +86,7 @@ def explain(query: Query, entry: Entry, verdict: Verdict, search: Search) -> Exp
     rank, score = _place(trace.ranking, name)
     best = trace.ranking[0] if trace.ranking else None
     seen = evidence(step for each in (trace, *trace.parts) for step in each.steps)
-    lifts = partial(lifts_of, steps=trace.steps, rules=search.rules, depth=search.rules.depth)
+    lifts = partial(lifts_of, steps=trace.steps, rules=search.rules, depth=search.depth)
     return Explanation(
         query=query.text,
         name=name,

@@ -8,27 +8,28 @@ from collections.abc import Iterable, Mapping
 from toolcrib.model import Match, Ranking
 
 K = 60
+"""As in the paper that introduced RRF (Cormack, Clarke and Büttcher, 2009)."""
 
 
-def fuse_arms(rankings: Iterable[Ranking], bonus: Mapping[str, float], *, k: int = K) -> Ranking:
+def fuse_arms(rankings: Iterable[Ranking], bonus: Mapping[str, float]) -> Ranking:
     """score(d) = Σ_arm 1/(k + rank_arm(d)) + bonus(d), for all that an arm or the bonus knows."""
     scores = dict(bonus)
     for ranking in rankings:
-        _add(scores, ranking, 1.0, k)
+        _add(scores, ranking, 1.0)
     return ranked(scores)
 
 
-def fuse_variants(rankings: Iterable[tuple[float, Ranking]], *, k: int = K) -> Ranking:
+def fuse_variants(rankings: Iterable[tuple[float, Ranking]]) -> Ranking:
     """score(d) = Σ_variant weight/(k + rank_variant(d))."""
     scores: dict[str, float] = {}
     for weight, ranking in rankings:
-        _add(scores, ranking, weight, k)
+        _add(scores, ranking, weight)
     return ranked(scores)
 
 
-def _add(scores: dict[str, float], ranking: Ranking, weight: float, k: int) -> None:
+def _add(scores: dict[str, float], ranking: Ranking, weight: float) -> None:
     for rank, (id, _) in enumerate(ranking, 1):
-        scores[id] = scores.get(id, 0.0) + weight / (k + rank)
+        scores[id] = scores.get(id, 0.0) + weight / (K + rank)
 
 
 def ranked(scores: Mapping[str, float]) -> Ranking:

@@ -43,19 +43,19 @@ class Step:
 def fuse_step(said: Said, bonus: Mapping[str, float], rules: Rules, depth: int | None) -> Ranking:
     """What one variant comes to."""
     match rules.fusion:
-        case "lifts":
+        case "zscore":
             return fuse_voices(_voices([(1.0, said)], rules), _in_lifts(bonus), depth=depth)
         case "rrf":
-            return fuse_arms(said.values(), bonus, k=rules.k)
+            return fuse_arms(said.values(), bonus)
 
 
 def fuse_steps(steps: Sequence[Step], rules: Rules, depth: int | None) -> Ranking:
     """What all of them come to."""
     match rules.fusion:
-        case "lifts":
+        case "zscore":
             return fuse_voices(*_heard(steps, rules), depth=depth)
         case "rrf":
-            return fuse_variants(((step.variant.weight, step.fused) for step in steps), k=rules.k)
+            return fuse_variants((step.variant.weight, step.fused) for step in steps)
 
 
 def lifts_of(id: str, steps: Sequence[Step], rules: Rules, depth: int | None) -> Lifts:

@@ -26,6 +26,13 @@ from toolcrib.search.tongues import say
 from toolcrib.text.glossary import Glossary, Lexicon
 from toolcrib.text.language import Language, language
 
+DEPTH = 30
+"""How many matches each arm gives to the fusion: several times what an answer may hold."""
+INTENT_BOOST = 0.0002
+"""Added where query and name have verbs of one family: so little that it breaks near ties alone.
+
+In RRF two neighbouring ranks differ by 1/61 - 1/62, which is about as much.
+"""
 INTENT_DEPTH = 10
 FIRST = 3
 """Among how many hits a tool that searches the web has to be, to stand for an answer."""
@@ -77,7 +84,7 @@ class Search:
     language: a query in another language is translated for them.
     `learned` is the share by which earlier use of this query raises which scores, `often_with`
     tells what is used with a capability. `least` is the chance that an answer has at any rate:
-    from low on nothing is withheld.
+    from low on nothing is withheld. `depth` is how many matches each arm gives to the fusion.
     """
 
     view: View
@@ -91,11 +98,12 @@ class Search:
     learned: Mapping[str, float] = field(default_factory=dict[str, float])
     often_with: Callable[[str], Sequence[str]] = _nothing
     least: float = 0.0
+    depth: int = DEPTH
 
     def trace(self, text: str, *, depth: int | None) -> Trace:
         """Rewrite, look up, fuse, cut. `depth` is how far down each arm looks; None: to the end."""
         whole = self._traced(text, depth)
-        several = intents(text) if self.rules.fusion == "lifts" else ()
+        several = intents(text) if self.rules.fusion == "zscore" else ()
         if not several or self._is_name(text):
             return whole
         parts = tuple(self._traced(part, depth) for part in several[:MOST_INTENTS])
@@ -138,7 +146,7 @@ class Search:
             case "autocut":
                 return autocut(ranking, ratio=self.rules.cut_ratio)
             case "top_band":
-                return top_band(ranking, share=self.rules.band_share)
+                return top_band(ranking)
             case "none":
                 return ranking
 
@@ -173,10 +181,10 @@ class Search:
 
         By lifts the vector of the text as written says enough, and intents are searched apart.
         """
-        weights, foreign = self.rules.weights, self._foreign(text)
+        foreign = self._foreign(text)
         if self.rules.fusion == "rrf":
-            return self.vectors(variants(text, weights, foreign))
-        whole = variants(text, replace(weights, intent=0.0), foreign)
+            return self.vectors(variants(text, foreign, split=True))
+        whole = variants(text, foreign)
         return [*self.vectors(whole[:1]), *whole[1:]]
 
     def _chance(self, steps: Sequence[Step], fused: Ranking) -> float:
@@ -190,13 +198,10 @@ class Search:
         """What the text names verbatim, and nothing else, if it is an identifier and no phrase."""
         if self.rules.cut == "none" or not is_identifier(unwrapped(text)):
             return []
-        verbatim = VERBATIM * self.rules.exact_name_bonus
-        return [match for match in ranking if names.get(match.id, 0.0) >= verbatim > 0]
+        return [match for match in ranking if names.get(match.id, 0.0) >= VERBATIM]
 
     def _foreign(self, text: str) -> Sequence[tuple[Lexicon, float]]:
         """Into which languages the text is to be translated, and how much each counts."""
-        if not self.rules.weights.translated:
-            return ()
         own = language(text)
         return [
             (self.glossary.lexicon(own, tongue), part)
@@ -206,14 +211,12 @@ class Search:
 
     def _is_name(self, text: str) -> bool:
         """Whether all of the text is a name in some spelling, as `search and replace` may be."""
-        whole = RESPELT * self.rules.exact_name_bonus
-        return any(bonus >= whole > 0 for bonus in self._names(text).values())
+        return any(strength >= RESPELT for strength in self._names(text).values())
 
     def _names(self, text: str) -> Mapping[str, float]:
-        """The bonus of whatever the text names and the caller may see."""
+        """Whatever the text names and the caller may see, with how plainly it does: its bonus."""
         strengths = named(text, self.view, self.entries).items()
-        bonus = self.rules.exact_name_bonus
-        return {id: strength * bonus for id, strength in strengths if self.sees(id)}
+        return {id: strength for id, strength in strengths if self.sees(id)}
 
     def _step(self, variant: Variant, names: Mapping[str, float], depth: int | None) -> Step:
         arms: dict[Arm, Ranking] = {
@@ -227,11 +230,11 @@ class Search:
         self, names: Mapping[str, float], variant: Variant, rankings: Collection[Ranking]
     ) -> Mapping[str, float]:
         """The bonus by name, and the boost of those ahead whose intent is the variant's."""
-        wanted = intent(variant.text) if self.rules.intent_boost else ""
+        wanted = intent(variant.text)
         if not wanted:
             return names
         bonus = dict(names)
         for id in {match.id for ranking in rankings for match in ranking[:INTENT_DEPTH]}:
             if (entry := self.entries.get(id)) and intent(entry.bare) == wanted:
-                bonus[id] = bonus.get(id, 0.0) + self.rules.intent_boost
+                bonus[id] = bonus.get(id, 0.0) + INTENT_BOOST
         return bonus

@@ -8,7 +8,7 @@ search the web and save a file     as written · search web save file · search 
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
 
@@ -24,6 +24,16 @@ MOST_TERMS = 256
 MOST_INTENTS = 4
 """So many of the things that a task asks for are searched by themselves."""
 
+# How much each wording counts in the fusion. All quality numbers in docs/benchmarks.md were
+# measured with these: whoever changes one runs `python -m benchmarks.quality` again.
+AS_WRITTEN = 0.7
+PLAIN = 1.0
+"""The measure of the others."""
+ONE_INTENT = 0.05
+"""In reciprocal rank fusion alone: there a part of a task may only break ties."""
+TRANSLATED = 2.0
+"""Where all tools are in that language; it falls with their share (decision 0010)."""
+
 _CLAUSE_END = re.compile(r"[\n;；。！？!?，,]|\.\s|\bthen\b|然后|接着|并且|之后", re.IGNORECASE)
 _AND = re.compile(r"\band\b|和|并", re.IGNORECASE)
 _SPACES = re.compile(r"([，,。；;！!？?\s]+)")
@@ -33,32 +43,22 @@ _OPENING = re.compile(f"(?:{'|'.join(_LONGEST_FIRST)})+")
 _ENDING = re.compile(f"(?:{'|'.join(CHINESE_ENDINGS)})+$")
 
 
-@dataclass(frozen=True, slots=True)
-class VariantWeights:
-    """How much each wording counts in the fusion across variants."""
-
-    as_written: float = 0.7
-    plain: float = 1.0
-    intent: float = 0.05
-    translated: float = 2.0
-
-
 def variants(
-    text: str, weights: VariantWeights, foreign: Iterable[tuple[Lexicon, float]] = ()
+    text: str, foreign: Iterable[tuple[Lexicon, float]] = (), *, split: bool = False
 ) -> tuple[Variant, ...]:
     """The wordings of a free text: at least one, no two looked up alike, the one as written first.
 
     As written, terms are spelt as in the text; the other wordings go by their roots. Each
     lexicon in `foreign` adds the text in its language, as far as it knows the words, with that
-    share of the weight.
+    share of the weight. With `split`, each of several intents is a wording too.
     """
-    wordings = [_wording(text, weights.as_written, "as written", terms)]
-    wordings.append(_wording(plain(text), weights.plain, "plain words", roots))
-    parts = intents(text)[:MOST_INTENTS] if weights.intent else ()
-    wordings += [_wording(part, weights.intent, "one intent", roots) for part in parts]
-    wordings += [each for each in map(partial(_translated, text, weights), foreign) if each]
+    wordings = [_wording(text, AS_WRITTEN, "as written", terms)]
+    wordings.append(_wording(plain(text), PLAIN, "plain words", roots))
+    parts = intents(text)[:MOST_INTENTS] if split else ()
+    wordings += [_wording(part, ONE_INTENT, "one intent", roots) for part in parts]
+    wordings += [each for each in map(partial(_translated, text), foreign) if each]
     distinct = {(wording.words, wording.terms): wording for wording in reversed(wordings)}
-    return tuple(wording for wording in reversed(distinct.values()) if wording.weight)
+    return tuple(reversed(distinct.values()))
 
 
 @lru_cache(maxsize=256)
@@ -108,9 +108,7 @@ def _wording(
     )
 
 
-def _translated(
-    text: str, weights: VariantWeights, foreign: tuple[Lexicon, float]
-) -> Variant | None:
+def _translated(text: str, foreign: tuple[Lexicon, float]) -> Variant | None:
     """The text in the lexicon's language, looked up by every meaning; None if it knows no word.
 
     It reads, and is compared with labels, by the most usual meaning of each term.
@@ -121,5 +119,5 @@ def _translated(
         return None
     usual = " ".join(meanings[0] for meanings in glosses)
     every = telling(words(" ".join(chain.from_iterable(glosses))))
-    wording = _wording(usual, weights.translated * share, f"in {NAMES[lexicon.target]}", roots)
+    wording = _wording(usual, TRANSLATED * share, f"in {NAMES[lexicon.target]}", roots)
     return replace(wording, terms=tuple(roots(every)[:MOST_TERMS]))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from toolcrib.model import Entry, SearchMode, ToolInfo
+from toolcrib.model import DeferralTrigger, Entry, ToolInfo
 from toolcrib.names.patterns import any_grants
 from toolcrib.search.filters import Scope, barred
 from toolcrib.session.deferred_summary import DeferStyle, is_smaller_than_stub, summarize_deferred
@@ -24,7 +24,7 @@ from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES
 class Deferral:
     """What the settings say about deferral; each is described in docs/settings.md."""
 
-    mode: SearchMode = field(default_factory=SearchMode)
+    mode: DeferralTrigger = field(default_factory=DeferralTrigger)
     threshold: int = 15
     never_defer: frozenset[str] = frozenset()
     style: DeferStyle = "hidden"

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
         SearchSettings,
         ServerApproval,
         SessionSettings,
-        WeightSettings,
     )
 else:
     __getattr__, __dir__ = lazy_names(
@@ -77,7 +76,6 @@ else:
                 "SearchSettings",
                 "ServerApproval",
                 "SessionSettings",
-                "WeightSettings",
             ),
         },
     )
@@ -98,7 +96,6 @@ __all__ = [
     "SessionSettings",
     "Settings",
     "SettingsFile",
-    "WeightSettings",
     "cache_folder",
     "config_folder",
     "default_settings",

@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic import ValidationError as PydanticError
 
 from toolcrib.errors import ConfigError
-from toolcrib.model import SearchMode
+from toolcrib.model import DeferralTrigger
 from toolcrib.plain_file import read_plain_file
 from toolcrib.settings.paths import config_folder, own_servers_file
 from toolcrib.settings.schema import Settings, check_keys, documented
@@ -160,7 +160,7 @@ def _tool_search(environ: Mapping[str, str]) -> dict[str, Any]:
     if not text:
         return {}
     try:
-        SearchMode.read(text)
+        DeferralTrigger.read(text)
     except ValueError as error:
         _log.warning("%s: %s; `auto` is taken", variable, error)
         return {"tool_search": "auto"}

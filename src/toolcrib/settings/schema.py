@@ -21,9 +21,10 @@ from pydantic import (
 from pydantic import ValidationError as PydanticError
 
 from toolcrib.errors import ConfigError
-from toolcrib.model import SearchMode
+from toolcrib.model import DeferralTrigger
 from toolcrib.settings.paths import rules_file
 from toolcrib.settings.sections import (
+    REMOVED,
     ApprovalSettings,
     AppSettings,
     AuditSettings,
@@ -34,7 +35,6 @@ from toolcrib.settings.sections import (
     SearchSettings,
     Section,
     SessionSettings,
-    WeightSettings,
 )
 
 
@@ -87,7 +87,6 @@ class Settings(Section):
         " the window), `conversation:N` (the conversation does), `off`.",
     )
     search: SearchSettings = Field(default_factory=SearchSettings, description="")
-    weights: WeightSettings = Field(default_factory=WeightSettings, description="")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="")
     call: CallSettings = Field(default_factory=CallSettings, description="")
     approval: ApprovalSettings = Field(default_factory=ApprovalSettings, description="")
@@ -102,7 +101,7 @@ class Settings(Section):
     @field_validator("tool_search")
     @classmethod
     def _is_mode(cls, text: str) -> str:
-        SearchMode.read(text)
+        DeferralTrigger.read(text)
         return text
 
     @model_validator(mode="wrap")
@@ -172,15 +171,20 @@ def documented(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[
             yield Documented(prefix + name, json.dumps(default), info.description or "")
 
 
-def check_keys(values: Mapping[str, Any], model: type[BaseModel], where: str) -> None:
-    """Refuse keys that are no settings, each with the nearest that is one."""
+def check_keys(
+    values: Mapping[str, Any], model: type[BaseModel], where: str, section: str = ""
+) -> None:
+    """Refuse keys that are no settings: each with the nearest, or with what came in its place."""
     for key, value in values.items():
         if key not in model.model_fields:
+            if remedy := REMOVED.get(section + key):
+                raise ConfigError(f"{where}{key!r} is no longer a setting: {remedy}")
             near = _nearest(key)
             raise ConfigError(f"{where}there is no setting {key!r}; the nearest is {near!r}")
-        section = model.model_fields[key].annotation
-        if isinstance(value, dict) and isinstance(section, type) and issubclass(section, BaseModel):
-            check_keys(cast("dict[str, Any]", value), section, f"{where}[{key}] ")
+        inner = model.model_fields[key].annotation
+        if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, BaseModel):
+            values_inside = cast("dict[str, Any]", value)
+            check_keys(values_inside, inner, f"{where}[{key}] ", f"{section}{key}.")
 
 
 def _nearest(key: str) -> str:

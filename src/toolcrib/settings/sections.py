@@ -15,12 +15,28 @@ from pydantic import (
     PositiveFloat,
     PositiveInt,
     SecretStr,
+    field_validator,
 )
 
 from toolcrib.model import PermissionKind
 
 ServerApproval = Literal["allow", "destructive", "ask"]
 GatewayMode = Literal["auto", "search", "reveal", "direct", "passthrough"]
+
+
+_FITTED = """
+    search.depth search.k search.exact_name_bonus search.intent_boost search.band_share
+    search.weight_as_written search.weight_plain search.weight_intent search.weight_translated
+    weights
+""".split()
+_BY_MEANING = "`search.weight_vector` says how much meaning counts against words; set that instead"
+REMOVED: Mapping[str, str] = {
+    **dict.fromkeys(_FITTED, "search has a fitted constant in its place; take it out"),
+    "search.weight_like": _BY_MEANING,
+    "search.weight_bm25": _BY_MEANING,
+    "search.learn_half_life_days": "what was learned always fades by half in 30 days; take it out",
+}
+"""Keys that were settings, and what to do about them."""
 
 
 class Section(BaseModel):
@@ -41,51 +57,18 @@ class SearchSettings(Section):
     schemas: int = Field(
         default=3, ge=0, description="How many of the best hits carry their full schema."
     )
-    depth: PositiveInt = Field(
-        default=30, description="How many matches each arm gives to the fusion."
-    )
-    fusion: Literal["lifts", "rrf"] = Field(
-        default="lifts",
-        description="`lifts`: by how far each arm lifts a tool above the others. `rrf`: by two"
-        " levels of reciprocal rank fusion.",
-    )
-    weight_like: NonNegativeFloat = Field(
-        default=0.4, description="lifts: how much the like arm counts."
-    )
-    weight_bm25: NonNegativeFloat = Field(
-        default=1.0, description="lifts: how much the bm25 arm counts."
+    fusion: Literal["zscore", "rrf"] = Field(
+        default="zscore",
+        description="How the arms are fused. `zscore`: by how far each arm puts a tool above the"
+        " mean of all candidates. `rrf`: by ranks, in two levels of reciprocal rank fusion.",
     )
     weight_vector: NonNegativeFloat = Field(
-        default=1.2, description="lifts: how much the vector arm counts."
+        default=1.2,
+        description="zscore: how much meaning (the vector arm) counts; words (bm25) count 1.0.",
     )
     abstain: bool = Field(
         default=True,
         description="Whether an answer names no tool where most likely none fits.",
-    )
-    k: PositiveInt = Field(
-        default=60, description="rrf: the constant of both levels of reciprocal rank fusion."
-    )
-    exact_name_bonus: NonNegativeFloat = Field(
-        default=1.0,
-        description="Added for a name given verbatim; half if spelt otherwise, a quarter in text.",
-    )
-    intent_boost: NonNegativeFloat = Field(
-        default=0.0002,
-        description="Added where query and name have verbs of one family: breaks near ties.",
-    )
-    weight_as_written: NonNegativeFloat = Field(
-        default=0.7, description="Weight of the variant that keeps the query's spelling."
-    )
-    weight_plain: NonNegativeFloat = Field(
-        default=1.0, description="Weight of the variant without wrapping and stop words, by roots."
-    )
-    weight_intent: NonNegativeFloat = Field(
-        default=0.05, description="rrf: weight of each variant that is one of several intents."
-    )
-    weight_translated: NonNegativeFloat = Field(
-        default=2.0,
-        description="Weight of the variant in another language, where all tools are in that one;"
-        " it falls with their share.",
     )
     glossaries: tuple[Path, ...] = Field(
         default=(),
@@ -100,12 +83,6 @@ class SearchSettings(Section):
         gt=1,
         description="autocut: cut where a score is more than this many times the next.",
     )
-    band_share: float = Field(
-        default=0.5,
-        gt=0,
-        le=1,
-        description="top_band: keep what has at least this share of the best score.",
-    )
     internal: tuple[str, ...] = Field(
         default=(), description="Names or patterns of internal tools that no search returns."
     )
@@ -116,24 +93,13 @@ class SearchSettings(Section):
     learn_boost: float = Field(
         default=0.1, ge=0, le=0.25, description="The largest share by which it raises a score."
     )
-    learn_half_life_days: PositiveFloat = Field(
-        default=30.0, description="After so many days without use it raises half as much."
-    )
 
-
-class WeightSettings(Section):
-    """How much one occurrence of a term counts in the bm25 arm, by field."""
-
-    name: PositiveFloat = Field(default=4.0, description="In the name.")
-    label: PositiveFloat = Field(
-        default=2.0, description="In titles, tags, category, search hint, source."
-    )
-    description: PositiveFloat = Field(
-        default=1.0, description="In the description, in any language."
-    )
-    detail: PositiveFloat = Field(
-        default=1.0, description="In parameters, a skill's knowledge, an agent's skills."
-    )
+    @field_validator("fusion", mode="before")
+    @classmethod
+    def _has_no_former_name(cls, value: object) -> object:
+        if value == "lifts":
+            raise ValueError("`lifts` is called `zscore` now; write that")
+        return value
 
 
 class EmbedSettings(Section):

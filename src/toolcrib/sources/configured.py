@@ -10,7 +10,7 @@ from toolcrib.settings import Settings
 from toolcrib.sources.agents import AgentSource
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
-from toolcrib.sources.mcp.servers import McpServers, Rules, mcp_servers
+from toolcrib.sources.mcp import McpServers, ServerRules, open_server_files
 from toolcrib.sources.modules import add_module
 from toolcrib.sources.packaged import builtin_tools
 from toolcrib.sources.plugins import Plugins, load_plugins
@@ -40,7 +40,7 @@ def configured(
     `functions`. MCP servers live on the loop, if one is given; see `BackgroundLoop`.
     """
     plugins = load_plugins() if settings.plugins else Plugins()
-    mcp = mcp_servers(settings.mcp_config, settings.state_folder, loop, mcp_rules(settings))
+    mcp = open_server_files(settings.mcp_config, settings.state_folder, loop, mcp_rules(settings))
     sources: list[Source] = []
     problems = list(map(str, plugins.problems))
     packaged = _wants_packaged(settings, mcp)
@@ -53,9 +53,9 @@ def configured(
     return Configured((*sources, *plugins.sources), tuple(problems), mcp)
 
 
-def mcp_rules(settings: Settings) -> Rules:
+def mcp_rules(settings: Settings) -> ServerRules:
     """What the settings say of all MCP servers."""
-    return Rules(settings.mcp.always_load, settings.mcp.env_from)
+    return ServerRules(settings.mcp.always_load, settings.mcp.env_from)
 
 
 def _wants_packaged(settings: Settings, mcp: McpServers) -> bool:

@@ -7,8 +7,7 @@ from typing import Literal
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
-from toolcrib.sources.mcp.config import read_servers, read_table
-from toolcrib.sources.mcp.own_servers import drop_server, put_server
+from toolcrib.sources.mcp import drop_server, put_server, read_servers, read_table
 from toolcrib.takeover.backups import Backup, Backups, now, still_needed
 from toolcrib.takeover.client_file import read_file, remove_file, write_file
 from toolcrib.takeover.clients import Layout, client_named

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.mcp.config import HTTP_TYPES, says_sse
-from toolcrib.sources.mcp.server import Address
-from toolcrib.sources.mcp.switches import exactly
+from toolcrib.sources.mcp import HTTP_TYPES, ServerAddress, exact_pattern, is_sse_url
 from toolcrib.takeover.references import CannotBeTaken, replaced
 from toolcrib.takeover.shape import Shape
 
@@ -81,26 +79,26 @@ class _Entry:
             theirs = getattr(self.shape, ours)
             if theirs and self.entry.get(theirs) is not None:
                 names = self._list(self.entry[theirs], theirs)
-                yield ours, [exactly(name.partition("(")[0].strip()) for name in names]
+                yield ours, [exact_pattern(name.partition("(")[0].strip()) for name in names]
 
     def _why_not(self, kind: str) -> str:
         if kind in LOCAL_TYPES | REMOTE_TYPES:
             return "it has no command and no address; the client knows it otherwise"
         return f"its type {kind!r} is not known here"
 
-    def _address(self) -> Address | None:
+    def _address(self) -> ServerAddress | None:
         """The address; by streamable HTTP unless the type, the key or the path says SSE."""
         kind, old = self._text("type"), None
         for key in URLS:
             url = self._text(key)
             if url and kind not in HTTP_TYPES and (kind == "sse" or self._says_sse(key, url)):
-                old = old or Address(url, kind="sse")
+                old = old or ServerAddress(url, kind="sse")
             elif url:
-                return Address(url)
+                return ServerAddress(url)
         return old
 
     def _says_sse(self, key: str, url: str) -> bool:
-        return self.shape.speaks_sse and (key == self.shape.sse or says_sse(url))
+        return self.shape.speaks_sse and (key == self.shape.sse or is_sse_url(url))
 
     def _remote(self, address: str, kind: str) -> Iterator[tuple[str, Json]]:
         yield "type", kind

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.mcp.server import Command, ServerConfig
+from toolcrib.sources.mcp import ServerCommand, ServerConfig
 from toolcrib.takeover.clients import Client
 from toolcrib.takeover.document import edited
 from toolcrib.takeover.plan import Plan, Target
@@ -55,5 +55,7 @@ def printed(client: Client, entries: Mapping[str, JsonObject]) -> str:
 def _is_ours(server: ServerConfig) -> bool:
     """A shim among the servers would be a gateway behind itself."""
     transport = server.transport
-    args: list[Json] = [*transport.args] if isinstance(transport, Command) else []
-    return isinstance(transport, Command) and is_shim({"command": transport.command, "args": args})
+    args: list[Json] = [*transport.args] if isinstance(transport, ServerCommand) else []
+    return isinstance(transport, ServerCommand) and is_shim(
+        {"command": transport.command, "args": args}
+    )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from toolcrib.sources.mcp.variables import references
+from toolcrib.sources.mcp import references
 
 _NAME = r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
 _SHELL = r"\$\{" + _NAME + r"(?P<default>:-[^}]*)?\}"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.mcp.config import read_table
-from toolcrib.sources.mcp.server import Command, ServerConfig
+from toolcrib.sources.mcp import ServerCommand, ServerConfig, read_table
 from toolcrib.takeover.entries import URLS, Taken, read_entry
 from toolcrib.takeover.plan import Opened, Plan, Target
 from toolcrib.takeover.references import CannotBeTaken
@@ -113,7 +112,7 @@ def _stands_for(ours: ServerConfig, theirs: ServerConfig) -> bool:
     narrowed = theirs.enabled_tools, theirs.disabled_tools
     same = narrowed in ((None, ()), (ours.enabled_tools, ours.disabled_tools))
     transport = ours.transport
-    if isinstance(transport, Command):
+    if isinstance(transport, ServerCommand):
         transport = replace(transport, isolation=None)  # it is the same one, in a box
     return transport == theirs.transport and same
 

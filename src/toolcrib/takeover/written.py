@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.mcp.config import says_sse
-from toolcrib.sources.mcp.server import Address, Command, ServerConfig
-from toolcrib.sources.mcp.switches import exact_names
+from toolcrib.sources.mcp import ServerAddress, ServerCommand, ServerConfig, exact_names, is_sse_url
 from toolcrib.takeover.references import CannotBeTaken
 from toolcrib.takeover.shape import Shape
 
@@ -18,7 +16,11 @@ _TIMES = {"start_timeout_s": 60.0, "call_timeout_s": 60.0}
 def write_entry(shape: Shape, server: ServerConfig) -> JsonObject:
     """The entry as the client writes it. Raises `CannotBeTaken` where it cannot say as much."""
     transport = server.transport
-    body = _local(shape, transport) if isinstance(transport, Command) else _remote(shape, transport)
+    body = (
+        _local(shape, transport)
+        if isinstance(transport, ServerCommand)
+        else _remote(shape, transport)
+    )
     entry = dict(shape.fixed) | dict(body)
     if server.disabled:
         if shape.off is None:
@@ -45,7 +47,7 @@ def _tools(shape: Shape, server: ServerConfig) -> Iterator[tuple[str, Json]]:
             yield key, [*names]
 
 
-def _local(shape: Shape, command: Command) -> Iterator[tuple[str, Json]]:
+def _local(shape: Shape, command: ServerCommand) -> Iterator[tuple[str, Json]]:
     if command.isolation:
         raise CannotBeTaken("it runs isolated, which the client cannot do")
     if any(shape.references.filled(each) for each in (command.command, *command.args)):
@@ -68,7 +70,7 @@ def _local(shape: Shape, command: Command) -> Iterator[tuple[str, Json]]:
         yield "cwd", command.cwd
 
 
-def _environment(shape: Shape, command: Command) -> tuple[dict[str, Json], list[Json]]:
+def _environment(shape: Shape, command: ServerCommand) -> tuple[dict[str, Json], list[Json]]:
     """The variables with values, and the names of those that are handed on."""
     handed_on = {name: "${" + ours + "}" for name, ours in command.env_from.items()}
     wanted = {**handed_on, **command.env}
@@ -83,7 +85,7 @@ def _environment(shape: Shape, command: Command) -> tuple[dict[str, Json], list[
     return env, names
 
 
-def _remote(shape: Shape, address: Address) -> Iterator[tuple[str, Json]]:
+def _remote(shape: Shape, address: ServerAddress) -> Iterator[tuple[str, Json]]:
     if not shape.remote:
         raise CannotBeTaken("the client's file knows no servers that run elsewhere")
     if address.oauth:
@@ -104,11 +106,11 @@ def _remote(shape: Shape, address: Address) -> Iterator[tuple[str, Json]]:
     yield from _if_any({shape.headers: headers, shape.env_headers: by_variable})
 
 
-def _old(shape: Shape, address: Address) -> tuple[str | None, str]:
+def _old(shape: Shape, address: ServerAddress) -> tuple[str | None, str]:
     """How the client says that a server speaks SSE: by a type, by a key, or by the path."""
     if shape.speaks_sse and shape.types and shape.types[1] == "http":
         return "sse", shape.url
-    if shape.speaks_sse and (shape.sse or says_sse(address.url)):
+    if shape.speaks_sse and (shape.sse or is_sse_url(address.url)):
         return None, shape.sse or shape.url
     raise CannotBeTaken("it speaks SSE, which the client cannot say")
 

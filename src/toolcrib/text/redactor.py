@@ -3,7 +3,7 @@
 A server that is asked something may answer with what it was given: an error that repeats a header,
 a help page that lists the environment. `Redactor` replaces each secret by `***`, as it is and in
 the encodings that such text is usually found in. Which values are secrets is not decided here: see
-`sources/mcp/secret_values.py`.
+`sources/mcp/config/secret_values.py`.
 """
 
 import base64

@@ -14,14 +14,14 @@ from tests.e2e.installs.npm_registry import NEEDED, SERVER, Registry, npm_regist
 from tests.sources.mcp.faking import nothing_left
 from tests.waiting import until
 from toolcrib import Crib
-from toolcrib.sources.mcp.added import Entry
+from toolcrib.sources.mcp import ServerEntry
 
 pytestmark = pytest.mark.skipif(not shutil.which("npx"), reason="there is no npx here")
 
 LISTS = """
 import asyncio, json, sys
 from toolcrib import Crib
-from toolcrib.sources.mcp.added import Entry
+from toolcrib.sources.mcp.servers import Entry
 
 async def main():
     with Crib() as crib:
@@ -39,7 +39,9 @@ def registry() -> Iterator[Registry]:
 
 
 @pytest.fixture
-def toy(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Entry]:
+def toy(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ServerEntry]:
     """The entry of the server, which nobody here has installed yet."""
     monkeypatch.setenv("HOME", str(tmp_path))
     env = {"npm_config_registry": registry.url, "npm_config_cache": str(tmp_path / "npm")}
@@ -47,7 +49,7 @@ def toy(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         yield {"command": "npx", "args": ["-y", SERVER], "env": env, "start_timeout_s": 20}
 
 
-def refreshed(entry: Entry) -> str:
+def refreshed(entry: ServerEntry) -> str:
     """What is wrong with the server and what to do; nothing if it lists its tools."""
     with Crib() as crib:
         crib.add_mcp("toy", **entry)

@@ -13,13 +13,11 @@ import pytest
 from tests.sources.mcp.faking import below, left_of, zombies
 from tests.waiting import HANG_S, until
 from toolcrib.model import Call, CallContext, Json, Outcome
-from toolcrib.sources.mcp.cache import MCPToolsCache
-from toolcrib.sources.mcp.engine_room import EngineRoom
-from toolcrib.sources.mcp.fingerprint import config_hash
-from toolcrib.sources.mcp.memory import Memory
-from toolcrib.sources.mcp.server import ServerConfig
-from toolcrib.sources.mcp.source import McpSource
-from toolcrib.sources.mcp.trust import Identity, Trust
+from toolcrib.sources.mcp import McpSource, ServerConfig
+from toolcrib.sources.mcp.identity import ServerIdentity, config_hash
+from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, ServerMemory
+from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
+from toolcrib.sources.mcp.trust import ServerTrust
 from toolcrib.store import Decisions
 
 HTTP_SERVER = Path(__file__).with_name("http_server.py")
@@ -31,14 +29,16 @@ class Shop:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.room = EngineRoom()
+        self.room = ServerLoop()
         self.decisions = Decisions(folder.with_name("decisions.db"), bytes(32))
         self._before = below(os.getpid())  # of tests before: what they stopped may still be ending
 
     def source(self, config: ServerConfig) -> McpSource:
         cache = MCPToolsCache(self.folder)
         hashed = config_hash(config.transport, bytes(32))
-        memory = Memory(config.id, hashed, cache, Trust(config, self.decisions, Identity(hashed)))
+        memory = ServerMemory(
+            config.id, hashed, cache, ServerTrust(config, self.decisions, ServerIdentity(hashed))
+        )
         return McpSource(config, memory, self.room)
 
     def listed(self, config: ServerConfig) -> McpSource:
@@ -55,7 +55,7 @@ class Shop:
 
     def reopen(self) -> None:
         self.room.close()
-        self.room = EngineRoom()
+        self.room = ServerLoop()
 
 
 @pytest.fixture

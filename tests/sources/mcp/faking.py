@@ -10,14 +10,14 @@ from typing import Any
 
 from tests.waiting import what_is_left
 from toolcrib.model import CallError, Outcome
-from toolcrib.sources.mcp.server import Command, ServerConfig
+from toolcrib.sources.mcp import ServerCommand, ServerConfig
 
 FAKE = Path(__file__).with_name("fake_server.py")
 
 
 def fake(*modes: str, id: str = "fake", **others: Any) -> ServerConfig:
     """A configured fake server; `others` are fields of `ServerConfig`."""
-    return ServerConfig(id, Command(sys.executable, ("-S", str(FAKE), *modes)), **others)
+    return ServerConfig(id, ServerCommand(sys.executable, ("-S", str(FAKE), *modes)), **others)
 
 
 def within_s(seconds: float) -> Callable[[], float]:

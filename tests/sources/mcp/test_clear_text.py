@@ -1,6 +1,6 @@
 import pytest
 
-from toolcrib.sources.mcp.clear_text import in_the_clear
+from toolcrib.sources.mcp.sanitize import is_plaintext
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from toolcrib.sources.mcp.clear_text import in_the_clear
     ],
 )
 def test_only_https_and_this_machine_are_private(url: str, clear: bool):
-    assert in_the_clear(url) == clear
+    assert is_plaintext(url) == clear

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.sources.mcp.diagnosis import Diagnosis, Start, diagnose, no_command
-from toolcrib.sources.mcp.server import Command
+from toolcrib.sources.mcp import ServerCommand
+from toolcrib.sources.mcp.diagnosis import Diagnosis, StartAttempt, diagnose, no_command
 
-NPX = Command("npx", ("-y", "@scope/server"))
-UVX = Command("uvx", ("mcp-server-sqlite", "--db-path", "x.db"))
-NODE = Command("node", ("server.js",))
-DOCKER = Command("docker", ("run", "-i", "--rm", "mcp/time"))
+NPX = ServerCommand("npx", ("-y", "@scope/server"))
+UVX = ServerCommand("uvx", ("mcp-server-sqlite", "--db-path", "x.db"))
+NODE = ServerCommand("node", ("server.js",))
+DOCKER = ServerCommand("docker", ("run", "-i", "--rm", "mcp/time"))
 
 SQLITE = """Traceback (most recent call last):
   File "/home/ann/.cache/uv/archive-v0/Zl_4/bin/mcp-server-sqlite", line 10, in <module>
@@ -90,8 +90,8 @@ UV_PYTHON = (
 )
 
 
-def found(stderr: str, command: Command = NPX, **env: str) -> Diagnosis:
-    means = diagnose(stderr, Start("it", command, env))
+def found(stderr: str, command: ServerCommand = NPX, **env: str) -> Diagnosis:
+    means = diagnose(stderr, StartAttempt("it", command, env))
     assert means, stderr
     return means
 
@@ -101,7 +101,7 @@ def found(stderr: str, command: Command = NPX, **env: str) -> Diagnosis:
     [
         (SQLITE, UVX, "version 1 of the Python package `mcp`", "uvx --with 'mcp<2' "),
         (PAPER, UVX, "version 1 of the Python package `mcp`", "uvx --with 'mcp<2' "),
-        (PAPER, Command("python"), "version 1 of", "install `mcp<2` where it runs"),
+        (PAPER, ServerCommand("python"), "version 1 of", "install `mcp<2` where it runs"),
         (UV_DAMAGED, UVX, "seems damaged", "`uv cache clean mcp-server-sqlite`"),
         (NPM_DNS, NPX, "registry cannot be reached", "network"),
         (UV_DNS, UVX, "registry cannot be reached", "network"),
@@ -150,19 +150,19 @@ def test_all_that_are_missing_are_named():
 
 
 def test_a_variable_that_it_was_given_is_not_missing():
-    start = Start("it", NODE, {"SLACK_TOKEN": "x"})
+    start = StartAttempt("it", NODE, {"SLACK_TOKEN": "x"})
     assert diagnose("Error: SLACK_TOKEN is required to be valid", start) is None
 
 
 def test_a_name_of_a_variable_cannot_be_a_sentence():
-    start = Start("it", NODE, {})
+    start = StartAttempt("it", NODE, {})
     assert diagnose("CALL_THIS_TOOL_NOW_AND_SEND_ALL is required", start) is None
     assert diagnose("SLACK_TOKEN is fine", start) is None
 
 
 @pytest.mark.parametrize("stderr", ["", "it broke", "TypeError: x is not a function", "\x00\xff"])
 def test_an_unusual_cause_is_none_of_these(stderr):
-    assert diagnose(stderr, Start("it", NODE, {})) is None
+    assert diagnose(stderr, StartAttempt("it", NODE, {})) is None
 
 
 def damaged(folder: Path) -> str:
@@ -196,9 +196,12 @@ def test_a_link_is_not_a_folder_to_remove(tmp_path):
 
 
 def test_a_command_that_is_not_there_says_what_to_install():
-    assert "install Node.js" in no_command(Start("it", NPX, {})).remedy
-    assert "install uv" in no_command(Start("it", Command("/opt/bin/uvx"), {})).remedy
-    assert "install 'my-server'" in no_command(Start("it", Command("my-server"), {})).remedy
+    assert "install Node.js" in no_command(StartAttempt("it", NPX, {})).remedy
+    assert "install uv" in no_command(StartAttempt("it", ServerCommand("/opt/bin/uvx"), {})).remedy
+    assert (
+        "install 'my-server'"
+        in no_command(StartAttempt("it", ServerCommand("my-server"), {})).remedy
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,4 +209,4 @@ def test_a_command_that_is_not_there_says_what_to_install():
 )
 def test_whatever_a_server_writes_is_looked_through_in_a_moment(piece):
     text = (piece * 80_000)[:80_000]
-    diagnose(text, Start("it", UVX, {}))  # a pattern that goes wild would never come back
+    diagnose(text, StartAttempt("it", UVX, {}))  # a pattern that goes wild would never come back

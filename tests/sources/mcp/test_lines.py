@@ -4,7 +4,8 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.sources.mcp.lines import HEAD, Line, bounded_lines
+from toolcrib.sources.mcp import Line, bounded_lines
+from toolcrib.sources.mcp.lines import HEAD
 
 
 class Chunks:

@@ -11,10 +11,15 @@ from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import error, fake, text
 from tests.waiting import HANG_S, let_pass, until, until_async
 from toolcrib.model import CallContext
-from toolcrib.sources.mcp import listing
-from toolcrib.sources.mcp.cache import MCPToolsCache
-from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts, declared
-from toolcrib.sources.mcp.offered import offered
+from toolcrib.sources.mcp.client import list_requests
+from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache
+from toolcrib.sources.mcp.listing import (
+    KnownServer,
+    ServerFacts,
+    ServerListing,
+    client_capabilities,
+)
+from toolcrib.sources.mcp.offers import read_offers
 
 BACKS = ("", "modern")
 
@@ -47,7 +52,7 @@ def test_a_server_that_does_not_say_that_it_has_any_is_not_asked(shop):
 
 
 def test_one_that_never_lists_them_lists_its_tools(shop, monkeypatch):
-    monkeypatch.setattr(listing, "OFFERS_S", 0.2)
+    monkeypatch.setattr(list_requests, "OFFERS_S", 0.2)
     source = shop.listed(fake("offers", "hang-offers"))
     assert keys(source, "resources") == []
     assert len(source.capabilities()) > 3
@@ -56,8 +61,8 @@ def test_one_that_never_lists_them_lists_its_tools(shop, monkeypatch):
 def test_what_cannot_be_listed_this_time_stays_as_it_was(shop):
     source = shop.listed(fake("offers"))
     memory = source._memory
-    assert not memory.keep_listing(Listing(memory.known.listing.tools, offers={}))
-    assert memory.keep_listing(Listing(memory.known.listing.tools, offers={"prompts": ()}))
+    assert not memory.keep_listing(ServerListing(memory.known.listing.tools, offers={}))
+    assert memory.keep_listing(ServerListing(memory.known.listing.tools, offers={"prompts": ()}))
     assert keys(source, "prompts") == []
     assert keys(source, "resources") == ["fake://a", "fake://shared"]
 
@@ -80,12 +85,12 @@ def test_what_the_server_refuses_keeps_its_code(shop):
 def test_every_server_is_told_the_same_of_us_and_that_is_remembered(shop):
     source = shop.listed(fake("asks"))
     heard = json.loads(text(asyncio.run(acall(source, "heard"))))
-    assert heard[0] == declared(source.config) == source._memory.known.declared
+    assert heard[0] == client_capabilities(source.config) == source._memory.known.declared
 
 
 def test_what_was_remembered_before_there_were_any_still_reads(tmp_path):
     cache = MCPToolsCache(tmp_path)
-    known = KnownServer("s", "h", ServerFacts("2025-11-25"), Listing(({"name": "t"},)), 1.0)
+    known = KnownServer("s", "h", ServerFacts("2025-11-25"), ServerListing(({"name": "t"},)), 1.0)
     cache.write(known)
     path = cache.path("s", "h")
     file = json.loads(path.read_text())
@@ -105,7 +110,7 @@ def test_of_each_there_is_one_with_a_usable_key_and_nothing_hidden_in_it():
         {"uri": 7},
         {},
     ]
-    (only,) = offered("resources", listed)
+    (only,) = read_offers("resources", listed)
     assert (only.key, only.raw) == ("a://1", {"uri": "a://1", "name": "one"})
 
 

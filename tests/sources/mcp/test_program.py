@@ -1,8 +1,8 @@
 import pytest
 
-from toolcrib.sources.mcp.fingerprint import config_hash, program_hash
-from toolcrib.sources.mcp.program import program_words
-from toolcrib.sources.mcp.server import Address, Command, OAuth
+from toolcrib.sources.mcp import ServerAddress, ServerCommand
+from toolcrib.sources.mcp.config.server import OAuth
+from toolcrib.sources.mcp.identity import config_hash, program_hash, program_words
 
 KEY = bytes(32)
 SERVER = "@modelcontextprotocol/server-filesystem"
@@ -65,46 +65,50 @@ def test_where_it_cannot_be_told_apart_everything_is_the_program(line: str):
     assert program_words(tuple(line.split(" "))) == tuple(line.split(" "))
 
 
-def same(one: Command | Address, other: Command | Address) -> bool:
+def same(one: ServerCommand | ServerAddress, other: ServerCommand | ServerAddress) -> bool:
     assert config_hash(one, KEY) != config_hash(other, KEY)
     return program_hash(one, KEY) == program_hash(other, KEY)
 
 
-FILES = Command("npx", ("-y", SERVER, "/a"))
+FILES = ServerCommand("npx", ("-y", SERVER, "/a"))
 
 
 def test_another_argument_or_variable_is_the_same_program():
-    assert same(FILES, Command("npx", ("-y", SERVER, "/a", "/b")))
-    assert same(FILES, Command("npx", ("-y", SERVER, "/a"), {"DEBUG": "1"}))
-    assert same(FILES, Command("npx", ("-y", SERVER, "/a"), env_from={"TOKEN": "MINE"}))
-    assert same(Address("https://x/mcp"), Address("https://x/mcp", {"X-Key": "${KEY}"}))
-    assert same(Address("https://x/mcp"), Address("https://x/mcp", oauth=OAuth(client_id="me")))
+    assert same(FILES, ServerCommand("npx", ("-y", SERVER, "/a", "/b")))
+    assert same(FILES, ServerCommand("npx", ("-y", SERVER, "/a"), {"DEBUG": "1"}))
+    assert same(FILES, ServerCommand("npx", ("-y", SERVER, "/a"), env_from={"TOKEN": "MINE"}))
+    assert same(ServerAddress("https://x/mcp"), ServerAddress("https://x/mcp", {"X-Key": "${KEY}"}))
+    assert same(
+        ServerAddress("https://x/mcp"), ServerAddress("https://x/mcp", oauth=OAuth(client_id="me"))
+    )
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        Command("sh", ("-y", SERVER, "/a")),
-        Command("/evil/npx", ("-y", SERVER, "/a")),
-        Command("npx", ("-y", f"{SERVER}@2.0.0", "/a")),
-        Command("npx", ("-y", "server-filesystem", "/a")),
-        Command("npx", ("-y", SERVER, "/a"), cwd="/evil"),
-        Command("npx", ("-y", SERVER, "/a"), {"NODE_OPTIONS": "--require /evil"}),
-        Command("npx", ("-y", SERVER, "/a"), {"npm_config_registry": "http://evil"}),
-        Command("npx", ("-y", SERVER, "/a"), {"PATH": "/evil"}),
-        Command("npx", ("-y", SERVER, "/a"), env_from={"LD_PRELOAD": "X"}),
-        Address("https://x/mcp"),
+        ServerCommand("sh", ("-y", SERVER, "/a")),
+        ServerCommand("/evil/npx", ("-y", SERVER, "/a")),
+        ServerCommand("npx", ("-y", f"{SERVER}@2.0.0", "/a")),
+        ServerCommand("npx", ("-y", "server-filesystem", "/a")),
+        ServerCommand("npx", ("-y", SERVER, "/a"), cwd="/evil"),
+        ServerCommand("npx", ("-y", SERVER, "/a"), {"NODE_OPTIONS": "--require /evil"}),
+        ServerCommand("npx", ("-y", SERVER, "/a"), {"npm_config_registry": "http://evil"}),
+        ServerCommand("npx", ("-y", SERVER, "/a"), {"PATH": "/evil"}),
+        ServerCommand("npx", ("-y", SERVER, "/a"), env_from={"LD_PRELOAD": "X"}),
+        ServerAddress("https://x/mcp"),
     ],
 )
-def test_another_command_version_folder_or_loader_is_another_program(other: Command | Address):
+def test_another_command_version_folder_or_loader_is_another_program(
+    other: ServerCommand | ServerAddress,
+):
     assert not same(FILES, other)
 
 
 def test_a_loader_that_is_given_something_else_is_another_program():
-    one, two = (Command("node", ("x.js",), {"NODE_OPTIONS": f"-r {each}"}) for each in "ab")
+    one, two = (ServerCommand("node", ("x.js",), {"NODE_OPTIONS": f"-r {each}"}) for each in "ab")
     assert program_hash(one, KEY) != program_hash(two, KEY)
 
 
 def test_another_address_is_another_program_and_so_is_another_way_to_speak():
-    assert not same(Address("https://x/mcp"), Address("https://x/mcp?to=evil"))
-    assert not same(Address("https://x/mcp"), Address("https://x/mcp", kind="sse"))
+    assert not same(ServerAddress("https://x/mcp"), ServerAddress("https://x/mcp?to=evil"))
+    assert not same(ServerAddress("https://x/mcp"), ServerAddress("https://x/mcp", kind="sse"))

@@ -7,29 +7,34 @@ from typing import Any
 import pytest
 
 from toolcrib.errors import ConfigError
-from toolcrib.sources.mcp.config import read_table
-from toolcrib.sources.mcp.registry import Filled, Published, fill, read_published
+from toolcrib.sources.mcp import (
+    EntryDraft,
+    RegistryServer,
+    fill_entry,
+    read_server_json,
+    read_table,
+)
 
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 STDIO = {"type": "stdio"}
 
 
-def published(**keys: Any) -> Published:
+def published(**keys: Any) -> RegistryServer:
     server = {"$schema": SCHEMA, "name": "io.github.me/weather", "description": "It rains"}
-    return read_published(json.dumps({**server, "version": "1.2.3", **keys}), "server.json")
+    return read_server_json(json.dumps({**server, "version": "1.2.3", **keys}), "server.json")
 
 
 def package(
     kind: str, identifier: str, values: dict[str, str] | None = None, **keys: Any
-) -> Filled:
+) -> EntryDraft:
     each = {"registryType": kind, "identifier": identifier, "transport": STDIO, **keys}
     (way,) = published(packages=[each]).ways
-    return fill(way, values or {})
+    return fill_entry(way, values or {})
 
 
-def remote(values: dict[str, str] | None = None, **keys: Any) -> Filled:
+def remote(values: dict[str, str] | None = None, **keys: Any) -> EntryDraft:
     (way,) = published(remotes=[{"type": "streamable-http", **keys}]).ways
-    return fill(way, values or {})
+    return fill_entry(way, values or {})
 
 
 @pytest.mark.parametrize(
@@ -151,9 +156,9 @@ def test_newer_addresses_come_before_old_ones_and_an_answer_of_the_registry_will
         {"type": "streamable-http", "url": "https://x"},
     ]
     found = published(remotes=remotes)
-    assert [fill(way, {}).entry["type"] for way in found.ways] == ["http", "sse"]
+    assert [fill_entry(way, {}).entry["type"] for way in found.ways] == ["http", "sse"]
     server = {"name": "io.github.me/a-b.c", "remotes": remotes}
-    wrapped = read_published(json.dumps({"server": server, "_meta": {}}), "x")
+    wrapped = read_server_json(json.dumps({"server": server, "_meta": {}}), "x")
     assert wrapped.short_name == "a-b-c"
 
 
@@ -195,5 +200,5 @@ def test_what_cannot_be_used_says_why_and_costs_no_other(each: dict[str, Any], w
 )
 def test_what_is_no_such_file_is_an_error_with_the_place(text: str, why: str):
     with pytest.raises(ConfigError, match=why) as raised:
-        read_published(text, "server.json")
+        read_server_json(text, "server.json")
     assert str(raised.value).startswith("server.json")

@@ -10,17 +10,8 @@ import pytest
 
 from tests.sources.mcp.faking import below, fake, nothing_left, processes
 from tests.waiting import HANG_S, until
-from toolcrib.sources.mcp import server_log
-from toolcrib.sources.mcp.server import Command
-from toolcrib.sources.mcp.server_log import (
-    MOST_BYTES,
-    ServerLog,
-    exit_words,
-    forget_log,
-    log_path,
-    old_log,
-)
-from toolcrib.sources.mcp.servers import mcp_servers
+from toolcrib.sources.mcp import ServerCommand, log_path, old_log, open_server_files, server_log
+from toolcrib.sources.mcp.server_log import MOST_BYTES, ServerLog, exit_words, forget_log
 from toolcrib.text.redactor import Redactor
 
 
@@ -108,7 +99,7 @@ def test_a_line_without_end_is_cut_and_shows_no_half_of_a_secret(path):
     text = path.read_text("utf-8")
     assert "hunt" not in text
     assert said(path)[-1] == "stderr: after"
-    assert len(text) < 2 * server_log.LONGEST_LINE
+    assert len(text) < 2 * server_log.LONGEST_LOG_LINE
 
 
 def test_of_a_flood_only_so_much_is_kept(path, monkeypatch):
@@ -141,12 +132,12 @@ def test_an_exit_status_in_words(status, words):
 def servers(tmp_path: Path, **entries: object):
     file = tmp_path / "servers.json"
     file.write_text(json.dumps({"mcpServers": entries}))
-    return mcp_servers([file], tmp_path / "state")
+    return open_server_files([file], tmp_path / "state")
 
 
 def entry(*modes: str, **others: object) -> dict[str, object]:
     command = fake(*modes).transport
-    assert isinstance(command, Command)
+    assert isinstance(command, ServerCommand)
     return {"command": command.command, "args": list(command.args), **others}
 
 

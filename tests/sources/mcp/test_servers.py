@@ -12,9 +12,7 @@ from tests.waiting import HANG_S, until
 from toolcrib.crib import Crib
 from toolcrib.model import Call, CallContext
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp.refresh import refresh
-from toolcrib.sources.mcp.servers import mcp_servers
-from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp import McpSource, open_server_files, refresh_all
 
 
 @pytest.fixture
@@ -34,9 +32,9 @@ def settings_for(file):
 
 def learn(file):
     """Start the servers of a file once."""
-    servers = mcp_servers([file], settings_for(file).state_folder)
+    servers = open_server_files([file], settings_for(file).state_folder)
     heard = []
-    done = refresh(servers.sources, heard.append)
+    done = refresh_all(servers.sources, heard.append)
     servers.close()
     assert done == heard
     assert not done[0].error

@@ -13,7 +13,7 @@ from tests.sources.mcp.faking import FAKE, error, fake, left_of, text
 from tests.waiting import HANG_S, let_pass, until
 from toolcrib.errors import UnknownTool
 from toolcrib.model import Call, CallContext
-from toolcrib.sources.mcp.server import Command, ServerConfig
+from toolcrib.sources.mcp import ServerCommand, ServerConfig
 
 
 def test_what_was_never_reached_has_no_tools_and_says_so(shop):
@@ -150,7 +150,7 @@ def test_a_server_that_fails_at_once_is_left_alone_and_stays_searchable(shop):
     broken = fake()
     source = shop.source(broken)
     source._config = source._keeper.config = replace(
-        broken, transport=Command(sys.executable, ("-S", "-c", code))
+        broken, transport=ServerCommand(sys.executable, ("-S", "-c", code))
     )
     errors = [error(call(source, "echo")) for _ in range(amount(20, "calls"))]
     codes = {failed.code for failed in errors}
@@ -222,7 +222,9 @@ def test_a_disabled_server_is_listed_and_never_started(shop):
 def test_a_variable_that_is_missing_is_named(shop):
     shop.listed(fake())
     source = shop.source(fake())
-    source._keeper.config = ServerConfig("fake", Command("x", env_from={"T": "NO_SUCH_VARIABLE"}))
+    source._keeper.config = ServerConfig(
+        "fake", ServerCommand("x", env_from={"T": "NO_SUCH_VARIABLE"})
+    )
     failed = error(call(source, "echo"))
     assert (failed.code, failed.retryable) == ("not_configured", False)
     assert "NO_SUCH_VARIABLE" in failed.message
@@ -272,7 +274,9 @@ def test_each_server_sees_only_its_own_part_of_the_environment(shop, monkeypatch
     configs = [
         ServerConfig(
             f"s{number}",
-            Command(sys.executable, ("-S", str(FAKE)), env={f"SECRET_{number}": f"value-{number}"}),
+            ServerCommand(
+                sys.executable, ("-S", str(FAKE)), env={f"SECRET_{number}": f"value-{number}"}
+            ),
         )
         for number in range(amount(55, "servers"))
     ]

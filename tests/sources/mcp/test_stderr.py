@@ -4,9 +4,9 @@ import pytest
 
 from tests.sources.mcp.faking import nothing_left
 from tests.waiting import HANG_S
-from toolcrib.sources.mcp.process import STDERR_HEAD, STDERR_TAIL
-from toolcrib.sources.mcp.server import Command, ServerConfig
-from toolcrib.sources.mcp.stderr import cause
+from toolcrib.sources.mcp import ServerCommand, ServerConfig
+from toolcrib.sources.mcp.server_log import error_lines
+from toolcrib.sources.mcp.transport.stdio import STDERR_HEAD, STDERR_TAIL
 
 PYTHON = """starting
 Traceback (most recent call last):
@@ -78,7 +78,7 @@ ZOD = """Error: Invalid environment:
     ],
 )
 def test_the_line_that_tells_why_is_found(text, why):
-    found = cause(text)
+    found = error_lines(text)
     assert found.startswith(why)
     assert "npm" not in found
     assert "usage" not in found.lower()
@@ -87,7 +87,7 @@ def test_the_line_that_tells_why_is_found(text, why):
 
 @pytest.mark.parametrize("text", ["", "hello\nworld\n", "\n\n", "--error\n"])
 def test_a_text_that_tells_nothing_stays_whole(text):
-    assert cause(text) == text
+    assert error_lines(text) == text
 
 
 def test_an_error_before_a_long_usage_text_is_what_a_failure_says(shop):
@@ -97,7 +97,7 @@ def test_an_error_before_a_long_usage_text_is_what_a_failure_says(shop):
         f"sys.stderr.write('  --option   what it does\\n' * {STDERR_HEAD + STDERR_TAIL})\n"
         "sys.exit(1)"
     )
-    command = Command(sys.executable, ("-S", "-c", code, "--api-key=hunter2222"))
+    command = ServerCommand(sys.executable, ("-S", "-c", code, "--api-key=hunter2222"))
     with nothing_left():
         done = shop.source(ServerConfig("k8s", command)).refresh().result(HANG_S)
         shop.reopen()

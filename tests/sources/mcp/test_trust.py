@@ -13,9 +13,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tests.plan import amount
 from toolcrib.review.desk import write_approval, write_rejection
-from toolcrib.sources.mcp.known import KnownServer, Listing, ServerFacts
-from toolcrib.sources.mcp.server import Command, ServerConfig
-from toolcrib.sources.mcp.trust import Identity, Trust
+from toolcrib.sources.mcp import ServerCommand, ServerConfig
+from toolcrib.sources.mcp.identity import ServerIdentity
+from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerListing
+from toolcrib.sources.mcp.trust import ServerTrust
 from toolcrib.store import Decisions
 
 RAW = {
@@ -45,11 +46,11 @@ def known(
     *tools: dict[str, Any], about: str = "", config_hash: str = "h", title: str = ""
 ) -> KnownServer:
     facts = ServerFacts("2025-11-25", instructions=about, info={"title": title})
-    return KnownServer("git", config_hash, facts, Listing(tools or (RAW,)), 0)
+    return KnownServer("git", config_hash, facts, ServerListing(tools or (RAW,)), 0)
 
 
 def config(trust: Any = "pinned") -> ServerConfig:
-    return ServerConfig("git", Command("git-mcp"), trust=trust)
+    return ServerConfig("git", ServerCommand("git-mcp"), trust=trust)
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def decisions(tmp_path):
 @pytest.fixture
 def judge(decisions):
     def judge(*tools, trust="pinned", config_hash="h", **others):
-        trusting = Trust(config(trust), decisions, Identity(config_hash))
+        trusting = ServerTrust(config(trust), decisions, ServerIdentity(config_hash))
         return trusting.judge(known(*tools, config_hash=config_hash, **others))
 
     return judge
@@ -104,13 +105,15 @@ def test_a_tool_that_comes_after_the_first_list_waits_and_nothing_of_it_is_shown
 
 
 def test_a_list_without_tools_is_no_first_one(judge, decisions):
-    Trust(config(), decisions, Identity("h")).judge(replace(known(), listing=Listing()))
+    ServerTrust(config(), decisions, ServerIdentity("h")).judge(
+        replace(known(), listing=ServerListing())
+    )
     assert status(judge()) == "approved"
 
 
 def test_a_first_list_that_was_cut_is_one_all_the_same(judge, decisions):
-    cut = replace(known(), listing=Listing((RAW,), complete=False))
-    assert status(Trust(config(), decisions, Identity("h")).judge(cut)) == "approved"
+    cut = replace(known(), listing=ServerListing((RAW,), complete=False))
+    assert status(ServerTrust(config(), decisions, ServerIdentity("h")).judge(cut)) == "approved"
     assert status(judge(RAW, RAW | {"name": "new"}), "new") == "unreviewed"
 
 
@@ -212,8 +215,8 @@ class RugPull(RuleBasedStateMachine):
         self.look()
 
     def look(self):
-        judge = Trust(config(self.trust), self.decisions, Identity(self.config_hash))
-        listed = Listing(tuple(self.tools.values()))
+        judge = ServerTrust(config(self.trust), self.decisions, ServerIdentity(self.config_hash))
+        listed = ServerListing(tuple(self.tools.values()))
         about = {"about": self.about, "config_hash": self.config_hash}
         self.judged = judge.judge(replace(known(**about), listing=listed)).tools
         if self.judged and self.trust == "pinned" and not self.is_known:
@@ -290,9 +293,9 @@ def test_another_policy_is_read_from_the_same_decisions(judge):
     assert status(judge(trust="strict")) == "approved"
 
 
-def own(decisions: Decisions, program: str, whole: str, entry: str = "{}") -> Trust:
+def own(decisions: Decisions, program: str, whole: str, entry: str = "{}") -> ServerTrust:
     """The judge of a server in our own file."""
-    return Trust(config(), decisions, Identity(program, whole, entry))
+    return ServerTrust(config(), decisions, ServerIdentity(program, whole, entry))
 
 
 def test_the_same_program_told_something_else_keeps_its_approvals(decisions):
@@ -312,7 +315,7 @@ def test_another_program_waits_whatever_it_lists(decisions):
 
 def test_what_was_decided_of_the_very_same_configuration_counts_on(decisions):
     """Of decisions that were filed by the whole of it, and of a server that was imported."""
-    theirs = Trust(config(), decisions, Identity("h"))
+    theirs = ServerTrust(config(), decisions, ServerIdentity("h"))
     two = known(RAW, RAW | {"name": "bad"})
     judged = theirs.judge(two).tools["bad"]
     write_rejection(decisions, theirs.source, "bad", judged.pin, judged.now.written())
@@ -326,8 +329,8 @@ def test_what_was_decided_of_the_very_same_configuration_counts_on(decisions):
 
 def test_a_file_that_is_not_ours_inherits_nothing_from_ours(decisions):
     own(decisions, "p", "h").judge(known())
-    assert status(Trust(config(), decisions, Identity("h")).judge(known())) == "changed"
-    other = Trust(config(), decisions, Identity("i"))
+    assert status(ServerTrust(config(), decisions, ServerIdentity("h")).judge(known())) == "changed"
+    other = ServerTrust(config(), decisions, ServerIdentity("i"))
     assert status(other.judge(known(config_hash="i"))) == "changed"
 
 

@@ -10,8 +10,7 @@ from toolcrib.cli.checks.finding import Finding, Patient
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.mcp.config import read_table
-from toolcrib.sources.mcp.server import ServerConfig
+from toolcrib.sources.mcp import ServerConfig, read_table
 from toolcrib.takeover.clients import CLIENTS
 from toolcrib.takeover.entries import read_entry
 from toolcrib.takeover.machine import this_machine

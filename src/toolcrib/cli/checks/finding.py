@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from toolcrib.crib import Crib
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp.servers import McpServers
+from toolcrib.sources.mcp import McpServers
 
 Level = Literal["ok", "warning", "problem"]
 

@@ -7,11 +7,7 @@ from pathlib import Path
 
 from toolcrib.cli.checks.finding import Finding, Patient
 from toolcrib.cli.screen import number
-from toolcrib.sources.mcp.environment import environment
-from toolcrib.sources.mcp.isolation import INSTALL
-from toolcrib.sources.mcp.refresh import refresh
-from toolcrib.sources.mcp.server import Command
-from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp import INSTALL, McpSource, ServerCommand, refresh_all, server_environment
 
 AREA = "servers"
 
@@ -20,7 +16,7 @@ def check_servers(patient: Patient) -> Iterator[Finding]:
     """One finding a server: the first thing that is wrong with it."""
     sources = patient.servers.sources
     if patient.start:
-        refresh([source for source in sources if not source.config.disabled])
+        refresh_all([source for source in sources if not source.config.disabled])
     for source in sources:
         yield _of(source) or _in_doubt(source) or _by_state(source)
     if not sources:
@@ -30,7 +26,7 @@ def check_servers(patient: Patient) -> Iterator[Finding]:
 def _of(source: McpSource) -> Finding | None:
     """What keeps the server from starting, as far as can be seen without starting it."""
     command = source.config.transport
-    if source.config.disabled or not isinstance(command, Command):
+    if source.config.disabled or not isinstance(command, ServerCommand):
         return None
     status = source.status()
     if (why := status.unavailable) and why.code == "not_configured":
@@ -42,7 +38,7 @@ def _of(source: McpSource) -> Finding | None:
         )
     if box and box.tool != "bwrap":
         return None  # the command is within the image
-    path = environment(command).get("PATH", os.defpath)
+    path = server_environment(command).get("PATH", os.defpath)
     place = str(Path(command.cwd or ".", command.command))
     if not shutil.which(place if os.sep in command.command else command.command, path=path):
         found = f"its command {command.command!r} is not there"

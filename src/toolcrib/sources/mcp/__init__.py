@@ -1,0 +1,194 @@
+"""MCP servers as a source of tools: configured, started when called, spoken with, watched.
+
+    servers.json ─▶ ServerConfig ─▶ McpSource ──── tools, without starting the server: the cache
+       config/        config/          │ call
+                                       ▼
+                             lifecycle.ServerSupervisor ── breaker, start, idle stop, list_changed
+                                       ▼
+                             client.Connection ── initialize, tools/list, tools/call, elicitation
+                                       ▼
+                             transport ── stdio, Streamable HTTP, SSE, with the tap in between
+
+    source            `McpSource`: one server, as pool and calls see it; `status` says how it is
+    servers           `McpServers`: all that are configured; a changed file exchanges sources
+    trust, identity   which definitions are approved, by pin, and for which program
+    offers            resources, prompts, completions and subscriptions
+    config/           what the operator wrote: entries, switches, environment, secrets
+    lifecycle/        one supervisor a server, on one loop for all; the cache of listings
+    client/           the MCP client of one connection, in both eras of the protocol
+    transport/        bytes to messages; isolation; what ends a process for sure
+    oauth/            tokens, `toolcrib login`, and where its redirect lands
+    registry          `server.json` of the MCP registry becomes an entry of ours
+    diagnosis         why a server did not start, and the remedy
+    sanitize          nothing of a server's text is shown or kept unbounded
+
+Importing this loads no SDK: that happens when the first server starts. A server's words are data:
+shown, bounded and redacted, never obeyed. Calls are checked and approved elsewhere (`execute`);
+what a front client sees of these servers is the `gateway`'s.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.sources.mcp.config.environment import references, server_environment
+    from toolcrib.sources.mcp.config.own_file import (
+        change_server,
+        change_switches,
+        drop_server,
+        preview_change,
+        put_server,
+        read_server,
+    )
+    from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig
+    from toolcrib.sources.mcp.config.server_entry import HTTP_TYPES, ServerEntry, is_sse_url
+    from toolcrib.sources.mcp.config.servers_file import ServerConfigs, read_servers, read_table
+    from toolcrib.sources.mcp.config.switches import Switches, exact_names, exact_pattern
+    from toolcrib.sources.mcp.identity import install_key
+    from toolcrib.sources.mcp.jsonrpc import reply_id
+    from toolcrib.sources.mcp.lines import LONGEST_LINE, Line, Reader, bounded_lines
+    from toolcrib.sources.mcp.listing import OfferKind
+    from toolcrib.sources.mcp.offers import OfferedItem
+    from toolcrib.sources.mcp.outcome import NEEDS_PERSON
+    from toolcrib.sources.mcp.pipes import Input
+    from toolcrib.sources.mcp.registry import (
+        DISTRIBUTION_KINDS,
+        Distribution,
+        EntryDraft,
+        RegistryServer,
+        fill_entry,
+        read_server_json,
+    )
+    from toolcrib.sources.mcp.registry_inputs import RegistryInput
+    from toolcrib.sources.mcp.sdk import AS_SENT
+    from toolcrib.sources.mcp.server_log import log_path, old_log
+    from toolcrib.sources.mcp.servers import (
+        CACHE_FOLDER,
+        REPORT_EVERY_S,
+        McpServers,
+        ServerRules,
+        find_server,
+        forget_server,
+        open_added_servers,
+        open_server_files,
+        refresh_all,
+        start_phases,
+    )
+    from toolcrib.sources.mcp.source import McpSource, RefreshResult
+    from toolcrib.sources.mcp.status import LISTING, ServerStatus, unusable_entry
+    from toolcrib.sources.mcp.transport.isolation import INSTALL
+    from toolcrib.sources.mcp.trust import ReviewStatus
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "config.environment": ("references", "server_environment"),
+            "config.own_file": (
+                "change_server",
+                "change_switches",
+                "drop_server",
+                "preview_change",
+                "put_server",
+                "read_server",
+            ),
+            "config.server": ("ServerAddress", "ServerCommand", "ServerConfig"),
+            "config.server_entry": ("HTTP_TYPES", "ServerEntry", "is_sse_url"),
+            "config.servers_file": ("ServerConfigs", "read_servers", "read_table"),
+            "config.switches": ("Switches", "exact_names", "exact_pattern"),
+            "identity": ("install_key",),
+            "jsonrpc": ("reply_id",),
+            "lines": ("LONGEST_LINE", "Line", "Reader", "bounded_lines"),
+            "listing": ("OfferKind",),
+            "offers": ("OfferedItem",),
+            "outcome": ("NEEDS_PERSON",),
+            "pipes": ("Input",),
+            "registry": (
+                "DISTRIBUTION_KINDS",
+                "Distribution",
+                "EntryDraft",
+                "RegistryServer",
+                "fill_entry",
+                "read_server_json",
+            ),
+            "registry_inputs": ("RegistryInput",),
+            "sdk": ("AS_SENT",),
+            "server_log": ("log_path", "old_log"),
+            "servers": (
+                "CACHE_FOLDER",
+                "REPORT_EVERY_S",
+                "McpServers",
+                "ServerRules",
+                "find_server",
+                "forget_server",
+                "open_added_servers",
+                "open_server_files",
+                "refresh_all",
+                "start_phases",
+            ),
+            "source": ("McpSource", "RefreshResult"),
+            "status": ("LISTING", "ServerStatus", "unusable_entry"),
+            "transport.isolation": ("INSTALL",),
+            "trust": ("ReviewStatus",),
+        },
+    )
+
+__all__ = [
+    "AS_SENT",
+    "CACHE_FOLDER",
+    "DISTRIBUTION_KINDS",
+    "HTTP_TYPES",
+    "INSTALL",
+    "LISTING",
+    "LONGEST_LINE",
+    "NEEDS_PERSON",
+    "REPORT_EVERY_S",
+    "Distribution",
+    "EntryDraft",
+    "Input",
+    "Line",
+    "McpServers",
+    "McpSource",
+    "OfferKind",
+    "OfferedItem",
+    "Reader",
+    "RefreshResult",
+    "RegistryInput",
+    "RegistryServer",
+    "ReviewStatus",
+    "ServerAddress",
+    "ServerCommand",
+    "ServerConfig",
+    "ServerConfigs",
+    "ServerEntry",
+    "ServerRules",
+    "ServerStatus",
+    "Switches",
+    "bounded_lines",
+    "change_server",
+    "change_switches",
+    "drop_server",
+    "exact_names",
+    "exact_pattern",
+    "fill_entry",
+    "find_server",
+    "forget_server",
+    "install_key",
+    "is_sse_url",
+    "log_path",
+    "old_log",
+    "open_added_servers",
+    "open_server_files",
+    "preview_change",
+    "put_server",
+    "read_server",
+    "read_server_json",
+    "read_servers",
+    "read_table",
+    "references",
+    "refresh_all",
+    "reply_id",
+    "server_environment",
+    "start_phases",
+    "unusable_entry",
+]

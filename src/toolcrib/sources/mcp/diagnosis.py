@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from toolcrib.sources.mcp.package_runner import command_name, package_runner
-from toolcrib.sources.mcp.server import Command
-from toolcrib.sources.mcp.shown import shown
-from toolcrib.sources.mcp.stderr import cause
+from toolcrib.sources.mcp.config.package_runner import command_name, package_runner
+from toolcrib.sources.mcp.config.server import ServerCommand
+from toolcrib.sources.mcp.sanitize import printable
+from toolcrib.sources.mcp.server_log import error_lines
 
 LONGEST_PATH = 1_000
-LONGEST_LINE = 200
+LONGEST_CONTEXT = 200
 LONGEST_NAME = 80
 MOST_VARIABLES = 3
 LONGEST_END = 16 * 1024
@@ -34,15 +34,15 @@ class Diagnosis(NamedTuple):
     remedy: str
 
 
-class Start(NamedTuple):
+class StartAttempt(NamedTuple):
     """What was to be started, and with what environment."""
 
     server: str
-    command: Command
+    command: ServerCommand
     env: Mapping[str, str]
 
 
-_Explain: TypeAlias = Callable[["re.Match[str]", Start], Diagnosis | None]
+_Explain: TypeAlias = Callable[["re.Match[str]", StartAttempt], Diagnosis | None]
 
 
 class _Sign(NamedTuple):
@@ -52,23 +52,23 @@ class _Sign(NamedTuple):
     means: Diagnosis | _Explain
 
 
-def diagnose(stderr: str, start: Start) -> Diagnosis | None:
+def diagnose(stderr: str, start: StartAttempt) -> Diagnosis | None:
     """The first cause in the table that fits what was written, the line that tells why first.
 
     None if it is none of the usual ones.
     """
     if len(stderr) > 2 * LONGEST_END:
         stderr = f"{stderr[:LONGEST_END]}\n{stderr[-LONGEST_END:]}"
-    for text in (cause(stderr), stderr):
+    for text in (error_lines(stderr), stderr):
         for sign in _SIGNS:
             if (found := sign.pattern.search(text)) and (means := _meant(sign, found, start)):
                 return means
     return None
 
 
-def no_command(start: Start) -> Diagnosis:
+def no_command(start: StartAttempt) -> Diagnosis:
     """That the command itself is not there."""
-    name = shown(Path(start.command.command).name, LONGEST_NAME)
+    name = printable(Path(start.command.command).name, LONGEST_NAME)
     program = _PROGRAMS.get(command_name(name), repr(name))
     return Diagnosis(
         f"its command {name!r} is not there",
@@ -76,11 +76,11 @@ def no_command(start: Start) -> Diagnosis:
     )
 
 
-def _meant(sign: _Sign, found: "re.Match[str]", start: Start) -> Diagnosis | None:
+def _meant(sign: _Sign, found: "re.Match[str]", start: StartAttempt) -> Diagnosis | None:
     return sign.means if isinstance(sign.means, Diagnosis) else sign.means(found, start)
 
 
-def _damaged_npx(found: "re.Match[str]", start: Start) -> Diagnosis | None:
+def _damaged_npx(found: "re.Match[str]", start: StartAttempt) -> Diagnosis | None:
     """A package that lacks parts of itself: an install was cut."""
     folder = _npx_folder(found.string)
     if folder is None:
@@ -103,7 +103,7 @@ def _npx_folder(text: str) -> Path | None:
     return None
 
 
-def _damaged_uv(found: "re.Match[str]", start: Start) -> Diagnosis | None:
+def _damaged_uv(found: "re.Match[str]", start: StartAttempt) -> Diagnosis | None:
     runner = package_runner(start.command)
     if not runner or runner.name not in ("uv", "uvx") or not _UV_CACHE.search(found.string):
         return None
@@ -112,7 +112,7 @@ def _damaged_uv(found: "re.Match[str]", start: Start) -> Diagnosis | None:
     return Diagnosis("what uv has installed of it seems damaged", f"run `{clean}`")
 
 
-def _needs_mcp_1(_found: "re.Match[str]", start: Start) -> Diagnosis:
+def _needs_mcp_1(_found: "re.Match[str]", start: StartAttempt) -> Diagnosis:
     runner = package_runner(start.command)
     if runner and runner.name in ("uv", "uvx"):
         package = _python_package(start.command.args) or "PACKAGE"
@@ -123,10 +123,10 @@ def _needs_mcp_1(_found: "re.Match[str]", start: Start) -> Diagnosis:
     return Diagnosis("it needs version 1 of the Python package `mcp`", remedy)
 
 
-def _missing_variable(found: "re.Match[str]", start: Start) -> Diagnosis | None:
+def _missing_variable(found: "re.Match[str]", start: StartAttempt) -> Diagnosis | None:
     """The variables that are named where one is called missing, and that it was not given."""
     begin, end = found.string.rfind("\n", 0, found.start()) + 1, found.end()
-    line = found.string[max(begin, found.start() - LONGEST_LINE) : end + LONGEST_LINE]
+    line = found.string[max(begin, found.start() - LONGEST_CONTEXT) : end + LONGEST_CONTEXT]
     named = dict.fromkeys(_VARIABLE.findall(line.partition("\n")[0]))
     names = [each for each in named if each not in start.env and not _NO_VARIABLE.match(each)]
     if not names:
@@ -139,19 +139,19 @@ def _missing_variable(found: "re.Match[str]", start: Start) -> Diagnosis | None:
     return Diagnosis(f"{told} {verb} not set", f"set {them}, and hand {them} on: {edit}")
 
 
-def _port_taken(found: "re.Match[str]", _start: Start) -> Diagnosis:
+def _port_taken(found: "re.Match[str]", _start: StartAttempt) -> Diagnosis:
     port = found["port"]
     what = f"the port {port}" if port else "the port that it listens on"
     return Diagnosis(f"{what} is taken", "end the program that has it, or give it another port")
 
 
-def _other_python(found: "re.Match[str]", _start: Start) -> Diagnosis:
+def _other_python(found: "re.Match[str]", _start: StartAttempt) -> Diagnosis:
     wanted = found["wanted"]
     reason = f"it needs Python {wanted}" if wanted else "it needs another Python"
     return Diagnosis(reason, "name one that fits: `uvx --python 3.12 …`")
 
 
-def _no_package(_found: "re.Match[str]", start: Start) -> Diagnosis:
+def _no_package(_found: "re.Match[str]", start: StartAttempt) -> Diagnosis:
     runner = package_runner(start.command)
     where = f" by {runner.name}" if runner else ""
     return Diagnosis(

@@ -1,175 +1,139 @@
-"""All that a server lists, page by page, raw, and never without end.
+"""What a server said when it was last reached: its `initialize` answer, and what it lists.
 
-A list is bounded as a whole, not only page by page and tool by tool; and of all the lists that are
-under way, only a few may be large at the same time.
+This is kept, so that a server need not run for its tools to be known. It also says how to speak
+with the server the next time: by `initialize`, or by `server/discover` (2026-07-28).
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeGuard
 
-from toolcrib.model import JsonObject
-from toolcrib.sources.mcp import sdk
-from toolcrib.sources.mcp.bounded import TooLarge, measured
-from toolcrib.sources.mcp.known import Listing, Offer
-from toolcrib.sources.mcp.tap import MOST_TOOLS, Tap
+from toolcrib.model import Json, JsonObject
+from toolcrib.sources.mcp.config.server import ServerConfig
 
-MOST_PAGES = 100
-MOST_OFFERS = 2_000
-LARGEST_LISTING = 12 * 1024 * 1024  # all pages and kinds together; the cache takes a little more
-LARGE = 256 * 1024  # from here on, a listing waits for one of the places for large ones
-LARGEST_TOOL = 1024 * 1024
-LARGEST_OFFER = 64 * 1024
-DEEPEST_TOOL = 128
-OFFERS_S = 5.0  # for all that are no tools: they delay a start, and must not fail it
-_OFFERS: Mapping[Offer, tuple[str, str]] = {  # which capability, which key of the page
-    "resources": ("resources", "resources"),
-    "templates": ("resources", "resourceTemplates"),
-    "prompts": ("prompts", "prompts"),
-}
-
-Ask = Callable[[str | None], Awaitable[str | None]]
+OfferKind = Literal["resources", "templates", "prompts"]
 
 
-class Allowance:
-    """How much one listing may still take. `large` are the places for large ones, for all."""
-
-    def __init__(self, large: asyncio.Semaphore) -> None:
-        self._large = large
-        self._taken = 0
-        self._has_place = False
-
-    async def take(self, size: int) -> bool:
-        """Whether so many bytes more are within the bounds; may wait until others are done."""
-        self._taken += size
-        if self._taken > LARGE and not self._has_place:
-            await self._large.acquire()
-            self._has_place = True
-        return self._taken <= LARGEST_LISTING
-
-    def leave(self) -> None:
-        """Give the place back, if it had to have one."""
-        if self._has_place:
-            self._large.release()
+def client_capabilities(config: ServerConfig) -> JsonObject:
+    """What we tell a server that we can be asked, whoever calls it: its list may depend on that."""
+    may: JsonObject = {"elicitation": {"form": {}, "url": {}}} if config.elicitation else {}
+    return {**may, "roots": {"listChanged": True}, **({"sampling": {}} if config.sampling else {})}
 
 
-async def list_all(client: sdk.Client, tap: Tap, large: asyncio.Semaphore) -> Listing:
-    """The listing; cut, and marked so, where it passes the caps or goes round in a circle.
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """What a server said of itself when it was last reached.
 
-    A server without tools has none. What it has beside tools is listed where it says that it has
-    such; a kind whose list fails is missing, which is not to say that there are none.
+    `version` is the protocol revision that was agreed on. `discover` is its answer to
+    `server/discover`, which stands for the modern era; None stands for the era of the handshake.
     """
-    pages = partial(_tools, client.session), lambda: tap.take_page("tools")
-    allowance = Allowance(large)
-    try:
-        tools, complete = await _gathered(*pages, MOST_TOOLS, LARGEST_TOOL, allowance)
-        return Listing(tools, complete, await _offers(client, tap, allowance))
-    finally:
-        allowance.leave()
+
+    version: str
+    discover: JsonObject | None = None
+    capabilities: JsonObject = field(default_factory=dict[str, Json])
+    info: JsonObject = field(default_factory=dict[str, Json])
+    instructions: str = ""
+
+    @property
+    def title(self) -> str:
+        """What the server calls itself, for people; empty if it does not say."""
+        said = self.info.get("title") or self.info.get("name")
+        return said if isinstance(said, str) else ""
 
 
-async def _offers(
-    client: sdk.Client, tap: Tap, allowance: Allowance
-) -> Mapping[str, tuple[JsonObject, ...]]:
-    offers: dict[str, tuple[JsonObject, ...]] = {}
-    session = client.session
-    asks: Mapping[Offer, Ask] = {
-        "resources": partial(_resources, session),
-        "templates": partial(_templates, session),
-        "prompts": partial(_prompts, session),
-    }
-    try:
-        async with asyncio.timeout(OFFERS_S):
-            for kind, (capability, key) in _OFFERS.items():
-                declared = getattr(client.server_capabilities, capability) is not None
-                take = partial(tap.take_page, key)
-                found = await _offered(asks[kind], take, allowance) if declared else ()
-                if found is not None:
-                    offers[kind] = found
-    except TimeoutError:
-        pass  # those that were listed in time are listed
-    return offers
+@dataclass(frozen=True, slots=True)
+class ServerListing:
+    """The raw tools of a server, in its order. One that is not complete was cut at a cap.
 
-
-async def _offered(
-    ask: Ask, take: Callable[[], tuple[JsonObject, ...]], allowance: Allowance
-) -> tuple[JsonObject, ...] | None:
-    """All of one kind; None if the server fails to list them."""
-    try:
-        return (await _gathered(ask, take, MOST_OFFERS, LARGEST_OFFER, allowance))[0]
-    except (sdk.MCPError, sdk.ValidationError):
-        return None
-
-
-async def _gathered(
-    ask: Ask,
-    take: Callable[[], tuple[JsonObject, ...]],
-    most: int,
-    largest: int,
-    allowance: Allowance,
-) -> tuple[tuple[JsonObject, ...], bool]:
-    """What is on the pages, and whether that is all."""
-    found: list[JsonObject] = []
-    cursor: str | None = None
-    seen: set[str] = set()
-    for _ in range(MOST_PAGES):
-        cursor = await _next(ask, cursor)
-        page, size = await asyncio.to_thread(_kept_page, take(), largest)
-        if not await allowance.take(size):
-            break
-        found += page
-        if len(found) > most or cursor in seen:
-            break
-        if cursor is None:
-            return tuple(found), True
-        seen.add(cursor)
-    return tuple(found[:most]), False
-
-
-async def _next(ask: Ask, cursor: str | None) -> str | None:
-    """Ask for a page; returns where the next one is."""
-    try:
-        return await ask(cursor)
-    except sdk.MCPError as error:
-        if error.code == sdk.METHOD_NOT_FOUND:
-            return None
-        raise
-
-
-async def _tools(session: sdk.ClientSession, cursor: str | None) -> str | None:
-    return (await session.list_tools(params=_page(cursor))).next_cursor
-
-
-async def _resources(session: sdk.ClientSession, cursor: str | None) -> str | None:
-    return (await session.list_resources(params=_page(cursor))).next_cursor
-
-
-async def _templates(session: sdk.ClientSession, cursor: str | None) -> str | None:
-    return (await session.list_resource_templates(params=_page(cursor))).next_cursor
-
-
-async def _prompts(session: sdk.ClientSession, cursor: str | None) -> str | None:
-    return (await session.list_prompts(params=_page(cursor))).next_cursor
-
-
-def _page(cursor: str | None) -> sdk.PaginatedRequestParams:
-    return sdk.PaginatedRequestParams(cursor=cursor)
-
-
-def _kept_page(page: Iterable[JsonObject], largest: int) -> tuple[list[JsonObject], int]:
-    """What was listed, and its size; in a thread, for a page takes as long as it is large."""
-    kept = [_kept(raw, largest) for raw in page]
-    return [each for each, _ in kept], sum(size for _, size in kept)
-
-
-def _kept(raw: JsonObject, largest: int) -> tuple[JsonObject, int]:
-    """What was listed, in full, and its size; of one that is absurdly large, only its name.
-
-    A tool of these has the schema that nothing fits: it cannot be called.
+    `offers` is what it has beside tools, by kind (`Offer`), as raw. A kind that is missing is one
+    that it failed to list.
     """
-    try:
-        kept, size = measured(raw, deepest=DEEPEST_TOOL, largest=largest)
-    except TooLarge:
-        schema = {"inputSchema": False} if "inputSchema" in raw else {}
-        return {"name": raw.get("name"), **schema}, largest
-    return (kept if isinstance(kept, dict) else {}), size
+
+    tools: Sequence[JsonObject] = ()
+    complete: bool = True
+    offers: Mapping[str, Sequence[JsonObject]] = field(
+        default_factory=dict[str, Sequence[JsonObject]]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ServerIntroduction:
+    """What a server said when it was reached, and what it was told before."""
+
+    facts: ServerFacts
+    listing: ServerListing
+    declared: JsonObject = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class KnownServer:
+    """A listing with what it belongs to. `fetched` is in seconds since the epoch.
+
+    `start_s` is how long it took from nothing to the listing; `declared` are the capabilities of a
+    client that the server was told of, on which its list may depend.
+    """
+
+    server: str
+    config_hash: str
+    facts: ServerFacts
+    listing: ServerListing
+    fetched: float
+    start_s: float = 0.0
+    declared: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+# The tools of a listing by their own names: those that have a usable one, each name once.
+
+LONGEST_NAME = 128
+
+
+class NamedTools(NamedTuple):
+    """Raw tools by name, in the server's order, and what was wrong with the others."""
+
+    tools: Mapping[str, JsonObject]
+    problems: tuple[str, ...]
+
+
+def tools_by_name(listing: ServerListing) -> NamedTools:
+    """Of two tools with one name, the first counts."""
+    tools: dict[str, JsonObject] = {}
+    problems: list[str] = []
+    for raw in listing.tools:
+        name = raw.get("name")
+        if not _is_name(name):
+            problems.append("a tool without a usable name is left out")
+        elif tools.setdefault(name, raw) is not raw:
+            problems.append(f"{name!r} is listed twice; the first counts")
+    if not listing.complete:
+        problems.append(f"its list was cut after {len(tools)} tools")
+    return NamedTools(tools, tuple(problems))
+
+
+def _is_name(value: Json) -> TypeGuard[str]:
+    return isinstance(value, str) and 0 < len(value) <= LONGEST_NAME and value.isprintable()
+
+
+# The era of a server's protocol: probed once, then remembered; never that of whoever calls.
+
+
+class ProtocolMode(NamedTuple):
+    """How to agree on a protocol revision: probe, shake hands, or take up what is remembered."""
+
+    name: str
+    discover: JsonObject | None = None
+
+
+def protocol_modes(
+    remembered: ServerFacts | None, *, is_old: bool = False
+) -> Sequence[ProtocolMode]:
+    """What to try, in order. A server that chokes on the probe is then asked the old way.
+
+    One that is old for sure, by its transport, is asked in no other.
+    """
+    if is_old:
+        return (ProtocolMode("legacy"),)
+    if remembered is None:
+        return ProtocolMode("auto"), ProtocolMode("legacy")
+    if remembered.discover is None:
+        return ProtocolMode("legacy"), ProtocolMode("auto")
+    return ProtocolMode(remembered.version, remembered.discover), ProtocolMode("auto")

@@ -1,7 +1,7 @@
 """The `server.json` of the MCP registry, and the entry of ours that runs what it describes.
 
-A file of that format names packages (npm, PyPI, images, NuGet) and addresses, each with inputs:
-arguments, variables and headers that a person has to fill in. Nothing is fetched or run here.
+It names distributions: packages (npm, PyPI, OCI, NuGet) and remote addresses, each with inputs that
+a person fills in. Nothing is fetched or run here.
 """
 
 import json
@@ -13,17 +13,17 @@ from typing import Any, Literal, cast
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp.registry_inputs import (
-    Input,
-    Inputs,
     Object,
+    RegistryInput,
+    RegistryInputs,
     as_object,
     inner,
     listed_in,
     text_of,
 )
 
-Kind = Literal["npm", "pypi", "oci", "nuget", "remote"]
-KINDS: tuple[Kind, ...] = ("npm", "pypi", "oci", "nuget", "remote")
+DistributionKind = Literal["npm", "pypi", "oci", "nuget", "remote"]
+DISTRIBUTION_KINDS: tuple[DistributionKind, ...] = ("npm", "pypi", "oci", "nuget", "remote")
 _RUNS: Mapping[str, str] = {"npm": "npx", "pypi": "uvx", "oci": "docker", "nuget": "dnx"}
 _HOMES: Mapping[str, frozenset[str]] = {
     "npm": frozenset({"", "https://registry.npmjs.org"}),
@@ -34,17 +34,17 @@ _HOMES: Mapping[str, frozenset[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Distribution:
     """One way to have the server: what runs, or where it is."""
 
-    kind: Kind
+    kind: DistributionKind
     what: str
     package: Object = field(repr=False)
     where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class RegistryServer:
     """A server as it was published. `ways` are those that can be used here, as they come.
 
     `others` are why the rest cannot.
@@ -54,7 +54,7 @@ class Published:
     title: str
     description: str
     version: str
-    ways: tuple[Way, ...]
+    ways: tuple[Distribution, ...]
     others: tuple[str, ...] = ()
 
     @property
@@ -64,19 +64,19 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class EntryDraft:
     """The entry, and what is still missing of it; `secrets` are variables of ours that it needs.
 
     `written` are the secrets that stand in it, because they were given.
     """
 
     entry: JsonObject
-    missing: tuple[Input, ...] = ()
-    secrets: tuple[Input, ...] = ()
+    missing: tuple[RegistryInput, ...] = ()
+    secrets: tuple[RegistryInput, ...] = ()
     written: tuple[str, ...] = ()
 
 
-def read_published(text: str, where: str) -> Published:
+def read_server_json(text: str, where: str) -> RegistryServer:
     """What a file says, or an answer of the registry, with a `server`. Raises `ConfigError`."""
     try:
         top: Any = json.loads(text)
@@ -92,14 +92,14 @@ def read_published(text: str, where: str) -> Published:
         raise ConfigError(
             f"{where}: is no `server.json`: it needs `name`, and `packages` or `remotes`"
         )
-    ways: list[Way] = []
+    ways: list[Distribution] = []
     others: list[str] = []
     for number, each in enumerate(packages):
         _sort(_package_way, each, f"packages[{number}]", ways, others)
     remotes = sorted(remotes, key=lambda each: each.get("type") == "sse")
     for number, each in enumerate(remotes):
         _sort(_remote_way, each, f"remotes[{number}]", ways, others)
-    return Published(
+    return RegistryServer(
         name=text_of(server, "name"),
         title=text_of(server, "title"),
         description=text_of(server, "description"),
@@ -109,35 +109,35 @@ def read_published(text: str, where: str) -> Published:
     )
 
 
-def fill(way: Way, values: Mapping[str, str]) -> Filled:
+def fill_entry(way: Distribution, values: Mapping[str, str]) -> EntryDraft:
     """The entry for a way, with these values for its inputs. Raises `ConfigError`.
 
     What has a default need not be given. A secret that is not given becomes a reference to a
     variable of ours. A value that no input wants is an error.
     """
-    inputs = Inputs(way.where, values)
+    inputs = RegistryInputs(way.where, values)
     entry = _remote(way, inputs) if way.kind == "remote" else _package(way, inputs)
     inputs.refuse_unknown()
-    return Filled(
+    return EntryDraft(
         entry, tuple(inputs.missing.values()), tuple(inputs.secrets.values()), tuple(inputs.written)
     )
 
 
 def _sort(
-    read: Callable[[Object, str], Way | str],
+    read: Callable[[Object, str], Distribution | str],
     each: Object,
     where: str,
-    ways: list[Way],
+    ways: list[Distribution],
     others: list[str],
 ) -> None:
     way = read(each, where)
-    if isinstance(way, Way):
+    if isinstance(way, Distribution):
         ways.append(way)
     else:
         others.append(f"{where}: {way}")
 
 
-def _package_way(package: Object, where: str) -> Way | str:
+def _package_way(package: Object, where: str) -> Distribution | str:
     kind, identifier = text_of(package, "registryType"), text_of(package, "identifier")
     transport = package.get("transport", {"type": "stdio"})
     speaks = text_of(as_object(transport, f"{where}: transport"), "type")
@@ -149,19 +149,19 @@ def _package_way(package: Object, where: str) -> Way | str:
         return f"it is a server of its own ({speaks}): start it, then `toolcrib add --url`"
     if text_of(package, "registryBaseUrl").rstrip("/") not in _HOMES[kind]:
         return f"it comes from {text_of(package, 'registryBaseUrl')}, which is not one of the usual"
-    return Way(
-        cast("Kind", kind),
+    return Distribution(
+        cast("DistributionKind", kind),
         _versioned(kind, identifier, text_of(package, "version")),
         package,
         where,
     )
 
 
-def _remote_way(remote: Object, where: str) -> Way | str:
+def _remote_way(remote: Object, where: str) -> Distribution | str:
     url = text_of(remote, "url")
     if text_of(remote, "type") not in ("streamable-http", "sse", "http"):
         return f"the transport {text_of(remote, 'type')!r} is not known here"
-    return Way("remote", url, remote, where) if url else "it has no `url`"
+    return Distribution("remote", url, remote, where) if url else "it has no `url`"
 
 
 def _versioned(kind: str, identifier: str, version: str) -> str:
@@ -173,7 +173,7 @@ def _versioned(kind: str, identifier: str, version: str) -> str:
     return f"{identifier}@{version}"
 
 
-def _package(way: Way, inputs: Inputs) -> JsonObject:
+def _package(way: Distribution, inputs: RegistryInputs) -> JsonObject:
     package, where = way.package, way.where
     env, handed_on = inputs.variables(listed_in(package, "environmentVariables", where))
     runtime = inputs.arguments(listed_in(package, "runtimeArguments", where))
@@ -188,7 +188,9 @@ def _package(way: Way, inputs: Inputs) -> JsonObject:
     )
 
 
-def _before(kind: Kind, command: str, runtime: Sequence[str], names: Sequence[str]) -> list[str]:
+def _before(
+    kind: DistributionKind, command: str, runtime: Sequence[str], names: Sequence[str]
+) -> list[str]:
     """What stands before the package."""
     if kind == "oci":
         run = [] if runtime[:1] == ["run"] else ["run"]
@@ -200,13 +202,13 @@ def _before(kind: Kind, command: str, runtime: Sequence[str], names: Sequence[st
     return [*runtime]
 
 
-def _after(kind: Kind, told: Sequence[str]) -> list[str]:
+def _after(kind: DistributionKind, told: Sequence[str]) -> list[str]:
     if kind != "nuget":
         return [*told]
     return ["--yes", *(["--", *told] if told else [])]
 
 
-def _remote(way: Way, inputs: Inputs) -> JsonObject:
+def _remote(way: Distribution, inputs: RegistryInputs) -> JsonObject:
     remote = way.package
     kind = "sse" if text_of(remote, "type") == "sse" else "http"
     url = inputs.template(text_of(remote, "url"), inner(remote, "variables"))

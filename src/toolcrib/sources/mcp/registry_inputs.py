@@ -12,7 +12,7 @@ _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class RegistryInput:
     """Something that is filled in. `key` is what a person calls it."""
 
     key: str
@@ -22,15 +22,15 @@ class Input:
     is_secret: bool = False
 
 
-class Inputs:
+class RegistryInputs:
     """What is filled in by values that were given, and what is missing."""
 
     def __init__(self, where: str, values: Mapping[str, str]) -> None:
         self._where = where
         self._values = values
         self._asked: set[str] = set()
-        self.missing: dict[str, Input] = {}
-        self.secrets: dict[str, Input] = {}
+        self.missing: dict[str, RegistryInput] = {}
+        self.secrets: dict[str, RegistryInput] = {}
         self.written: list[str] = []
 
     def variables(self, listed: Sequence[Object]) -> tuple[dict[str, str], dict[str, str]]:
@@ -137,11 +137,13 @@ def _wanted(each: Object) -> bool:
     return each.get("isRequired") is True
 
 
-def input_of(key: str, each: Object) -> Input:
+def input_of(key: str, each: Object) -> RegistryInput:
     choices = each.get("choices")
     listed = tuple(map(str, cast("list[Any]", choices))) if isinstance(choices, list) else ()
     secret = each.get("isSecret") is True
-    return Input(key, text_of(each, "description"), text_of(each, "default"), listed, secret)
+    return RegistryInput(
+        key, text_of(each, "description"), text_of(each, "default"), listed, secret
+    )
 
 
 def as_object(value: object, where: str) -> Object:

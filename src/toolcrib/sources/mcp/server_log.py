@@ -1,8 +1,8 @@
-"""The log of one server: how its starts went, how it ended, and what it wrote to its stderr.
+"""The log of one server: its starts, its ends, its stderr; and which lines of that tell the error.
 
-A file a server in the state folder, ours alone; once it is full it becomes the old one, and the
-one before that is gone. Any number of processes may write: a line is appended whole. Secrets are
-taken out before a line is written. That a log cannot be written is no failure of the server's.
+Each server has a file in the state folder that only we can read. A full file becomes the old one,
+and the old one before it is removed. Several processes may write: each line is appended whole.
+Secrets are removed before a line is written. A log that cannot be written does not fail the server.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from toolcrib.text.redactor import Redactor
 FOLDER = "logs"
 MOST_BYTES = 1024 * 1024
 LONGEST_EVENT = 2_000
-LONGEST_LINE = 4_000
+LONGEST_LOG_LINE = 4_000
 LONGEST_UNREAD = 64 * 1024
 """Of a line without an end; more than `LONGEST_LINE`, so that no half of a secret is ever shown."""
 AT_ONCE = 256 * 1024
@@ -134,7 +134,7 @@ class _Stderr:
         return True
 
     def _say(self, lines: list[bytes]) -> None:
-        shown = [_one_line(self._read(line), LONGEST_LINE) for line in lines]
+        shown = [_one_line(self._read(line), LONGEST_LOG_LINE) for line in lines]
         if self._lost:
             shown.insert(0, f"… {self._lost} bytes are left out: too much at once")
             self._lost = 0
@@ -174,3 +174,49 @@ def _rotate(path: Path) -> None:
             path.replace(old_log(path))
     finally:
         lock.release()
+
+
+# What a server wrote to its standard error, and the part of it that tells why it ended.
+
+_NAMED = re.compile(
+    r"(?:[\w.]*(?:Error|Exception)\b(?: \[\w+\])?|(?:npm )?(?:error|err!|fatal|panic)\b).*",
+    re.IGNORECASE,
+)
+_LEVEL = re.compile(
+    r"[EF][0-9]{4} |.*(?:\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|\b(?:error|fatal)\b[:=\]])"
+)
+_BAD_NEWS = re.compile(
+    r"\b(?:failed|cannot|can't|could not|denied|refused|missing|required|invalid"
+    r"|not (?:found|set|installed|available)|no such|unable|unsupported"
+    r"|(?:please|must) (?:be )?(?:set|provided?))\b",
+    re.IGNORECASE,
+)
+_USAGE = re.compile(r"(?:usage|options|flags|commands)\b:?", re.IGNORECASE)
+_STACK = re.compile(r"\s+at |\s*File \"|Traceback |Node\.js v|\s*\^+\s*$|-+$")
+_NOISE = re.compile(r"npm (?:notice|warn)\b|\(node:[0-9]+\)|\(Use `node --trace", re.IGNORECASE)
+"""What a package runner or an interpreter adds to whatever a server says."""
+_OPTION = re.compile(r"-{1,2}\w")
+_FRAME = re.compile(r"^[\s|+]*")
+
+
+def error_lines(text: str) -> str:
+    """The lines that tell why a program ended; all of the text where no line seems to.
+
+    What its runner adds is left out. Of a Python traceback that is the last error, for it wraps
+    those before it; else the first.
+    """
+    told = (line for line in text.splitlines() if line.strip() and not _NOISE.match(line))
+    lines = [line for line in told if not _STACK.match(line)]
+    bare = [_FRAME.sub("", line) for line in lines]
+    for tells in (_NAMED.match, _LEVEL.match, _BAD_NEWS.search):
+        places = [at for at, line in enumerate(bare) if tells(line) and not _OPTION.match(line)]
+        if places:
+            at = places[-1] if "Traceback " in text else places[0]
+            return "\n".join(_belonging(bare[at:]))
+    return text
+
+
+def _belonging(lines: list[str]) -> list[str]:
+    """The first line and those behind it, up to where the program explains itself."""
+    ends = (at for at, line in enumerate(lines) if at and _USAGE.match(line))
+    return lines[: next(ends, len(lines))]

@@ -1,105 +1,39 @@
 """McpSource: the tools of one MCP server, and what it has beside them, whether or not it runs."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, NamedTuple, Self
+from dataclasses import replace
+from typing import NamedTuple
 
 from toolcrib.errors import SourceError, UnknownTool
 from toolcrib.model import (
     Call,
     CallContext,
-    JsonObject,
     Outcome,
     SourceKind,
     State,
     ToolInfo,
-    UnavailableServer,
 )
-from toolcrib.sources.mcp.cache import Failure
-from toolcrib.sources.mcp.definitions import Defined, define
-from toolcrib.sources.mcp.engine_room import EngineRoom
-from toolcrib.sources.mcp.errands import Errands
+from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.footprint import resident_bytes
-from toolcrib.sources.mcp.keeper import NEEDS_LOGIN, Keeper
-from toolcrib.sources.mcp.logins import LoginFile
-from toolcrib.sources.mcp.memory import Memory
+from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
+from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
+from toolcrib.sources.mcp.lifecycle.supervisor import NEEDS_LOGIN, ServerSupervisor
+from toolcrib.sources.mcp.lifecycle.thread_bridge import UpstreamRequests
+from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.offers import Offers
-from toolcrib.sources.mcp.server import Command, ServerConfig
-from toolcrib.sources.mcp.start import StartFailed
-from toolcrib.sources.mcp.trust import Judgement
-from toolcrib.sources.mcp.unavailable import OURS, on_screen, remedy_of, unavailable
+from toolcrib.sources.mcp.outcome import StartFailed, StartFailure
+from toolcrib.sources.mcp.status import (
+    ServerStatus,
+    why_unavailable,
+)
+from toolcrib.sources.mcp.tool_definitions import ToolDefinitions, define_tools
+from toolcrib.sources.mcp.trust import ServerJudgement
 
 
-@dataclass(frozen=True, slots=True)
-class ServerStatus:
-    """What there is to say of one server. Times are in seconds, `seen` since the epoch.
-
-    `starting` says what its start is at, "installing by npx (35 s)"; it is empty if it does not.
-    `memory_bytes` is what its processes take now; None if none runs here, or nobody can tell.
-    `listing`: it is about to be listed for the first time, or just being so. `unavailable`: what
-    keeps its tools, or some of them, from being used.
-    """
-
-    server: str
-    transport: Literal["stdio", "http", "sse"]
-    state: State
-    tools: int
-    waiting: int
-    flagged: int
-    protocol: str
-    start_s: float
-    seen: float
-    failure: Failure | None
-    memory_bytes: int | None = None
-    listing: bool = False
-    starting: str = ""
-    unavailable: UnavailableServer | None = None
-
-    @classmethod
-    def of_json(cls, said: Mapping[str, Any]) -> Self:
-        """What `as_json` made; what another version has more is left out."""
-        known: dict[str, Any]
-        known = {each.name: said[each.name] for each in fields(cls) if each.name in said}
-        known["failure"] = Failure(**said["failure"]) if said["failure"] else None
-        why = said.get("unavailable")
-        known["unavailable"] = UnavailableServer(**why) if why else None
-        return cls(**known)
-
-    def as_json(self) -> JsonObject:
-        """All of it, and the remedy, for programs."""
-        failure = self.failure._asdict() if self.failure else None
-        return {**asdict(self), "failure": failure, "remedy": self.remedy}
-
-    @property
-    def remedy(self) -> str:
-        """What the operator may do about it; nothing if nothing is wrong."""
-        if self.state == "disabled":
-            return ""
-        if self.unavailable:
-            return on_screen(self.unavailable.remedy)
-        if self.failure and self.failure.remedy:
-            return on_screen(remedy_of(self.failure, self.server))
-        return f"toolcrib logs {self.server}" if self._servers_own else ""
-
-    @property
-    def reason(self) -> str:
-        """What is wrong with it, for the operator, in the server's own words if it has any."""
-        why, failure = self.unavailable, self._servers_own
-        if why and (failure is None or why.code != failure.code):
-            return why.reason
-        return failure.message if failure else ""
-
-    @property
-    def _servers_own(self) -> Failure | None:
-        """The last failure, if only the server's own words explain it; others are judged anew."""
-        failure = self.failure
-        return failure if failure and failure.code not in OURS and not failure.reason else None
-
-
-class Refreshed(NamedTuple):
+class RefreshResult(NamedTuple):
     """How a refresh of one server went: `error` is empty if it went well.
 
     `seconds` begin with its turn: that others are started first is none of its doing.
@@ -126,8 +60,8 @@ class McpSource:
     def __init__(
         self,
         config: ServerConfig,
-        memory: Memory,
-        room: EngineRoom,
+        memory: ServerMemory,
+        room: ServerLoop,
         logins: LoginFile | None = None,
     ) -> None:
         self.id: str | None = config.prefix or config.id
@@ -136,12 +70,12 @@ class McpSource:
         self.trust = memory.trust
         self._memory = memory
         self._logins = logins
-        self._keeper = Keeper(config, self._memory, room, logins)
-        self._errands = Errands(self._keeper, room)
+        self._keeper = ServerSupervisor(config, self._memory, room, logins)
+        self._errands = UpstreamRequests(self._keeper, room)
         self.offers = Offers(memory, self._errands)
-        self._defined: tuple[Judgement | None, ServerConfig, Defined]
-        self._defined = None, config, Defined({}, ())
-        self._listings: set[Future[Refreshed]] = set()
+        self._defined: tuple[ServerJudgement | None, ServerConfig, ToolDefinitions]
+        self._defined = None, config, ToolDefinitions({}, ())
+        self._listings: set[Future[RefreshResult]] = set()
         room.closing.append(self._keeper.close)
 
     @property
@@ -196,7 +130,7 @@ class McpSource:
         return await self._errands.call(call, running)
 
     @property
-    def judgement(self) -> Judgement:
+    def judgement(self) -> ServerJudgement:
         """What the server listed last, held against what was decided by now."""
         return self._memory.judgement
 
@@ -206,7 +140,7 @@ class McpSource:
         if self.judgement.held():
             self._room.submit(self._keeper.heed())
 
-    def refresh(self) -> "Future[Refreshed]":
+    def refresh(self) -> "Future[RefreshResult]":
         """Start the server once, if it is not up, and list its tools anew."""
         listing = self._room.submit(self._refreshed())
         self._listings.add(listing)
@@ -239,7 +173,7 @@ class McpSource:
         """
         forgot = self._logins is not None and self._logins.forget()
         if forgot:
-            self._memory.note(Failure(NEEDS_LOGIN, "its login was forgotten", time.time()))
+            self._memory.note(StartFailure(NEEDS_LOGIN, "its login was forgotten", time.time()))
         if forgot and self._keeper.up:
             self._room.submit(self._keeper.stop())
         return forgot
@@ -253,7 +187,7 @@ class McpSource:
         pid = self._keeper.pid
         status = ServerStatus(
             server=self.server,
-            transport="stdio" if isinstance(transport, Command) else transport.kind,
+            transport="stdio" if isinstance(transport, ServerCommand) else transport.kind,
             state="disabled" if self.config.disabled else self._state(),
             tools=len(self._look().tools),
             waiting=len(self.judgement.waiting()),
@@ -266,9 +200,9 @@ class McpSource:
             starting=self.starting,
             listing=listing,
         )
-        return replace(status, unavailable=unavailable(self.config, status))
+        return replace(status, unavailable=why_unavailable(self.config, status))
 
-    async def _refreshed(self) -> Refreshed:
+    async def _refreshed(self) -> RefreshResult:
         failed = ""
         try:
             await self._keeper.refresh()
@@ -277,15 +211,15 @@ class McpSource:
         tools, waiting = len(self._look().tools), len(self.judgement.waiting())
         seconds = time.monotonic() - self._keeper.began
         remedy = self._status(listing=False).remedy if failed else ""
-        return Refreshed(self.server, tools, seconds, failed, waiting, remedy)
+        return RefreshResult(self.server, tools, seconds, failed, waiting, remedy)
 
     async def _logged_in(self, show: Callable[[str], None], patience_s: float) -> None:
         transport = self.config.transport
-        if isinstance(transport, Command) or self._logins is None:
+        if isinstance(transport, ServerCommand) or self._logins is None:
             raise SourceError(f"{self.server!r} is a command, and needs no login: see its `env`")
         if transport.brings_its_own:
             raise SourceError(f"{self.server!r} has an `Authorization` header: correct that")
-        from toolcrib.sources.mcp.login import log_in  # noqa: PLC0415 - loads the SDK
+        from toolcrib.sources.mcp.oauth.login import log_in  # noqa: PLC0415 - loads the SDK
 
         await log_in(self.server, transport, self._logins, show, patience_s)
 
@@ -298,12 +232,12 @@ class McpSource:
         since = self._logins.written if self._logins else 0.0
         return "asleep" if since > failure.at else "needs_login"
 
-    def _look(self) -> Defined:
+    def _look(self) -> ToolDefinitions:
         """The tools as they are known now, read once for each listing."""
         judgement, known, config = self.judgement, self._memory.known, self.config
         seen, by, defined = self._defined
         if (judgement is not seen or config is not by) and known is not None:
-            defined = define(config, known, judgement)
+            defined = define_tools(config, known, judgement)
             self._defined = judgement, config, defined
         return defined
 

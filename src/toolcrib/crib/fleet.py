@@ -1,0 +1,136 @@
+"""The MCP servers of one crib, and the exchange of some while the others run on."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from threading import RLock
+from typing import TypeAlias
+
+from toolcrib.errors import NameTaken
+from toolcrib.pool import Pool
+from toolcrib.sources.mcp import (
+    McpServers,
+    McpSource,
+    OfferKind,
+    RefreshResult,
+    ServerConfigs,
+    ServerRules,
+    find_server,
+)
+
+OFFERS: tuple[OfferKind, ...] = ("resources", "templates", "prompts")
+
+OffersListener: TypeAlias = Callable[[McpSource, frozenset[str]], None]
+
+
+class Fleet:
+    """The servers that the settings name, and those that a program adds.
+
+    `by_name` is replaced whole. `changing` is held by whoever changes the pool; `relist` is called
+    with a source that says that it is no longer what it was.
+    """
+
+    def __init__(self, pool: Pool, changing: RLock, relist: Callable[[McpSource], None]) -> None:
+        self.by_name: Mapping[str, McpSource] = {}
+        self._pool = pool
+        self._changing = changing
+        self._relist = relist
+        self._configured: McpServers | None = None
+        self._added: list[McpServers] = []
+        self._heard: list[OffersListener] = []
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with servers that the settings name, beyond what their sources say."""
+        return self._configured.problems if self._configured else ()
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The names of servers of the settings whose entries cannot be used."""
+        return self._configured.broken if self._configured else ()
+
+    @property
+    def broken_files(self) -> tuple[str, ...]:
+        """What is wrong with each file of the settings that cannot be used."""
+        return self._configured.broken_files if self._configured else ()
+
+    def open(self, servers: McpServers) -> None:
+        """Take in the servers of the settings, once."""
+        self._configured = servers
+        with self._changing:
+            self._exchange(servers.sources, (), servers.broken)
+
+    def add(self, servers: McpServers) -> None:
+        """Take in servers of a program. Raises `NameTaken`."""
+        taken = [each.server for each in servers.sources if each.server in self.by_name]
+        if taken:
+            raise NameTaken(f"there is an MCP server {taken[0]!r} already; take another name")
+        self._added.append(servers)
+        with self._changing:
+            self._exchange(servers.sources, ())
+
+    def take(self, found: ServerConfigs, rules: ServerRules) -> None:
+        """Have these in place of those of the settings, in a crib that has those.
+
+        Servers that are configured as they were run on and notice nothing. The tools of one that is
+        gone are gone at once, and so is the server; one that is configured otherwise may end the
+        calls that are under way.
+        """
+        if self._configured is None:
+            return
+        with self._changing:
+            exchanged = self._configured.take(found, rules)
+            self._exchange(exchanged.came, exchanged.gone, found.broken)
+        for source in self._configured.sources:
+            if source not in exchanged.came:  # what was decided about its tools may be otherwise
+                self._relist(source)
+        for source in exchanged.gone:
+            now = self.by_name.get(source.server)
+            source.retire(finish=now is not None and not now.config.disabled)
+
+    async def refresh(self, *names: str) -> Sequence[RefreshResult]:
+        """Start these servers once, or all, and list their tools anew.
+
+        Raises `ConfigError` for a name that none has.
+        """
+        every = list(self.by_name.values())
+        wanted = [find_server(name, every) for name in names] if names else every
+        done = await asyncio.gather(*(asyncio.wrap_future(each.refresh()) for each in wanted))
+        for source in wanted:
+            self._relist(source)
+        return done
+
+    def listen(self, heard: OffersListener) -> Callable[[], None]:
+        """Call this, on any thread, with a server and the kinds of its offers that are others.
+
+        Also for one that comes or goes. Returns what ends it.
+        """
+        self._heard.append(heard)
+        return lambda: self._heard.remove(heard)
+
+    def close(self) -> None:
+        """Stop all that were started."""
+        for servers in (*self._added, *filter(None, [self._configured])):
+            servers.close()
+
+    def _exchange(
+        self,
+        came: Sequence[McpSource],
+        gone: Sequence[McpSource],
+        broken: Sequence[str] | None = None,
+    ) -> None:
+        if broken is not None:
+            self._pool.reserve("mcp", broken)
+        self._pool.add(*came, instead_of=gone)
+        left = {name: each for name, each in self.by_name.items() if each not in gone}
+        self.by_name = left | {each.server: each for each in came}
+        for source in came:
+            source.offers.listen(partial(self._tell, source))
+            source.watch(partial(self._relist, source))
+        for source in (*gone, *came):
+            if any(source.offers.listed(kind) for kind in OFFERS):
+                self._tell(source, frozenset(OFFERS))
+
+    def _tell(self, source: McpSource, kinds: frozenset[str]) -> None:
+        for heard in tuple(self._heard):
+            heard(source, kinds)

@@ -1,0 +1,303 @@
+"""One connection to one server: `initialize`, lists, requests, close. One task owns it.
+
+A transport of the SDK has to be entered and left in one task. So a task of its own holds it for as
+long as it lives; callers use the client from other tasks of the same loop.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from importlib.metadata import version
+from typing import TypeVar, cast
+
+from toolcrib.model import CallContext, JsonObject, Outcome
+from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.client.active_calls import ActiveCalls, forward_log
+from toolcrib.sources.mcp.client.client_features import ClientCallbacks
+from toolcrib.sources.mcp.client.list_requests import list_all
+from toolcrib.sources.mcp.client.round_trips import failed_outcome, outcome_of, run_request
+from toolcrib.sources.mcp.client.subscriptions import Subscriptions
+from toolcrib.sources.mcp.client.upstream_request import SUBSCRIPTIONS, UpstreamRequest
+from toolcrib.sources.mcp.config.server import ServerConfig
+from toolcrib.sources.mcp.listing import (
+    ProtocolMode,
+    ServerFacts,
+    ServerIntroduction,
+    ServerListing,
+    client_capabilities,
+)
+from toolcrib.sources.mcp.oauth.login_file import LoginFile
+from toolcrib.sources.mcp.outcome import StartFailed, refusal
+from toolcrib.sources.mcp.sanitize import without_surrogates
+from toolcrib.sources.mcp.server_log import ServerLog
+from toolcrib.sources.mcp.transport.endpoint import RemoteEndpoint, open_endpoint
+from toolcrib.sources.mcp.transport.tap import Tap
+from toolcrib.sources.waiting import Waiting, done_in_time
+
+LAST_WORDS_S = 0.2
+LOOK_AGAIN_S = 0.5
+LONGEST_INSTRUCTIONS = 16 * 1024
+
+T = TypeVar("T")
+
+
+class Connection:
+    """A connection that is up, until `lost` is set or `close` was called."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - all that its keeper has for it
+        self,
+        config: ServerConfig,
+        changed: Callable[[], None],
+        logins: LoginFile | None = None,
+        updated: Callable[[str], None] = lambda _uri: None,
+        large_lists: asyncio.Semaphore | None = None,
+        log: ServerLog | None = None,
+    ) -> None:
+        self._config = config
+        self._large_lists = large_lists or asyncio.Semaphore(1)
+        self._listeners = ActiveCalls()
+        self._hearing = Subscriptions()
+        self._reach = open_endpoint(config, logins, log or ServerLog(config.id))
+        self._tap = Tap(
+            changed,
+            lambda message, by: forward_log(message, self._listeners.who(by)),
+            updated,
+            self._reach.redactor,
+        )
+        self._listing = asyncio.Lock()
+        self._leaving = asyncio.Event()
+        self._client: sdk.Client | None = None
+        self._owner: asyncio.Task[None] | None = None
+        self._strays: set[asyncio.Task[object]] = set()
+
+    async def start(self, mode: ProtocolMode, left: Callable[[], float]) -> ServerIntroduction:
+        """Reach the server and list what it has. Raises `StartFailed` when no seconds are left.
+
+        That may become more or fewer meanwhile.
+        After that, what is left of it ends by itself; `close` waits for it.
+        """
+        ready: asyncio.Future[ServerIntroduction] = asyncio.get_running_loop().create_future()
+        owner = self._owner = asyncio.create_task(self._live(mode, ready))
+        owner.add_done_callback(_hear)
+        try:
+            while not (owner.done() or ready.done()) and (seconds := left()) > 0:
+                seconds = min(seconds, LOOK_AGAIN_S)
+                await asyncio.wait({owner, ready}, timeout=seconds, return_when="FIRST_COMPLETED")
+        finally:
+            if not ready.done():
+                owner.cancel()
+        if ready.done():
+            self.settle()
+            return ready.result()
+        raise self._failed(owner)
+
+    def settle(self) -> None:
+        """The server runs by now: whatever ends it ends no install."""
+        self._reach.settle()
+
+    @property
+    def pid(self) -> int | None:
+        """The process of a server that is ours; None if there is none."""
+        return self._reach.pid
+
+    @property
+    def status(self) -> int | None:
+        """The exit status of that process; None while it runs, and where there is none."""
+        return self._reach.status
+
+    @property
+    def lost(self) -> bool:
+        """Whether nothing more will come from it."""
+        return self._tap.ended.is_set() or self._owner is None or self._owner.done()
+
+    async def wait_lost(self) -> None:
+        """Return when the server is gone, or when this was closed."""
+        await self._tap.ended.wait()
+
+    async def list_all(self, deadline: float) -> ServerListing:
+        """All that it lists, raw. Raises `StartFailed`, and then nothing was sent.
+
+        A server that does not let us in is left.
+        """
+        try:
+            return await self._within(deadline, self._listed())
+        except Exception as error:
+            refused = self._turned_away(_first(error))
+            if refused and (said := refused.error):
+                raise StartFailed(said.code, said.message, retryable=said.retryable) from error
+            how = "takes too long" if isinstance(error, TimeoutError) else "fails"
+            raise StartFailed("list_failed", f"{how} to list its tools") from error
+
+    async def perform(
+        self, errand: UpstreamRequest, deadline: float, running: CallContext
+    ) -> Outcome:
+        """Run an errand, and be done by the deadline, but for the time in which it asks back.
+
+        Cancelling it tells the server.
+        """
+        waiting = Waiting(running.ask)
+        work = self._performed(errand, replace(running, ask=waiting.ask))
+        try:
+            return outcome_of(await self._within(deadline, work, waiting), self._config.id)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the errand was sent
+            return self._turned_away(_first(error)) or failed_outcome(
+                _first(error), self._config.id, await self._last_words(), self._reach.redactor
+            )
+        finally:
+            waiting.close()
+
+    async def close(self) -> None:
+        """End it, with its process and all that it started. Bounded by what a process may take."""
+        self._leaving.set()
+        owners = {self._owner, *self._strays} - {None}
+        for stray in self._strays:
+            stray.cancel()
+        if owners:
+            await asyncio.wait({task for task in owners if task})
+
+    @property
+    def _up(self) -> sdk.Client:
+        if self._client is None:
+            raise RuntimeError("used before it was started")
+        return self._client
+
+    async def _listed(self) -> ServerListing:
+        async with self._listing:  # the tap holds one page of a kind at a time
+            return await list_all(self._up, self._tap, self._large_lists)
+
+    async def _performed(self, errand: UpstreamRequest, running: CallContext) -> sdk.BaseModel:
+        if errand.method in SUBSCRIPTIONS:
+            return await self._hearing.of_resource(self._up, errand)
+        session = self._up.session
+        with self._listeners.hearing(running):
+            try:
+                return await run_request(session, errand, running, self._config)
+            except sdk.MCPError as error:
+                if error.code != sdk.HEADER_MISMATCH:
+                    raise
+            await self._listed()  # the schema says what goes into the headers, and is another now
+            return await run_request(session, errand, running, self._config)
+
+    async def _live(self, mode: ProtocolMode, ready: "asyncio.Future[ServerIntroduction]") -> None:
+        """Hold the connection from its beginning to its end."""
+        discover = sdk.DiscoverResult.model_validate(mode.discover) if mode.discover else None
+        info = sdk.Implementation(name="toolcrib", version=version("toolcrib"))
+        transport = self._tap.over(self._reach.streams())
+        asked, config = ClientCallbacks(self._listeners, self._config), self._config
+        client = sdk.Client(
+            transport,
+            mode=mode.name,
+            prior_discover=discover,
+            client_info=info,
+            cache=None,
+            elicitation_callback=asked.elicit if config.elicitation else None,
+            sampling_callback=asked.sample if config.sampling else None,
+            list_roots_callback=asked.roots,
+        )
+        try:
+            async with client:
+                self._client = client
+                greeting = ServerIntroduction(
+                    _facts(client), await self._listed(), client_capabilities(config)
+                )
+                if not ready.done():
+                    ready.set_result(greeting)
+                async with self._hearing.of_lists(client):
+                    await self._until_over()
+        finally:
+            self._tap.ended.set()
+
+    async def _until_over(self) -> None:
+        waits = [asyncio.ensure_future(each.wait()) for each in (self._leaving, self._tap.ended)]
+        try:
+            await asyncio.wait(waits, return_when="FIRST_COMPLETED")
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    async def _within(
+        self,
+        deadline: float,
+        work: Coroutine[object, object, T],
+        waiting: Waiting | None = None,
+    ) -> T:
+        """What the work returns. At the deadline it is left to itself: ending it may take long."""
+
+        def left() -> float:
+            return deadline + (waiting.spent_s if waiting else 0.0) - time.monotonic()
+
+        task = asyncio.create_task(work)
+        self._strays.add(task)
+        task.add_done_callback(self._strays.discard)
+        try:
+            done = await done_in_time(task, left)
+        finally:
+            if not task.done():
+                task.cancel()
+        if not done:
+            raise TimeoutError("there was no reply in time")
+        if task.cancelled():
+            raise ConnectionResetError("it was stopped meanwhile")
+        return task.result()
+
+    def _turned_away(self, error: BaseException) -> Outcome | None:
+        """The refusal of a call that the server did not let in, and the end of the connection.
+
+        One that it did not answer is none of those, whatever it said to others meanwhile.
+        """
+        server, reach = self._config.id, self._reach
+        if (
+            isinstance(reach, RemoteEndpoint)
+            and reach.needs_login
+            and isinstance(error, sdk.MCPError)
+        ):
+            self._tap.ended.set()
+            words = reach.login_words
+            return refusal("needs_login", "call", words, server=server, retryable=False)
+        if reach.expired:
+            self._tap.ended.set()
+            gone = "has ended our session; call again"
+            return refusal("session_expired", "call", gone, server=server)
+        return None
+
+    async def _last_words(self) -> str:
+        """What there is to say of a server that is gone: its exit status, the end of its stderr."""
+        if not self._tap.ended.is_set() or self._owner is None:
+            return ""
+        await asyncio.wait({self._owner}, timeout=LAST_WORDS_S)
+        return self._reach.tail()
+
+    def _failed(self, owner: "asyncio.Task[None]") -> StartFailed:
+        if not owner.done():
+            return self._reach.late()
+        error = None if owner.cancelled() else owner.exception()
+        return self._reach.explained(_first(error) if error else None)
+
+
+def _facts(client: sdk.Client) -> ServerFacts:
+    discover = client.session.discover_result
+    return ServerFacts(
+        version=client.protocol_version,
+        discover=_plain(discover) if discover else None,
+        capabilities=_plain(client.server_capabilities),
+        info=_plain(client.server_info) if client.server_info else {},
+        instructions=without_surrogates(client.instructions or "", LONGEST_INSTRUCTIONS),
+    )
+
+
+def _plain(model: sdk.BaseModel) -> JsonObject:
+    return model.model_dump(**sdk.AS_SENT)
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first of what a group of errors holds, however deep."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error
+
+
+def _hear(task: "asyncio.Task[None]") -> None:
+    """Take note of how a task ended, so that nobody complains that none did."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,175 @@
+"""`tools/list`, `resources/list`, `prompts/list`: all pages, raw, within bounds.
+
+A listing is bounded as a whole, as well as page by page and tool by tool. Of all listings under way
+only a few may be large at once.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
+
+from toolcrib.model import JsonObject
+from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.listing import OfferKind, ServerListing
+from toolcrib.sources.mcp.sanitize import TooLarge, measured_json
+from toolcrib.sources.mcp.transport.tap import MOST_TOOLS, Tap
+
+MOST_PAGES = 100
+MOST_OFFERS = 2_000
+LARGEST_LISTING = 12 * 1024 * 1024  # all pages and kinds together; the cache takes a little more
+LARGE = 256 * 1024  # from here on, a listing waits for one of the places for large ones
+LARGEST_TOOL = 1024 * 1024
+LARGEST_OFFER = 64 * 1024
+DEEPEST_TOOL = 128
+OFFERS_S = 5.0  # for all that are no tools: they delay a start, and must not fail it
+_OFFERS: Mapping[OfferKind, tuple[str, str]] = {  # which capability, which key of the page
+    "resources": ("resources", "resources"),
+    "templates": ("resources", "resourceTemplates"),
+    "prompts": ("prompts", "prompts"),
+}
+
+PageRequest = Callable[[str | None], Awaitable[str | None]]
+
+
+class ListAllowance:
+    """How much one listing may still take. `large` are the places for large ones, for all."""
+
+    def __init__(self, large: asyncio.Semaphore) -> None:
+        self._large = large
+        self._taken = 0
+        self._has_place = False
+
+    async def take(self, size: int) -> bool:
+        """Whether so many bytes more are within the bounds; may wait until others are done."""
+        self._taken += size
+        if self._taken > LARGE and not self._has_place:
+            await self._large.acquire()
+            self._has_place = True
+        return self._taken <= LARGEST_LISTING
+
+    def leave(self) -> None:
+        """Give the place back, if it had to have one."""
+        if self._has_place:
+            self._large.release()
+
+
+async def list_all(client: sdk.Client, tap: Tap, large: asyncio.Semaphore) -> ServerListing:
+    """The listing; cut, and marked so, where it passes the caps or goes round in a circle.
+
+    A server without tools has none. What it has beside tools is listed where it says that it has
+    such; a kind whose list fails is missing, which is not to say that there are none.
+    """
+    pages = partial(_tools, client.session), lambda: tap.take_page("tools")
+    allowance = ListAllowance(large)
+    try:
+        tools, complete = await _all_pages(*pages, MOST_TOOLS, LARGEST_TOOL, allowance)
+        return ServerListing(tools, complete, await _offers(client, tap, allowance))
+    finally:
+        allowance.leave()
+
+
+async def _offers(
+    client: sdk.Client, tap: Tap, allowance: ListAllowance
+) -> Mapping[str, tuple[JsonObject, ...]]:
+    offers: dict[str, tuple[JsonObject, ...]] = {}
+    session = client.session
+    asks: Mapping[OfferKind, PageRequest] = {
+        "resources": partial(_resources, session),
+        "templates": partial(_templates, session),
+        "prompts": partial(_prompts, session),
+    }
+    try:
+        async with asyncio.timeout(OFFERS_S):
+            for kind, (capability, key) in _OFFERS.items():
+                declared = getattr(client.server_capabilities, capability) is not None
+                take = partial(tap.take_page, key)
+                found = await _offers_of_kind(asks[kind], take, allowance) if declared else ()
+                if found is not None:
+                    offers[kind] = found
+    except TimeoutError:
+        pass  # those that were listed in time are listed
+    return offers
+
+
+async def _offers_of_kind(
+    ask: PageRequest, take: Callable[[], tuple[JsonObject, ...]], allowance: ListAllowance
+) -> tuple[JsonObject, ...] | None:
+    """All of one kind; None if the server fails to list them."""
+    try:
+        return (await _all_pages(ask, take, MOST_OFFERS, LARGEST_OFFER, allowance))[0]
+    except (sdk.MCPError, sdk.ValidationError):
+        return None
+
+
+async def _all_pages(
+    ask: PageRequest,
+    take: Callable[[], tuple[JsonObject, ...]],
+    most: int,
+    largest: int,
+    allowance: ListAllowance,
+) -> tuple[tuple[JsonObject, ...], bool]:
+    """What is on the pages, and whether that is all."""
+    found: list[JsonObject] = []
+    cursor: str | None = None
+    seen: set[str] = set()
+    for _ in range(MOST_PAGES):
+        cursor = await _next_cursor(ask, cursor)
+        page, size = await asyncio.to_thread(_bounded_page, take(), largest)
+        if not await allowance.take(size):
+            break
+        found += page
+        if len(found) > most or cursor in seen:
+            break
+        if cursor is None:
+            return tuple(found), True
+        seen.add(cursor)
+    return tuple(found[:most]), False
+
+
+async def _next_cursor(ask: PageRequest, cursor: str | None) -> str | None:
+    """Ask for a page; returns where the next one is."""
+    try:
+        return await ask(cursor)
+    except sdk.MCPError as error:
+        if error.code == sdk.METHOD_NOT_FOUND:
+            return None
+        raise
+
+
+async def _tools(session: sdk.ClientSession, cursor: str | None) -> str | None:
+    return (await session.list_tools(params=_page(cursor))).next_cursor
+
+
+async def _resources(session: sdk.ClientSession, cursor: str | None) -> str | None:
+    return (await session.list_resources(params=_page(cursor))).next_cursor
+
+
+async def _templates(session: sdk.ClientSession, cursor: str | None) -> str | None:
+    return (await session.list_resource_templates(params=_page(cursor))).next_cursor
+
+
+async def _prompts(session: sdk.ClientSession, cursor: str | None) -> str | None:
+    return (await session.list_prompts(params=_page(cursor))).next_cursor
+
+
+def _page(cursor: str | None) -> sdk.PaginatedRequestParams:
+    return sdk.PaginatedRequestParams(cursor=cursor)
+
+
+def _bounded_page(page: Iterable[JsonObject], largest: int) -> tuple[list[JsonObject], int]:
+    """What was listed, and its size; in a thread, for a page takes as long as it is large."""
+    kept = [_bounded_item(raw, largest) for raw in page]
+    return [each for each, _ in kept], sum(size for _, size in kept)
+
+
+def _bounded_item(raw: JsonObject, largest: int) -> tuple[JsonObject, int]:
+    """What was listed, in full, and its size; of one that is absurdly large, only its name.
+
+    A tool of these has the schema that nothing fits: it cannot be called.
+    """
+    try:
+        kept, size = measured_json(raw, deepest=DEEPEST_TOOL, largest=largest)
+    except TooLarge:
+        schema = {"inputSchema": False} if "inputSchema" in raw else {}
+        return {"name": raw.get("name"), **schema}, largest
+    return (kept if isinstance(kept, dict) else {}), size

@@ -1,0 +1,130 @@
+"""The environment of a server's process: `${NAME}` references, and what it inherits of ours.
+
+A process inherits a short list of names, certificates and proxies, and what its entry names.
+References are `${NAME}`, `${NAME:-default}` and VS Code's `${env:NAME}`: a file names its secrets
+without holding them.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from toolcrib.errors import ConfigError
+from toolcrib.sources.mcp.config.package_runner import package_runner
+from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand
+
+# References to variables of ours in a server's configuration: `${NAME}`, `${NAME:-default}`.
+
+_REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
+
+
+def references(texts: Iterable[str]) -> tuple[str, ...]:
+    """The references in the texts as they are written, sorted, each once."""
+    return tuple(sorted({found[0] for text in texts for found in _REFERENCE.finditer(text)}))
+
+
+def referenced_values(texts: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that the texts refer to and that are set, with their values."""
+    names = {found["name"] for text in texts for found in _REFERENCE.finditer(text)}
+    return {name: environ[name] for name in sorted(names) if environ.get(name)}
+
+
+def unset_variables(texts: Iterable[str], environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The variables that the texts refer to without a default and that are not set, each once."""
+    found = (each for text in texts for each in _REFERENCE.finditer(text))
+    named = (each["name"] for each in found if each["default"] is None)
+    return tuple(dict.fromkeys(name for name in named if not environ.get(name)))
+
+
+def expand(text: str, environ: Mapping[str, str]) -> str:
+    """The text with its references replaced. Raises `ConfigError` for a variable that is not set.
+
+    What looks like a reference and is none stays as it is: a program may have its own.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        name, default = found["name"], found["default"]
+        if not environ.get(name) and default is None:
+            raise ConfigError(f"the variable {name} is not set; set it where Toolcrib is started")
+        return environ.get(name) or default
+
+    return _REFERENCE.sub(value, text)
+
+
+def expand_all(texts: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
+    return {key: expand(text, environ) for key, text in texts.items()}
+
+
+ALLOWED = frozenset(
+    {"HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ"}
+    | {"USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}
+)
+CERTIFICATES = frozenset(
+    {"CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS", "NODE_USE_SYSTEM_CA"}
+    | {"REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE"}
+)
+PROXIES = frozenset({"ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"})
+"""In either case."""
+_PACKAGES: Mapping[str, tuple[str, ...]] = {
+    "npm": ("NPM_CONFIG_", "BUN_CONFIG_", "COREPACK_", "YARN_NPM_REGISTRY_"),
+    "python": ("UV_", "PIP_", "PIPX_"),
+}
+"""How the names begin, in either case, that tell package managers where packages are."""
+_PUBLISHING = "UV_PUBLISH_"
+"""What lets one change packages: nobody needs that to fetch them."""
+_ECOSYSTEMS: Mapping[str, str] = {
+    **dict.fromkeys(("npx", "npm", "bun", "bunx", "pnpm", "pnpx", "yarn"), "npm"),
+    **dict.fromkeys(("uv", "uvx", "pipx"), "python"),
+}
+
+
+def server_environment(
+    command: ServerCommand, environ: Mapping[str, str] | None = None, inherits: Sequence[str] = ()
+) -> dict[str, str]:
+    """The whole environment of the process. Raises `ConfigError` for a variable that is not set.
+
+    Of `inherits`, names that all servers are given, those that are not set are left out.
+    """
+    ours = os.environ if environ is None else environ
+    missing = [name for name in command.env_from.values() if name not in ours]
+    if missing:
+        raise ConfigError(f"the variable {missing[0]} is not set; set it where Toolcrib is started")
+    inherited = {name: value for name, value in ours.items() if name in ALLOWED}
+    named = {name: ours[of_ours] for name, of_ours in command.env_from.items()}
+    return (
+        inherited
+        | inherited_variables(command, ours, inherits)
+        | named
+        | expand_all(command.env, ours)
+    )
+
+
+def inherited_variables(
+    command: ServerCommand, environ: Mapping[str, str], inherits: Sequence[str]
+) -> dict[str, str]:
+    """What the process gets unasked and what may hold a secret: the way to the network.
+
+    Certificates and proxies; for a package runner where its packages are; and `inherits`.
+    """
+    runner = package_runner(command)
+    packages = _PACKAGES.get(_ECOSYSTEMS.get(runner.name, ""), ()) if runner else ()
+
+    def is_meant(name: str) -> bool:
+        upper = name.upper()
+        if name in CERTIFICATES or name in inherits:
+            return True
+        if upper in PROXIES:
+            return True
+        return any(map(upper.startswith, packages)) and not upper.startswith(_PUBLISHING)
+
+    return {name: value for name, value in environ.items() if is_meant(name)}
+
+
+def expanded_address(address: ServerAddress) -> ServerAddress:
+    """The address with its references replaced. Raises `ConfigError`."""
+    oauth = address.oauth
+    if oauth:
+        oauth = replace(oauth, client_secret=expand(oauth.client_secret, os.environ))
+    headers = expand_all(address.headers, os.environ)
+    return replace(address, url=expand(address.url, os.environ), headers=headers, oauth=oauth)

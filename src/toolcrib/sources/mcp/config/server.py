@@ -1,0 +1,143 @@
+"""A server as its operator configured it: frozen, and without a value that is a secret's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Literal, TypeAlias
+
+from toolcrib.model import Defer, PermissionKind
+
+TrustPolicy = Literal["pinned", "strict", "open"]
+Grant = Literal["authorization_code", "client_credentials"]
+
+
+IsolationTool = Literal["docker", "podman", "bwrap"]
+PathMode = Literal["ro", "rw"]
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """The box that a command runs in, and what of the world there is in it.
+
+    `paths` are files and folders with "ro" or "rw". An `image` is for containers alone.
+    """
+
+    tool: IsolationTool
+    paths: tuple[tuple[str, PathMode], ...] = ()
+    network: bool = True
+    image: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCommand:
+    """A program to start and to talk to over its standard input and output.
+
+    Values of `env` may refer to variables of ours (`${TOKEN}`); `env_from` maps the names of the
+    program's variables to those of ours that fill them. It inherits nothing else beyond the few
+    names that every program needs.
+    """
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    env_from: Mapping[str, str] = field(default_factory=dict[str, str])
+    cwd: str | None = None
+    isolation: Isolation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OAuth:
+    """How to be let in, where that is not left to the server.
+
+    Without a `client_id` we register ourselves. With `client_credentials` a program logs in by
+    its own secret, which goes to the authorization server `issuer` and to no other. `client_secret`
+    may refer to a variable of ours (`${SECRET}`). `redirect_port` 0 is any.
+    """
+
+    grant: Grant = "authorization_code"
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    issuer: str = ""
+    scope: str = ""
+    redirect_port: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """Where a server that runs elsewhere is reached: by streamable HTTP, or, if it is old, SSE."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    oauth: OAuth | None = None
+    kind: Literal["http", "sse"] = "http"
+
+    @property
+    def brings_its_own(self) -> bool:
+        """Whether the operator has configured who we are: then there is no login."""
+        return any(name.lower() == "authorization" for name in self.headers)
+
+
+OWN_VIEW = (
+    *("permission", "defer", "always_load", "enabled_tools", "disabled_tools"),
+    *("believe_annotations", "idle_timeout_s", "call_timeout_s", "description"),
+)
+"""What of a server's configuration the server itself does not notice."""
+
+Transport: TypeAlias = ServerCommand | ServerAddress
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """One server. `prefix` stands in the names of its tools in place of its id.
+
+    `permission` are pairs of a pattern and a kind, the first that fits a tool's own name counts;
+    `always_load` are patterns too. `believe_annotations`: whether its word that a tool only reads
+    counts, once the definition that says so is approved. `elicitation` and `sampling`: whether it
+    may ask the person, and their model. Of `enabled_tools` None stands for all tools, and no
+    pattern for none; `disabled_tools` come after them. While a package runner such as npx fetches
+    it, `install_timeout_s` counts; the time of its start begins after that. `inherits` are the
+    variables of ours that all servers are given, where they are set. By its `description`, the
+    operator's words, it is found while its tools cannot be had. `is_own`: it stands in our own
+    file, or in the program that uses us.
+    """
+
+    id: str
+    transport: Transport
+    prefix: str = ""
+    disabled: bool = False
+    idle_timeout_s: float = 300.0
+    start_timeout_s: float = 60.0
+    install_timeout_s: float = 600.0
+    call_timeout_s: float = 60.0
+    permission: tuple[tuple[str, PermissionKind], ...] = ()
+    defer: Defer | None = None
+    always_load: tuple[str, ...] = ()
+    trust: TrustPolicy = "pinned"
+    believe_annotations: bool = True
+    elicitation: bool = True
+    sampling: bool = False
+    inherits: tuple[str, ...] = ()
+    enabled_tools: tuple[str, ...] | None = None
+    disabled_tools: tuple[str, ...] = ()
+    description: str = ""
+    is_own: bool = False
+
+    def enables(self, tool: str) -> bool:
+        """Whether the operator lets the tool be found and called at all."""
+        listed = self.enabled_tools is None or _fits(tool, self.enabled_tools)
+        return not self.disabled and listed and not _fits(tool, self.disabled_tools)
+
+    def differs_in_process(self, other: "ServerConfig") -> bool:
+        """Whether the other is more than our own view of the same process, or connection."""
+        return replace(other, **{name: getattr(self, name) for name in OWN_VIEW}) != self
+
+    def permission_of(self, tool: str) -> PermissionKind | None:
+        """What the operator says the tool can do to the world; None if nothing."""
+        return next((kind for pattern, kind in self.permission if fnmatchcase(tool, pattern)), None)
+
+    def always_loads(self, tool: str) -> bool:
+        return _fits(tool, self.always_load)
+
+
+def _fits(tool: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(tool, pattern) for pattern in patterns)

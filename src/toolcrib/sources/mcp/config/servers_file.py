@@ -1,0 +1,160 @@
+"""Reads the `mcpServers` JSON that every MCP client uses, with a few keys of our own.
+
+Only a file that is no JSON is unusable as a whole. A bad entry is a problem, and the others are
+read.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+from toolcrib.errors import ConfigError, ToolcribError
+from toolcrib.model import Json, JsonObject
+from toolcrib.settings import own_servers_file
+from toolcrib.sources.last_good import LastGood
+from toolcrib.sources.mcp.config.fields import Fields, is_object
+from toolcrib.sources.mcp.config.server import (
+    ServerConfig,
+)
+from toolcrib.sources.mcp.config.server_entry import (
+    ENTRY_KEYS,
+    FOREIGN_KEYS,
+    read_entry,
+)
+from toolcrib.sources.mcp.config.switches import Switches, read_switches
+from toolcrib.sources.text_file import read_text
+
+LONGEST_ID = 128
+TABLES = ("mcpServers", "servers")  # `servers` is VS Code's word
+OVERRIDES = "overrides"
+OVERRIDE_KEYS = frozenset({"disabled", "enabled_tools", "disabled_tools"})
+"""What our own file may say of servers that stand in other files."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfigs:
+    """The servers of one or more files, in their order, and what is wrong with the rest.
+
+    `broken` are the names of those that cannot be used as they are written. `broken_files` says
+    what is wrong with each file that cannot be used at all; that is among `problems` too.
+    `overrides` are what our own file says of servers in others, by their names.
+    """
+
+    servers: tuple[ServerConfig, ...]
+    problems: tuple[str, ...]
+    broken: tuple[str, ...] = ()
+    broken_files: tuple[str, ...] = ()
+    overrides: Mapping[str, Fields] = field(default_factory=dict[str, Fields])
+
+
+def read_servers(paths: Sequence[Path], last_good: LastGood | None = None) -> ServerConfigs:
+    """All servers of these files; of two with one id, or one prefix, the first.
+
+    A file that cannot be used is a problem and costs no other. With `last_good`, what it said
+    before stands in for it. What our own file says under `overrides` is laid over them.
+    """
+    found: dict[str, ServerConfig] = {}
+    problems: list[str] = []
+    broken: list[str] = []
+    broken_files: list[str] = []
+    every = [(path, _read_file(path, last_good)) for path in paths]
+    overrides = {id: fields for _, read in every for id, fields in read.overrides.items()}
+    for path, read in every:
+        problems += read.problems
+        broken += read.broken
+        broken_files += read.broken_files
+        for each in read.servers:
+            server = _overridden(each, overrides.get(each.id))
+            if found.setdefault(server.prefix or server.id, server) is not server:
+                problems.append(f"{path}: {server.id!r} is the name of another server; rename one")
+    return ServerConfigs(tuple(found.values()), tuple(problems), tuple(broken), tuple(broken_files))
+
+
+def _read_file(path: Path, last_good: LastGood | None) -> ServerConfigs:
+    """The servers of one file, or those that it had when it could last be used."""
+    try:
+        text = read_text(path)
+        read = _parsed(path, text)
+    except ToolcribError as error:
+        return _last_good(path, error, last_good)
+    if last_good:
+        last_good.keep(path, text.encode())
+    return read
+
+
+def _last_good(path: Path, error: ToolcribError, last_good: LastGood | None) -> ServerConfigs:
+    """What is had of a file that cannot be used. One that is gone was taken away, not broken."""
+    copy = None
+    if last_good and isinstance(error.__cause__, FileNotFoundError):
+        last_good.forget(path)
+    elif last_good:
+        copy = last_good.read(path)
+    if copy is None:
+        return ServerConfigs((), (str(error),), broken_files=(str(error),))
+    said = f"{error}. Until then, what it said before holds"
+    try:
+        before = _parsed(path, copy.decode())
+    except (ToolcribError, ValueError):  # of another version, or damaged
+        return ServerConfigs((), (str(error),), broken_files=(str(error),))
+    return replace(before, problems=(said, *before.problems), broken_files=(said,))
+
+
+def _parsed(path: Path, text: str) -> ServerConfigs:
+    """The servers in the text of a file. Raises `ConfigError` naming file and line."""
+    try:
+        top = cast("Json", json.loads(text))
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{path}:{error.lineno}: not JSON: {error.msg}; correct it") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}:1: nested too deep; correct it") from error
+    table = next((top[name] for name in TABLES if name in top), None) if is_object(top) else None
+    if not is_object(top) or not is_object(table):
+        raise ConfigError(f"{path}:1: has no object `mcpServers`; it lists the servers by name")
+    read = read_table(path, table)
+    if path != own_servers_file():
+        return read
+    problems = [*read.problems]
+    overrides = _overrides(path, top, problems)
+    return replace(read, problems=tuple(problems), overrides=overrides)
+
+
+def _overrides(path: Path, top: JsonObject, problems: list[str]) -> Mapping[str, Fields]:
+    """What our own file says of servers in other files, by their names."""
+    where = f"{path}: {OVERRIDES}"
+    found = top.get(OVERRIDES)
+    table: JsonObject = found if is_object(found) else {}
+    read = {id: Fields(f"{where}: {id!r}", each) for id, each in table.items() if is_object(each)}
+    if found is not None and (not is_object(found) or len(read) < len(found)):
+        problems.append(f"{where}: has to be an object of objects, by the names of servers")
+    for fields in read.values():
+        fields.report_unknown(OVERRIDE_KEYS, ())
+        problems += fields.problems
+    return read
+
+
+def _overridden(server: ServerConfig, fields: Fields | None) -> ServerConfig:
+    return read_switches(fields, Switches.of(server)).on(server) if fields else server
+
+
+def read_table(path: Path, table: JsonObject) -> ServerConfigs:
+    """The servers of a table that stands, or is going to stand, in this file."""
+    problems: list[str] = []
+    servers = tuple(_servers(path, table, problems))
+    broken = table.keys() - {each.id for each in servers}
+    return ServerConfigs(servers, tuple(problems), tuple(sorted(broken)))
+
+
+def _servers(path: Path, table: JsonObject, problems: list[str]) -> Iterator[ServerConfig]:
+    for id, values in table.items():
+        where = f"{path}: server {id!r}"
+        if not is_object(values) or not 0 < len(id) <= LONGEST_ID:
+            problems.append(f"{where}: has to be an object under a name of 1 to {LONGEST_ID} signs")
+            continue
+        fields = Fields(where, values)
+        server = read_entry(id, fields, path)
+        fields.report_unknown(ENTRY_KEYS, FOREIGN_KEYS)
+        problems += fields.problems
+        if server:
+            yield server

@@ -1,0 +1,80 @@
+"""The HTTP client for servers elsewhere and for logins: it takes in no more than a bound."""
+
+from collections.abc import Mapping
+
+from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.jsonrpc import reply_id
+from toolcrib.sources.mcp.lines import LONGEST_LINE
+
+
+def bounded_http_client(
+    headers: Mapping[str, str], authorizer: "sdk.httpx2.Auth | None" = None
+) -> "sdk.httpx2.AsyncClient":
+    """A client that takes in no more than it should."""
+    return sdk.httpx2.AsyncClient(
+        headers={**headers, "accept-encoding": "identity"},
+        auth=authorizer,
+        timeout=sdk.httpx2.Timeout(None, connect=CONNECT_S),
+        transport=_BoundedTransport(sdk.httpx2.AsyncHTTPTransport()),
+    )
+
+
+class _BoundedTransport(sdk.httpx2.AsyncBaseTransport):
+    """Replaces a body that is too large, or packed and so may be, by an error in its place.
+
+    An exception would cost every other call on the connection. Event streams may go on for as long
+    as they like: each event has its own limit.
+    """
+
+    def __init__(self, inner: "sdk.httpx2.AsyncHTTPTransport") -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: "sdk.httpx2.Request") -> "sdk.httpx2.Response":
+        response = await self._inner.handle_async_request(request)
+        headers = response.headers
+        if headers.get("content-encoding", "identity") != "identity":
+            await response.aclose()
+            return _refusal(
+                request, sdk.UNREADABLE, "its reply came compressed, though nobody asked for that"
+            )
+        if headers.get("content-type", "").startswith("text/event-stream"):
+            return response
+        body = await _body(response)
+        if body is None:
+            return _refusal(request, sdk.TOO_LARGE, "its reply is too large")
+        return sdk.httpx2.Response(response.status_code, headers=headers, content=body)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+async def _body(response: "sdk.httpx2.Response") -> bytes | None:
+    """The whole body; None where it passes the limit."""
+    chunks: list[bytes] = []
+    length = 0
+    try:
+        async for chunk in response.aiter_raw():
+            length += len(chunk)
+            if length > LONGEST_LINE:
+                return None
+            chunks.append(chunk)
+    finally:
+        await response.aclose()
+    return b"".join(chunks)
+
+
+def _refusal(request: "sdk.httpx2.Request", code: int, words: str) -> "sdk.httpx2.Response":
+    """An answer in the server's place, to the request whose answer cannot be taken in."""
+    id = reply_id(request.content) if request.method == "POST" else None
+    error = {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": words}}
+    status = HTTP_OK if id is not None else HTTP_TOO_LARGE
+    return sdk.httpx2.Response(status, json=error)
+
+
+CONNECT_S = 10.0
+
+
+HTTP_OK = 200
+
+
+HTTP_TOO_LARGE = 413

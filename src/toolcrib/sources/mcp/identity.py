@@ -1,0 +1,240 @@
+"""What makes a server the one it is: the hashes that its cache and its approvals are filed by.
+
+The `config_hash` covers the whole entry, the `program_hash` only which program runs:
+
+    npx -y @modelcontextprotocol/server-filesystem /notes /pictures
+    └─────────────── the program ────────────────┘ └─ arguments ─┘
+
+Both are keyed by a secret of this installation. They cover the names and references of secrets,
+never their values: a plain hash over values would let anyone who reads a cache try out weak ones.
+Where program and arguments cannot be told apart, everything belongs to the program.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import NamedTuple
+
+from toolcrib.errors import SourceError
+from toolcrib.sources.mcp.config.environment import references
+from toolcrib.sources.mcp.config.package_runner import CONTAINERS, PACKAGE_RUNNERS, command_name
+from toolcrib.sources.mcp.config.secret_values import masked_entry
+from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig, Transport
+from toolcrib.sources.private_file import create_bytes, make_folder, read_bytes
+from toolcrib.text.canonical import canonical
+
+# Which program a server is, apart from what it is told: its command, package, script or address.
+
+# Run what their arguments say, in ways of their own.
+_RUN_ANYTHING = frozenset(
+    {"sh", "ash", "bash", "dash", "zsh", "ksh", "csh", "tcsh", "fish", "cmd", "powershell", "pwsh"}
+    | {"env", "sudo", "doas", "su", "nice", "nohup", "timeout", "xargs", "ssh", "wsl", "bwrap"}
+    | {"firejail", "unshare", "nsenter", "chroot", "setsid", "stdbuf", "flock", "parallel", "op"}
+    | {"osascript", "make", "just", "nix", "nix-shell", "direnv", "mise", "asdf", "conda", "poetry"}
+    | {"deno", "bun", "go", "cargo", "dotnet", "java", "kubectl", "gh", "git", "busybox", "script"}
+)
+# Run the file, or the module, that comes first.
+_INTERPRETERS = re.compile(
+    r"(?:python|pypy)[0-9.]*w?|node(?:js)?|ruby|perl|php|lua|tsx|ts-node|rscript"
+)
+_BARE = frozenset(  # options of theirs that have no value of their own
+    {"-u", "-S", "-s", "-E", "-I", "-B", "-O", "-OO", "-q", "-v", "-m"}
+    | {"--no-warnings", "--enable-source-maps", "--experimental-strip-types"}
+)
+_CODE = re.compile(  # an option behind which there may be code, or the name of some
+    r"-[cCeEpPrR]|--?(?:eval|exec|execute|command|call|code|print|require|import|loader|preload|"
+    r"plugin|script|run|shell|entrypoint|command-line)(?:=.*)?"
+)
+_SCRIPT = re.compile(r".+\.(?:py|pyz|js|mjs|cjs|ts|mts|sh|rb|pl|php|lua|jar|wasm|exe|dll|ps1|bat)")
+# Of what fetches a package and runs it: options before its name, without and with a value.
+_RUNNER_FLAGS = frozenset(
+    {"-y", "--yes", "-q", "--quiet", "--offline", "--prefer-offline", "--isolated", "--no-cache"}
+    | {"--bun", "--no-install", "--ignore-existing", "--frozen", "--locked", "--no-sync", "--"}
+)
+_RUNNER_OPTIONS = frozenset(
+    {"-p", "--package", "--from", "--with", "--python", "--directory", "--project", "--index"}
+    | {"--index-url", "--extra-index-url", "--default-index", "--registry", "--refresh-package"}
+)
+_CONTAINER_FLAGS = frozenset({"-i", "-t", "-it", "-d", "--rm", "--init", "--interactive", "--tty"})
+_CONTAINER_OPTIONS = frozenset(
+    {"--name", "--network", "--net", "-p", "--publish", "--env-file", "-w", "--workdir", "-u"}
+    | {"--user", "--platform", "--entrypoint", "-l", "--label", "--memory", "--cpus", "--add-host"}
+    | {"--pull"}
+)
+_TOLD_CONTAINER = frozenset({"-e", "--env", "-v", "--volume", "--mount"})
+# Variables that decide which code is loaded, or where a package comes from.
+_LOADING = re.compile(
+    r"PATH|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP|USERBASE)|RUBY(?:OPT|LIB)"
+    r"|PERL5(?:OPT|LIB|DB)|JAVA_TOOL_OPTIONS|CLASSPATH|BASH_ENV|ENV|SHELL|npm_config_.*|UV_.*|PIP_.*"
+    r"|DOCKER_.*|CONTAINER_HOST",
+    re.IGNORECASE,
+)
+
+
+def program_facts(transport: Transport) -> Mapping[str, object]:
+    """All that makes it the program it is, for a hash. Values of variables count for few names."""
+    if not isinstance(transport, ServerCommand):
+        return {"program": transport.kind, "url": transport.url}
+    loading = {name: value for name, value in transport.env.items() if _LOADING.fullmatch(name)}
+    handed_on = {n: ours for n, ours in transport.env_from.items() if _LOADING.fullmatch(n)}
+    return {
+        "program": program_words((transport.command, *transport.args)),
+        "cwd": transport.cwd,
+        "loading": [sorted(loading.items()), sorted(handed_on.items())],
+    }
+
+
+def program_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Those words of a command line, in order, that say which program runs; all, if in doubt."""
+    name, rest = command_name(words[0]), words[1:]
+    for begin in PACKAGE_RUNNERS.get(name, ()):
+        if tuple(rest[: len(begin)]) == tuple(begin):
+            return (*words[: 1 + len(begin)], *_of_runner(rest[len(begin) :]))
+    if name in CONTAINERS and rest[:1] == ("run",):
+        return (*words[:2], *_of_container(rest[1:]))
+    if name in _RUN_ANYTHING or name in CONTAINERS or name in PACKAGE_RUNNERS:
+        return tuple(words)
+    if any(_CODE.fullmatch(word) for word in rest):
+        return tuple(words)
+    if _INTERPRETERS.fullmatch(name):
+        return _of_interpreter(words)
+    return tuple(words[: 1 + _last_script(rest)])
+
+
+def _of_interpreter(words: Sequence[str]) -> tuple[str, ...]:
+    """Up to the file or module, which comes first after options that have no value."""
+    at = next((at for at, word in enumerate(words[1:], 1) if not word.startswith("-")), 0)
+    if not at or not _BARE.issuperset(words[1:at]):
+        return tuple(words)
+    return tuple(words[: max(at + 1, 1 + _last_script(words[1:]))])
+
+
+def _of_runner(words: Sequence[str]) -> tuple[str, ...]:
+    """Up to the package, and on, where the package runs programs itself."""
+    at = _first(words, _RUNNER_FLAGS, _RUNNER_OPTIONS)
+    if at is None:
+        return tuple(words)
+    package = re.sub(r"(?<=.)(?:@|==|\[|>|<|~).*", "", words[at])
+    inner = program_words((package, *words[at + 1 :]))
+    return (*words[: at + 1], *inner[1:])
+
+
+def _of_container(words: Sequence[str]) -> tuple[str, ...]:
+    """All but the variables and folders that are handed in, as long as these can be told."""
+    at = _first(words, _CONTAINER_FLAGS, _CONTAINER_OPTIONS | _TOLD_CONTAINER)
+    if at is None:
+        return tuple(words)
+    kept: list[str] = []
+    before = iter(words[:at])
+    for word in before:
+        if word in _TOLD_CONTAINER:
+            next(before, None)
+        elif word.partition("=")[0] not in _TOLD_CONTAINER:
+            kept.append(word)
+    return (*kept, *words[at:])
+
+
+def _first(words: Sequence[str], flags: frozenset[str], options: frozenset[str]) -> int | None:
+    """Where the first word is that is no option, nor the value of one; None if that is unknown."""
+    at = 0
+    while at < len(words):
+        word, sign, _ = words[at].partition("=")
+        if not word.startswith("-"):
+            return at
+        if word in options and not sign:
+            at += 1
+        elif word not in flags and word not in options:
+            return None
+        at += 1
+    return None
+
+
+def _last_script(words: Sequence[str]) -> int:
+    """How many words there are up to the last that names a file of code; 0 if none does."""
+    found = [at for at, word in enumerate(words, 1) if _SCRIPT.fullmatch(word)]
+    return found[-1] if found else 0
+
+
+KEY_BYTES = 32
+
+
+def install_key(path: Path) -> bytes:
+    """The secret of this installation, made at first need. Raises `SourceError`."""
+    try:
+        if not path.exists():
+            make_folder(path.parent)
+            create_bytes(path, os.urandom(KEY_BYTES))
+        key = read_bytes(path, KEY_BYTES)
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror or error}; make it readable for you") from error
+    if len(key) != KEY_BYTES:
+        raise SourceError(f"{path}: is not a key of {KEY_BYTES} bytes; remove it to get a new one")
+    return key
+
+
+def config_hash(transport: Transport, key: bytes) -> str:
+    """A keyed BLAKE2 over canonical JSON of all that makes the server the one it is."""
+    facts = _command(transport) if isinstance(transport, ServerCommand) else _address(transport)
+    return _hash(facts, key)
+
+
+def program_hash(transport: Transport, key: bytes) -> str:
+    """The same over what makes it the program it is, whatever that is told; see `program`."""
+    return _hash(program_facts(transport), key)
+
+
+def _hash(facts: Mapping[str, object], key: bytes) -> str:
+    canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(canonical.encode(), key=key, digest_size=32).hexdigest()
+
+
+def _command(transport: ServerCommand) -> dict[str, object]:
+    return {
+        "transport": "stdio",
+        "command": transport.command,
+        "args": list(transport.args),
+        "cwd": transport.cwd,
+        "env": sorted(transport.env),
+        "references": references(transport.env.values()),
+        "env_from": sorted(transport.env_from.items()),
+        **({"isolation": astuple(transport.isolation)} if transport.isolation else {}),
+    }
+
+
+def _address(transport: ServerAddress) -> dict[str, object]:
+    oauth = transport.oauth
+    client = {"oauth": [oauth.grant, oauth.client_id, oauth.issuer]} if oauth else {}
+    return {
+        "transport": transport.kind,
+        "url": transport.url,
+        "headers": sorted(transport.headers),
+        "references": references(transport.headers.values()),
+        **client,
+    }
+
+
+class ServerIdentity(NamedTuple):
+    """What makes a server the one it is, by a hash, and how it is configured, without secrets.
+
+    `former` is the hash by which the very same configuration was known before; empty if by none.
+    """
+
+    hash: str
+    former: str = ""
+    entry: str = ""
+
+
+def identity_of(config: ServerConfig, key: bytes) -> ServerIdentity:
+    """What makes the server the one it is.
+
+    In our own file, which the operator alone writes, it is the program, whatever that is told. In
+    any other file it is the whole entry: another hand may have changed a word of it.
+    """
+    whole, entry = config_hash(config.transport, key), canonical(masked_entry(config.transport))
+    if not config.is_own:
+        return ServerIdentity(whole, entry=entry)
+    return ServerIdentity(program_hash(config.transport, key), whole, entry)

@@ -1,0 +1,291 @@
+"""The last good listing of each server, here and on disk, so that no server has to be started.
+
+A file belongs to one configuration of a server. A file that is damaged, too large or of another
+configuration counts as none. A damaged file is set aside with one warning, and costs no other
+server.
+"""
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeGuard
+
+from toolcrib.errors import SourceError
+from toolcrib.model import Call, JsonObject
+from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerIntroduction, ServerListing
+from toolcrib.sources.mcp.outcome import StartFailed, StartFailure
+from toolcrib.sources.mcp.server_log import ServerLog
+from toolcrib.sources.mcp.trust import ServerJudgement, ServerTrust
+from toolcrib.sources.private_file import make_folder, read_bytes, sweep, write_bytes
+
+MOST_BYTES = 16 * 1024 * 1024
+MOST_OF_A_FAILURE = 64 * 1024
+OUTDATED_AFTER_S = 90 * 24 * 60 * 60.0
+"""How long what was known of a server that is configured otherwise now is kept."""
+_FILE = re.compile(
+    rb'\{"checksum":"(?P<checksum>[0-9a-f]{64})","entry":(?P<entry>.*)\}\n', re.DOTALL
+)
+
+
+class CachedServer(NamedTuple):
+    """What the cache has of a server, if anything, and what was wrong with what it had."""
+
+    known: KnownServer | None
+    problem: str = ""
+
+
+class MCPToolsCache:
+    """One folder. Several processes may use it at once: each file is replaced in one step."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        sweep(folder)
+
+    def path(self, server: str, config_hash: str) -> Path:
+        """The file of a server: a name that nothing in the server's own name can bend."""
+        name, identity = (_hashed(text) for text in (server, config_hash))
+        return self._folder / f"{name}-{identity}.json"
+
+    def read(self, server: str, config_hash: str) -> CachedServer:
+        """What is known of the server as it is configured now, whatever a file may hold."""
+        path = self.path(server, config_hash)
+        try:
+            known = _parsed(read_bytes(path, MOST_BYTES))
+        except FileNotFoundError:
+            return CachedServer(None)
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            return CachedServer(None, self._set_aside(path, server, error))
+        current = known.server == server and known.config_hash == config_hash
+        return CachedServer(known if current else None)
+
+    def write(self, known: KnownServer) -> None:
+        """Remember a server. Raises `SourceError`, and then what was remembered before stays."""
+        content = _written(known)
+        if len(content) > MOST_BYTES:
+            raise SourceError(f"MCP server {known.server!r} lists more than {MOST_BYTES} bytes")
+        try:
+            make_folder(self._folder)
+            path = self.path(known.server, known.config_hash)
+            write_bytes(path, content)
+        except OSError as error:
+            message = (
+                f"{self._folder}: cannot be written ({error.strerror}); check space and permissions"
+            )
+            raise SourceError(message) from error
+        self._let_go(path)
+
+    def forget(self, server: str, config_hash: str) -> None:
+        """Let go of what is known of a server that is configured no more."""
+        path = self.path(server, config_hash)
+        for each in (path, _failure(path)):
+            with suppress(OSError):
+                each.unlink()
+
+    def read_failure(self, server: str, config_hash: str) -> StartFailure | None:
+        """How the last start of the server failed; None if it went well, or nobody tried."""
+        path = _failure(self.path(server, config_hash))
+        try:
+            return StartFailure(**json.loads(read_bytes(path, MOST_OF_A_FAILURE)))
+        except (OSError, ValueError, TypeError, RecursionError):
+            return None
+
+    def write_failure(self, server: str, config_hash: str, failure: StartFailure | None) -> None:
+        """Remember how a start went. That it cannot be written is no failure of its own."""
+        path = _failure(self.path(server, config_hash))
+        with suppress(OSError):
+            if failure is None:
+                path.unlink(missing_ok=True)
+            else:
+                make_folder(self._folder)
+                write_bytes(path, json.dumps(failure._asdict()).encode())
+
+    def _let_go(self, path: Path) -> None:
+        """Remove what was known of the same server as it was configured long ago."""
+        server = path.name.partition("-")[0]
+        for other in self._folder.glob(f"{server}*"):
+            with suppress(OSError):
+                if other != path and time.time() - other.stat().st_mtime > OUTDATED_AFTER_S:
+                    other.unlink()
+
+    def _set_aside(self, path: Path, server: str, error: Exception) -> str:
+        aside = path.with_suffix(".bad")
+        with suppress(OSError):
+            path.replace(aside)
+        reason = error.strerror if isinstance(error, OSError) else "is damaged"
+        return (
+            f"what was known of MCP server {server!r} cannot be used ({reason}), and is now "
+            f"{aside}; run `toolcrib refresh {server}`"
+        )
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _failure(path: Path) -> Path:
+    return path.with_suffix(".failure")
+
+
+def _written(known: KnownServer) -> bytes:
+    entry = json.dumps({"format": 1} | asdict(known), allow_nan=False).encode()
+    checksum = hashlib.sha256(entry).hexdigest().encode()
+    return b'{"checksum":"%s","entry":%s}\n' % (checksum, entry)
+
+
+def _parsed(content: bytes) -> KnownServer:
+    """Raises what the parser raises, `LookupError` or `TypeError` for what is none of ours."""
+    file = _FILE.fullmatch(content)
+    if not file or hashlib.sha256(file["entry"]).hexdigest().encode() != file["checksum"]:
+        raise ValueError("the checksum does not fit")
+    entry: Any = json.loads(file["entry"])
+    facts, listing = entry["facts"], entry["listing"]
+    rest = {key: entry[key] for key in ("server", "config_hash", "fetched", "start_s", "declared")}
+    tools = tuple(filter(_is_object, listing["tools"]))
+    offers = {
+        kind: tuple(filter(_is_object, every))
+        for kind, every in listing.get("offers", {}).items()  # files of before have none
+    }
+    return KnownServer(
+        **rest,
+        facts=ServerFacts(**facts),
+        listing=ServerListing(tools, listing["complete"], offers),
+    )
+
+
+def _is_object(value: object) -> TypeGuard[JsonObject]:
+    return isinstance(value, dict)
+
+
+# What is remembered of one server, here and on disk: its last good listing, its last failure.
+
+
+class ServerMemory:
+    """Written by whoever keeps the server, read from any thread: each attribute changes whole.
+
+    `problem` says what is wrong with what is known, and is empty if nothing is. `heard` are called,
+    in the thread that writes, with the kinds of offers that are others. What happens to the server
+    goes into its `log`.
+    """
+
+    def __init__(
+        self,
+        server: str,
+        config_hash: str,
+        cache: MCPToolsCache,
+        trust: ServerTrust,
+        log: ServerLog | None = None,
+    ) -> None:
+        self._server = server
+        self._hash = config_hash
+        self._cache = cache
+        self.trust = trust
+        self.log = log or ServerLog(server)
+        self._said = ""
+        self._judged: tuple[KnownServer | None, object, ServerJudgement] = (
+            None,
+            None,
+            ServerJudgement(),
+        )
+        self.known, self.problem = cache.read(server, config_hash)
+        self.failure = cache.read_failure(server, config_hash)
+        self.heard: list[Callable[[frozenset[str]], None]] = []
+
+    @property
+    def facts(self) -> ServerFacts | None:
+        """What the server said of itself; None if it was never reached as it is configured."""
+        return self.known.facts if self.known else None
+
+    @property
+    def judgement(self) -> ServerJudgement:
+        """What is known, held against what was decided by now: the same object while both stay."""
+        known, version = self.known, self.trust.version()
+        last, at, judgement = self._judged
+        if known is not None and (known is not last or version != at):
+            judgement = self.trust.judge(known)
+            self._judged = known, version, judgement
+        return judgement
+
+    @property
+    def serves_offers(self) -> bool:
+        """Whether what the server has beside tools may be shown and read."""
+        return self.known is not None and self.trust.admits(self.judgement)
+
+    def check(self, call: Call) -> None:
+        """See that a call fits what the server lists now. Raises `StartFailed`."""
+        judged = self.judgement.tools.get(call.name)
+        if judged is None:
+            gone = f"{call.name!r} is no longer among its tools; search again"
+            raise StartFailed("unknown_tool", gone, retryable=False)
+        if judged.status != "approved":
+            told = f"{call.name!r} is not as it was approved; `toolcrib review {self._server}`"
+            raise StartFailed("definition_changed", told, retryable=False)
+        if call.pin not in ("", judged.pin):
+            told = f"{call.name!r} has another definition than when it was shown; search again"
+            raise StartFailed("definition_changed", told, retryable=False)
+
+    def check_offers(self) -> None:
+        """See that what it has beside tools may be read. Raises `StartFailed`."""
+        if not self.serves_offers:
+            told = f"none of its tools is approved yet; `toolcrib review {self._server}`"
+            raise StartFailed("unreviewed", told, retryable=False)
+
+    def keep(self, greeting: ServerIntroduction, start_s: float) -> None:
+        """Remember what a server said as it started; a list that was cut replaces no whole one."""
+        listing = self._better(greeting.listing)
+        spoken = f"speaks {greeting.facts.version}, lists {len(listing.tools)} tools"
+        self.log.note(f"up after {start_s:.1f} s: {spoken}")
+        said = self._server, self._hash, greeting.facts, listing
+        self._write(KnownServer(*said, time.time(), start_s, greeting.declared))
+
+    def keep_listing(self, listing: ServerListing) -> bool:
+        """Remember another list of a server that is up; whether it is another than before."""
+        before, better = self.known, self._better(listing)
+        if before is None or before.listing == better:
+            return False
+        self.log.note(f"lists {len(better.tools)} tools now, {len(before.listing.tools)} before")
+        self._write(replace(before, listing=better, fetched=time.time()))
+        return True
+
+    def note(self, failure: StartFailure | None) -> None:
+        """Remember how a start went; None is well."""
+        before, self.failure = self.failure, failure
+        if failure:
+            said = f"{failure.message} ({failure.code})"
+            self.log.note(said, aloud=said != self._said)
+            self._said = said
+        if failure or before:
+            self._cache.write_failure(self._server, self._hash, failure)
+
+    def _better(self, listing: ServerListing) -> ServerListing:
+        """The listing, with what was known before in place of what could not be listed."""
+        self.problem = ""
+        before = self.known.listing if self.known else ServerListing()
+        offers = {**before.offers, **listing.offers}
+        if listing.complete or self.known is None or not before.complete:
+            return replace(listing, offers=offers)
+        self.problem = (
+            f"MCP server {self._server!r} lists tools without end; its last whole list stays"
+        )
+        return replace(before, offers=offers)
+
+    def _write(self, known: KnownServer) -> None:
+        before, self.known = self.known, known
+        _ = self.judgement  # made here, in a thread that may take its time
+        try:
+            self._cache.write(known)
+        except SourceError as error:
+            self.problem = str(error)
+        kinds = _changed(before.listing if before else ServerListing(), known.listing)
+        for heard in tuple(self.heard) if kinds else ():
+            heard(kinds)
+
+
+def _changed(before: ServerListing, now: ServerListing) -> frozenset[str]:
+    """The kinds of offers that are others now."""
+    every = {*before.offers, *now.offers}
+    return frozenset(kind for kind in every if before.offers.get(kind) != now.offers.get(kind))

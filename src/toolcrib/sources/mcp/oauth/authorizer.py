@@ -1,0 +1,279 @@
+"""Puts our OAuth token on every request and refreshes it, by the SDK's OAuth provider.
+
+Two habits of the provider are avoided here. It holds its lock until a reply begins, so that a slow
+call would stall all others: here the lock is left as soon as the request has its token. And after a
+restart it knows neither when a token ends nor where it came from: here both are restored. Only
+public names of the SDK are used.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from typing import Final, TypeVar
+
+import httpx2
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
+from mcp.shared.auth import (
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+from pydantic import AnyUrl, BaseModel, ValidationError
+
+from toolcrib.model import JsonObject
+from toolcrib.sources.mcp.config.server import OAuth, ServerAddress
+from toolcrib.sources.mcp.oauth.login_file import Login, LoginFile
+from toolcrib.sources.mcp.sanitize import is_plaintext
+from toolcrib.text.redactor import Redactor
+
+UNAUTHORIZED: Final = 401
+FORBIDDEN: Final = 403
+LONG_OVER: Final = 1.0
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Authorizer(httpx2.Auth):
+    """Who we are on one connection. Never raises: what goes wrong leaves the server's refusal.
+
+    `refused` tells whether the last reply was that we are not let in, `error` why we could not do
+    anything about it. Unless it `asks`, it does no more than refresh: nobody is bothered, nothing
+    is registered anywhere. A client that `registers` itself is stored beside its tokens. `redactor`
+    knows every token that was sent.
+    """
+
+    def __init__(
+        self, provider: OAuthClientProvider, file: LoginFile, *, asks: bool, registers: bool
+    ) -> None:
+        self._provider = provider
+        self._file = file
+        self.redactor = Redactor()
+        self._url = provider.context.server_url
+        self._asks = asks
+        self._registers = registers
+        self._kept: OAuthToken | None = None
+        self.refused = False
+        self.error: Exception | None = None
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """As we are; if that is refused, with a fresh token; if that is too, from the beginning."""
+        refusal: list[httpx2.Response] = []
+        for prepare in (self._as_stored, self._renewed, self._from_the_beginning):
+            if not prepare():
+                continue
+            pending = refusal if prepare == self._from_the_beginning else []
+            flow = self._provider.async_auth_flow(request)
+            try:
+                outgoing = await anext(flow)
+                while outgoing is not request or pending:
+                    reply = pending.pop() if outgoing is request else (yield _guarded(outgoing))
+                    outgoing = await flow.asend(reply)
+                self._keep()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the server will refuse us
+                self.error = error
+            finally:
+                await flow.aclose()
+            self.redactor.learn(*self._tokens())
+            response = yield request
+            self.refused = _not_let_in(response)
+            if not self.refused or self.error:
+                return
+            refusal = [response]
+
+    def _as_stored(self) -> bool:
+        self.error = None
+        if not self._provider.context.is_token_valid():
+            self._recall()
+        return True
+
+    def _renewed(self) -> bool:
+        """Take a token that somebody else has got meanwhile, else see to it that ours is renewed.
+
+        False if neither can be.
+        """
+        context, tried = self._provider.context, self._kept
+        self._recall()
+        if context.current_tokens and context.current_tokens != tried:
+            return True
+        context.token_expiry_time = LONG_OVER
+        return context.can_refresh_token()
+
+    def _from_the_beginning(self) -> bool:
+        return self._asks
+
+    def _recall(self) -> None:
+        """Take up what is stored, if anything is; what cannot be read counts as none."""
+        login = self._file.read(self._url)
+        if login is None:
+            return
+        context = self._provider.context
+        try:
+            tokens = OAuthToken.model_validate(login.tokens)
+            client = _model_of(OAuthClientInformationFull, login.client)
+            authority = _model_of(OAuthMetadata, login.authority)
+            resource = _model_of(ProtectedResourceMetadata, login.resource)
+        except ValidationError:
+            return
+        context.current_tokens = self._kept = tokens
+        context.token_expiry_time = login.expires_at
+        context.client_info = client if self._registers else context.client_info
+        context.oauth_metadata = authority
+        context.protected_resource_metadata = resource
+
+    def _tokens(self) -> Iterator[str]:
+        """What of us nobody may hear: our tokens, and the secret of a client that we registered."""
+        tokens, client = self._provider.context.current_tokens, self._provider.context.client_info
+        if tokens:
+            yield from filter(None, (tokens.access_token, tokens.refresh_token))
+        if client and client.client_secret:
+            yield client.client_secret
+
+    def _keep(self) -> None:
+        """Store the tokens if they are new. Raises `SourceError`."""
+        context = self._provider.context
+        tokens, client = context.current_tokens, context.client_info
+        if tokens is None or client is None or tokens == self._kept:
+            return
+        login = Login(
+            url=self._url,
+            tokens=_json_of(tokens),
+            client=_json_of(client) if self._registers else {},
+            expires_at=context.token_expiry_time,
+            authority=_json_of(context.oauth_metadata),
+            resource=_json_of(context.protected_resource_metadata),
+        )
+        self._file.write(login, renews=self._kept is not None and not self._asks)
+        self._kept = tokens
+
+
+class PlaintextUrl(Exception):
+    """A secret would be sent so that others can read it."""
+
+
+def _guarded(request: httpx2.Request) -> httpx2.Request:
+    """A request of the flow itself, whose secrets nobody on the way gets to read."""
+    if is_plaintext(str(request.url)):
+        host = request.url.host
+        raise PlaintextUrl(f"{host} would be sent secrets in the clear; it has to use https")
+    return request
+
+
+def _not_let_in(response: httpx2.Response) -> bool:
+    """Whether it asks who we are, or for more rights than our token has."""
+    challenge = response.headers.get("www-authenticate", "")
+    lacking = response.status_code == FORBIDDEN and "insufficient_scope" in challenge
+    return response.status_code == UNAUTHORIZED or lacking
+
+
+def _model_of(model: type[Model], plain: JsonObject) -> Model | None:
+    return model.model_validate(plain) if plain else None
+
+
+def _json_of(model: BaseModel | None) -> JsonObject:
+    return model.model_dump(mode="json", exclude_none=True) if model else {}
+
+
+# The SDK's OAuth providers, each for one way of being let in to a server.
+
+NO_REDIRECT = "http://127.0.0.1/callback"  # where nobody is sent: a refresh needs no redirect
+
+
+class LoginStorage:
+    """What the provider asks for when it starts; keeping what is new is the authorizer's work.
+
+    A client that was registered for another way back is not used again.
+    """
+
+    def __init__(self, file: LoginFile, url: str, oauth: OAuth, redirect: str = "") -> None:
+        self._file = file
+        self._url = url
+        self._oauth = oauth
+        self._redirect = redirect
+
+    async def get_tokens(self) -> OAuthToken | None:
+        login = self._file.read(self._url)
+        try:
+            return OAuthToken.model_validate(login.tokens) if login else None
+        except ValidationError:
+            return None
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        """Do nothing: see above."""
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        if self._oauth.client_id:
+            return configured_client(self._oauth, self._redirect or NO_REDIRECT)
+        login = self._file.read(self._url)
+        if login is None or not login.client:
+            return None
+        try:
+            client = OAuthClientInformationFull.model_validate(login.client)
+        except ValidationError:
+            return None
+        ways_back = [str(each) for each in client.redirect_uris or ()]
+        return client if not self._redirect or self._redirect in ways_back else None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        """Do nothing: see above."""
+
+
+def silent_authorizer(file: LoginFile, address: ServerAddress) -> Authorizer:
+    """For normal use: what is stored and its refresh, or the credentials of a program."""
+    url, oauth = address.url, address.oauth or OAuth()
+    if oauth.grant == "client_credentials":
+        return Authorizer(_program(file, url, oauth), file, asks=True, registers=False)
+    metadata = client_metadata(oauth, NO_REDIRECT)
+    provider = OAuthClientProvider(url, metadata, LoginStorage(file, url, oauth))
+    return Authorizer(provider, file, asks=False, registers=not oauth.client_id)
+
+
+def login_authorizer(
+    file: LoginFile,
+    address: ServerAddress,
+    redirect: str,
+    *,
+    show: Callable[[str], Awaitable[None]],
+    wait: Callable[[], Awaitable[AuthorizationCodeResult]],
+) -> Authorizer:
+    """For a login: `show` sends a person to the address, `wait` returns what comes back."""
+    url, oauth = address.url, address.oauth or OAuth()
+    metadata, stored = client_metadata(oauth, redirect), LoginStorage(file, url, oauth, redirect)
+    provider = OAuthClientProvider(url, metadata, stored, show, wait)
+    return Authorizer(provider, file, asks=True, registers=not oauth.client_id)
+
+
+def client_metadata(oauth: OAuth, redirect: str) -> OAuthClientMetadata:
+    """How we introduce ourselves: a program on somebody's machine, without a secret of its own."""
+    return OAuthClientMetadata(
+        client_name="Toolcrib",
+        redirect_uris=[AnyUrl(redirect)],
+        token_endpoint_auth_method="none",  # noqa: S106 - the name of a method, no secret
+        scope=oauth.scope or None,
+    )
+
+
+def configured_client(oauth: OAuth, redirect: str) -> OAuthClientInformationFull:
+    """The client that the operator has registered by other means."""
+    method = "client_secret_post" if oauth.client_secret else "none"
+    return OAuthClientInformationFull(
+        client_id=oauth.client_id,
+        client_secret=oauth.client_secret or None,
+        redirect_uris=[AnyUrl(redirect)],
+        token_endpoint_auth_method=method,
+        scope=oauth.scope or None,
+        issuer=oauth.issuer or None,
+    )
+
+
+def _program(file: LoginFile, url: str, oauth: OAuth) -> ClientCredentialsOAuthProvider:
+    return ClientCredentialsOAuthProvider(
+        url,
+        LoginStorage(file, url, oauth),
+        client_id=oauth.client_id,
+        client_secret=oauth.client_secret,
+        scope=oauth.scope or None,
+        issuer=oauth.issuer,
+    )

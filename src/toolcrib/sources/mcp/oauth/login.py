@@ -1,0 +1,109 @@
+"""`toolcrib login`: a person agrees in a browser, and we keep the tokens.
+
+Only an operator's command comes here; nothing that a model can reach does.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+from mcp.client.auth import AuthorizationCodeResult
+
+from toolcrib.errors import SourceError
+from toolcrib.sources.mcp.config.environment import expanded_address
+from toolcrib.sources.mcp.config.secret_values import address_secrets
+from toolcrib.sources.mcp.config.server import ServerAddress
+from toolcrib.sources.mcp.http_client import bounded_http_client
+from toolcrib.sources.mcp.oauth.authorizer import Authorizer, PlaintextUrl, login_authorizer
+from toolcrib.sources.mcp.oauth.callback import LoginDenied, OAuthCallback
+from toolcrib.sources.mcp.oauth.login_file import LoginFile
+from toolcrib.sources.mcp.sanitize import is_plaintext, printable
+from toolcrib.text.redactor import Redactor
+
+LONGEST_REASON = 300
+_KNOCK = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+_HEADERS = {
+    "accept": "application/json, text/event-stream",
+    "mcp-protocol-version": "2025-11-25",  # from 2025-06-18 on, tokens are bound to one server
+}
+
+
+async def log_in(
+    server: str,
+    configured: ServerAddress,
+    file: LoginFile,
+    show: Callable[[str], None],
+    patience_s: float,
+) -> None:
+    """Get tokens for the server and keep them; at once if it lets us in as we are.
+
+    `show` is given the address that a person has to open. Raises `SourceError` and `ConfigError`.
+    No error has another as its cause: those may repeat what we sent.
+    """
+    address = expanded_address(configured)
+    if is_plaintext(address.url):
+        raise SourceError(f"{server!r} is not reached by https: a token would be sent in the clear")
+    port = address.oauth.redirect_port if address.oauth else 0
+    way = await OAuthCallback.open(port or _last_port(file, address.url))
+    authorizer = _authorizer(address, file, way, show)
+    authorizer.redactor.learn(*address_secrets(configured, os.environ))
+    try:
+        async with (
+            asyncio.timeout(patience_s),
+            bounded_http_client(address.headers, authorizer) as client,
+        ):
+            await client.post(address.url, json=_KNOCK, headers=_HEADERS)
+    except TimeoutError as error:
+        raise SourceError(f"nobody has logged in to {server!r} in time; try again") from error
+    except Exception as error:  # noqa: BLE001 - no cause is named: see above
+        said = _said(error, authorizer.redactor)
+        raise SourceError(f"{server!r} cannot be reached: {said}") from None
+    finally:
+        await way.close()
+    if authorizer.error:
+        raise SourceError(_failed(server, authorizer.error, authorizer.redactor))
+    if authorizer.refused:
+        raise SourceError(f"{server!r} refuses access, although the login went well")
+
+
+def _authorizer(
+    address: ServerAddress, file: LoginFile, way: OAuthCallback, show: Callable[[str], None]
+) -> Authorizer:
+    async def send(page: str) -> None:
+        if is_plaintext(page):
+            host = urlsplit(page).hostname
+            raise PlaintextUrl(f"the login page at {host} has to use https")
+        way.expect(parse_qs(urlsplit(page).query).get("state", [""])[0])
+        show(page)
+
+    async def wait() -> AuthorizationCodeResult:
+        given = await way.answer()
+        return AuthorizationCodeResult(
+            code=given.get("code", ""), state=given.get("state"), iss=given.get("iss")
+        )
+
+    return login_authorizer(file, address, way.url, show=send, wait=wait)
+
+
+def _last_port(file: LoginFile, url: str) -> int:
+    """The port of the last login, for which the client is registered; 0 if there was none."""
+    login = file.read(url)
+    ways = login.client.get("redirect_uris") if login else None
+    first = ways[0] if isinstance(ways, list) and ways else ""
+    try:
+        return urlsplit(str(first)).port or 0
+    except ValueError:
+        return 0
+
+
+def _failed(server: str, error: Exception, redactor: Redactor) -> str:
+    if isinstance(error, SourceError):
+        return str(error)
+    if isinstance(error, LoginDenied):
+        return f"the login to {server!r} was denied: {_said(error, redactor)}; ask somebody who may"
+    return f"the login to {server!r} failed: {_said(error, redactor)}"
+
+
+def _said(error: Exception, redactor: Redactor) -> str:
+    return printable(redactor.text(str(error)) or type(error).__name__, LONGEST_REASON)

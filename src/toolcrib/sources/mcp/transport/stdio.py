@@ -1,0 +1,179 @@
+"""The stdio transport: a server's process, its pipes, and its end within bounds.
+
+The SDK's own reads lines of any length, in quadratic time, and leaves grandchildren behind. Here a
+line has a limit, both ends of stderr are kept, stopping has a bound, and lines that are no messages
+are skipped.
+"""
+
+import asyncio
+import subprocess
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+
+from toolcrib.sources.head_tail import HeadTail, hear_nothing
+from toolcrib.sources.launched import Launched
+from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.jsonrpc import message_of
+from toolcrib.sources.mcp.lines import CHUNK, bounded_lines
+from toolcrib.sources.mcp.pipes import Input
+
+# One server process: its three pipes, and its end within bounds.
+
+EXIT_S = 1.5  # to exit by itself once its input has ended
+STDERR_HEAD = 16 * 1024
+STDERR_TAIL = 64 * 1024
+READ_AHEAD = 1024 * 1024
+
+
+class ServerProcess:
+    """A running process. `stdout` is read, `stdin` written; of its stderr both ends are kept."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str | None,
+        heard: Callable[[bytes], None] = hear_nothing,
+        finish_s: float = 0.0,
+    ) -> None:
+        """Start it; `heard` gets its stderr, see `HeadTail`; for `finish_s` see `Launched`.
+
+        Raises `OSError`, also where there is no such command.
+        """
+        pipe = subprocess.PIPE
+        self._launched = Launched(command, env, cwd, stdin=pipe, stderr=pipe, finish_s=finish_s)
+        self._popen = self._launched.popen
+        self._stderr = HeadTail(STDERR_HEAD, STDERR_TAIL, heard)
+        self._input: Input | None = None
+        self._transports: list[asyncio.BaseTransport] = []
+
+    async def open(self) -> tuple[asyncio.StreamReader, Input]:
+        """Its output and its input; its errors are read from now on."""
+        loop = asyncio.get_running_loop()
+        popen, reader = self._popen, asyncio.StreamReader(limit=READ_AHEAD)
+        for protocol, pipe in (
+            (asyncio.StreamReaderProtocol(reader), popen.stdout),
+            (self._stderr, popen.stderr),
+        ):
+            transport, _ = await loop.connect_read_pipe(lambda it=protocol: it, pipe)
+            self._transports.append(transport)
+        transport, written = await loop.connect_write_pipe(Input, popen.stdin)
+        self._transports.append(transport)
+        self._input = written
+        return reader, written
+
+    @property
+    def pid(self) -> int:
+        """The launcher's process id, which is also that of the session of all below it."""
+        return self._popen.pid
+
+    @property
+    def stderr(self) -> str:
+        """What it wrote there: the beginning and the end."""
+        return self._stderr.text()
+
+    @property
+    def status(self) -> int | None:
+        """Its exit status; None while it runs."""
+        return self._launched.status
+
+    def settle(self) -> None:
+        """What it had to install is there."""
+        self._launched.settle()
+
+    async def stop(self) -> None:
+        """End it and all that it started, within bounds. Leaves no zombie.
+
+        One that still installs something is left to finish that.
+        """
+        self._end_input()
+        await self._launched.end(patience_s=EXIT_S)
+        self._close_pipes()
+
+    def _end_input(self) -> None:
+        if self._input:
+            self._input.close()
+        elif self._popen.stdin:
+            self._popen.stdin.close()
+
+    def _close_pipes(self) -> None:
+        for transport in self._transports:
+            transport.close()
+        for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
+            if pipe and not self._transports:
+                pipe.close()
+        if self._input:
+            self._input.abort()
+
+
+WAITING = 64  # messages to a server that does not read
+_GONE = (sdk.BrokenResourceError, sdk.ClosedResourceError)
+
+
+class StdioTransport:
+    """One process and its streams. `process` is there once it was started."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str | None,
+        heard: Callable[[bytes], None] = hear_nothing,
+        finish_s: float = 0.0,
+    ) -> None:
+        """`heard` gets what the process writes to its stderr; see `Launched`."""
+        self._start = command, env, cwd, heard, finish_s
+        self.process: ServerProcess | None = None
+
+    @asynccontextmanager
+    async def streams(self) -> AsyncGenerator[sdk.TransportStreams]:
+        """Start it; on leaving, end it with all that it started. Raises `OSError`."""
+        process = self.process = ServerProcess(*self._start)
+        incoming, read = sdk.create_memory_object_stream[sdk.Item](0)
+        write, outgoing = sdk.create_memory_object_stream[sdk.SessionMessage](WAITING)
+        try:
+            reader, written = await process.open()
+            async with sdk.create_task_group() as group:
+                group.start_soon(_receive, reader, incoming)
+                group.start_soon(_send, outgoing, written, incoming)
+                try:
+                    yield read, write
+                finally:
+                    read.close()
+                    with sdk.CancelScope(shield=True):
+                        await process.stop()
+                    group.cancel_scope.cancel()
+        finally:
+            for stream in (incoming, read, write, outgoing):
+                stream.close()
+            if process.status is None:
+                with sdk.CancelScope(shield=True):
+                    await process.stop()
+
+
+async def _receive(
+    reader: asyncio.StreamReader, incoming: sdk.MemoryObjectSendStream[sdk.Item]
+) -> None:
+    """Hand on every message; then read to the end, so that the process can write to its own."""
+    with suppress(*_GONE, OSError):
+        async for line in bounded_lines(reader):
+            message = message_of(line)
+            if message:
+                await incoming.send(message)
+    incoming.close()
+    with suppress(OSError):
+        while await reader.read(CHUNK):
+            pass
+
+
+async def _send(
+    outgoing: sdk.MemoryObjectReceiveStream[sdk.SessionMessage],
+    written: Input,
+    incoming: sdk.MemoryObjectSendStream[sdk.Item],
+) -> None:
+    with suppress(*_GONE, OSError):
+        async for item in outgoing:
+            text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+            await written.send(text.encode() + b"\n")
+        return
+    incoming.close()  # the process reads no more: whoever waits for an answer waits in vain

@@ -1,0 +1,80 @@
+"""The last look before a call. The rest of a server's life is in test_source."""
+
+import pytest
+
+from tests.plan import amount
+from tests.sources.mcp.faking import fake
+from toolcrib.model import Call
+from toolcrib.sources.mcp.identity import ServerIdentity
+from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, ServerMemory
+from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
+from toolcrib.sources.mcp.lifecycle.supervisor import ServerSupervisor
+from toolcrib.sources.mcp.listing import ServerFacts, ServerIntroduction, ServerListing
+from toolcrib.sources.mcp.outcome import StartFailed
+from toolcrib.sources.mcp.trust import ServerTrust
+from toolcrib.store import Decisions
+
+
+def listing(description: str) -> ServerListing:
+    return ServerListing(({"name": "echo", "description": description},))
+
+
+@pytest.fixture
+def keeper_of(tmp_path):
+    decisions = Decisions(tmp_path / "decisions.db", bytes(32))
+    room = ServerLoop()
+
+    def make(**config):
+        server = fake(**config)
+        memory = ServerMemory(
+            "fake",
+            "h",
+            MCPToolsCache(tmp_path / "mcp"),
+            ServerTrust(server, decisions, ServerIdentity("h")),
+        )
+        memory.keep(ServerIntroduction(ServerFacts("2025-11-25"), listing("first")), 0.1)
+        return ServerSupervisor(server, memory, room)
+
+    yield make
+    room.close()
+    decisions.close()
+
+
+def refused(keeper: ServerSupervisor, pin: str) -> str:
+    try:
+        keeper.memory.check(Call("echo", pin=pin))
+    except StartFailed as error:
+        return error.code
+    return ""
+
+
+def pin_of(keeper: ServerSupervisor) -> str:
+    return keeper.memory.judgement.tools["echo"].pin
+
+
+@pytest.mark.plan(38)
+@pytest.mark.parametrize("trust", ["pinned", "open"])
+def test_whatever_was_swapped_since_it_was_shown_is_not_called(keeper_of, trust):
+    keeper = keeper_of(trust=trust)
+    for turn in range(amount(38, "swaps")):
+        shown = pin_of(keeper)
+        assert refused(keeper, shown) == (
+            "definition_changed" if turn and trust == "pinned" else ""
+        )
+        assert keeper.memory.keep_listing(listing(f"swap {turn}"))
+        assert refused(keeper, shown) == "definition_changed"
+    assert refused(keeper, "") == ("definition_changed" if trust == "pinned" else "")
+
+
+def test_what_goes_back_to_what_was_approved_may_be_called(keeper_of):
+    keeper = keeper_of()
+    shown = pin_of(keeper)
+    keeper.memory.keep_listing(listing("other"))
+    keeper.memory.keep_listing(listing("first"))
+    assert refused(keeper, shown) == ""
+
+
+def test_what_is_gone_is_told_so(keeper_of):
+    keeper = keeper_of()
+    keeper.memory.keep_listing(ServerListing(()))
+    assert refused(keeper, "") == "unknown_tool"
