@@ -8,11 +8,13 @@ import sys
 from collections.abc import Mapping
 from inspect import cleandoc
 from pathlib import Path
+from typing import cast
 
 from typer.main import get_group
 
-from toolcrib.cli.app import GROUPS, Run, app
-from toolcrib.cli.help import words
+from toolcrib.cli.app import GROUPS, Command, app
+from toolcrib.cli.groups import CommandGroup, Run
+from toolcrib.cli.help import HasParameters, HelpGroup, words
 from toolcrib.settings import ProfileSettings, documented
 from toolcrib.settings.schema import Documented
 
@@ -39,16 +41,28 @@ def _section(name: str, settings: list[Documented]) -> str:
     return "\n".join([title, "", "| key | default | meaning |", "|---|---|---|", *rows, ""])
 
 
-def _group(title: str, commands: Mapping[str, Run]) -> str:
+def _group(title: str, commands: Mapping[str, Command]) -> str:
     return "\n".join([f"## {title}", "", *map(_command, commands, commands.values())])
 
 
-def _command(name: str, run: Run) -> str:
-    parameters = list(words(get_group(app).commands[name]))
+def _command(name: str, command: Command) -> str:
+    shown = get_group(app).commands[name]
+    if not isinstance(command, CommandGroup):
+        return _leaf("###", name, shown, command)
+    text = [f"### {name}", "", cleandoc(command.help), ""]
+    each = [
+        _leaf("####", f"{name} {action}", cast("HelpGroup", shown).commands[action], run)
+        for action, run in command.commands.items()
+    ]
+    return "\n".join([*text, *each])
+
+
+def _leaf(level: str, name: str, shown: HasParameters, run: Run) -> str:
+    parameters = list(words(shown))
     usage = " ".join(["    toolcrib", name, *(each.usage for each in parameters)])
     rows = [f"| `{each.spelling}` | {each.help} |" for each in parameters]
     text = cleandoc(run.__doc__ or "")
-    return "\n".join([f"### {name}", "", usage, "", text, "", "| | |", "|---|---|", *rows, ""])
+    return "\n".join([f"{level} {name}", "", usage, "", text, "", "| | |", "|---|---|", *rows, ""])
 
 
 SETTINGS_INTRODUCTION = """\
@@ -99,8 +113,8 @@ with what to do about it. Names are never cut: copy them as they are. Where ther
 columns of less use are left out; a pipe and `--json` have them all.
 
 `toolcrib --install-completion` teaches your shell (bash, zsh, fish, PowerShell) to complete
-commands, options and the names of tools, servers, clients, profiles and keys. Names are read from
-what is stored: Tab starts no server.
+commands, options and the names of tools, servers, clients, profiles, keys and apps. Names are read
+from what is stored: Tab starts no server.
 """
 
 PAGES = {"settings.md": settings_page, "cli.md": cli_page}

@@ -25,7 +25,7 @@ EXCEPTIONS = {
     "conformance/tools.py::logs": _FAKE,
     "conformance/tools.py::progresses": _FAKE,
     "embed/loopback.py::drip": _FAKE,
-    "gateway/standing_in.py::StandIn": _FAKE,
+    "gateway/echo_servers.py::EchoServer": _FAKE,
     "sources/mcp/fake_npx.py::install": _FAKE,
     "sources/mcp/fake_server.py::asks_late": _FAKE,
     "sources/mcp/fake_server.py::progress": _FAKE,

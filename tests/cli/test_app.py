@@ -7,8 +7,17 @@ import pytest
 from tests.cli.conftest import Run
 from toolcrib.cli import main
 from toolcrib.cli.app import COMMANDS
+from toolcrib.cli.groups import CommandGroup
 
-NAMES = list(COMMANDS)
+LEAVES = [
+    words
+    for name, command in COMMANDS.items()
+    for words in (
+        [(name, action) for action in command.commands]
+        if isinstance(command, CommandGroup)
+        else [(name,)]
+    )
+]
 
 
 def run_main(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> int | str | None:
@@ -19,9 +28,9 @@ def run_main(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> int | str | No
 
 
 # What `connect` prints is the client's.
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "connect"])
-def test_every_command_takes_json_and_helps(run: Run, name: str):
-    ran = run(name, "--help")
+@pytest.mark.parametrize("words", [words for words in LEAVES if words != ("connect",)])
+def test_every_command_takes_json_and_helps(run: Run, words: tuple[str, ...]):
+    ran = run(*words, "--help")
     assert ran.code == 0
     assert "--json" in ran.out
 
@@ -33,7 +42,7 @@ def test_connect_teaches_too(run: Run):
 
 
 def test_without_a_command_there_is_help(run: Run):
-    assert all(name in run().out for name in NAMES)
+    assert all(name in run().out for name in COMMANDS)
 
 
 def test_the_version_is_told(run: Run, monkeypatch: pytest.MonkeyPatch):

@@ -4,8 +4,15 @@ import pytest
 
 from tests.cli.conftest import Run
 from toolcrib.cli.app import COMMANDS, GROUPS
+from toolcrib.cli.groups import CommandGroup
 
 NAMES = list(COMMANDS)
+ACTIONS = [
+    f"{name} {action}"
+    for name, command in COMMANDS.items()
+    if isinstance(command, CommandGroup)
+    for action in command.commands
+]
 
 
 def test_the_commands_stand_in_their_groups(run: Run):
@@ -25,12 +32,12 @@ def test_no_command_is_there_twice():
     assert len(set(NAMES)) == len(NAMES)
 
 
-@pytest.mark.parametrize("name", ["", *NAMES])
+@pytest.mark.parametrize("name", ["", *NAMES, *ACTIONS])
 def test_help_is_no_wider_than_the_terminal_and_has_no_word_of_python(
     run: Run, name: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("COLUMNS", "80")
-    ran = run(*filter(None, (name, "--help")))
+    ran = run(*name.split(), "--help")
     assert ran.code == 0
     prose = [line for line in ran.out.splitlines() if not line.startswith(("    ", "Usage"))]
     assert all(len(line) <= 80 for line in prose)

@@ -17,16 +17,16 @@ def config(tmp_path: Path) -> str:
 
 
 def test_a_key_is_made_listed_and_taken_back(run: Run, config: str):
-    assert run("keys").out == "There are no keys.\n"
+    assert run("keys", "list").out == "There are no keys.\n"
     made = run("--config", config, "keys", "add", "laptop", "--profile", "small")
     assert made.code == 0
     assert made.out.startswith("tc_")
     assert "not shown again" in made.err
-    listed = run("keys")
+    listed = run("keys", "list")
     assert "laptop" in listed.out
     assert "small" in listed.out
     assert made.out.strip() not in listed.out
-    assert run("keys", "--json").json[0]["profiles"] == ["small"]
+    assert run("keys", "list", "--json").json[0]["profiles"] == ["small"]
     assert "no keys" in run("keys", "remove", "laptop").out
 
 
@@ -35,19 +35,24 @@ def test_as_json_it_is_the_key(run: Run, config: str):
     made = run("--config", config, "keys", "add", "laptop", *profiles, "--json").json
     assert made["profiles"] == ["small", "large"]
     assert made["key"].startswith("tc_")
-    assert "hashed" not in json.dumps(run("keys", "--json").json)
+    assert "hashed" not in json.dumps(run("keys", "list", "--json").json)
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("add",), "keys add NAME"),
-        (("remove",), "keys remove NAME"),
         (("remove", "x"), "nearest: none"),
         (("add", "x", "--profile", "smal"), "nearest: small"),
     ],
 )
-def test_what_is_missing_or_wrong_is_told(run: Run, config: str, words: tuple[str, ...], told: str):
+def test_what_is_wrong_is_told(run: Run, config: str, words: tuple[str, ...], told: str):
     ran = run("--config", config, "keys", *words)
     assert isinstance(ran.error, ConfigError)
     assert told in str(ran.error)
+
+
+@pytest.mark.parametrize(("action", "missing"), [("add", "NAME"), ("remove", "KEY")])
+def test_what_is_missing_is_told(run: Run, action: str, missing: str):
+    ran = run("keys", action)
+    assert ran.code == 2
+    assert f"Usage: toolcrib keys {action} [OPTIONS] {missing}" in ran.err

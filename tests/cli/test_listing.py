@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Ran, Run
-from tests.gateway.kitchen import Kitchen, entry, pid_of
+from tests.gateway.live_daemon import LiveDaemon, entry, pid_of
 from tests.sources.mcp.faking import FAKE, nothing_left
 from tests.waiting import until_async
 from toolcrib.cli.listing import list_servers, waiting_line
@@ -26,22 +26,22 @@ CLAUDE = Path(".config/Claude/claude_desktop_config.json")
 
 
 @pytest.fixture
-def kitchen(tmp_path: Path) -> Kitchen:
-    return Kitchen(tmp_path)
+def live(tmp_path: Path) -> LiveDaemon:
+    return LiveDaemon(tmp_path)
 
 
 @pytest.fixture
 def beside(
-    kitchen: Kitchen, run: Run, monkeypatch: pytest.MonkeyPatch
+    live: LiveDaemon, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Scenario], None]:
     """Runs a scenario beside a gateway of these files, with the command line at hand."""
-    monkeypatch.setenv(FOLDER, str(kitchen.folder / "run"))
+    monkeypatch.setenv(FOLDER, str(live.folder / "run"))
 
     async def command(*words: str) -> Ran:
         return await asyncio.to_thread(run, *words)
 
     async def served(scenario: Scenario) -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             await scenario(daemon, command)
 
     def begin(scenario: Scenario) -> None:
@@ -71,9 +71,9 @@ def test_a_gateway_has_what_is_added_at_once_and_loses_what_is_removed(
 
 
 def test_refresh_is_the_gateways_and_tells_of_each(
-    kitchen: Kitchen, beside: Callable[[Scenario], None]
+    live: LiveDaemon, beside: Callable[[Scenario], None]
 ):
-    kitchen.write(
+    live.write(
         {
             "a": entry(),
             "bad": {"command": "no-such-command"},
@@ -83,7 +83,7 @@ def test_refresh_is_the_gateways_and_tells_of_each(
 
     async def scenario(daemon: Daemon, command: Command) -> None:
         await until_async(lambda: "mcp_a_echo" in daemon.house.crib.entries())
-        kitchen.servers.write_text(kitchen.servers.read_text())
+        live.servers.write_text(live.servers.read_text())
         ran = await command("refresh")
         assert ran.code == 1
         assert "a: 12 tools" in ran.out
@@ -98,8 +98,8 @@ def test_refresh_is_the_gateways_and_tells_of_each(
     beside(scenario)
 
 
-def test_servers_asks_the_gateway(kitchen: Kitchen, beside: Callable[[Scenario], None], run: Run):
-    kitchen.write({"a": entry(), "bad": {"command": "no-such-command"}})
+def test_servers_asks_the_gateway(live: LiveDaemon, beside: Callable[[Scenario], None], run: Run):
+    live.write({"a": entry(), "bad": {"command": "no-such-command"}})
 
     async def scenario(daemon: Daemon, command: Command) -> None:
         await until_async(lambda: "mcp_a_echo" in daemon.house.crib.entries())
@@ -174,9 +174,9 @@ def test_no_copy_keeps_the_secrets_of_a_server_that_was_removed(home: Path, run:
 
 @pytest.mark.parametrize("runs", [True, False])
 def test_meanwhile_one_hears_what_the_others_are_at(
-    kitchen: Kitchen, beside: Callable[[Scenario], None], *, runs: bool
+    live: LiveDaemon, beside: Callable[[Scenario], None], *, runs: bool
 ):
-    kitchen.write({"a": entry(), "slow": entry("hang-initialize", start_timeout_s=3)})
+    live.write({"a": entry(), "slow": entry("hang-initialize", start_timeout_s=3)})
     heard: list[tuple[str, str]] = []
 
     def listing() -> list[RefreshResult]:

@@ -103,19 +103,19 @@ def test_signs_of_a_pattern_in_a_name_mean_themselves(run: Run):
 
 
 def test_rules_shows_all_in_their_order_and_what_holds_without(fake: Run):
-    assert "There are no rules" in fake("rules").out
+    assert "There are no rules" in fake("rules", "list").out
     config_folder().joinpath("config.toml").write_text(
         '[approval]\nservers = "destructive"\nrules = [{ verdict = "ask", pattern = "fake/*" }]\n'
         '[gateway.profiles.agents]\napproval = "ask"\n'
     )
     fake("deny", "fake/echo")
-    shown = fake("rules")
+    shown = fake("rules", "list")
     lines = shown.out.splitlines()
     assert lines[1].split()[:6] == ["1", "deny", "fake/echo", "any", "any", "rules.json"]
     assert lines[2].split()[:6] == ["2", "ask", "fake/*", "any", "any", "config.toml"]
     assert "marked as destructive" in shown.out
     assert "profile agents: reads pass" in shown.out
-    told = fake("rules", "--json").json
+    told = fake("rules", "list", "--json").json
     first, second = told["rules"]
     assert first["fits"] == first["decides"] == ["mcp_fake_echo"]
     assert set(second["fits"]) - set(second["decides"]) == {"mcp_fake_echo"}

@@ -13,7 +13,7 @@ from tests.sources.mcp.faking import FAKE
 from tests.takeover.configs import SECRETS, put
 from tests.terminal import at_terminal
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.text.tokens import token_counter
+from toolcrib.text import token_counter
 
 DESKTOP, CURSOR, CODEX = (
     ".config/Claude/claude_desktop_config.json",
@@ -100,7 +100,7 @@ def test_each_step_names_its_command_and_the_end_what_to_restart_and_try(
     run: Run, two: tuple[Path, Path]
 ):
     shown = run("setup", "--yes").out
-    for command in ("import", "refresh", "rules", "tokens", "doctor"):
+    for command in ("import", "refresh", "rules list", "tokens", "doctor"):
         assert f"(toolcrib {command})" in shown
     assert "Claude Desktop: quit the application" in shown
     assert "Cursor: restart Cursor" in shown
@@ -232,7 +232,7 @@ def test_the_stricter_choice_is_written_down_as_rules(run: Run, home: Path):
     assert shown.code == 0
     entry = json.loads(own_servers_file().read_text())["mcpServers"]["good"]
     assert entry["believe_annotations"] is False
-    rules = run("rules", "--json").json["rules"]
+    rules = run("rules", "list", "--json").json["rules"]
     assert [(each["verdict"], each["pattern"]) for each in rules][-1] == ("ask", "good/*")
 
 
@@ -240,13 +240,13 @@ def test_a_script_says_it_by_an_option(run: Run, home: Path):
     write(home, DESKTOP, {"good": WORKS})
     told = run("setup", "--yes", "--approval", "destructive", "--json").json
     assert told["approval"] == {"good": "destructive"}
-    assert run("rules", "--json").json["rules"][0]["kind"] == "dangerous"
+    assert run("rules", "list", "--json").json["rules"][0]["kind"] == "dangerous"
 
 
 def test_by_default_all_is_called_as_before(run: Run, home: Path):
     write(home, DESKTOP, {"good": WORKS})
     assert run("setup", "--yes", "--json").json["approval"] == {"good": "allow"}
-    assert run("rules", "--json").json["rules"] == []
+    assert run("rules", "list", "--json").json["rules"] == []
     assert run("call", "mcp_good_echo", '{"text": "hello"}').code == 0
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.gateway.fronts import connected, error_of, words
+from tests.gateway.clients import connected, error_of, words
 from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib

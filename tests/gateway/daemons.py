@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.gateway import standing_in
+from tests.gateway import echo_servers
 from tests.waiting import HANG_S
 from toolcrib.connect import ConnectOptions, DaemonFiles, DaemonInfo, locate_daemon
 from toolcrib.crib import Crib
@@ -58,7 +58,7 @@ async def serving(
     settings: Settings | None = None,
     *,
     crib: Callable[[], Crib] | None = None,
-    windows: Callable[[Crib], server.PrincipalServers] = standing_in.Windows,
+    windows: Callable[[Crib], server.PrincipalServers] = echo_servers.EchoServers,
     opening: daemons.DaemonSetup | None = None,
     **options: Any,
 ) -> AsyncGenerator[tuple[Daemon, Reached]]:
@@ -81,7 +81,7 @@ async def serving(
 def opened(
     settings: Settings | None = None,
     crib: Callable[[], Crib] | None = None,
-    windows: Callable[[Crib], server.PrincipalServers] = standing_in.Windows,
+    windows: Callable[[Crib], server.PrincipalServers] = echo_servers.EchoServers,
 ) -> daemons.DaemonSetup:
     """How a daemon comes to what it serves: by settings, or by a crib that is made by hand."""
 

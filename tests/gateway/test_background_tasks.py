@@ -6,32 +6,32 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.kitchen import Kitchen, entry, listed, pid_of
+from tests.gateway.live_daemon import LiveDaemon, entry, listed, pid_of
 from tests.sources.mcp.faking import nothing_left
 from tests.waiting import let_pass_async, until_async
+from toolcrib.access import Scope
 from toolcrib.gateway import background_tasks
 from toolcrib.model import ToolInfo
-from toolcrib.search.filters import Scope
 
 HANGS = entry("hang-initialize", start_timeout_s=60)
 
 
 @pytest.fixture
-def kitchen(tmp_path: Path) -> Kitchen:
-    return Kitchen(tmp_path)
+def live(tmp_path: Path) -> LiveDaemon:
+    return LiveDaemon(tmp_path)
 
 
 def test_servers_that_nobody_has_listed_are_listed_at_the_start_and_when_they_come(
-    kitchen: Kitchen, caplog: pytest.LogCaptureFixture
+    live: LiveDaemon, caplog: pytest.LogCaptureFixture
 ):
-    kitchen.write({"a": entry(), "off": entry(disabled=True)})
+    live.write({"a": entry(), "off": entry(disabled=True)})
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             await until_async(lambda: "mcp_a_echo" in daemon.house.crib.entries())
-            kitchen.write({"a": entry(), "b": entry()})
+            live.write({"a": entry(), "b": entry()})
             await listed(daemon, "a", "b")
-            (b, *_) = [each for each in (await kitchen.ask("servers"))["servers"] if each["seen"]]
+            (b, *_) = [each for each in (await live.ask("servers"))["servers"] if each["seen"]]
             assert not b["listing"]
 
     with caplog.at_level(logging.INFO, "toolcrib"), nothing_left():
@@ -42,15 +42,15 @@ def test_servers_that_nobody_has_listed_are_listed_at_the_start_and_when_they_co
     assert "run `toolcrib refresh`" not in caplog.text
 
 
-def test_what_is_known_is_not_started_again(kitchen: Kitchen):
-    kitchen.write({"a": entry()})
+def test_what_is_known_is_not_started_again(live: LiveDaemon):
+    live.write({"a": entry()})
 
     async def first() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             await listed(daemon, "a")
 
     async def again() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             await let_pass_async()
             assert not daemon.house.crib.servers["a"]._keeper.up
 
@@ -59,15 +59,15 @@ def test_what_is_known_is_not_started_again(kitchen: Kitchen):
 
 
 def test_a_failure_is_kept_with_its_reason_and_tried_again_more_and_more_rarely(
-    kitchen: Kitchen, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    live: LiveDaemon, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     monkeypatch.setattr(background_tasks, "FIRST_PAUSE_S", 0.01)
     monkeypatch.setattr(background_tasks, "LONGEST_PAUSE_S", 0.02)
-    late = kitchen.folder / "late"
-    kitchen.write({"late": {"command": str(late)}, "poor": entry(env_from=["NOBODY_HAS_THIS"])})
+    late = live.folder / "late"
+    live.write({"late": {"command": str(late)}, "poor": entry(env_from=["NOBODY_HAS_THIS"])})
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             servers = daemon.house.crib.servers
             poor = await until_async(lambda: servers["poor"].status().failure)
             first = await until_async(lambda: servers["late"].status().failure)
@@ -76,7 +76,7 @@ def test_a_failure_is_kept_with_its_reason_and_tried_again_more_and_more_rarely(
             assert "NOBODY_HAS_THIS" in poor.message
             assert poor.code == "not_configured"
             await until_async(lambda: (servers["late"].status().failure or first).at > first.at)
-            said = {each["server"]: each for each in (await kitchen.ask("servers"))["servers"]}
+            said = {each["server"]: each for each in (await live.ask("servers"))["servers"]}
             assert said["late"]["remedy"].endswith("then run toolcrib refresh late")
             fake = entry()
             words = " ".join([fake["command"], *fake["args"]])
@@ -91,12 +91,12 @@ def test_a_failure_is_kept_with_its_reason_and_tried_again_more_and_more_rarely(
 
 
 def test_a_search_says_that_servers_are_still_being_listed_to_those_who_may_know(
-    kitchen: Kitchen,
+    live: LiveDaemon,
 ):
-    kitchen.write({"a": entry(), "slow": HANGS})
+    live.write({"a": entry(), "slow": HANGS})
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             crib = daemon.house.crib
             await until_async(lambda: "mcp_a_echo" in crib.entries())
             assert crib.servers["slow"].listing
@@ -104,7 +104,7 @@ def test_a_search_says_that_servers_are_still_being_listed_to_those_who_may_know
             assert "1 server is still being listed (slow)" in said
             others = Scope(sources=frozenset({"a"}))
             assert "listed" not in crib.search("echo a text", scope=others).note
-            kitchen.write({"a": entry()})
+            live.write({"a": entry()})
             await until_async(lambda: "slow" not in crib.servers)
             assert "listed" not in crib.search("echo a text").note
 
@@ -112,24 +112,24 @@ def test_a_search_says_that_servers_are_still_being_listed_to_those_who_may_know
         asyncio.run(scenario())
 
 
-def test_a_server_that_changes_while_it_is_listed_is_listed_as_it_is_then(kitchen: Kitchen):
-    kitchen.write({"a": HANGS})
+def test_a_server_that_changes_while_it_is_listed_is_listed_as_it_is_then(live: LiveDaemon):
+    live.write({"a": HANGS})
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             await until_async(lambda: daemon.house.crib.servers["a"].listing)
-            kitchen.write({"a": entry()})
+            live.write({"a": entry()})
             await listed(daemon, "a")
 
     with nothing_left():
         asyncio.run(scenario())
 
 
-def test_our_own_view_of_a_server_changes_without_ending_its_process(kitchen: Kitchen):
-    kitchen.write({"a": entry()})
+def test_our_own_view_of_a_server_changes_without_ending_its_process(live: LiveDaemon):
+    live.write({"a": entry()})
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             await listed(daemon, "a")
             crib, pid = daemon.house.crib, await pid_of(daemon, "a")
 
@@ -139,11 +139,11 @@ def test_our_own_view_of_a_server_changes_without_ending_its_process(kitchen: Ki
 
             assert kind() == "read"
             source = crib.servers["a"]
-            kitchen.write({"a": entry() | {"permission": {"sleep": "read", "echo": "network"}}})
+            live.write({"a": entry() | {"permission": {"sleep": "read", "echo": "network"}}})
             await until_async(lambda: kind() == "network")
             assert crib.servers["a"] is source
             assert source.status().state == "ready"
-            kitchen.write({"a": entry()})
+            live.write({"a": entry()})
             await until_async(lambda: kind() == "read")
             assert await pid_of(daemon, "a") == pid
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.kitchen import Kitchen, entry, listed
+from tests.gateway.live_daemon import LiveDaemon, entry, listed
 from tests.waiting import until_async
 from toolcrib.cli.opening import Opening
 from toolcrib.errors import ConfigError
@@ -16,8 +16,8 @@ from toolcrib.sources.last_good import LastGood
 
 
 @pytest.fixture
-def kitchen(tmp_path: Path) -> Kitchen:
-    return Kitchen(tmp_path)
+def live(tmp_path: Path) -> LiveDaemon:
+    return LiveDaemon(tmp_path)
 
 
 def tools(daemon: Daemon) -> int:
@@ -26,26 +26,26 @@ def tools(daemon: Daemon) -> int:
 
 @pytest.mark.parametrize("how", ["reload", "changed"])
 def test_a_missing_brace_keeps_what_was_there_and_is_reported(
-    kitchen: Kitchen, how: str, caplog: pytest.LogCaptureFixture
+    live: LiveDaemon, how: str, caplog: pytest.LogCaptureFixture
 ):
-    kitchen.write({"a": entry(), "b": entry()})
+    live.write({"a": entry(), "b": entry()})
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             await daemon.house.crib.refresh()
             before = tools(daemon)
             assert before > 20
-            kitchen.break_off()
-            lines = len(kitchen.servers.read_text().splitlines())
+            live.break_off()
+            lines = len(live.servers.read_text().splitlines())
             for _ in range(2):
                 with pytest.raises(ConfigError, match=rf"servers.json:{lines}: not JSON.*correct"):
-                    await kitchen.ask(how)
+                    await live.ask(how)
             assert tools(daemon) == before
-            (told,) = (await kitchen.ask("status"))["broken_files"]
+            (told,) = (await live.ask("status"))["broken_files"]
             assert "what it said before holds" in told
-            kitchen.write({"a": entry()})
-            await kitchen.ask(how)
-            assert (await kitchen.ask("status"))["broken_files"] == []
+            live.write({"a": entry()})
+            await live.ask(how)
+            assert (await live.ask("status"))["broken_files"] == []
             assert tools(daemon) == before / 2
 
     with caplog.at_level(logging.INFO):
@@ -55,20 +55,20 @@ def test_a_missing_brace_keeps_what_was_there_and_is_reported(
 
 
 def test_a_file_that_was_broken_meanwhile_is_as_before_at_the_next_start(
-    kitchen: Kitchen, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    live: LiveDaemon, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     other, never_good = tmp_path / "other.json", tmp_path / "never.json"
     never_good.write_text("{")
-    kitchen.write({"a": entry()})
-    kitchen.write({"b": entry()}, other)
-    kitchen.write_settings(f'mcp_config = ["{other}", "{never_good}"]')
+    live.write({"a": entry()})
+    live.write({"b": entry()}, other)
+    live.write_settings(f'mcp_config = ["{other}", "{never_good}"]')
 
     async def scenario() -> set[str]:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             return set(daemon.house.crib.servers)
 
     assert asyncio.run(scenario()) == {"a", "b"}
-    kitchen.break_off()
+    live.break_off()
     caplog.clear()
     assert asyncio.run(scenario()) == {"a", "b"}
     assert caplog.text.count("servers.json:") == 1
@@ -76,18 +76,18 @@ def test_a_file_that_was_broken_meanwhile_is_as_before_at_the_next_start(
 
 
 def test_settings_that_are_broken_are_as_before_at_the_next_start_and_while_it_runs(
-    kitchen: Kitchen,
+    live: LiveDaemon,
 ):
-    kitchen.write({"a": entry()})
-    kitchen.write_settings('tool_search = "off"')
+    live.write({"a": entry()})
+    live.write_settings('tool_search = "off"')
 
     async def scenario(*, broken: bool) -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             assert daemon.house.crib.settings.tool_search == "off"
             assert bool(daemon.broken) is broken
-            kitchen.settings.write_text("[gateway\n")
+            live.settings.write_text("[gateway\n")
             with pytest.raises(ConfigError, match=r"config.toml: not readable.*line 1.*correct it"):
-                await kitchen.ask("reload")
+                await live.ask("reload")
             assert daemon.house.crib.settings.tool_search == "off"
             assert set(daemon.house.crib.servers) == {"a"}
 
@@ -96,36 +96,36 @@ def test_settings_that_are_broken_are_as_before_at_the_next_start_and_while_it_r
 
 
 def test_a_setting_that_is_wrong_counts_as_broken_and_nothing_good_means_no_start(
-    kitchen: Kitchen,
+    live: LiveDaemon,
 ):
-    kitchen.settings.write_text("ture = 1")
+    live.settings.write_text("ture = 1")
     with pytest.raises(ConfigError, match="no setting 'ture'"):
         Opening().lasting_settings()
-    kitchen.write_settings()
+    live.write_settings()
     assert Opening().lasting_settings()[1] == ""
-    kitchen.settings.write_text("ture = 1")
+    live.settings.write_text("ture = 1")
     assert "no setting 'ture'" in Opening().lasting_settings()[1]
 
 
-def test_a_file_that_was_taken_away_is_not_broken(kitchen: Kitchen, tmp_path: Path):
-    kitchen.write({"a": entry()})
+def test_a_file_that_was_taken_away_is_not_broken(live: LiveDaemon, tmp_path: Path):
+    live.write({"a": entry()})
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
-            kitchen.servers.unlink()
-            await kitchen.ask("changed")
+        async with live.serving() as daemon:
+            live.servers.unlink()
+            await live.ask("changed")
             assert not daemon.house.crib.servers
             assert not daemon.broken
 
     asyncio.run(scenario())
     copies = LastGood(tmp_path)
-    copies.keep(kitchen.servers, b"x")
-    copies.forget(kitchen.servers)
-    assert copies.read(kitchen.servers) is None
+    copies.keep(live.servers, b"x")
+    copies.forget(live.servers)
+    assert copies.read(live.servers) is None
 
 
-def test_the_copies_are_for_our_eyes_only(kitchen: Kitchen, home: Path):
-    kitchen.write({"a": entry(env={"TOKEN": "s3cret"})})
+def test_the_copies_are_for_our_eyes_only(live: LiveDaemon, home: Path):
+    live.write({"a": entry(env={"TOKEN": "s3cret"})})
     with Opening().mcp():
         pass
     copies = list((home / ".local/state/toolcrib/last_good").iterdir())
@@ -134,14 +134,14 @@ def test_the_copies_are_for_our_eyes_only(kitchen: Kitchen, home: Path):
 
 
 def test_rules_that_are_broken_are_as_before_at_the_next_start_too(
-    kitchen: Kitchen, caplog: pytest.LogCaptureFixture
+    live: LiveDaemon, caplog: pytest.LogCaptureFixture
 ):
-    kitchen.write({"a": entry()})
+    live.write({"a": entry()})
     rules = rules_file()
     rules.write_text('{"rules": [{"verdict": "deny", "pattern": "a/sleep"}]}')
 
     async def scenario() -> list[str]:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             await listed(daemon, "a")
             rules.write_text('{"rules": [')
             await until_async(lambda: any("rules.json" in each for each in daemon.broken))

@@ -11,8 +11,8 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 
+from tests.gateway.clients import ERAS, Era, asked, connected, error_of, words
 from tests.gateway.daemons import bare, call, new_key, place_in, serving
-from tests.gateway.fronts import ERAS, Era, asked, connected, error_of, words
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import LOCAL_USER, Keys, Principal, profile_named

@@ -7,7 +7,7 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 
-from tests.gateway.fronting import ERAS, Person, add_fake, client_of, crib_at, said, words
+from tests.gateway.fake_servers import ERAS, Person, add_fake, client_of, crib_at, said, words
 from tests.waiting import HANG_S, until_async
 from toolcrib import Crib
 from toolcrib.gateway import Principal

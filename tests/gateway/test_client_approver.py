@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from mcp_types import ElicitRequestParams, ElicitResult
 
-from tests.gateway.fronts import ERAS, Era, Workshop, asked, connected, error_of, shop_tools, words
+from tests.gateway.clients import ERAS, Era, Workshop, asked, connected, error_of, shop_tools, words
 from toolcrib.execute import ApprovalRequest
 from toolcrib.gateway import LOCAL_USER, Principal
 from toolcrib.gateway.client_approver import LONGEST_ARGUMENTS, question

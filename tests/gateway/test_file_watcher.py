@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from tests.gateway.kitchen import Kitchen, entry, pid_of
+from tests.gateway.live_daemon import LiveDaemon, entry, pid_of
 from tests.sources.mcp.faking import left_of, nothing_left, text
 from tests.waiting import let_pass_async, until_async
 from toolcrib.gateway import LOCAL_USER, Principal
@@ -22,23 +22,23 @@ from toolcrib.wiring import fit_in_place
 
 
 @pytest.fixture
-def kitchen(tmp_path: Path) -> Kitchen:
-    return Kitchen(tmp_path)
+def live(tmp_path: Path) -> LiveDaemon:
+    return LiveDaemon(tmp_path)
 
 
 async def known(daemon: Daemon, *names: str) -> None:
     await until_async(lambda: set(daemon.house.crib.servers) == set(names), f"servers: {names}")
 
 
-def test_servers_come_go_and_change_while_the_others_run_on(kitchen: Kitchen):
-    kitchen.write({"a": entry(), "b": entry(), "c": entry()})
+def test_servers_come_go_and_change_while_the_others_run_on(live: LiveDaemon):
+    live.write({"a": entry(), "b": entry(), "c": entry()})
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             crib = daemon.house.crib
             await crib.refresh()
             pids = {name: await pid_of(daemon, name) for name in "abc"}
-            kitchen.write({"a": entry(), "c": entry("tool=more"), "d": entry()})
+            live.write({"a": entry(), "c": entry("tool=more"), "d": entry()})
             await known(daemon, "a", "c", "d")
             assert daemon.house.crib is crib
             assert await asyncio.to_thread(left_of, {pids["b"], pids["c"]}) == {}
@@ -51,11 +51,11 @@ def test_servers_come_go_and_change_while_the_others_run_on(kitchen: Kitchen):
         asyncio.run(scenario())
 
 
-def test_calls_under_way_go_on_but_those_of_a_server_that_is_gone(kitchen: Kitchen):
-    kitchen.write({name: entry() for name in ("same", "other", "gone", "off")})
+def test_calls_under_way_go_on_but_those_of_a_server_that_is_gone(live: LiveDaemon):
+    live.write({name: entry() for name in ("same", "other", "gone", "off")})
 
     async def scenario() -> list[Outcome]:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             crib = daemon.house.crib
             await crib.refresh()
             calls = [
@@ -65,7 +65,7 @@ def test_calls_under_way_go_on_but_those_of_a_server_that_is_gone(kitchen: Kitch
             await until_async(
                 lambda: all(crib.servers[n]._keeper._places.taken for n in crib.servers)
             )
-            kitchen.write({"same": entry(), "other": entry("tool=x"), "off": entry(disabled=True)})
+            live.write({"same": entry(), "other": entry("tool=x"), "off": entry(disabled=True)})
             await known(daemon, "same", "other", "off")
             return await asyncio.gather(*calls)
 
@@ -76,21 +76,21 @@ def test_calls_under_way_go_on_but_those_of_a_server_that_is_gone(kitchen: Kitch
     assert off.error
 
 
-def test_clients_stay_and_are_told(kitchen: Kitchen):
-    kitchen.write({"a": entry()})
-    kitchen.write_settings(tables='[gateway]\nmode = "direct"\n')
+def test_clients_stay_and_are_told(live: LiveDaemon):
+    live.write({"a": entry()})
+    live.write_settings(tables='[gateway]\nmode = "direct"\n')
     told: list[object] = []
 
     async def hear(message: object) -> None:
         told.append(message)
 
     async def scenario() -> tuple[set[str], set[str]]:
-        async with kitchen.serving(windows=GatewayServers) as daemon:
+        async with live.serving(windows=GatewayServers) as daemon:
             await daemon.house.crib.refresh()
             window = daemon.house.windows.of(Principal(LOCAL_USER, Profile(mode="direct")))
             async with Client(window.server, mode="legacy", message_handler=hear) as client:
                 before = {tool.name for tool in (await client.list_tools()).tools}
-                kitchen.write({})
+                live.write({})
                 await until_async(lambda: told)
                 after = {tool.name for tool in (await client.list_tools()).tools}
             return before, after
@@ -102,56 +102,56 @@ def test_clients_stay_and_are_told(kitchen: Kitchen):
 
 
 def test_a_file_by_another_name_a_link_and_one_that_comes_late_are_followed(
-    kitchen: Kitchen, tmp_path: Path
+    live: LiveDaemon, tmp_path: Path
 ):
     linked = [tmp_path / "1.json", tmp_path / "2.json"]
-    kitchen.write({"one": entry()}, linked[0])
-    kitchen.write({"two": entry()}, linked[1])
+    live.write({"one": entry()}, linked[0])
+    live.write({"two": entry()}, linked[1])
     link = tmp_path / "link.json"
     link.symlink_to(linked[0])
-    kitchen.write_settings(f'mcp_config = ["{link}"]')
+    live.write_settings(f'mcp_config = ["{link}"]')
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             await known(daemon, "one")
             crib = daemon.house.crib
             swapped = tmp_path / "swapped"
             swapped.symlink_to(linked[1])
             swapped.replace(link)
             await known(daemon, "two")
-            kitchen.write({"two": entry(), "three": entry()}, tmp_path / "new")
+            live.write({"two": entry(), "three": entry()}, tmp_path / "new")
             (tmp_path / "new").replace(linked[1])
             await known(daemon, "two", "three")
-            kitchen.write({"late": entry()})
+            live.write({"late": entry()})
             await known(daemon, "two", "three", "late")
-            kitchen.write_settings()
+            live.write_settings()
             await known(daemon, "late")
-            kitchen.write_settings('tool_search = "off"')
+            live.write_settings('tool_search = "off"')
             await until_async(lambda: crib.settings.tool_search == "off")
             assert daemon.house.crib is crib
 
     asyncio.run(scenario())
 
 
-def test_only_settings_that_need_it_begin_anew(kitchen: Kitchen):
-    kitchen.write({"a": entry()})
+def test_only_settings_that_need_it_begin_anew(live: LiveDaemon):
+    live.write({"a": entry()})
     rule = '[[approval.rules]]\npattern = "a/*"\nverdict = "deny"\n'
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             crib, house = daemon.house.crib, daemon.house
             await crib.refresh()
             pid = await pid_of(daemon, "a")
-            kitchen.write_settings(tables=rule)
+            live.write_settings(tables=rule)
             await until_async(lambda: crib.settings.approval.rules)
             denied = await crib.call("mcp_a_echo", {})
             assert denied.error
             assert denied.error.code == "approval_denied"
-            kitchen.write_settings(tables="[gateway.profiles.new]\n")
+            live.write_settings(tables="[gateway.profiles.new]\n")
             await until_async(lambda: daemon.house is not house)
             assert daemon.house.crib is crib
             assert await pid_of(daemon, "a") == pid
-            kitchen.write_settings(tables="[call]\ntimeout_s = 7.0\n")
+            live.write_settings(tables="[call]\ntimeout_s = 7.0\n")
             await until_async(lambda: daemon.house.crib is not crib)
             assert await asyncio.to_thread(left_of, {pid}) == {}
 
@@ -159,11 +159,11 @@ def test_only_settings_that_need_it_begin_anew(kitchen: Kitchen):
         asyncio.run(scenario())
 
 
-def test_a_hundred_changes_in_a_moment_end_in_the_last_one(kitchen: Kitchen):
+def test_a_hundred_changes_in_a_moment_end_in_the_last_one(live: LiveDaemon):
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             for number in range(100):
-                kitchen.write({f"s{number}": entry()})
+                live.write({f"s{number}": entry()})
                 await asyncio.sleep(0)
             await known(daemon, "s99")
             assert not daemon.broken
@@ -171,51 +171,51 @@ def test_a_hundred_changes_in_a_moment_end_in_the_last_one(kitchen: Kitchen):
     asyncio.run(scenario())
 
 
-def test_a_file_that_is_gone_for_a_moment_costs_nothing(kitchen: Kitchen):
-    kitchen.write({"a": entry()})
+def test_a_file_that_is_gone_for_a_moment_costs_nothing(live: LiveDaemon):
+    live.write({"a": entry()})
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             (before,) = daemon.house.crib.servers.values()
-            content = kitchen.servers.read_text()
-            kitchen.servers.unlink()
+            content = live.servers.read_text()
+            live.servers.unlink()
             await let_pass_async(0.4)
-            kitchen.servers.write_text(content)
+            live.servers.write_text(content)
             await let_pass_async(1.5)
             assert daemon.house.crib.servers == {"a": before}
-            kitchen.servers.unlink()
+            live.servers.unlink()
             await known(daemon)
 
     asyncio.run(scenario())
 
 
-def test_two_daemons_take_the_same_change(kitchen: Kitchen, tmp_path: Path):
+def test_two_daemons_take_the_same_change(live: LiveDaemon, tmp_path: Path):
     (tmp_path / "two").mkdir()
-    kitchen.write({"a": entry()})
+    live.write({"a": entry()})
 
     async def scenario() -> None:
-        async with kitchen.serving() as one:
-            kitchen.folder = tmp_path / "two"
-            async with kitchen.serving() as two:
-                kitchen.write({"a": entry(), "b": entry()})
+        async with live.serving() as one:
+            live.folder = tmp_path / "two"
+            async with live.serving() as two:
+                live.write({"a": entry(), "b": entry()})
                 await known(one, "a", "b")
                 await known(two, "a", "b")
-                kitchen.break_off()
+                live.break_off()
                 await until_async(lambda: one.broken and two.broken)
                 assert set(one.house.crib.servers) == set(two.house.crib.servers) == {"a", "b"}
 
     asyncio.run(scenario())
 
 
-def test_a_touch_is_no_change_of_a_server(kitchen: Kitchen):
-    kitchen.write({"a": entry()})
+def test_a_touch_is_no_change_of_a_server(live: LiveDaemon):
+    live.write({"a": entry()})
 
     async def scenario() -> None:
-        async with kitchen.serving() as daemon:
+        async with live.serving() as daemon:
             before = daemon.house.crib.servers["a"]
-            os.utime(kitchen.servers)
-            kitchen.servers.write_text(json.dumps(json.loads(kitchen.servers.read_text())))
-            await kitchen.ask("changed")
+            os.utime(live.servers)
+            live.servers.write_text(json.dumps(json.loads(live.servers.read_text())))
+            await live.ask("changed")
             assert daemon.house.crib.servers["a"] is before
 
     asyncio.run(scenario())

@@ -9,7 +9,7 @@ from mcp import MCPError
 from mcp.server.runner import modern_on_request
 from mcp.shared.direct_dispatcher import create_direct_dispatcher_pair
 
-from tests.gateway.fronting import Front, add_fake, crib_at
+from tests.gateway.fake_servers import Front, add_fake, crib_at
 from tests.waiting import HANG_S
 from toolcrib import Crib
 from toolcrib.gateway import Principal, input_requests
@@ -140,7 +140,7 @@ def test_what_a_client_has_not_declared_is_an_error_only_if_the_server_says_so(c
 
 
 def test_of_too_many_that_wait_the_oldest_is_given_up(crib, monkeypatch):
-    monkeypatch.setattr(input_requests, "MOST_KEPT", 2)
+    monkeypatch.setattr(input_requests, "MOST_SUSPENDED", 2)
 
     async def test(wire):
         states = [(await wire())["requestState"] for _ in range(3)]

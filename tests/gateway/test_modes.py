@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.execute.counting import offered
-from tests.gateway.fronts import (
+from tests.gateway.clients import (
     ERAS,
     NUMBERED,
     Era,

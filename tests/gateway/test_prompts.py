@@ -8,12 +8,12 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 
-from tests.gateway.fronting import ERAS, Person, add_fake, client_of, crib_at
+from tests.gateway.fake_servers import ERAS, Person, add_fake, client_of, crib_at
 from tests.waiting import HANG_S
 from toolcrib import Crib
+from toolcrib.access import Scope
 from toolcrib.gateway import Principal
 from toolcrib.gateway.principal import Profile
-from toolcrib.search.filters import Scope
 
 
 @pytest.fixture(scope="module")

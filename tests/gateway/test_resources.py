@@ -9,13 +9,13 @@ import pytest
 from mcp import Client, MCPError
 from mcp.server import Server
 
-from tests.gateway.fronting import ERAS, Person, add_fake, client_of, crib_at
+from tests.gateway.fake_servers import ERAS, Person, add_fake, client_of, crib_at
 from tests.waiting import HANG_S
 from toolcrib import Crib
+from toolcrib.access import Scope
 from toolcrib.gateway import Principal, offers
 from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.resources import ResourceSubscriptions, fits_template
-from toolcrib.search.filters import Scope
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_of_a_server_that_nobody_trusts_there_is_nothing(crib):
 
 
 def test_a_long_list_comes_in_pages(crib, monkeypatch):
-    monkeypatch.setattr(offers, "PAGE", 1)
+    monkeypatch.setattr(offers, "PAGE_SIZE", 1)
 
     async def test(client):
         first = await client.list_resources()

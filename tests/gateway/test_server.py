@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.execute.counting import offered
-from tests.gateway.fronts import (
+from tests.gateway.clients import (
     ERAS,
     NUMBERED,
     Era,
@@ -19,13 +19,13 @@ from tests.gateway.fronts import (
     words,
 )
 from tests.workshop import ListedSource
+from toolcrib.access import Scope
 from toolcrib.errors import StoreError
 from toolcrib.execute import ArgumentCheck
 from toolcrib.gateway import Principal
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 from toolcrib.gateway.principal import Profile
 from toolcrib.model import Call, CallError, Outcome, SkillInfo
-from toolcrib.search.filters import Scope
 from toolcrib.session.search_result import LIKELY, SURE, UNSURE
 
 ORDER = "mcp_shop_look_up_order"
@@ -123,7 +123,7 @@ def test_a_call_that_needs_leave_names_the_ticket_and_what_the_person_does(era: 
             error = error_of(refused)
             assert (error["code"], error["effect"]) == ("approval_needed", "not_sent")
             assert error["ticket"] in words(refused)
-            assert "`toolcrib approvals`" in words(refused)
+            assert "`toolcrib approvals list`" in words(refused)
             assert not shop.source.reached
             assert shop.crib.tickets.approve(error["ticket"])
             assert words(await client.call_tool("tool_call", given)) == "done"

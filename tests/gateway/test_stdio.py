@@ -13,11 +13,11 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tests.gateway.fronts import ERAS, Era, asked, words
+from tests.gateway.clients import ERAS, Era, asked, words
 from tests.sources.mcp.faking import FAKE, below, left_of, nothing_left
 from tests.waiting import HANG_S
 
-SERVING = Path(__file__).with_name("serving.py")
+SERVING = Path(__file__).with_name("stdio_gateway.py")
 COMMAND = [sys.executable, str(SERVING), sys.executable, "-S", str(FAKE)]
 HELLO = {
     "jsonrpc": "2.0",

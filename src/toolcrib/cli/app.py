@@ -1,18 +1,17 @@
 """All commands in one place."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from toolcrib.cli.add import add_command
 from toolcrib.cli.allow import allow_command
-from toolcrib.cli.approvals import approvals_command
-from toolcrib.cli.apps import apps_command
+from toolcrib.cli.approvals import APPROVALS
+from toolcrib.cli.apps import APPS
 from toolcrib.cli.ask import ask_command
 from toolcrib.cli.call import call_command
 from toolcrib.cli.calls import calls_command
@@ -25,12 +24,13 @@ from toolcrib.cli.edit import edit_command
 from toolcrib.cli.enable import enable_command
 from toolcrib.cli.eval import eval_command
 from toolcrib.cli.export import export_command
-from toolcrib.cli.gateway import gateway_command
+from toolcrib.cli.gateway import GATEWAY
+from toolcrib.cli.groups import CommandGroup, Run
 from toolcrib.cli.help import HelpCommand, HelpGroup
 from toolcrib.cli.hints import hints_command
 from toolcrib.cli.import_ import import_command
 from toolcrib.cli.index import index_command
-from toolcrib.cli.keys import keys_command
+from toolcrib.cli.keys import KEYS
 from toolcrib.cli.lint import lint_command
 from toolcrib.cli.list import list_command
 from toolcrib.cli.login import login_command
@@ -39,7 +39,7 @@ from toolcrib.cli.opening import Opening
 from toolcrib.cli.refresh import refresh_command
 from toolcrib.cli.remove import remove_command
 from toolcrib.cli.review import review_command
-from toolcrib.cli.rules import rules_command
+from toolcrib.cli.rules import RULES
 from toolcrib.cli.search import search_command
 from toolcrib.cli.serve import serve_command
 from toolcrib.cli.servers import servers_command
@@ -49,9 +49,9 @@ from toolcrib.cli.tokens import tokens_command
 from toolcrib.cli.tour import tour_command
 from toolcrib.cli.why import why_command
 
-Run = Callable[..., None]
+Command = Run | CommandGroup
 
-GROUPS: Mapping[str, Mapping[str, Run]] = {
+GROUPS: Mapping[str, Mapping[str, Command]] = {
     "Start here": {
         "setup": setup_command,
         "tour": tour_command,
@@ -80,17 +80,17 @@ GROUPS: Mapping[str, Mapping[str, Run]] = {
         "connect": connect_command,
     },
     "Gateway": {
-        "gateway": gateway_command,
+        "gateway": GATEWAY,
         "serve": serve_command,
-        "keys": keys_command,
-        "apps": apps_command,
+        "keys": KEYS,
+        "apps": APPS,
     },
     "Trust and rules": {
-        "rules": rules_command,
+        "rules": RULES,
         "allow": allow_command,
         "ask": ask_command,
         "deny": deny_command,
-        "approvals": approvals_command,
+        "approvals": APPROVALS,
         "review": review_command,
     },
     "Check": {
@@ -107,20 +107,34 @@ GROUPS: Mapping[str, Mapping[str, Run]] = {
 }
 """All commands by name, as the help shows them, in the order in which a newcomer needs them."""
 
-COMMANDS: Mapping[str, Run] = dict(chain.from_iterable(each.items() for each in GROUPS.values()))
+COMMANDS: Mapping[str, Command] = {
+    name: command for commands in GROUPS.values() for name, command in commands.items()
+}
+
+
+class _InOrder(HelpGroup):
+    """The commands in the order of the table, whether or not they are groups."""
+
+    def __init__(self, *, commands: Any = None, **attributes: Any) -> None:  # noqa: ANN401 - typer's
+        known = {name: commands[name] for name in COMMANDS} if commands else commands
+        super().__init__(commands=known, **attributes)
+
 
 app = typer.Typer(
     name="toolcrib",
     help="Find the right tool among thousands: tools, skills and agents in one searchable pool.",
     epilog="Begin with `toolcrib setup`, or look around with `toolcrib tour`.",
-    cls=HelpGroup,
+    cls=_InOrder,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
 for group, commands in GROUPS.items():
-    for name, run in commands.items():
-        app.command(name, cls=HelpCommand, rich_help_panel=group)(completed(run))
+    for name, command in commands.items():
+        if isinstance(command, CommandGroup):
+            app.add_typer(command.typer(), name=name, rich_help_panel=group)
+        else:
+            app.command(name, cls=HelpCommand, rich_help_panel=group)(completed(command))
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so

@@ -1,44 +1,56 @@
-"""The command `toolcrib approvals`."""
+"""The commands `toolcrib approvals`: list, allow, deny."""
 
 import json
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 import typer
 
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, console, print_json, safe
-from toolcrib.errors import ConfigError
 from toolcrib.gateway import ask_operator
 
+Ticket = Annotated[
+    str, typer.Argument(metavar="ID", help="The ticket of the call, or its beginning.")
+]
 
-def approvals_command(
-    context: typer.Context,
-    action: Annotated[
-        Literal["list", "allow", "deny"], typer.Argument(help="`list`, `allow` or `deny`.")
-    ] = "list",
-    id: Annotated[str, typer.Argument(help="The ticket of the call, or its beginning.")] = "",
-    as_json: AsJson = False,
-) -> None:
-    """Show the calls that wait for your approval, and decide.
 
-    An approval is for one call: this caller, this tool as it is now, these arguments. It lasts a
-    few minutes; the client makes the call again meanwhile.
+def list_approvals(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the calls that wait for your approval."""
+    waiting = cast("list[dict[str, Any]]", ask_operator(place_for(context.obj), "approvals"))
+    print_json(waiting) if as_json else _show(waiting)
 
-        toolcrib approvals
+
+def allow_call(context: typer.Context, id: Ticket, as_json: AsJson = False) -> None:
+    """Allow one call, and list what still waits.
+
+    It lasts a few minutes; the client makes the call again meanwhile.
+
         toolcrib approvals allow 3f2a
     """
-    opening: Opening = context.obj
-    place = place_for(opening)
-    if action != "list":
-        if not id:
-            raise ConfigError(f"say which call to {action}; `toolcrib approvals` lists them")
-        ask_operator(place, "decide", id=id, allowed=action == "allow")
-    waiting = cast("list[dict[str, Any]]", ask_operator(place, "approvals"))
-    if as_json:
-        print_json(waiting)
-    else:
-        _show(waiting)
+    ask_operator(place_for(context.obj), "decide", id=id, allowed=True)
+    list_approvals(context, as_json=as_json)
+
+
+def deny_call(context: typer.Context, id: Ticket, as_json: AsJson = False) -> None:
+    """Deny one call, and list what still waits.
+
+    toolcrib approvals deny 3f2a
+    """
+    ask_operator(place_for(context.obj), "decide", id=id, allowed=False)
+    list_approvals(context, as_json=as_json)
+
+
+APPROVALS = CommandGroup(
+    """Show the calls that wait for your approval, and decide.
+
+An approval is for one call: this caller, this tool as it is now, these arguments.
+
+    toolcrib approvals list
+    toolcrib approvals allow 3f2a
+""",
+    {"list": list_approvals, "allow": allow_call, "deny": deny_call},
+)
 
 
 def _show(waiting: list[dict[str, Any]]) -> None:

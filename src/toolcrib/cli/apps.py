@@ -1,4 +1,4 @@
-"""The command `toolcrib apps`."""
+"""The commands `toolcrib apps`: list, set-command, forget."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
+from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table, warn
 from toolcrib.errors import ConfigError, SourceError
+from toolcrib.settings import Settings
 from toolcrib.sources.apps.address import public_file, read_address
 from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
 from toolcrib.sources.private_file import runs
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,58 +28,107 @@ class Row:
     launch: tuple[str, ...]
 
 
-def apps_command(
+def list_apps(
     context: typer.Context,
-    app: Annotated[str, typer.Argument(help="The app that is to be changed.")] = "",
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- COMMAND", help="What to launch it by from now on, after `--`."),
-    ] = None,
-    forget: Annotated[bool, typer.Option("--forget", help="Forget the app and its tools.")] = False,
+    app: Annotated[str, typer.Argument(help="Only this app.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List the apps that have registered; change or forget one.
-
-    What is launched is what an app said when it was first seen. When it says otherwise later, it
-    needs your word: `toolcrib apps NAME -- COMMAND ARGS`, while no process lets apps join.
-
-        toolcrib apps editor -- editor --headless
-        toolcrib apps editor --forget
-    """
-    opening: Opening = context.obj
-    settings = opening.settings()
-    folder = settings.state_folder / "apps"
-    cache = SDKToolsCache(folder / "known")
-    known, problems = cache.read_all()
+    """List the apps that have registered, and what each is launched by."""
+    settings, cache = _known(context)
+    apps, problems = cache.read_all()
     for problem in problems:
         warn(problem)
-    if forget or command:
-        _change(cache, folder, _one(app, known), command or [], forget=forget)
-        known, _ = cache.read_all()
-    elif app:
-        known = (_one(app, known),)
-    rows = [_row(each, settings.apps.launch) for each in known]
+    rows = [_row(each, settings.apps.launch) for each in ([_one(app, apps)] if app else apps)]
     print_json(rows) if as_json else _show(rows)
+
+
+def set_command(
+    context: typer.Context,
+    app: Annotated[str, typer.Argument(help="The app.")],
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="-- COMMAND", help="What to launch it by from now on, after `--`."),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Say what to launch an app by from now on.
+
+    When an app names another command than at first, it needs your word. This works while no
+    process lets apps join.
+
+        toolcrib apps set-command editor -- editor --headless
+    """
+    settings, cache = _known(context)
+    known = _one(app, cache.read_all()[0])
+    _refuse_while_served(_folder(settings))
+    cache.write(replace(known, launch=tuple(command)))
+    list_apps(context, as_json=as_json)
+
+
+def forget_app(
+    context: typer.Context,
+    app: Annotated[str, typer.Argument(help="The app.")],
+    as_json: AsJson = False,
+) -> None:
+    """Forget an app and its tools. It works while no process lets apps join.
+
+    toolcrib apps forget editor
+    """
+    settings, cache = _known(context)
+    known = _one(app, cache.read_all()[0])
+    _refuse_while_served(_folder(settings))
+    cache.forget(known.name)
+    list_apps(context, as_json=as_json)
+
+
+def _older_spelling(
+    context: typer.Context,
+    app: Annotated[str, typer.Argument()] = "",
+    command: Annotated[list[str] | None, typer.Argument()] = None,
+    forget: Annotated[bool, typer.Option("--forget")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """`toolcrib apps NAME -- COMMAND` and `toolcrib apps NAME --forget`."""
+    if forget and command:
+        raise ConfigError("give --forget or a command, not both")
+    if forget:
+        forget_app(context, app, as_json=as_json)
+    elif command:
+        set_command(context, app, command, as_json=as_json)
+    else:
+        list_apps(context, app, as_json=as_json)
+
+
+APPS = CommandGroup(
+    """List the apps that have registered; change or forget one.
+
+What is launched is what an app said when it was first seen, unless you say otherwise.
+
+    toolcrib apps list
+    toolcrib apps set-command editor -- editor --headless
+    toolcrib apps forget editor
+""",
+    {"list": list_apps, "set-command": set_command, "forget": forget_app},
+    hidden={"older-spelling": _older_spelling},
+)
+
+
+def _folder(settings: Settings) -> Path:
+    return settings.state_folder / "apps"
+
+
+def _known(context: typer.Context) -> tuple[Settings, SDKToolsCache]:
+    opening: Opening = context.obj
+    settings = opening.settings()
+    return settings, SDKToolsCache(_folder(settings) / "known")
 
 
 def _one(name: str, known: Sequence[KnownApp]) -> KnownApp:
     found = next((app for app in known if app.name == name), None)
     if found is None:
-        near = ", ".join(nearest(name, [app.name for app in known])) or "none"
+        near = ", ".join(nearest_names(name, [app.name for app in known])) or "none"
         raise ConfigError(f"no app {name!r} has registered; nearest: {near}")
     return found
-
-
-def _change(
-    cache: SDKToolsCache, folder: Path, app: KnownApp, command: Sequence[str], *, forget: bool
-) -> None:
-    if forget and command:
-        raise ConfigError("give --forget or a command, not both")
-    _refuse_while_served(folder)
-    if forget:
-        cache.forget(app.name)
-    else:
-        cache.write(replace(app, launch=tuple(command)))
 
 
 def _refuse_while_served(folder: Path) -> None:

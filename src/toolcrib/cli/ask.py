@@ -15,7 +15,7 @@ def ask_command(
 ) -> None:
     """Have calls of a server, or of single tools, approved one by one.
 
-    You are asked by your MCP client where it can ask, else by `toolcrib approvals`. Written to
+    You are asked by your MCP client where it can ask, else by `toolcrib approvals list`. Written to
     `rules.json` in the configuration folder, and in force at once, also at a running gateway.
 
         toolcrib ask github --kind dangerous

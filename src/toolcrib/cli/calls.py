@@ -13,11 +13,11 @@ from toolcrib.cli.logs import Follow, Lines
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, print_json_line, safe, table
 from toolcrib.errors import ConfigError
-from toolcrib.names.origin import Origin
+from toolcrib.names import Origin
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import read_servers
 from toolcrib.store import AuditFile, AuditRow, CallFilter, Retention
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 LINES = 30
 MOST_AT_ONCE = 10_000
@@ -118,7 +118,7 @@ def _of_server(settings: Settings, server: str) -> CallFilter:
     """The calls of one server. Raises `ConfigError` with the nearest names."""
     found = {each.id: each for each in read_servers(settings.mcp_config).servers}
     if server not in found:
-        near = ", ".join(nearest(server, list(found))) or "none"
+        near = ", ".join(nearest_names(server, list(found))) or "none"
         raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
     source = found[server].prefix or server
     return CallFilter(source, Origin("mcp", source, "").stem)

@@ -16,8 +16,9 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from toolcrib.cli.opening import Opening
 from toolcrib.gateway import DEFAULT_PROFILE, Keys
-from toolcrib.names.origin import Origin
+from toolcrib.names import Origin
 from toolcrib.settings import Settings
+from toolcrib.sources.apps.cache import SDKToolsCache
 from toolcrib.sources.mcp import CACHE_FOLDER, read_servers
 from toolcrib.takeover.clients import CLIENTS
 
@@ -98,11 +99,17 @@ def _keys(settings: Settings) -> Iterable[str]:
     return [key.name for key in Keys(settings.state_folder).all()]
 
 
+def _apps(settings: Settings) -> Iterable[str]:
+    apps, _ = SDKToolsCache(settings.state_folder / "apps" / "known").read_all()
+    return [app.name for app in apps]
+
+
 _COMPLETED: Mapping[str, Names] = {
     "SERVER": _servers,
     "TOOL": _tools,
     "SERVER|TOOL": _servers_and_tools,
     "KEY": _keys,
+    "APP": _apps,
     "--client": _clients,
     "--profile": _profiles,
 }

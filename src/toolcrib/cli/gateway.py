@@ -1,43 +1,52 @@
-"""The command `toolcrib gateway`."""
+"""The commands `toolcrib gateway`: status, stop, reload."""
 
-from typing import Annotated, Any, Literal, cast
+from typing import Any, cast
 
 import typer
 
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.place import place_for
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, table, warn
 from toolcrib.gateway import ask_operator
 
-Action = Literal["status", "stop", "reload"]
 CLIENTS = (
     *("client", "mode", "profile", "guest", "protocol"),
     *(">pid", ">requests", ">minutes"),
 )
 
 
-def gateway_command(
-    context: typer.Context,
-    action: Annotated[Action, typer.Argument(help="`status`, `stop` or `reload`.")] = "status",
-    as_json: AsJson = False,
-) -> None:
+def show_status(context: typer.Context, as_json: AsJson = False) -> None:
+    """Show who is connected, which servers are up and what waits."""
+    status = ask_operator(place_for(context.obj), "status")
+    print_json(status) if as_json else _show(cast("dict[str, Any]", status))
+
+
+def stop_gateway(context: typer.Context, as_json: AsJson = False) -> None:
+    """Stop the gateway.
+
+    A client that launches `toolcrib connect` starts it again.
+    """
+    done = ask_operator(place_for(context.obj), "stop")
+    print_json(done) if as_json else console().print("The gateway stops.")
+
+
+def reload_gateway(context: typer.Context, as_json: AsJson = False) -> None:
+    """Read the settings and the servers again."""
+    done = ask_operator(place_for(context.obj), "reload")
+    print_json(done) if as_json else console().print("Settings and servers were read again.")
+
+
+GATEWAY = CommandGroup(
     """Look at the running gateway, stop it, or let it reload.
 
-    To reload is to read the settings and the servers again. Which gateway it is follows from the
-    settings, as everywhere: `--config` and the variables that it was started with.
+Which gateway it is follows from the settings, as everywhere: `--config` and the variables that it
+was started with. `toolcrib serve` starts one.
 
-        toolcrib gateway
-        toolcrib gateway stop
-    """
-    opening: Opening = context.obj
-    done = ask_operator(place_for(opening), action)
-    if as_json:
-        print_json(done)
-    elif action == "status":
-        _show(cast("dict[str, Any]", done))
-    else:
-        told = {"stop": "The gateway stops.", "reload": "Settings and servers were read again."}
-        console().print(told[action])
+    toolcrib gateway status
+    toolcrib gateway stop
+""",
+    {"status": show_status, "stop": stop_gateway, "reload": reload_gateway},
+)
 
 
 def _show(status: dict[str, Any]) -> None:

@@ -54,21 +54,31 @@ class HelpCommand(TyperCommand):
 
 
 class HelpGroup(TyperGroup):
-    """All commands, in the groups that they were registered with."""
+    """Commands, in the groups that they were registered with; hidden ones are left out."""
+
+    def collect_usage_pieces(self, ctx: object) -> list[str]:  # noqa: ARG002 - the library's
+        """The line of usage, also in errors."""
+        options = any(True for _ in words(self))
+        return [*(["[OPTIONS]"] if options else []), "COMMAND", "[ARGS]..."]
 
     def format_help(self, ctx: Any, formatter: object) -> None:  # noqa: ANN401, ARG002 - so typer's
         """Print the commands in their groups, then the options that stand before them."""
         groups: dict[str, list[Word]] = {}
         for name, command in self.commands.items():
-            shown = Word(name, _summary(command.help or ""), needed=True, is_option=False)
-            groups.setdefault(getattr(command, "rich_help_panel", ""), []).append(shown)
-        widest = max(map(len, self.commands))
+            if command.hidden:
+                continue
+            summary = Word(name, _summary(command.help or ""), needed=True, is_option=False)
+            title = getattr(command, "rich_help_panel", None) or "Commands"
+            groups.setdefault(title, []).append(summary)
+        widest = max(len(each.spelling) for some in groups.values() for each in some)
+        options = list(words(self))
         with _page() as screen:
-            _usage(screen, ctx.command_path, ["[OPTIONS]", "COMMAND", "[ARGS]..."])
+            _usage(screen, ctx.command_path, self.collect_usage_pieces(ctx))
             _prose(screen, self.help or "")
             for title, some in groups.items():
                 _listing(screen, title, some, widest)
-            _listing(screen, "Options, before the command", [*words(self), _HELP])
+            before = "Options, before the command" if options else "Options"
+            _listing(screen, before, [*options, _HELP])
             _prose(screen, self.epilog or "")
 
 

@@ -1,73 +1,85 @@
-"""The command `toolcrib keys`."""
+"""The commands `toolcrib keys`: list, add, remove."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
-from toolcrib.errors import ConfigError
 from toolcrib.gateway import DEFAULT_PROFILE, Keys, profile_named
-from toolcrib.settings import Settings
 
 
-def keys_command(
+def list_keys(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the keys: for whom each is, when it was made, and for which profiles."""
+    _show(_keys(context), as_json=as_json)
+
+
+def add_key(
     context: typer.Context,
-    action: Annotated[
-        Literal["list", "add", "remove"], typer.Argument(help="`list`, `add` or `remove`.")
-    ] = "list",
-    name: Annotated[
-        str, typer.Argument(metavar="KEY", help="The client that the key is for.")
-    ] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The client that the key is for.")],
     profile: Annotated[
         list[str] | None,
-        typer.Option(
-            "--profile",
-            metavar="NAME",
-            help="With `add`: a profile it is good for; may be repeated.",
-        ),
+        typer.Option("--profile", metavar="NAME", help="A profile it is for; may be repeated."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the keys of clients, make one, or take one back.
+    """Make a key for a client, and print it.
 
-    A key is shown once, when it is made; what is kept is a hash of it. One that was taken back is
-    refused from that moment on, by a running gateway too.
+    It is shown once; what is kept is a hash of it. Without `--profile` it is good for the profile
+    `default`.
 
         toolcrib keys add ci --profile reading
-        toolcrib keys remove ci
     """
     opening: Opening = context.obj
-    settings = opening.settings()
-    keys = Keys(settings.state_folder)
-    if action != "list" and not name:
-        raise ConfigError(f"say which key to {action}: `toolcrib keys {action} NAME`")
-    match action:
-        case "add":
-            _add(keys, settings, name, tuple(profile or (DEFAULT_PROFILE,)), as_json=as_json)
-        case "remove":
-            keys.remove(name)
-            _list(keys, as_json=as_json)
-        case "list":
-            _list(keys, as_json=as_json)
-
-
-def _add(
-    keys: Keys, settings: Settings, name: str, profiles: tuple[str, ...], *, as_json: bool
-) -> None:
+    settings, profiles = opening.settings(), tuple(profile or (DEFAULT_PROFILE,))
     for each in profiles:
         profile_named(settings.gateway, each)
-    secret = keys.add(name, profiles)
+    secret = Keys(settings.state_folder).add(name, profiles)
     if as_json:
         print_json({"name": name, "profiles": profiles, "key": secret})
         return
     console().print(safe(secret), soft_wrap=True)
-    told = "It is not shown again. Send it as `Authorization: Bearer KEY`, or give it to"
-    console(to_stderr=True).print(safe(f"{told} `toolcrib connect` as TOOLCRIB_KEY."))
+    todo = "It is not shown again. Send it as `Authorization: Bearer KEY`, or give it to"
+    console(to_stderr=True).print(safe(f"{todo} `toolcrib connect` as TOOLCRIB_KEY."))
 
 
-def _list(keys: Keys, *, as_json: bool) -> None:
+def remove_key(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="KEY", help="The key, by its client.")],
+    as_json: AsJson = False,
+) -> None:
+    """Take a key back.
+
+    It is refused from that moment on, by a running gateway too.
+
+        toolcrib keys remove ci
+    """
+    keys = _keys(context)
+    keys.remove(name)
+    _show(keys, as_json=as_json)
+
+
+KEYS = CommandGroup(
+    """List the keys of clients, make one, or take one back.
+
+A key is shown once, when it is made; what is kept is a hash of it.
+
+    toolcrib keys list
+    toolcrib keys add ci --profile reading
+    toolcrib keys remove ci
+""",
+    {"list": list_keys, "add": add_key, "remove": remove_key},
+)
+
+
+def _keys(context: typer.Context) -> Keys:
+    opening: Opening = context.obj
+    return Keys(opening.settings().state_folder)
+
+
+def _show(keys: Keys, *, as_json: bool) -> None:
     found = keys.all()
     if as_json:
         shown = ("name", "profiles", "made_at")

@@ -10,7 +10,7 @@ import typer
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, counts, print_json, safe, table
 from toolcrib.errors import DeclarationError
-from toolcrib.lint.lint import Finding, by_source, lint
+from toolcrib.lint import LintFinding, findings_by_source, lint
 from toolcrib.model import Entry
 from toolcrib.pool import Pool
 from toolcrib.sources.builtin import BuiltinSource
@@ -64,9 +64,9 @@ def _declared(files: Sequence[Path], modules: Sequence[str]) -> Iterable[Entry]:
     return pool.entries.values()
 
 
-def _show(findings: Sequence[Finding]) -> None:
+def _show(findings: Sequence[LintFinding]) -> None:
     screen = console()
-    for source, some in by_source(findings).items():
+    for source, some in findings_by_source(findings).items():
         rows = [(each.name, each.severity, each.rule, each.message) for each in some]
         screen.print(safe(f"\n{source}"), style="bold")
         screen.print(table("", ["name", "severity", "rule", "//what to put right"], rows))

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import typer
 
+from toolcrib.access import Scope
 from toolcrib.cli.kinds import Kinds, chosen
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, table
 from toolcrib.crib import HOST
 from toolcrib.model import Entry, Kind, State, ToolInfo
-from toolcrib.search.filters import Scope
 from toolcrib.session import Prices, is_offered, tools_of
-from toolcrib.text.tokens import token_counter
+from toolcrib.text import token_counter
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.gateway import log_file
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import log_path, read_servers
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 LINES = 50
 
@@ -59,7 +59,7 @@ def _path(settings: Settings, server: str) -> Path:
     found = read_servers(settings.mcp_config)
     names = [*(each.id for each in found.servers), *found.broken]
     if server not in names:
-        near = ", ".join(nearest(server, names)) or "none"
+        near = ", ".join(nearest_names(server, names)) or "none"
         raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
     return log_path(settings.state_folder, server)
 

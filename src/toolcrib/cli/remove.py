@@ -10,7 +10,7 @@ from toolcrib.cli.screen import AsJson, console, print_json, safe
 from toolcrib.errors import ConfigError
 from toolcrib.settings import Settings, own_servers_file
 from toolcrib.sources.mcp import drop_server, forget_server, read_servers
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 
 def remove_command(
@@ -45,5 +45,5 @@ def _not_there(name: str, settings: Settings) -> str:
         if name in ids and file != own_servers_file():
             return f"server {name!r} stands in {file}, which is not ours: remove it there"
         names += ids if file == own_servers_file() else []
-    near = ", ".join(nearest(name, names)) or "none"
+    near = ", ".join(nearest_names(name, names)) or "none"
     return f"no server {name!r} was added; nearest: {near}"

@@ -1,10 +1,11 @@
-"""The command `toolcrib rules`."""
+"""The commands `toolcrib rules`: list, remove."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
+from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
 from toolcrib.cli.verdicts import tools_in
@@ -32,35 +33,45 @@ class Placed(NamedTuple):
     file: str
 
 
-def rules_command(
-    context: typer.Context,
-    action: Annotated[
-        Literal["list", "remove"], typer.Argument(help="`list` or `remove`.")
-    ] = "list",
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The rule to remove.")] = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Show the rules about calls in their order, or remove one.
+def list_rules(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the rules about calls in their order.
 
     The first that fits a tool decides. With each stands how many tools it fits now, and for how
-    many of them it decides; at the end, what holds where no rule fits. `toolcrib allow`, `ask` and
-    `deny` write rules.
-
-        toolcrib rules
-        toolcrib rules remove 2
+    many of them it decides; at the end, what holds where no rule fits.
     """
     opening: Opening = context.obj
     settings = opening.settings()
-    if action == "remove":
-        _remove(settings, number)
     book = rulebook_of(settings, RuleFile(rules_file()).rules)
     placed = _placed(book, settings)
     with opening.crib() as crib:
         tools = list(tools_in(crib))
-    if as_json:
-        print_json(_whole(placed, tools, book))
-    else:
-        _show(placed, tools, book)
+    print_json(_whole(placed, tools, book)) if as_json else _show(placed, tools, book)
+
+
+def remove_rule(
+    context: typer.Context,
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The rule to remove.")],
+    as_json: AsJson = False,
+) -> None:
+    """Remove a rule by its number, and list the others.
+
+    toolcrib rules remove 2
+    """
+    opening: Opening = context.obj
+    _remove(opening.settings(), number)
+    list_rules(context, as_json=as_json)
+
+
+RULES = CommandGroup(
+    """Show the rules about calls, or remove one.
+
+`toolcrib allow`, `ask` and `deny` write rules.
+
+    toolcrib rules list
+    toolcrib rules remove 2
+""",
+    {"list": list_rules, "remove": remove_rule},
+)
 
 
 def _placed(book: Rulebook, settings: Settings) -> list[Placed]:
@@ -78,7 +89,7 @@ def _remove(settings: Settings, number: int) -> None:
     if len(written) < number <= len(written) + len(settings.approval.rules):
         file = settings.file or "config.toml"
         raise ConfigError(f"rule {number} stands in the settings ({file}); take it out there")
-    raise ConfigError(f"there is no rule {number or ''}; `toolcrib rules` shows their numbers")
+    raise ConfigError(f"there is no rule {number}; `toolcrib rules list` shows their numbers")
 
 
 def _fits(placed: Placed, tools: Sequence[Entry]) -> list[Entry]:

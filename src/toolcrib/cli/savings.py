@@ -13,7 +13,7 @@ from typing import Any
 from toolcrib.crib import Crib
 from toolcrib.gateway import DEFAULT_PROFILE, LOCAL_USER, EffectiveMode, Principal, profile_named
 from toolcrib.takeover.clients import Client
-from toolcrib.text.tokens import TokenCounter, definition
+from toolcrib.text import TokenCounter, tool_definition
 
 CALLS_ITSELF: Mapping[str, str] = {"codex": "codex-mcp-client", "vscode": "visual studio code"}
 """What a client says its name is, where that is not our name for it."""
@@ -61,7 +61,7 @@ def _saving(
         client=title,
         servers=len(names),
         tools=len(listed),
-        before=sum(counter.count(definition(tool)) for tool in listed),
+        before=sum(counter.count(tool_definition(tool)) for tool in listed),
         now=now,
         mode=mode,
         uncounted=tuple(source.server for source in sources if source.is_unknown),

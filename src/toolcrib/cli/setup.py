@@ -31,7 +31,7 @@ from toolcrib.sources.mcp import RefreshResult
 from toolcrib.takeover.backups import Backups
 from toolcrib.takeover.clients import Client, client_named
 from toolcrib.takeover.plan import Target
-from toolcrib.text.tokens import token_counter
+from toolcrib.text import token_counter
 
 STOPPED = 130
 _WORD = re.compile(r"[A-Za-z0-9]+")
@@ -160,7 +160,7 @@ def _ask(
 ) -> Mapping[str, ServerApproval]:
     added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
     if not choices.as_json and not choices.dry_run:
-        _head("Calls", "toolcrib rules")
+        _head("Calls", "toolcrib rules list")
         if not added:
             print_text("No server is new, so the rules stay as they are.")
     return settle_calls(crib, added, settings, approval, choices)

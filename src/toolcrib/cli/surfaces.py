@@ -11,7 +11,7 @@ from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import DEFAULT_PROFILE, LOCAL_USER, Principal, profile_named
 from toolcrib.session import Session
-from toolcrib.text.tokens import TokenCounter
+from toolcrib.text import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)

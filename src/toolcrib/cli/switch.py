@@ -12,10 +12,10 @@ from toolcrib.cli.listing import tell_gateway
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import console, number, print_json, safe
 from toolcrib.errors import AmbiguousName, ConfigError
-from toolcrib.names.origin import Origin
+from toolcrib.names import Origin
 from toolcrib.settings import own_servers_file
 from toolcrib.sources.mcp import McpSource, ServerConfig, Switches, change_switches, read_servers
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 Names = Annotated[
     list[str],
@@ -99,7 +99,7 @@ def _of_pattern(source: McpSource, pattern: str) -> Meant:
     fit = [tool for tool in tools if fnmatchcase(tool, pattern)]
     switched_off = source.config.disabled_tools
     if tools and not fit and pattern not in switched_off:
-        near = ", ".join(nearest(pattern, tools)) or "none"
+        near = ", ".join(nearest_names(pattern, tools)) or "none"
         raise ConfigError(f"server {source.server!r} has no tool {pattern!r}; nearest: {near}")
     return Meant(source.config, pattern, fit)
 
@@ -114,7 +114,7 @@ def _called(name: str, sources: Sequence[McpSource]) -> Iterator[Meant]:
 def _unknown(name: str, sources: Sequence[McpSource]) -> str:
     names = [source.server for source in sources]
     names += [f"{source.server}/{tool}" for source in sources for tool in _tools(source)]
-    near = ", ".join(nearest(name, names)) or "none"
+    near = ", ".join(nearest_names(name, names)) or "none"
     return f"no MCP server, and no tool of one, is called {name!r}; nearest: {near}"
 
 

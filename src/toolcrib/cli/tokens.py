@@ -10,7 +10,7 @@ from toolcrib.cli.screen import AsJson, Note, console, print_json, print_notes, 
 from toolcrib.cli.surfaces import Surface, surfaces
 from toolcrib.crib import HOST
 from toolcrib.session import Prices, SourceTokens, TokenEstimate, tools_of
-from toolcrib.text.tokens import token_counter
+from toolcrib.text import token_counter
 
 Mode = Annotated[
     str | None,

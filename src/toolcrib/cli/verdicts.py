@@ -17,7 +17,7 @@ from toolcrib.gateway import profile_named
 from toolcrib.model import Entry, PermissionKind, ToolInfo
 from toolcrib.review import put_rules
 from toolcrib.settings import rules_file
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 from toolcrib.wiring import rulebook_of
 
 Names = Annotated[
@@ -89,7 +89,7 @@ def _tell(done: Done) -> None:
         some = [f"{name} ({said})" for name, said in done.otherwise.items()][:MOST_NAMED]
         more = [f"{len(done.otherwise) - MOST_NAMED} more"] * (len(done.otherwise) > MOST_NAMED)
         told = f"Another rule comes before it for {', '.join([*some, *more])}"
-        console().print(safe(f"{told}: see `toolcrib rules`."), soft_wrap=True)
+        console().print(safe(f"{told}: see `toolcrib rules list`."), soft_wrap=True)
 
 
 def tools_in(crib: Crib) -> Iterator[Entry]:
@@ -123,11 +123,11 @@ def _unknown(name: str, tools: Sequence[Entry], sources: Sequence[str]) -> str:
     source, slash, bare = name.partition("/")
     spelt = {f"{source_of(each)}/{each.bare}": each.bare for each in tools}
     if slash and source not in sources:
-        near = [*nearest(source, sorted(set(sources)))]
+        near = [*nearest_names(source, sorted(set(sources)))]
         near += [each for each, own in spelt.items() if own == bare]
     else:
         known = {*sources, *(spelt if slash else spelt.values())}
-        near = [*nearest(name, sorted(known))]
+        near = [*nearest_names(name, sorted(known))]
     told = ", ".join(near[:MOST_NAMED]) or "none"
     return f"no server and no tool is called {name!r}; nearest: {told}"
 

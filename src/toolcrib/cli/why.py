@@ -8,8 +8,8 @@ import typer
 from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, Listing, console, print_json, print_text, table
 from toolcrib.cli.vectors import await_vectors
-from toolcrib.index.protocol import Arm
-from toolcrib.search.explain import Explanation, Wording
+from toolcrib.index import Arm
+from toolcrib.search import Explanation, Wording
 
 LEAST = 0.005
 """A lift that shows in two digits."""

@@ -34,7 +34,7 @@ class DaemonRefused(NoDaemon):
 def connect_to_daemon(
     place: DaemonFiles, profile: str, environ: Mapping[str, str]
 ) -> socket.socket | None:
-    """A connection that the daemon has welcomed; None if no daemon is there. Raises `Refused`."""
+    """A connection that the daemon has welcomed; None without one. Raises `DaemonRefused`."""
     runtime = read_daemon_info(place)
     if runtime is None:
         return None

@@ -1,7 +1,7 @@
 """Asks the person at a client, by elicitation, before a call that needs leave.
 
 It is the first way to answer. Where nobody can be asked so, or nobody answers, the call gets a
-ticket, and the operator decides about that (`toolcrib approvals`).
+ticket, and the operator decides about that (`toolcrib approvals allow`).
 """
 
 import json
@@ -11,7 +11,7 @@ from toolcrib.gateway.call_channel import CallChannel, can_reply
 from toolcrib.gateway.principal import Principal
 from toolcrib.model import InputRequest, JsonObject
 from toolcrib.settings import ApprovalSettings
-from toolcrib.text.hidden import show_hidden
+from toolcrib.text import show_hidden
 
 LONGEST_ARGUMENTS = 2_000
 KEY = "toolcrib/approval"

@@ -66,7 +66,7 @@ def run_daemon(
     *,
     detached: bool = False,
 ) -> None:
-    """Be the daemon of a place until told to stop. See `Opening` and `Daemon.run`.
+    """Be the daemon of a place until told to stop. See `DaemonSetup` and `Daemon.run`.
 
     One that is `detached`, as a shim starts it, ends when nobody has needed it for a while. Raises
     `ConfigError` if another process is that daemon; a detached one waits for `TAKE_OVER_S` first.

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from toolcrib.execute import ARGUMENT_WRAPPERS, CallRefused, NotJson, read_json
+from toolcrib.execute import ARGUMENT_WRAPPERS, CallRefused
 from toolcrib.gateway.fixed_tool_definitions import CALL, CALL_READ, FIXED_TOOLS
 from toolcrib.model import Json, JsonObject
+from toolcrib.text import NotJson, read_json
 
 DEEPEST = 3
 
@@ -29,7 +30,7 @@ class CallRequest:
 
 
 def read_call(given: JsonObject, deepest: int = DEEPEST) -> CallRequest:
-    """The call that the arguments of a call tool mean. Raises `Refused` where they have no name."""
+    """The call that the arguments of a call tool mean. Raises `CallRefused` without a name."""
     rest = dict(given)
     handle = rest.pop("set", "")
     name = _pop_name(rest)

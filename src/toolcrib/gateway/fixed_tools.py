@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from toolcrib.execute import ArgumentCheck, CallRefused, NotJson, hold
+from toolcrib.execute import ArgumentCheck, CallRefused
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.caller_view import CallerView
 from toolcrib.gateway.fixed_tool_arguments import CallRequest, read_call, read_names, read_search
@@ -24,7 +24,7 @@ from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.tool_results import outcome_result, text_result
 from toolcrib.model import Entry, Json, JsonObject, Kind
 from toolcrib.session import SearchResult
-from toolcrib.text.tokens import most_tokens
+from toolcrib.text import NotJson, check_json_size, most_tokens
 
 
 def search_text(found: SearchResult, handle: str, budget: int, notes: Sequence[str] = ()) -> str:
@@ -69,7 +69,7 @@ class FrontRequest:
 
 
 class FixedTools:
-    """The fixed tools of one guest. Raise `Refused`, and nothing else, for what a model says."""
+    """The fixed tools of one principal. What a model says wrong raises `CallRefused`, no more."""
 
     def __init__(self, side: CallerView, sets: RevealSets) -> None:
         self._side = side
@@ -77,7 +77,7 @@ class FixedTools:
         self._check = ArgumentCheck()
 
     async def run(self, name: str, given: JsonObject, asking: FrontRequest) -> Result:
-        """Run one of them. Raises `Refused`."""
+        """Run one of them. Raises `CallRefused`."""
         if name == SEARCH:
             return await self._search(self._checked(name, given, read_search), asking)
         if name == DESCRIBE:
@@ -141,7 +141,7 @@ class FixedTools:
         return outcome_result(outcome, modern=asking.modern)
 
     def _shown(self, entry: Entry, handle: str) -> str:
-        """The pin that a set has of an entry; "" without a set. Raises `Refused`."""
+        """The pin that a set has of an entry; "" without a set. Raises `CallRefused`."""
         if not handle:
             return ""
         pins = self._sets.pins(handle)
@@ -165,7 +165,7 @@ class FixedTools:
         """The arguments as they are meant. Within these bounds the check takes a moment."""
         tool = FIXED_TOOLS[name]
         try:
-            hold(given, most_values=MOST_VALUES, most_characters=MOST_CHARACTERS)
+            check_json_size(given, most_values=MOST_VALUES, most_characters=MOST_CHARACTERS)
         except NotJson as error:
             message = f"the arguments of {name!r}: {error}"
             raise CallRefused(

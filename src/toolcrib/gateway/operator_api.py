@@ -183,7 +183,7 @@ def _decide(daemon: OperatedDaemon, id: str, *, allowed: bool) -> None:
     tickets = daemon.house.crib.tickets
     full = [each.id for each in tickets.waiting() if id and each.id.startswith(id)]
     if len(full) != 1 or not (tickets.approve(full[0]) if allowed else tickets.reject(full[0])):
-        told = "`toolcrib approvals` lists what does"
+        told = "`toolcrib approvals list` shows what does"
         raise ConfigError(f"no call waits under {id!r}, or not any more; {told}")
 
 

@@ -53,7 +53,9 @@ def ask_operator(
                 answer = _answer(answers, hear)
     except TimeoutError as error:
         told = f"the gateway (process {runtime.pid}) is not done with `{do}` after {ANSWER_S:.0f} s"
-        raise ConfigError(f"{told}; it goes on: see `toolcrib gateway` and its log") from error
+        raise ConfigError(
+            f"{told}; it goes on: see `toolcrib gateway status` and its log"
+        ) from error
     except OSError as error:
         told = f"the gateway (process {runtime.pid}) does not answer: {error}"
         raise ConfigError(f"{told}; if it is gone, start it with `toolcrib serve`") from error

@@ -21,8 +21,8 @@ _EFFECTS = {
     "unknown": "Nobody knows whether it took effect: look before you call again.",
 }
 _PERSON = (
-    "Tell the person: `toolcrib approvals` shows this call and approves it. Then make the very"
-    " same call again, within five minutes."
+    "Tell the person: `toolcrib approvals list` shows this call, `toolcrib approvals allow ID`"
+    " approves it. Then make the very same call again, within five minutes."
 )
 
 

@@ -14,7 +14,7 @@ from toolcrib.takeover.document import Syntax
 from toolcrib.takeover.machine import Machine, Place, Platform
 from toolcrib.takeover.references import BRACES, EDITOR, GEMINI, NONE, SHELL
 from toolcrib.takeover.shape import Shape
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 CHECKED = "2026-11-15"
 
@@ -288,5 +288,5 @@ def client_named(name: str) -> Client:
         if client.name == name:
             return client
     names = [client.name for client in CLIENTS]
-    near = ", ".join(nearest(name, names) or names)
+    near = ", ".join(nearest_names(name, names) or names)
     raise ConfigError(f"no client {name!r} is known here; nearest: {near}")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.http.edging import HOST, JSON, PORT, Edging
+from tests.gateway.http.guarded import HOST, JSON, PORT, Guarded
 from toolcrib.gateway.http import request_checks as bodies
 from toolcrib.gateway.http.asgi import Message
 from toolcrib.gateway.http.request_checks import MOST_HEADERS
@@ -16,19 +16,19 @@ METHODS = ["GET", "POST", "DELETE", "OPTIONS", "PUT", "HEAD"]
 
 
 @pytest.fixture
-def edging(tmp_path: Path) -> Edging:
-    return Edging(tmp_path)
+def guarded(tmp_path: Path) -> Guarded:
+    return Guarded(tmp_path)
 
 
-def test_what_is_right_gets_through(edging: Edging):
-    assert edging.ask(headers=edging.right).json == {"reached": "key:owner@default"}
-    assert edging.ask(path="/mcp/small", headers=edging.right).json == {
+def test_what_is_right_gets_through(guarded: Guarded):
+    assert guarded.ask(headers=guarded.right).json == {"reached": "key:owner@default"}
+    assert guarded.ask(path="/mcp/small", headers=guarded.right).json == {
         "reached": "key:owner@small"
     }
-    keyed = edging.right | {"authorization": f"bearer {edging.key}"}
-    assert edging.ask(path="/mcp/small", headers=keyed).json == {"reached": "key:small@small"}
+    keyed = guarded.right | {"authorization": f"bearer {guarded.key}"}
+    assert guarded.ask(path="/mcp/small", headers=keyed).json == {"reached": "key:small@small"}
     for method in ("GET", "DELETE"):
-        assert edging.ask(method, headers=edging.right).status == 200
+        assert guarded.ask(method, headers=guarded.right).status == 200
 
 
 GOOD_HOSTS = [HOST, f"localhost:{PORT}", f"LOCALHOST:{PORT}", f"[::1]:{PORT}", "crib.example"]
@@ -74,17 +74,17 @@ GOOD_ORIGIN = "https://page.example"
 
 @pytest.mark.plan(48)
 def test_only_the_listed_hosts_and_origins_get_through_on_any_route(tmp_path: Path):
-    edging = Edging(tmp_path, hosts=["Crib.Example"], origins=[GOOD_ORIGIN])
+    guarded = Guarded(tmp_path, hosts=["Crib.Example"], origins=[GOOD_ORIGIN])
     origins = [None, GOOD_ORIGIN, *ORIGINS]
     tried = 0
     for host, origin in itertools.product([*GOOD_HOSTS, *BAD_HOSTS], origins):
-        headers = {name: value for name, value in edging.right.items() if name != "host"}
+        headers = {name: value for name, value in guarded.right.items() if name != "host"}
         headers |= {} if host is None else {"host": host}
         headers |= {} if origin is None else {"origin": origin}
         fine = host in GOOD_HOSTS and origin in (None, GOOD_ORIGIN)
         for route, method in itertools.product(ROUTES, ("GET", "POST")):
             tried += 1
-            answer = edging.ask(method, route, headers)
+            answer = guarded.ask(method, route, headers)
             if fine:
                 assert b"bad_host" not in answer.body, (host, route)
                 assert b"bad_origin" not in answer.body, (origin, route)
@@ -94,10 +94,10 @@ def test_only_the_listed_hosts_and_origins_get_through_on_any_route(tmp_path: Pa
 
 
 @pytest.mark.plan(49)
-def test_without_a_good_credential_nothing_answers_but_health(edging: Edging):
-    token, key = edging.token, edging.key
-    removed = edging.keys.add("gone", ["default", "small", "large"])
-    edging.keys.remove("gone")
+def test_without_a_good_credential_nothing_answers_but_health(guarded: Guarded):
+    token, key = guarded.token, guarded.key
+    removed = guarded.keys.add("gone", ["default", "small", "large"])
+    guarded.keys.remove("gone")
     bad = [
         None,
         "",
@@ -129,41 +129,41 @@ def test_without_a_good_credential_nothing_answers_but_health(edging: Edging):
         headers |= {} if authorization is None else {"authorization": authorization}
         for method, route in itertools.product(METHODS, ROUTES):
             in_url = f"token={token}&access_token={key}".encode()
-            answer = edging.ask(method, route, headers, query_string=in_url)
+            answer = guarded.ask(method, route, headers, query_string=in_url)
             open_to_all = (method, route) == ("GET", "/health")
             assert (answer.status == 200) is open_to_all, (authorization, method, route)
             if route.startswith("/mcp") and answer.status == 401:
                 assert answer.headers["www-authenticate"].startswith("Bearer")
-    assert not edging.reached
+    assert not guarded.reached
 
 
 @pytest.mark.plan(49)
-def test_a_key_is_good_for_its_profiles_alone_and_no_longer_than_it_is_there(edging: Edging):
-    keyed = edging.right | {"authorization": f"Bearer {edging.key}"}
-    assert edging.ask(path="/mcp/small", headers=keyed).status == 200
-    refused = edging.ask(path="/mcp/large", headers=keyed)
+def test_a_key_is_good_for_its_profiles_alone_and_no_longer_than_it_is_there(guarded: Guarded):
+    keyed = guarded.right | {"authorization": f"Bearer {guarded.key}"}
+    assert guarded.ask(path="/mcp/small", headers=keyed).status == 200
+    refused = guarded.ask(path="/mcp/large", headers=keyed)
     assert (refused.status, refused.code) == (403, "forbidden")
-    assert edging.ask(headers=keyed).status == 403
-    unknown = edging.ask(path="/mcp/smal", headers=edging.right)
+    assert guarded.ask(headers=keyed).status == 403
+    unknown = guarded.ask(path="/mcp/smal", headers=guarded.right)
     assert (unknown.status, unknown.code) == (404, "no_profile")
     assert "small" in unknown.json["error"]["message"]
-    edging.keys.remove("small")
-    assert edging.ask(path="/mcp/small", headers=keyed).status == 401
-    assert len(edging.reached) == 1
+    guarded.keys.remove("small")
+    assert guarded.ask(path="/mcp/small", headers=keyed).status == 401
+    assert len(guarded.reached) == 1
 
 
 @pytest.mark.plan(49)
-def test_keys_that_cannot_be_read_are_no_keys(edging: Edging):
-    edging.keys.file.write_text("[{}]", encoding="utf-8")
-    keyed = edging.right | {"authorization": f"Bearer {edging.key}"}
-    answer = edging.ask(path="/mcp/small", headers=keyed)
+def test_keys_that_cannot_be_read_are_no_keys(guarded: Guarded):
+    guarded.keys.file.write_text("[{}]", encoding="utf-8")
+    keyed = guarded.right | {"authorization": f"Bearer {guarded.key}"}
+    answer = guarded.ask(path="/mcp/small", headers=keyed)
     assert answer.status == 401
     assert "no key works" in answer.json["error"]["message"]
-    assert edging.ask(headers=edging.right).status == 401
+    assert guarded.ask(headers=guarded.right).status == 401
 
 
-def test_health_tells_nothing(edging: Edging):
-    answer = edging.ask("GET", "/health", {"host": HOST})
+def test_health_tells_nothing(guarded: Guarded):
+    answer = guarded.ask("GET", "/health", {"host": HOST})
     assert answer.json == {"status": "ok"}
     assert "server" not in answer.headers
 
@@ -182,27 +182,27 @@ def test_health_tells_nothing(edging: Edging):
         None,
     ],
 )
-def test_only_json_is_taken(edging: Edging, kind: str | None):
-    headers = {name: value for name, value in edging.right.items() if name != "content-type"}
-    answer = edging.ask(headers=headers | ({} if kind is None else {"content-type": kind}))
+def test_only_json_is_taken(guarded: Guarded, kind: str | None):
+    headers = {name: value for name, value in guarded.right.items() if name != "content-type"}
+    answer = guarded.ask(headers=headers | ({} if kind is None else {"content-type": kind}))
     assert (answer.status, answer.code) == (415, "not_json")
-    assert not edging.reached
+    assert not guarded.reached
 
 
 @pytest.mark.plan(50)
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "nonsense"])
-def test_pages_get_nothing_and_no_leave_to_ask(edging: Edging, site: str):
+def test_pages_get_nothing_and_no_leave_to_ask(guarded: Guarded, site: str):
     for method, route in itertools.product(METHODS, ROUTES):
         asked = {"access-control-request-method": "POST", "origin": "http://evil.example"}
         for more in ({"sec-fetch-site": site}, asked, {"upgrade": "websocket"}):
-            answer = edging.ask(method, route, edging.right | more)
+            answer = guarded.ask(method, route, guarded.right | more)
             assert answer.status >= 400
             assert not [name for name in answer.headers if name.startswith("access-control")]
             assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
-    assert not edging.reached
+    assert not guarded.reached
 
 
-def test_a_websocket_is_closed_before_it_is_open(edging: Edging):
+def test_a_websocket_is_closed_before_it_is_open(guarded: Guarded):
     sent: list[Message] = []
 
     async def receive() -> Message:
@@ -211,67 +211,67 @@ def test_a_websocket_is_closed_before_it_is_open(edging: Edging):
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(edging.edge({"type": "websocket", "path": "/mcp", "headers": []}, receive, send))
+    asyncio.run(guarded.edge({"type": "websocket", "path": "/mcp", "headers": []}, receive, send))
     assert sent == [{"type": "websocket.close", "code": 1008}]
 
 
 @pytest.mark.plan(51)
 @pytest.mark.parametrize("name", ["host", "authorization", "content-length", "origin"])
-def test_two_of_one_header_are_refused(edging: Edging, name: str):
-    raw = [(key.encode(), value.encode()) for key, value in edging.right.items()]
+def test_two_of_one_header_are_refused(guarded: Guarded, name: str):
+    raw = [(key.encode(), value.encode()) for key, value in guarded.right.items()]
     twice = [*raw, (name.encode(), b"1"), (name.upper().encode(), b"1")]
-    answer = edging.ask(headers=None, body=None, path="/mcp")
+    answer = guarded.ask(headers=None, body=None, path="/mcp")
     assert answer.status == 421  # no Host at all
-    assert edging.ask("POST", "/mcp", None, None).status == 421
+    assert guarded.ask("POST", "/mcp", None, None).status == 421
     scope = {"type": "http", "method": "POST", "path": "/mcp", "query_string": b""}
-    answer = asyncio.run(edging._ask({**scope, "headers": twice}, [JSON]))
+    answer = asyncio.run(guarded._ask({**scope, "headers": twice}, [JSON]))
     assert answer.status == 400
-    assert not edging.reached
+    assert not guarded.reached
 
 
 @pytest.mark.plan(51)
-def test_too_many_headers_and_two_lengths_are_refused(edging: Edging):
+def test_too_many_headers_and_two_lengths_are_refused(guarded: Guarded):
     many = {f"x-{number}": "x" for number in range(MOST_HEADERS)}
-    assert edging.ask(headers=edging.right | many).status == 431
+    assert guarded.ask(headers=guarded.right | many).status == 431
     lengths = {"content-length": "1", "transfer-encoding": "chunked"}
-    assert edging.ask(headers=edging.right | lengths).status == 400
-    assert not edging.reached
+    assert guarded.ask(headers=guarded.right | lengths).status == 400
+    assert not guarded.reached
 
 
 def test_a_body_is_measured_and_not_believed(tmp_path: Path):
-    edging = Edging(tmp_path, body_bytes=1_000)
-    large = edging.right | {"content-length": "1001"}
-    assert edging.ask(headers=large).code == "too_large"
-    lying = edging.right | {"content-length": "10"}
-    for headers in (edging.right, lying):
-        answer = edging.ask(headers=headers, body=[b" " * 400] * 3)
+    guarded = Guarded(tmp_path, body_bytes=1_000)
+    large = guarded.right | {"content-length": "1001"}
+    assert guarded.ask(headers=large).code == "too_large"
+    lying = guarded.right | {"content-length": "10"}
+    for headers in (guarded.right, lying):
+        answer = guarded.ask(headers=headers, body=[b" " * 400] * 3)
         assert (answer.status, answer.code) == (413, "too_large")
         assert "gateway.body_bytes" in answer.json["error"]["message"]
-    assert not edging.reached
-    assert edging.ask(headers=edging.right, body=[JSON[:9], JSON[9:]]).status == 200
+    assert not guarded.reached
+    assert guarded.ask(headers=guarded.right, body=[JSON[:9], JSON[9:]]).status == 200
 
 
 @pytest.mark.parametrize(
     "body",
     [b"", b"{", b'{"a": 1, "a": 2}', b"[" * 1_000 + b"]" * 1_000, b"\xff", b"NaN", b'"\\ud800'],
 )
-def test_what_two_readers_could_read_differently_is_refused(edging: Edging, body: bytes):
-    answer = edging.ask(headers=edging.right, body=[body])
+def test_what_two_readers_could_read_differently_is_refused(guarded: Guarded, body: bytes):
+    answer = guarded.ask(headers=guarded.right, body=[body])
     assert (answer.status, answer.code) == (400, "bad_request")
-    assert not edging.reached
+    assert not guarded.reached
 
 
 @pytest.mark.parametrize("value", [b"0", b'"x"', b"{}", b'{"a":[0]}'])
-def test_a_body_with_too_many_values_is_refused_before_it_is_read(edging: Edging, value: bytes):
+def test_a_body_with_too_many_values_is_refused_before_it_is_read(guarded: Guarded, value: bytes):
     body = b"[" + b",".join([value] * (MOST_VALUES + 1)) + b"]"
-    answer = edging.ask(headers=edging.right, body=[body])
+    answer = guarded.ask(headers=guarded.right, body=[body])
     assert (answer.status, answer.code) == (400, "bad_request")
     assert "send fewer" in answer.json["error"]["message"]
-    assert not edging.reached
+    assert not guarded.reached
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(
-    edging: Edging, monkeypatch: pytest.MonkeyPatch
+    guarded: Guarded, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(bodies, "BODY_S", 0.01)
     sent: list[Message] = []
@@ -283,34 +283,34 @@ def test_a_body_that_does_not_come_is_not_waited_for(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    headers = [(name.encode(), value.encode()) for name, value in edging.right.items()]
+    headers = [(name.encode(), value.encode()) for name, value in guarded.right.items()]
     asyncio.run(
-        edging.edge(
+        guarded.edge(
             {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}, receive, send
         )
     )
     assert sent[0]["status"] == 408
-    assert edging.admission.running == 0
+    assert guarded.admission.running == 0
 
 
 @pytest.mark.plan(13)
-def test_beyond_the_bound_one_is_told_to_come_again(edging: Edging):
+def test_beyond_the_bound_one_is_told_to_come_again(guarded: Guarded):
     for _ in range(2):
-        edging.admission.enter("key:owner@default")
-    answer = edging.ask(headers=edging.right)
+        guarded.admission.enter("key:owner@default")
+    answer = guarded.ask(headers=guarded.right)
     assert (answer.status, answer.code) == (503, "overloaded")
     assert int(answer.headers["retry-after"]) >= 1
-    assert edging.ask(path="/mcp/small", headers=edging.right).status == 200
-    edging.admission.enter("somebody else")
-    assert edging.ask(path="/mcp/small", headers=edging.right).code == "overloaded"
-    edging.admission.leave("key:owner@default")
-    assert edging.ask(headers=edging.right).status == 200
-    assert edging.admission.running == 2
+    assert guarded.ask(path="/mcp/small", headers=guarded.right).status == 200
+    guarded.admission.enter("somebody else")
+    assert guarded.ask(path="/mcp/small", headers=guarded.right).code == "overloaded"
+    guarded.admission.leave("key:owner@default")
+    assert guarded.ask(headers=guarded.right).status == 200
+    assert guarded.admission.running == 2
 
 
-def test_every_refusal_is_json_with_a_remedy(edging: Edging):
-    for headers, path in ((edging.right, "/x"), ({}, "/mcp"), ({"host": HOST}, "/mcp")):
-        answer = edging.ask(path=path, headers=headers)
+def test_every_refusal_is_json_with_a_remedy(guarded: Guarded):
+    for headers, path in ((guarded.right, "/x"), ({}, "/mcp"), ({"host": HOST}, "/mcp")):
+        answer = guarded.ask(path=path, headers=headers)
         assert answer.headers["content-type"] == "application/json"
         assert answer.headers["connection"] == "close"
         error = json.loads(answer.body)["error"]

@@ -23,7 +23,7 @@ from tests.gateway.daemons import (
     serving,
     with_token,
 )
-from tests.gateway.standing_in import Windows as StandIns
+from tests.gateway.echo_servers import EchoServers
 from tests.plan import amount
 from tests.waiting import HANG_S, until_async
 from toolcrib.crib import Crib
@@ -211,12 +211,12 @@ def test_slow_clients_are_sent_away_and_the_others_notice_nothing(
 
 @pytest.mark.plan(13)
 def test_too_much_at_once_is_refused_before_the_rest_is_done(tmp_path: Path):
-    made: list[StandIns] = []
+    made: list[EchoServers] = []
     answers: list[Answer] = []
     wanted, most = amount(13, "requests"), 64  # what one guest may have under way
 
-    def windows(crib: Crib) -> StandIns:
-        made.append(StandIns(crib))
+    def windows(crib: Crib) -> EchoServers:
+        made.append(EchoServers(crib))
         return made[-1]
 
     async def one(port: int, token: str, number: int) -> None:

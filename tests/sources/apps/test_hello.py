@@ -39,5 +39,5 @@ def test_what_no_app_may_say_is_refused(said):
 
 def test_another_launch_command_than_the_trusted_one_is_doubted():
     assert doubt("a", ["x"], ["x"]) == doubt("a", ["x"], []) == ""
-    assert "`toolcrib apps a -- " in doubt("a", ["x"], ["y"])
-    assert "`toolcrib apps a -- " in doubt("a", [], ["y"])
+    assert "`toolcrib apps set-command a -- " in doubt("a", ["x"], ["y"])
+    assert "`toolcrib apps set-command a -- " in doubt("a", [], ["y"])

@@ -30,5 +30,5 @@ def check_apps(patient: Patient) -> Iterator[Finding]:
         if launch and not shutil.which(launch[0]):
             message = f"{app.name}: its command {launch[0]!r} is not there"
             yield Finding(
-                AREA, "warning", message, f"toolcrib apps {app.name} --forget, or correct it"
+                AREA, "warning", message, f"toolcrib apps forget {app.name}, or correct it"
             )

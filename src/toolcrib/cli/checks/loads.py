@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from toolcrib.cli.checks.finding import Finding, Patient
 from toolcrib.session import Prices, tools_of
-from toolcrib.text.tokens import token_counter
+from toolcrib.text import token_counter
 
 AREA = "loads"
 REMEDY = (

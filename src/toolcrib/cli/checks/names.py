@@ -5,7 +5,7 @@ from itertools import islice
 
 from toolcrib.cli.checks.finding import Finding, Patient
 from toolcrib.model import Entry
-from toolcrib.names.patterns import bars, grants
+from toolcrib.names import bars, grants
 from toolcrib.settings import Settings
 
 AREA = "names"

@@ -6,9 +6,9 @@ from fnmatch import fnmatchcase
 from toolcrib.cli.checks.finding import Finding, Patient
 from toolcrib.gateway import LOCAL_USER, Principal, profile_named
 from toolcrib.model import Entry
-from toolcrib.names.patterns import bars, grants, source_names
+from toolcrib.names import bars, grants, source_names
 from toolcrib.settings import ProfileSettings
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 AREA = "profiles"
 
@@ -52,7 +52,7 @@ def _idle(
 
 
 def _fits_nothing(setting: str, said: str, known: Sequence[str]) -> Finding:
-    near = ", ".join(nearest(said, known)) or "none"
+    near = ", ".join(nearest_names(said, known)) or "none"
     remedy = f"correct it, or list the server that it is about: toolcrib refresh. Nearest: {near}"
     return Finding(AREA, "warning", f"{setting}: nothing fits {said!r}", remedy)
 

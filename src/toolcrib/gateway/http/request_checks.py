@@ -8,9 +8,9 @@ import asyncio
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from toolcrib.execute import NotJson, read_json
 from toolcrib.gateway.http.asgi import HttpRefusal, Message, Receive
 from toolcrib.gateway.message_streams import MOST_VALUES
+from toolcrib.text import NotJson, read_json
 
 MOST_HEADERS = 100
 # Two of these would let two readers read two different things.
@@ -21,7 +21,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def headers_of(raw: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
-    """By name in small letters. Raises `Refusal` for too many, and for two where one is meant."""
+    """By name in small letters. Raises `HttpRefusal` for too many, and for one sent twice."""
     found: dict[str, str] = {}
     pairs = list(raw)
     if len(pairs) > MOST_HEADERS:
@@ -37,7 +37,7 @@ def headers_of(raw: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
 
 
 def check_host(headers: Mapping[str, str], port: int, more: Collection[str]) -> None:
-    """Whether the request is meant for us. Raises `Refusal`: a page may point its name at us."""
+    """Raises `HttpRefusal` unless it is meant for us: a page may point its own name at us."""
     host = headers.get("host", "")
     allowed = {f"{name}:{port}" for name in LOOPBACK} | {name.lower() for name in more}
     if not _HOST.fullmatch(host) or host.lower() not in allowed:
@@ -46,7 +46,7 @@ def check_host(headers: Mapping[str, str], port: int, more: Collection[str]) -> 
 
 
 def check_origin(headers: Mapping[str, str], allowed: Collection[str]) -> None:
-    """Whether no page of a stranger's sent it. Raises `Refusal`."""
+    """Whether no page of a stranger's sent it. Raises `HttpRefusal`."""
     origin = headers.get("origin")
     if origin is not None and origin not in allowed:
         told = "pages of this origin are refused; if it is yours, add it to `gateway.origins`"
@@ -58,7 +58,7 @@ def check_origin(headers: Mapping[str, str], allowed: Collection[str]) -> None:
 
 
 def check_content(headers: Mapping[str, str]) -> None:
-    """Whether the body is JSON, which no plain form of a page can send. Raises `Refusal`."""
+    """Whether the body is JSON, which no plain form of a page can send. Raises `HttpRefusal`."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         told = "only JSON is taken; send `Content-Type: application/json`"
@@ -68,7 +68,7 @@ def check_content(headers: Mapping[str, str]) -> None:
 
 
 def bearer_of(headers: Mapping[str, str]) -> str:
-    """The credential of a request. Raises `Refusal` if it has none where it belongs."""
+    """The credential of a request. Raises `HttpRefusal` if it has none where it belongs."""
     scheme, _, secret = headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
         raise unauthorized("there is no token; send `Authorization: Bearer KEY`")
@@ -87,7 +87,7 @@ LITTLE = 64 * 1024
 
 
 async def read_body(receive: Receive, headers: Mapping[str, str], most: int) -> bytes:
-    """All of it. Raises `Refusal` where it is too much, too slow, cut off, or no JSON."""
+    """All of it. Raises `HttpRefusal` where it is too much, too slow, cut off, or no JSON."""
     said = headers.get("content-length", "0")
     if said.isdecimal() and int(said) > most:
         raise _too_large(most)
@@ -105,7 +105,7 @@ async def read_body(receive: Receive, headers: Mapping[str, str], most: int) -> 
 
 
 def _check_json(body: bytes) -> None:
-    """Raises `Refusal` where it is no JSON, or more values than anybody needs in one message."""
+    """Raises `HttpRefusal` where it is no JSON, or has more values than one message needs."""
     try:
         read_json(body.decode(), most_values=MOST_VALUES)
     except (NotJson, UnicodeDecodeError) as error:

@@ -45,7 +45,7 @@ def doubt(app: str, trusted: Sequence[str], proposed: Sequence[str]) -> str:
         return ""
     return (
         f"app {app!r} wants to be launched by {list(proposed)!r:.500}, which is not what it said "
-        f"at first; if that is right, run `toolcrib apps {app} -- COMMAND`"
+        f"at first; if that is right, run `toolcrib apps set-command {app} -- COMMAND`"
     )
 
 
