@@ -7,7 +7,7 @@ from tests.workshop import SEEN, mcp, pooled
 from toolcrib.lint import LintFinding, findings_by_source, lint
 from toolcrib.lint.linter import RULES
 from toolcrib.model import Capability, Entry, SkillInfo, ToolInfo
-from toolcrib.sources.packaged import builtin_tools
+from toolcrib.sources.builtin_tools import builtin_tools
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "lint.md"
 GOOD = ToolInfo(name="read_file", description="Read a text file from the disk")
@@ -37,7 +37,7 @@ def test_every_rule_is_documented_with_its_severity():
 
 
 def test_every_rule_says_what_it_looks_for_and_what_to_do():
-    assert all(rule.look.__doc__ for rule in RULES)
+    assert all(rule.check.__doc__ for rule in RULES)
 
 
 @pytest.mark.parametrize("rule", [rule.id for rule in RULES])

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.progress import progress, tracked
 from toolcrib.cli.screen import AsJson, console, counts, print_json, safe, table, warn
 from toolcrib.errors import EvalError
@@ -58,7 +58,7 @@ def eval_command(
 
         toolcrib eval --catalog tools.jsonl --queries queries.jsonl --min-recall5 90
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     suite = load_suite(catalog, queries)
     with open_search(suite, opening.settings()) as search:
         results = dict(_results(search, suite, limit=limit, quiet=as_json))

@@ -7,15 +7,13 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, counts, print_json, safe, table
 from toolcrib.errors import DeclarationError
 from toolcrib.lint import LintFinding, findings_by_source, lint
 from toolcrib.model import Entry
 from toolcrib.pool import Pool
-from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.sources.declared import declare
-from toolcrib.sources.modules import add_module
+from toolcrib.sources import FunctionSource, add_module, declare_tools
 
 
 def lint_command(
@@ -39,23 +37,23 @@ def lint_command(
 
         toolcrib lint tools.yaml --strict
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     findings = lint(_declared(files, opening.tools) if files else _catalog(opening))
     print_json(findings) if as_json else _show(findings)
     if strict and any(finding.severity != "note" for finding in findings):
         raise typer.Exit(1)
 
 
-def _catalog(opening: Opening) -> Iterable[Entry]:
+def _catalog(opening: GlobalOptions) -> Iterable[Entry]:
     with opening.crib() as crib:
         return crib.entries().values()
 
 
 def _declared(files: Sequence[Path], modules: Sequence[str]) -> Iterable[Entry]:
     """The tools of these files. Raises `DeclarationError` and `SourceError`."""
-    pool, source = Pool(), BuiltinSource()
+    pool, source = Pool(), FunctionSource()
     for path in files:
-        declare(source, path)
+        declare_tools(source, path)
     for module in modules:
         add_module(source, module)
     if source.problems:

@@ -85,7 +85,7 @@ def test_a_call_waits_for_the_list_and_is_not_sent_if_the_tool_is_another(rug: R
 def test_what_cannot_be_listed_is_not_called(
     rug: Rug, manner: str, told: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(notifications, "LIST_S", 0.5)
+    monkeypatch.setattr(notifications, "LIST_TIMEOUT_S", 0.5)
     rug.pull(**{"cut": EVIL, "!list": manner})
     for _ in range(2):
         failed = error(rug.call())

@@ -14,9 +14,8 @@ from tests.waiting import HANG_S, let_pass, let_pass_async, until, until_async
 from toolcrib.model import Call, CallContext
 from toolcrib.sources.mcp import McpSource, ServerCommand, ServerConfig
 from toolcrib.sources.mcp.lifecycle import startup
-from toolcrib.sources.mcp.lifecycle import startup as start_news
 
-RUNNER = Path(__file__).with_name("fake_npx.py")
+RUNNER = FAKE.with_name("fake_npx.py")
 
 
 class Package:
@@ -48,10 +47,10 @@ def package(tmp_path: Path) -> Package:
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("LOOK_S", "SHOWN_S", "ASIDE_S"):
+    for name in ("LOOK_EVERY_S", "QUICK_INSTALL_S", "ASIDE_S"):
         monkeypatch.setattr(startup, name, 0.05)
-    for name in ("FIRST_S", "EVERY_S"):
-        monkeypatch.setattr(start_news, name, 0.05)
+    for name in ("FIRST_PROGRESS_S", "PROGRESS_EVERY_S"):
+        monkeypatch.setattr(startup, name, 0.05)
 
 
 def known(shop: Shop, package: Package, config: ServerConfig) -> McpSource:
