@@ -102,7 +102,7 @@ def settle_calls(
     added: Sequence[str],
     settings: Settings,
     said: ServerApproval | None,
-    choices: Consent,
+    consent: Consent,
 ) -> Mapping[str, ServerApproval]:
     """What each new server may do without approval: as it is said, asked for, or set.
 
@@ -110,13 +110,13 @@ def settle_calls(
     """
     if not added:
         return {}
-    if said is None and not (choices.yes or choices.as_json):
+    if said is None and not (consent.yes or consent.as_json):
         _ask_belief(crib, added)
         said = _ask_about_all(settings.approval.servers)
         chosen = settle_approval(added, settings, said, asking=said is None)
     else:
         chosen = settle_approval(added, settings, said, asking=False)
-    if not choices.as_json:
+    if not consent.as_json:
         tell_what_changes()
     return chosen
 

@@ -73,8 +73,8 @@ def edit_command(
         toolcrib edit github --env GITHUB_TOKEN --set call_timeout_s=120
         toolcrib edit sqlite -- uvx --with 'mcp<2' mcp-server-sqlite --db-path notes.db
     """
-    opening: GlobalOptions = context.obj
-    settings, file = opening.settings(), own_servers_file()
+    options: GlobalOptions = context.obj
+    settings, file = options.settings(), own_servers_file()
     before = read_server(file, server) if file.exists() else None
     if before is None:
         raise ConfigError(_not_ours(server, settings))
@@ -84,8 +84,8 @@ def edit_command(
     if any(changes) and after != before:
         put(after)
     warn_of_values(_texts(after, "env"), _texts(before, "env"))
-    tell_gateway(opening)
-    done = None if no_start or after == before else list_servers(opening, [server])[0]
+    tell_gateway(options)
+    done = None if no_start or after == before else list_servers(options, [server])[0]
     lines = diff(_text(before), _text(after), server, "json")
     if as_json:
         told = {"server": server, "file": str(file), "changed": after != before, "diff": lines}

@@ -36,10 +36,10 @@ class SwitchTarget(NamedTuple):
         return f"{self.config.id}/{self.pattern}" if self.pattern else self.config.id
 
 
-def switch(opening: GlobalOptions, names: Sequence[str], *, on: bool, as_json: bool) -> None:
+def switch(options: GlobalOptions, names: Sequence[str], *, on: bool, as_json: bool) -> None:
     """Switch what the names mean, all of it or nothing. Raises `ConfigError`, `AmbiguousName`."""
-    files = opening.settings().mcp_config
-    with opening.mcp() as servers:
+    files = options.settings().mcp_config
+    with options.mcp() as servers:
         meant = [_meant(name, servers.sources) for name in names]
     own = own_servers_file()
     told: list[dict[str, object]] = []
@@ -49,7 +49,7 @@ def switch(opening: GlobalOptions, names: Sequence[str], *, on: bool, as_json: b
         told.append({"server": server, "pattern": each.pattern, "tools": tools, "changed": new})
         if not as_json:
             _tell(each, on=on, new=new)
-    tell_gateway(opening)
+    tell_gateway(options)
     if as_json:
         print_json({"enabled": on, "file": str(own), "switched": told})
 
