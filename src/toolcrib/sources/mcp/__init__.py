@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig
     from toolcrib.sources.mcp.config.server_entry import HTTP_TYPES, ServerEntry, is_sse_url
     from toolcrib.sources.mcp.config.servers_file import ServerConfigs, read_servers, read_table
-    from toolcrib.sources.mcp.config.switches import Switches, exact_names, exact_pattern
-    from toolcrib.sources.mcp.identity import install_key
+    from toolcrib.sources.mcp.config.switches import Switches
     from toolcrib.sources.mcp.jsonrpc import reply_id
     from toolcrib.sources.mcp.listing import OfferKind
     from toolcrib.sources.mcp.offers import OfferedItem
@@ -93,8 +92,7 @@ else:
             "config.server": ("ServerAddress", "ServerCommand", "ServerConfig"),
             "config.server_entry": ("HTTP_TYPES", "ServerEntry", "is_sse_url"),
             "config.servers_file": ("ServerConfigs", "read_servers", "read_table"),
-            "config.switches": ("Switches", "exact_names", "exact_pattern"),
-            "identity": ("install_key",),
+            "config.switches": ("Switches",),
             "jsonrpc": ("reply_id",),
             "listing": ("OfferKind",),
             "offers": ("OfferedItem",),
@@ -159,12 +157,9 @@ __all__ = [
     "change_server",
     "change_switches",
     "drop_server",
-    "exact_names",
-    "exact_pattern",
     "fill_entry",
     "find_server",
     "forget_server",
-    "install_key",
     "is_sse_url",
     "log_path",
     "old_log",

@@ -4,16 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from toolcrib.client_config.entry_format import exact_names, exact_pattern
 from toolcrib.errors import ConfigError
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.mcp import (
-    ServerConfig,
-    Switches,
-    change_switches,
-    exact_names,
-    exact_pattern,
-    read_servers,
-)
+from toolcrib.sources.mcp import ServerConfig, Switches, change_switches, read_servers
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.model import Call, CallContext, Deadline, Outcome
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerConfig
-from toolcrib.sources.mcp.diagnosis import Diagnosis
+from toolcrib.sources.mcp.diagnosis import StartDiagnosis
 from toolcrib.sources.mcp.lifecycle.breaker import MOST_FAILURES, Breaker
 from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
 from toolcrib.sources.mcp.lifecycle.notifications import (
@@ -285,7 +285,7 @@ class ServerSupervisor:
             )
         except ConfigError as error:
             reason, _, remedy = str(error).partition("; ")
-            found = Diagnosis(reason, remedy)
+            found = StartDiagnosis(reason, remedy)
             told = StartFailed("not_configured", str(error), retryable=False, diagnosis=found)
             raise told from error
 
