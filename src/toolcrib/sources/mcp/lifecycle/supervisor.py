@@ -9,11 +9,12 @@ import math
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from toolcrib.errors import ConfigError
-from toolcrib.model import Call, CallContext, Outcome
+from toolcrib.model import Call, CallContext, Deadline, Outcome
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.diagnosis import StartDiagnosis
@@ -94,8 +95,7 @@ class ServerSupervisor:
 
     async def _say(self, connection: "Connection", errand: UpstreamRequest) -> None:
         """Run an errand that nobody waits for."""
-        running = CallContext(time.monotonic() + SUBSCRIBE_S)
-        await connection.perform(errand, running.deadline, running)
+        await connection.perform(errand, CallContext(Deadline(SUBSCRIBE_S)))
 
     async def _run(
         self, errand: UpstreamRequest, running: CallContext, check: Callable[[], None]
@@ -124,8 +124,8 @@ class ServerSupervisor:
         """Raises `StartFailed` for what was not sent."""
         connection, running = await self._entered(check, running)
         try:
-            deadline = min(running.deadline, time.monotonic() + self.config.call_timeout_s)
-            return await connection.perform(errand, deadline, running)
+            deadline = running.deadline.sooner(self.config.call_timeout_s)
+            return await connection.perform(errand, replace(running, deadline=deadline))
         finally:
             self._exit()
 
@@ -138,7 +138,7 @@ class ServerSupervisor:
         """
         try:
             connection, running = await self._awake_for(running)
-            async with asyncio.timeout(running.deadline - time.monotonic()):
+            async with asyncio.timeout(running.deadline.left_s):
                 await self._enter()
                 await self._allowed(check, connection)
         except TimeoutError as error:
