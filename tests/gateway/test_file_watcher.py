@@ -63,7 +63,7 @@ def test_calls_under_way_go_on_but_those_of_a_server_that_is_gone(live: LiveDaem
                 for name in ("same", "other", "gone", "off")
             ]
             await until_async(
-                lambda: all(crib.servers[n]._keeper._places.taken for n in crib.servers)
+                lambda: all(crib.servers[n]._supervisor._slots.taken for n in crib.servers)
             )
             live.write({"same": entry(), "other": entry("tool=x"), "off": entry(disabled=True)})
             await known(daemon, "same", "other", "off")
