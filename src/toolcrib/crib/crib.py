@@ -584,11 +584,11 @@ class Crib:
             entries,
             self._rules,
             hidden=unseen,
-            vectors=partial(catalog.with_vectors, size=view.vector_size),
-            cosines=catalog.cosines,
+            embed=partial(catalog.with_vectors, size=view.vector_size),
+            calibrated_cosines=catalog.calibrated_cosines,
             glossary=self._glossary,
-            alone=self._spoken_alone(entries),
-            learned=self._advice.learned(query.text, caller),
+            monolingual_share=self._spoken_alone(entries),
+            boosts=self._advice.learned(query.text, caller),
             often_with=self._advice.often_with(entries),
         )
 
