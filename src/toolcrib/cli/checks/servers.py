@@ -51,9 +51,10 @@ def _cannot_start(source: McpSource) -> Diagnosis | None:
 
 def _in_doubt(source: McpSource) -> Diagnosis | None:
     """That what was decided about its tools does not count."""
-    if not source.judgement.problem:
+    problem = source.judge().problem
+    if not problem:
         return None
-    words = f"none of its tools is approved: {source.judgement.problem}"
+    words = f"none of its tools is approved: {problem}"
     return _problem(source, words, f"toolcrib review {source.server}")
 
 
@@ -77,7 +78,7 @@ def _by_state(source: McpSource) -> Diagnosis:
 
 def _of_listing(source: McpSource) -> Diagnosis | None:
     """What is wrong with what it has listed: for the operator to judge, or its maker to mend."""
-    if waiting := len(source.judgement.waiting()):
+    if waiting := len(source.judge().waiting()):
         words = f"waiting for review: {waiting}"
         return _warning(source, words, f"toolcrib review {source.server}")
     for said in source.problems:
