@@ -629,7 +629,7 @@ class Crib:
         self._uses.called(caller.id, tool)
 
     def _file(self, entry: Entry, path: str) -> str:
-        """Raises `Refused`."""
+        """Raises `CallRefused`."""
         skill = entry.capability
         if not isinstance(skill, SkillInfo):
             message = (
