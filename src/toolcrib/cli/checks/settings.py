@@ -10,7 +10,7 @@ from toolcrib.model import Entry
 from toolcrib.names import bars, grants, source_names
 from toolcrib.session import Prices, tools_of
 from toolcrib.settings import ProfileSettings, Settings
-from toolcrib.text import nearest_names, token_counter
+from toolcrib.text import list_nearest, token_counter
 
 CONFIG = "config"
 
@@ -160,7 +160,7 @@ def _unused_patterns(
 
 
 def _fits_nothing(setting: str, said: str, known: Sequence[str]) -> Diagnosis:
-    near = ", ".join(nearest_names(said, known)) or "none"
+    near = list_nearest(said, known)
     remedy = f"correct it, or list the server that it is about: toolcrib refresh. Nearest: {near}"
     return Diagnosis(PROFILES, "warning", f"{setting}: nothing fits {said!r}", remedy)
 
