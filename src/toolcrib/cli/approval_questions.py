@@ -12,7 +12,7 @@ import typer
 from toolcrib.cli.consent import Consent
 from toolcrib.cli.screen import console, print_text, safe
 from toolcrib.cli.verdicts import server_pattern
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.execute import Rule
 from toolcrib.review import put_rules
 from toolcrib.settings import ServerApproval, Settings, own_servers_file, rules_file
@@ -126,8 +126,8 @@ def _ask_belief(crib: Crib, added: Sequence[str]) -> None:
     kinds = Counter(
         tool.permission_kind
         for name in added
-        if name in crib.servers
-        for tool in crib.servers[name].capabilities()
+        if name in inventory_of(crib).servers
+        for tool in inventory_of(crib).servers[name].capabilities()
     )
     if not kinds:
         return

@@ -77,7 +77,7 @@ def check_index(patient: CheckContext) -> Iterator[Diagnosis]:
     if any(each.level == "problem" for each in check_store(patient)):
         return
     try:
-        fits = patient.crib.stored_index_fits()
+        fits = patient.crib.index.is_stored()
     except ToolcribError as error:
         yield Diagnosis(INDEX, "problem", str(error), "see the finding about the store")
         return

@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
+from toolcrib.crib import inventory_of
 from toolcrib.gateway import LOCAL_USER, Principal, profile_named
 from toolcrib.model import Entry
 from toolcrib.names import bars, grants, source_names
@@ -132,7 +133,7 @@ def check_profiles(patient: CheckContext) -> Iterator[Diagnosis]:
 
 def _visible(patient: CheckContext, name: str) -> Diagnosis:
     guest = Principal(LOCAL_USER, profile_named(patient.settings.gateway, name))
-    seen = len(patient.crib.seen_by(guest.caller))
+    seen = len(inventory_of(patient.crib).seen_by(guest.caller))
     if seen:
         return Diagnosis(PROFILES, "ok", f"{name}: shows {seen} of {len(patient.crib.entries())}")
     message = f"{name}: shows nothing, so its clients find no tool at all"

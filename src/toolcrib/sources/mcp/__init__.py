@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp.identity import install_key
     from toolcrib.sources.mcp.jsonrpc import reply_id
     from toolcrib.sources.mcp.listing import OfferKind
-    from toolcrib.sources.mcp.offers import OfferedItem
+    from toolcrib.sources.mcp.offers import OfferedItem, Offers
     from toolcrib.sources.mcp.outcome import NEEDS_PERSON
     from toolcrib.sources.mcp.registry import (
         DISTRIBUTION_KINDS,
@@ -97,7 +97,7 @@ else:
             "identity": ("install_key",),
             "jsonrpc": ("reply_id",),
             "listing": ("OfferKind",),
-            "offers": ("OfferedItem",),
+            "offers": ("OfferedItem", "Offers"),
             "outcome": ("NEEDS_PERSON",),
             "registry": (
                 "DISTRIBUTION_KINDS",
@@ -144,6 +144,7 @@ __all__ = [
     "McpSource",
     "OfferKind",
     "OfferedItem",
+    "Offers",
     "RefreshResult",
     "RegistryInput",
     "RegistryServer",
