@@ -12,8 +12,7 @@ from toolcrib.search import ArmWeights, SearchRules
 from toolcrib.session import Deferral, SessionOptions
 from toolcrib.settings import ServerApproval, Settings, own_servers_file
 from toolcrib.sources.apps import AppRules, AppTimeouts
-from toolcrib.sources.mcp import install_key
-from toolcrib.store import AuditFile, Retention, TicketFile
+from toolcrib.store import AuditFile, Retention, TicketFile, install_key
 from toolcrib.uses import StoreOpener, UseAdvice, UseHistory
 
 IN_PLACE = frozenset(

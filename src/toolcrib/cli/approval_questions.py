@@ -16,7 +16,7 @@ from toolcrib.crib import Crib, inventory_of
 from toolcrib.execute import Rule
 from toolcrib.review import put_rules
 from toolcrib.settings import ServerApproval, Settings, own_servers_file, rules_file
-from toolcrib.sources.mcp import change_server, read_server
+from toolcrib.sources.mcp import OwnServersFile
 
 ApprovalOption = Annotated[
     ServerApproval | None,
@@ -102,7 +102,7 @@ def settle_calls(
     added: Sequence[str],
     settings: Settings,
     said: ServerApproval | None,
-    choices: Consent,
+    consent: Consent,
 ) -> Mapping[str, ServerApproval]:
     """What each new server may do without approval: as it is said, asked for, or set.
 
@@ -110,13 +110,13 @@ def settle_calls(
     """
     if not added:
         return {}
-    if said is None and not (choices.yes or choices.as_json):
+    if said is None and not (consent.yes or consent.as_json):
         _ask_belief(crib, added)
         said = _ask_about_all(settings.approval.servers)
         chosen = settle_approval(added, settings, said, asking=said is None)
     else:
         chosen = settle_approval(added, settings, said, asking=False)
-    if not choices.as_json:
+    if not consent.as_json:
         tell_what_changes()
     return chosen
 
@@ -135,10 +135,11 @@ def _ask_belief(crib: Crib, added: Sequence[str]) -> None:
     print_text(f"Of {kinds.total()} tools of the new servers, {said}.")
     if typer.confirm("Believe what the servers say of their tools?", default=True):
         return
+    file = OwnServersFile(own_servers_file())
     for name in added:
-        before = read_server(own_servers_file(), name)
+        before = file.read(name)
         if before is not None:
-            change_server(own_servers_file(), name, before, {**before, BELIEVED: False})
+            file.change(name, before, {**before, BELIEVED: False})
     print_text(f"Written down: toolcrib edit SERVER --set {BELIEVED}=true believes one again.")
 
 

@@ -117,8 +117,8 @@ def _folder(settings: Settings) -> Path:
 
 
 def _known(context: typer.Context) -> tuple[Settings, SDKToolsCache]:
-    opening: GlobalOptions = context.obj
-    settings = opening.settings()
+    options: GlobalOptions = context.obj
+    settings = options.settings()
     return settings, SDKToolsCache(_folder(settings) / "known")
 
 

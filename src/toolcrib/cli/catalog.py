@@ -27,8 +27,8 @@ def show_command(
     as_json: AsJson = False,
 ) -> None:
     """Show one capability in full, with its schema."""
-    opening: GlobalOptions = context.obj
-    with opening.crib() as crib:
+    options: GlobalOptions = context.obj
+    with options.crib() as crib:
         entry = crib.get(name)
     print_json(_all_fields(entry)) if as_json else _show_entry(entry)
 
@@ -112,8 +112,8 @@ def list_command(
 
         toolcrib list | grep github
     """
-    opening: GlobalOptions = context.obj
-    with opening.crib() as crib:
+    options: GlobalOptions = context.obj
+    with options.crib() as crib:
         entries = sorted(crib.entries().values(), key=lambda entry: entry.name)
         seen = inventory_of(crib).seen_by(HOST)
     prices = Prices(token_counter)

@@ -15,8 +15,7 @@ from toolcrib.cli.screen import AsJson, console, number, print_json, warn
 from toolcrib.client_config import (
     Backups,
     client_named,
-    exported_entries,
-    exported_text,
+    export_text,
     plan_export,
 )
 from toolcrib.gateway import profile_named
@@ -70,24 +69,24 @@ def import_command(
         toolcrib import --client cursor
         toolcrib import --undo
     """
-    opening: GlobalOptions = context.obj
-    settings, choices = opening.settings(), Consent(dry_run, yes, as_json)
-    choices.refuse_silence()
+    options: GlobalOptions = context.obj
+    settings, consent = options.settings(), Consent(dry_run, yes, as_json)
+    consent.refuse_silence()
     if undo:
-        undo_all(client, project, settings, choices, force=force)
-        tell_gateway(opening)
+        undo_all(client, project, settings, consent, force=force)
+        tell_gateway(options)
         return
     if profile:
         profile_named(
             settings.gateway, profile
         )  # an unknown one is an error now, not in the client
     found = client_files_named(client, project, settings)
-    told = list(take_over(found, opening, settings, profile, choices))
+    told = list(take_over(found, options, settings, profile, consent))
     added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
     chosen = settle_approval(added, settings, approval, asking=not (yes or as_json))
     if added and not as_json:
         tell_what_changes()
-    listed = [] if no_list else _listed(opening, added, quiet=as_json)
+    listed = [] if no_list else _listed(options, added, quiet=as_json)
     if as_json:
         by_name = {each.server: each._asdict() for each in listed}
         for each in told:
@@ -99,15 +98,15 @@ def import_command(
         raise typer.Exit(1)
 
 
-def _listed(opening: GlobalOptions, added: list[str], *, quiet: bool) -> list[RefreshResult]:
+def _listed(options: GlobalOptions, added: list[str], *, quiet: bool) -> list[RefreshResult]:
     """List the tools of servers that have come; one that does not start is told, and no error."""
     if not added:
-        tell_gateway(opening)
+        tell_gateway(options)
         return []
     if quiet:
-        return list_servers(opening, added)
+        return list_servers(options, added)
     console().print("The tools of the new servers:")
-    done = show_listing(opening, added)
+    done = show_listing(options, added)
     tools, failed = sum(each.tools for each in done), sum(bool(each.error) for each in done)
     left = f"; {failed} to be looked at, see above" if failed else ""
     console().print(
@@ -143,19 +142,19 @@ def export_command(
         toolcrib export --client codex --dry-run
         toolcrib export --client claude-desktop --print
     """
-    opening: GlobalOptions = context.obj
-    settings = opening.settings()
+    options: GlobalOptions = context.obj
+    settings = options.settings()
     ours = read_servers(settings.mcp_config).servers
     if print_only:
-        entries, left = exported_entries(client_named(client).layouts[0].shape, ours)
+        text, left = export_text(client_named(client), ours)
         for name, reason in left.items():
             warn(f"{name} is left out: {reason}")
-        sys.stdout.write(exported_text(client_named(client), entries))
+        sys.stdout.write(text)
         return
-    choices = Consent(dry_run, yes, as_json)
-    choices.refuse_silence()
+    consent = Consent(dry_run, yes, as_json)
+    consent.refuse_silence()
     found = client_files_named(client, project, settings)[:1]
     backups = Backups(settings.state_folder)
-    told = [agree_and_apply(plan_export(target, ours), backups, choices) for target in found]
+    told = [agree_and_apply(plan_export(target, ours), backups, consent) for target in found]
     if as_json:
         print_json(told)

@@ -56,16 +56,16 @@ def doctor_command(
     and versions. Changes nothing, and starts no server unless told to. Exit code 1: there are
     problems; warnings are none.
     """
-    opening: GlobalOptions = context.obj
-    findings = list(_examined(opening, start=start))
+    options: GlobalOptions = context.obj
+    findings = list(_examined(options, start=start))
     print_json(findings) if as_json else _show(findings)
     if any(each.level == "problem" for each in findings):
         raise typer.Exit(1)
 
 
-def _examined(opening: GlobalOptions, *, start: bool) -> Iterator[Diagnosis]:
+def _examined(options: GlobalOptions, *, start: bool) -> Iterator[Diagnosis]:
     try:
-        settings = opening.settings()
+        settings = options.settings()
     except ConfigError as error:
         yield Diagnosis("config", "problem", str(error), "correct it; the other checks need it")
         yield from check_machine()

@@ -37,8 +37,8 @@ def hints_command(
 
         toolcrib hints create_issue
     """
-    opening: GlobalOptions = context.obj
-    with opening.crib() as crib:
+    options: GlobalOptions = context.obj
+    with options.crib() as crib:
         if forget:
             if not (tool or yes):
                 kept = crib.operator.uses.kept()

@@ -94,8 +94,8 @@ def logs_command(
     It works whether or not a gateway runs, and starts nothing. Secrets of the server's entry are
     taken out before anything is written. With `--json` each line is a JSON text.
     """
-    opening: GlobalOptions = context.obj
-    settings = opening.settings()
+    options: GlobalOptions = context.obj
+    settings = options.settings()
     path = _log_path(settings, server)
     last = last_lines(path, lines)
     if not last and not follow and not path.exists():
@@ -151,8 +151,8 @@ def calls_command(
     No argument and no result is logged. `ended` is `ok`, or the code of the error and, where the
     call was sent, what became of it. With `--follow` and `--json` each call is a line of JSON.
     """
-    opening: GlobalOptions = context.obj
-    settings = opening.settings()
+    options: GlobalOptions = context.obj
+    settings = options.settings()
     path = settings.audit_path
     if path is None:
         raise ConfigError("calls are not logged by these settings: see `audit.enabled`, `store`")

@@ -58,8 +58,8 @@ def search_command(
         toolcrib search "+file move" --limit 3
         toolcrib search select:read_file,write_file
     """
-    opening: GlobalOptions = context.obj
-    with opening.crib() as crib:
+    options: GlobalOptions = context.obj
+    with options.crib() as crib:
         await_vectors(crib)
         answer = crib.search(query, limit=limit, kinds=kinds_of(kinds))
     print_json(answer) if as_json else show_answer(answer)
@@ -133,8 +133,8 @@ def why_command(
 
         toolcrib why "save a page" fetch_url
     """
-    opening: GlobalOptions = context.obj
-    with opening.crib() as crib:
+    options: GlobalOptions = context.obj
+    with options.crib() as crib:
         await_vectors(crib)
         explanation = crib.explain(query, tool, limit=limit)
     print_json(explanation) if as_json else show_explanation(explanation)

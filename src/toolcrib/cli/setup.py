@@ -8,7 +8,7 @@ from typing import Annotated, cast
 import typer
 
 from toolcrib.cli.approval_questions import ApprovalOption, settle_calls
-from toolcrib.cli.client_plans import client_files, client_files_named, take_over
+from toolcrib.cli.client_plans import client_files_named, take_over
 from toolcrib.cli.consent import Consent
 from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.refresh import list_servers, show_listing
@@ -24,7 +24,7 @@ from toolcrib.cli.screen import (
     table,
 )
 from toolcrib.cli.tokens import Saving, savings
-from toolcrib.client_config import Backups, Client, ClientFile, client_named
+from toolcrib.client_config import Backups, Client, ClientFile, client_files, client_named
 from toolcrib.crib import Crib
 from toolcrib.settings import ServerApproval, Settings
 from toolcrib.sources.mcp import RefreshResult
@@ -60,11 +60,11 @@ def setup_command(
         toolcrib setup --client cursor --dry-run
         toolcrib setup --yes
     """
-    opening: GlobalOptions = context.obj
-    choices = Consent(dry_run, yes, as_json, guided=True)
-    choices.refuse_silence()
+    options: GlobalOptions = context.obj
+    consent = Consent(dry_run, yes, as_json, guided=True)
+    consent.refuse_silence()
     try:
-        done = _set_up(opening, client, approval, choices)
+        done = _set_up(options, client, approval, consent)
     except (KeyboardInterrupt, typer.Abort):
         print_text("Stopped. What is done stays; `toolcrib setup` goes on with the rest.")
         raise typer.Exit(STOPPED) from None
@@ -73,23 +73,23 @@ def setup_command(
 
 
 def _set_up(
-    opening: GlobalOptions, client: str, approval: ServerApproval | None, choices: Consent
+    options: GlobalOptions, client: str, approval: ServerApproval | None, consent: Consent
 ) -> bool:
     """Step by step; whether nothing is left to be looked at. Raises `ConfigError`."""
-    settings = opening.settings()
+    settings = options.settings()
     found = [each for each in client_files() if each.path.is_file()]
     if not found and not client:
-        return _tell_nobody(choices)
+        return _tell_nobody(consent)
     found = client_files_named(client, None, settings)
-    told = _take_over(found, opening, settings, choices)
-    listed = [] if choices.dry_run else _list(opening, told, choices)
-    with opening.crib() as crib:
-        chosen = _ask(crib, settings, told, approval, choices)
+    told = _take_over(found, options, settings, consent)
+    listed = [] if consent.dry_run else _list(options, told, consent)
+    with options.crib() as crib:
+        chosen = _ask(crib, settings, told, approval, consent)
         saved = _counted(crib, settings, told)
         shown = _tools_to_try(crib)
     if chosen:
-        tell_gateway(opening)
-    if choices.as_json:
+        tell_gateway(options)
+    if consent.as_json:
         print_json(
             {
                 "clients": told,
@@ -100,12 +100,12 @@ def _set_up(
         )
     else:
         _show_tokens(saved)
-        _tell_what_to_do(told, shown, choices)
+        _tell_what_to_do(told, shown, consent)
     return len(told) == len(found) and not any(each.error for each in listed)
 
 
-def _tell_nobody(choices: Consent) -> bool:
-    if choices.as_json:
+def _tell_nobody(consent: Consent) -> bool:
+    if consent.as_json:
         print_json({"clients": [], "listed": [], "approval": {}, "tokens": []})
         return False
     print_text("No MCP client keeps a file here. Looked for:")
@@ -122,30 +122,30 @@ def _tell_nobody(choices: Consent) -> bool:
 
 
 def _take_over(
-    found: list[ClientFile], opening: GlobalOptions, settings: Settings, choices: Consent
+    found: list[ClientFile], options: GlobalOptions, settings: Settings, consent: Consent
 ) -> list[dict[str, object]]:
-    if not choices.as_json:
+    if not consent.as_json:
         _head("Clients", "toolcrib import")
-    return list(take_over(found, opening, settings, "", choices))
+    return list(take_over(found, options, settings, "", consent))
 
 
 def _list(
-    opening: GlobalOptions, told: Sequence[Mapping[str, object]], choices: Consent
+    options: GlobalOptions, told: Sequence[Mapping[str, object]], consent: Consent
 ) -> list[RefreshResult]:
     """List the tools of what has come, and of what could not be listed so far."""
-    with opening.mcp() as servers:
+    with options.mcp() as servers:
         stale = [source for source in servers.sources if not source.config.disabled]
         names = [each.server for each in stale if each.is_unknown or each.status().failure]
         known = sum(each.status().tools for each in stale)
     if any(each["done"] for each in told):
-        tell_gateway(opening)
-    if choices.as_json:
-        return list_servers(opening, names) if names else []
+        tell_gateway(options)
+    if consent.as_json:
+        return list_servers(options, names) if names else []
     _head("Tools", "toolcrib refresh")
     if not names:
         print_text(f"All servers are listed: {number(known, 'tool')}.", label="", indent=2)
         return []
-    return show_listing(opening, names)
+    return show_listing(options, names)
 
 
 def _ask(
@@ -153,14 +153,14 @@ def _ask(
     settings: Settings,
     told: Sequence[Mapping[str, object]],
     approval: ServerApproval | None,
-    choices: Consent,
+    consent: Consent,
 ) -> Mapping[str, ServerApproval]:
     added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
-    if not choices.as_json and not choices.dry_run:
+    if not consent.as_json and not consent.dry_run:
         _head("Calls", "toolcrib rules list")
         if not added:
             print_text("No server is new, so the rules stay as they are.")
-    return settle_calls(crib, added, settings, approval, choices)
+    return settle_calls(crib, added, settings, approval, consent)
 
 
 def _counted(crib: Crib, settings: Settings, told: Sequence[Mapping[str, object]]) -> list[Saving]:
@@ -227,12 +227,12 @@ def _remarks(saved: Sequence[Saving]) -> Iterator[Footnote]:
             )
 
 
-def _tell_what_to_do(told: Sequence[Mapping[str, object]], words: str, choices: Consent) -> None:
+def _tell_what_to_do(told: Sequence[Mapping[str, object]], words: str, consent: Consent) -> None:
     _head("Now", "toolcrib doctor")
     changed = [client_named(str(each["client"])) for each in told if each["done"]]
     for client in changed:
         print_text(f"{client.title}: {client.reload}", indent=2)
-    if choices.dry_run:
+    if consent.dry_run:
         print_text("Nothing was changed. `toolcrib setup` does it, lists the tools, counts them.")
     elif not changed:
         print_text("All is as it was.")

@@ -13,7 +13,7 @@ from toolcrib.cli.screen import AsJson, console, number, print_json, safe
 from toolcrib.errors import AmbiguousName, ConfigError
 from toolcrib.names import Origin
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.mcp import McpSource, ServerConfig, Switches, change_switches, read_servers
+from toolcrib.sources.mcp import McpSource, OwnServersFile, ServerConfig, Switches, read_servers
 from toolcrib.text import nearest_names
 
 Names = Annotated[
@@ -36,10 +36,10 @@ class SwitchTarget(NamedTuple):
         return f"{self.config.id}/{self.pattern}" if self.pattern else self.config.id
 
 
-def switch(opening: GlobalOptions, names: Sequence[str], *, on: bool, as_json: bool) -> None:
+def switch(options: GlobalOptions, names: Sequence[str], *, on: bool, as_json: bool) -> None:
     """Switch what the names mean, all of it or nothing. Raises `ConfigError`, `AmbiguousName`."""
-    files = opening.settings().mcp_config
-    with opening.mcp() as servers:
+    files = options.settings().mcp_config
+    with options.mcp() as servers:
         meant = [_meant(name, servers.sources) for name in names]
     own = own_servers_file()
     told: list[dict[str, object]] = []
@@ -49,7 +49,7 @@ def switch(opening: GlobalOptions, names: Sequence[str], *, on: bool, as_json: b
         told.append({"server": server, "pattern": each.pattern, "tools": tools, "changed": new})
         if not as_json:
             _tell(each, on=on, new=new)
-    tell_gateway(opening)
+    tell_gateway(options)
     if as_json:
         print_json({"enabled": on, "file": str(own), "switched": told})
 
@@ -70,7 +70,7 @@ def _switched(own: Path, meant: SwitchTarget, base: Switches, *, on: bool) -> bo
             return replace(now, disabled=not on)
         return now.with_(meant.pattern) if on else now.without(meant.pattern)
 
-    return change_switches(own, meant.config.id, base, change)
+    return OwnServersFile(own).change_switches(meant.config.id, base, change)
 
 
 def _meant(name: str, sources: Sequence[McpSource]) -> SwitchTarget:

@@ -148,8 +148,8 @@ def tokens_command(context: typer.Context, mode: Mode = None, as_json: AsJson = 
     the note and the summary. A provider adds words of its own, which nobody can count here. What
     MCP servers ask to be always loaded is told below.
     """
-    opening: GlobalOptions = context.obj
-    with opening.crib() as crib:
+    options: GlobalOptions = context.obj
+    with options.crib() as crib:
         estimate = crib.session(tool_search=mode).token_estimate()
         places = list(surfaces(crib, mode, token_counter()))
         asked = Prices(token_counter).asked_loads(

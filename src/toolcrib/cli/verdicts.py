@@ -37,7 +37,7 @@ _WILD = re.compile(r"[*?\[]")
 
 
 def give(
-    opening: GlobalOptions,
+    options: GlobalOptions,
     verdict: Verdict,
     names: Sequence[str],
     *,
@@ -49,10 +49,10 @@ def give(
 
     Raises `ConfigError` for a name that means nothing here, with the nearest, and `AmbiguousName`.
     """
-    settings, file = opening.settings(), rules_file()
+    settings, file = options.settings(), rules_file()
     if profile:
         profile_named(settings.gateway, profile)
-    with opening.crib() as crib:
+    with options.crib() as crib:
         rules = [Rule(verdict, pattern_of(crib, name), kind, profile or None) for name in names]
         put_rules(file, rules)
         book, tools = rulebook_of(settings, RuleFile(file).rules), list(tools_in(crib))
