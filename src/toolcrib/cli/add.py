@@ -13,7 +13,7 @@ from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp import is_sse_url, put_server, read_servers
+from toolcrib.sources.mcp import OwnServersFile, is_sse_url, read_servers
 
 Env = Annotated[
     list[str] | None,
@@ -92,7 +92,7 @@ def add_command(
     else:
         entry = _entry(url, command or [], header or [], env or [])
     _refuse_second(name, settings)
-    put_server(file, name, entry)
+    OwnServersFile(file).put(name, entry)
     if not as_json:
         console().print(safe(f"{name} is added to {file}."), soft_wrap=True)
     if no_start:

@@ -12,11 +12,11 @@ import typer
 from toolcrib.cli.consent import Consent
 from toolcrib.cli.screen import console, print_text, safe
 from toolcrib.cli.verdicts import server_pattern
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.execute import Rule
 from toolcrib.review import put_rules
 from toolcrib.settings import ServerApproval, Settings, own_servers_file, rules_file
-from toolcrib.sources.mcp import change_server, read_server
+from toolcrib.sources.mcp import OwnServersFile
 
 ApprovalOption = Annotated[
     ServerApproval | None,
@@ -123,8 +123,8 @@ def _ask_belief(crib: Crib, added: Sequence[str]) -> None:
     kinds = Counter(
         tool.permission_kind
         for name in added
-        if name in crib.servers
-        for tool in crib.servers[name].capabilities()
+        if name in inventory_of(crib).servers
+        for tool in inventory_of(crib).servers[name].capabilities()
     )
     if not kinds:
         return
@@ -132,10 +132,11 @@ def _ask_belief(crib: Crib, added: Sequence[str]) -> None:
     print_text(f"Of {kinds.total()} tools of the new servers, {claims}.")
     if typer.confirm("Believe what the servers say of their tools?", default=True):
         return
+    file = OwnServersFile(own_servers_file())
     for name in added:
-        before = read_server(own_servers_file(), name)
+        before = file.read(name)
         if before is not None:
-            change_server(own_servers_file(), name, before, {**before, BELIEVED: False})
+            file.change(name, before, {**before, BELIEVED: False})
     print_text(f"Written down: toolcrib edit SERVER --set {BELIEVED}=true believes one again.")
 
 

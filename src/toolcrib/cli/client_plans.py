@@ -27,7 +27,7 @@ from toolcrib.client_config import (
 )
 from toolcrib.errors import ConfigError
 from toolcrib.settings import CONFIG_VARIABLE, Settings, own_servers_file
-from toolcrib.sources.mcp import preview_change, read_servers, read_table
+from toolcrib.sources.mcp import OwnServersFile, read_servers, read_table
 
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -147,7 +147,7 @@ def show_plan(plan: ChangePlan, *, brief: bool) -> None:
     show_diff(diff(plan.before or "", plan.after, str(target.path), target.client.syntax))
     own = own_servers_file()
     if not brief:
-        show_diff(diff(*preview_change(own, plan.added), str(own), "json"))
+        show_diff(diff(*OwnServersFile(own).preview(plan.added), str(own), "json"))
     renamed = [f"{old} as {new}" for old, new in plan.moved.items() if old != new]
     lines = [
         ("servers", ", ".join(plan.moved)),
@@ -234,5 +234,5 @@ def _show_undo(plan: UndoPlan, own: Path) -> None:
         show_diff(diff(backup.after, current, path, client.syntax))
         console().print("  To put it back means:")
     show_diff(diff(current, plan.restored or "", path, client.syntax))
-    show_diff(diff(*preview_change(own, {}, plan.drop), str(own), "json"))
+    show_diff(diff(*OwnServersFile(own).preview({}, plan.drop), str(own), "json"))
     print_labelled(("stays in Toolcrib", f"{name}: {why}") for name, why in plan.stay.items())

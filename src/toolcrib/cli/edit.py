@@ -17,7 +17,7 @@ from toolcrib.client_config import diff
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp import RefreshResult, change_server, read_server, read_servers
+from toolcrib.sources.mcp import OwnServersFile, RefreshResult, read_servers
 from toolcrib.text import list_nearest
 
 
@@ -74,12 +74,12 @@ def edit_command(
         toolcrib edit sqlite -- uvx --with 'mcp<2' mcp-server-sqlite --db-path notes.db
     """
     options: GlobalOptions = context.obj
-    settings, file = options.settings(), own_servers_file()
-    before = read_server(file, server) if file.exists() else None
+    settings, file = options.settings(), OwnServersFile(own_servers_file())
+    before = file.read(server)
     if before is None:
         raise ConfigError(_not_ours(server, settings))
     changes = EntryChanges(command or (), arg or (), drop_arg or (), env or (), url, set_ or ())
-    put = partial(change_server, file, server, before)
+    put = partial(file.change, server, before)
     after = _changed(before, changes) if any(changes) else _by_hand(server, before, put)
     if any(changes) and after != before:
         put(after)
@@ -88,7 +88,7 @@ def edit_command(
     done = None if no_start or after == before else list_servers(options, [server])[0]
     lines = diff(_text(before), _text(after), server, "json")
     if as_json:
-        told = {"server": server, "file": str(file), "changed": after != before, "diff": lines}
+        told = {"server": server, "file": str(file.path), "changed": after != before, "diff": lines}
         print_json({**told, "listed": done and done._asdict()})
     else:
         _tell(server, lines, done)

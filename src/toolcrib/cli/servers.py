@@ -22,7 +22,13 @@ from toolcrib.cli.screen import (
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import is_daemon_running
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp import ServerStatus, drop_server, forget_server, read_servers, refresh_all
+from toolcrib.sources.mcp import (
+    OwnServersFile,
+    ServerStatus,
+    forget_server,
+    read_servers,
+    refresh_all,
+)
 from toolcrib.text import list_nearest
 
 COLUMNS = (
@@ -123,7 +129,7 @@ def remove_command(
     options: GlobalOptions = context.obj
     settings, file = options.settings(), own_servers_file()
     known = read_servers([file]).servers if file.exists() else ()
-    if not drop_server(file, name):
+    if not OwnServersFile(file).drop(name):
         raise ConfigError(_why_not_removed(name, settings))
     tell_gateway(options)  # it stops the server before what is known of it goes
     for server in known:

@@ -13,7 +13,7 @@ from toolcrib.cli.screen import AsJson, console, number, print_json, safe
 from toolcrib.errors import AmbiguousName, ConfigError
 from toolcrib.names import Origin
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.mcp import McpSource, ServerConfig, Switches, change_switches, read_servers
+from toolcrib.sources.mcp import McpSource, OwnServersFile, ServerConfig, Switches, read_servers
 from toolcrib.text import list_nearest
 
 Names = Annotated[
@@ -70,7 +70,7 @@ def _switched(own: Path, meant: SwitchTarget, base: Switches, *, on: bool) -> bo
             return replace(now, disabled=not on)
         return now.with_(meant.pattern) if on else now.without(meant.pattern)
 
-    return change_switches(own, meant.config.id, base, change)
+    return OwnServersFile(own).change_switches(meant.config.id, base, change)
 
 
 def _meant(name: str, sources: Sequence[McpSource]) -> SwitchTarget:

@@ -12,7 +12,7 @@ from toolcrib.client_config.files import read_file, remove_file, write_file
 from toolcrib.client_config.plans import ChangePlan
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
-from toolcrib.sources.mcp import drop_server, put_server, read_servers, read_table
+from toolcrib.sources.mcp import OwnServersFile, read_servers, read_table
 
 ChangedSince = Literal["nothing", "the rest", "the servers"]
 """What somebody else has changed in a client's file since we did."""
@@ -33,7 +33,7 @@ def _apply(plan: ChangePlan, own: Path, backups: Backups) -> Path:
     )
     path = backups.keep(backup)
     for name, entry in plan.added.items():
-        put_server(own, name, entry)
+        OwnServersFile(own).put(name, entry)
     if plan.after != (plan.before or ""):
         write_file(file, plan.after, plan.before)
     return path
@@ -137,6 +137,6 @@ def _undo(plan: UndoPlan, own: Path, backups: Backups, *, force: bool) -> Path |
         remove_file(file, current)
     drop, _ = _servers_to_drop(backup, own, backups)  # another client may have come to need one
     for name in drop:
-        drop_server(own, name)
+        OwnServersFile(own).drop(name)
     backups.forget(backup)
     return replaced

@@ -4,9 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.client_config.entry_format import CannotConvert, EntryFormat, with_fixed_values
+from toolcrib.client_config.entry_format import (
+    CannotConvert,
+    EntryFormat,
+    exact_pattern,
+    with_fixed_values,
+)
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.mcp import HTTP_TYPES, ServerAddress, exact_pattern, is_sse_url
+from toolcrib.sources.mcp import HTTP_TYPES, ServerAddress, is_sse_url
 
 LOCAL_TYPES = frozenset({"", "stdio", "local"})
 REMOTE_TYPES = frozenset({"", "remote", "sse", *HTTP_TYPES})

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from toolcrib.client_config.entry_format import CannotConvert, EntryFormat
+from toolcrib.client_config.entry_format import CannotConvert, EntryFormat, exact_names
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.mcp import ServerAddress, ServerCommand, ServerConfig, exact_names, is_sse_url
+from toolcrib.sources.mcp import ServerAddress, ServerCommand, ServerConfig, is_sse_url
 
 _ALONE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
 _BEARER = re.compile(r"Bearer \$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}", re.IGNORECASE)

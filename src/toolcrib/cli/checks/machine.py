@@ -83,7 +83,7 @@ def check_index(context: CheckContext) -> Iterator[Diagnosis]:
     if any(each.level == "problem" for each in check_store(context)):
         return
     try:
-        fits = context.crib.stored_index_fits()
+        fits = context.crib.index.is_stored()
     except ToolcribError as error:
         yield Diagnosis(INDEX, "problem", str(error), "see what is said of the store")
         return

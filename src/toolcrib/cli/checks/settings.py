@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
+from toolcrib.crib import inventory_of
 from toolcrib.gateway import LOCAL_USER, Principal, profile_named
 from toolcrib.model import Entry
 from toolcrib.names import bars, grants, source_names
@@ -126,7 +127,7 @@ def check_profiles(context: CheckContext) -> Iterator[Diagnosis]:
 
 def _visible(context: CheckContext, name: str) -> Diagnosis:
     principal = Principal(LOCAL_USER, profile_named(context.settings.gateway, name))
-    visible = len(context.crib.seen_by(principal.caller))
+    visible = len(inventory_of(context.crib).seen_by(principal.caller))
     if visible:
         return Diagnosis(
             PROFILES, "ok", f"{name}: shows {visible} of {len(context.crib.entries())}"
