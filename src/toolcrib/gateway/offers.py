@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from toolcrib.access import Scope, allows_source, why_barred
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.principal import Principal
@@ -32,7 +32,7 @@ def visible_servers(crib: Crib, guest: Principal) -> Sequence[McpSource]:
     for entry in crib.entries().values():
         if entry.capability.source == "mcp":
             tools.setdefault(entry.capability.source_id or "", []).append(entry)
-    every = sorted(crib.servers.items())
+    every = sorted(inventory_of(crib).servers.items())
     return [each for _, each in every if _is_visible(each, tools.get(each.id or "", []), scope)]
 
 
