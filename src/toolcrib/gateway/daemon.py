@@ -129,8 +129,8 @@ class Daemon:
         crib = opening.crib(self._settings)
         self.broken: tuple[str, ...] = ()
         self._note_broken(problem, crib)
-        if crib.rules_problem:  # later, whoever reads them logs it
-            _log.error("%s", crib.rules_problem)
+        if crib.operator.rules_problem:  # later, whoever reads them logs it
+            _log.error("%s", crib.operator.rules_problem)
         try:
             self._listening = _bound(crib.settings.gateway.port)
         except ConfigError:
@@ -215,7 +215,7 @@ class Daemon:
     async def _change(self, settings: Settings) -> None:
         crib = self.house.crib
         before = crib.settings
-        if not await asyncio.to_thread(crib.take_settings, settings):
+        if not await asyncio.to_thread(crib.operator.take_settings, settings):
             await self._begin_anew(settings)
         elif _seen_by_clients(before) != _seen_by_clients(settings):
             old, self.house = self.house, self._housed(crib)
@@ -235,11 +235,11 @@ class Daemon:
 
     def _note_broken(self, problem: str, crib: Crib) -> None:
         """Say once what is wrong with a file, and once that it is mended."""
-        found = (*filter(None, [problem]), *crib.broken_files)
+        found = (*filter(None, [problem]), *crib.operator.broken_files)
         for each in found:
             if each not in self.broken:
                 _log.error("%s", each)
-        rules = crib.rules_problem  # whoever reads them has logged it
+        rules = crib.operator.rules_problem  # whoever reads them has logged it
         now = tuple(dict.fromkeys((*found, *filter(None, [rules]))))
         if self.broken and not now:
             _log.info("all files can be used again")

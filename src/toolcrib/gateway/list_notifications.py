@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from toolcrib.access import allows_source
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.gateway import sdk
 from toolcrib.gateway.offers import visible_servers
 from toolcrib.gateway.principal import Principal
@@ -130,7 +130,7 @@ class OfferListNotifier:
         self._fronts: set[sdk.Connection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._telling: set[asyncio.Task[None]] = set()
-        self._end = crib.listen_offers(self._changed)
+        self._end = inventory_of(crib).listen_offers(self._changed)
 
     def heed(self, context: sdk.Context) -> None:
         """Somebody wants to hear of it: whoever this request is from."""
@@ -157,7 +157,7 @@ class OfferListNotifier:
 
     def _sees(self, source: McpSource) -> bool:
         """Whether the guest may know of this server: of one that is gone, by its name alone."""
-        if source in self._crib.servers.values():
+        if source in inventory_of(self._crib).servers.values():
             return source in visible_servers(self._crib, self._guest)
         return allows_source(source.id or "", self._guest.profile.scope)
 

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any, Final, Protocol, cast
 
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import CallRefused
 from toolcrib.gateway import sdk
@@ -80,7 +80,7 @@ class GatewayServer:
         self._shown = ToolList(self._side)
         self._news = ToolListNotifier(partial(self._listed, "", (), modern=True))
         self._extras = OfferHandlers(crib, guest, self._rounds, self._news.publish)
-        self._unsubscribe = crib.pool.events.subscribe(TOOLS_UPDATED, self._updated)
+        self._unsubscribe = inventory_of(crib).pool.events.subscribe(TOOLS_UPDATED, self._updated)
         self.server = self._made()
 
     def mode(self, client: str, *, modern: bool) -> str:
