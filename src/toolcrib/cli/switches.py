@@ -118,7 +118,7 @@ def _unknown(name: str, sources: Sequence[McpSource]) -> str:
 
 
 def _tools(source: McpSource) -> list[str]:
-    return [*source.judgement.tools]
+    return [*source.judge().tools]
 
 
 def _tell(meant: SwitchTarget, *, on: bool, new: bool) -> None:
