@@ -91,8 +91,8 @@ class Workshop:
         self.source = CountingSource(*(tools or shop_tools()))
         self.crib.add_source(self.source)
 
-    def window(self, guest: Principal = ANN) -> GatewayServer:
-        return GatewayServer(self.crib, guest)
+    def window(self, principal: Principal = ANN) -> GatewayServer:
+        return GatewayServer(self.crib, principal)
 
 
 def asked(run: Callable[[], Any]) -> Any:

@@ -32,7 +32,7 @@ def settings_of(**others: Any) -> Settings:
 
 def tried(
     settings: Settings,
-    guest: str,
+    principal: str,
     tool: str,
     arguments: Mapping[str, Any],
     *,
@@ -47,7 +47,7 @@ def tried(
 
     async def scenario() -> types.CallToolResult:
         with Crib.from_settings(settings) as crib:
-            window = GatewayServer(crib, Principal(guest, profile_named(settings.gateway)))
+            window = GatewayServer(crib, Principal(principal, profile_named(settings.gateway)))
             more: dict[str, Any] = {} if roots is None else {"list_roots_callback": said}
             async with connected(window, era, **more) as client:
                 return await client.call_tool(
@@ -268,8 +268,8 @@ def test_a_result_that_the_protocol_does_not_know_stays_out_of_the_log(
     async def scenario() -> str:
         with Crib(bare()) as crib:
             crib.add(list, name="look", description="Look", permission_kind="read")
-            guest = Principal(LOCAL_USER, Profile(mode="direct"))
-            async with connected(GatewayServer(crib, guest), "legacy") as client:
+            principal = Principal(LOCAL_USER, Profile(mode="direct"))
+            async with connected(GatewayServer(crib, principal), "legacy") as client:
                 with pytest.raises(MCPError) as caught:
                     await client.call_tool("look", {})
                 return str(caught.value)

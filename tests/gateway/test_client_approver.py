@@ -85,7 +85,7 @@ def test_whoever_dismisses_the_question_can_still_have_it_approved_by_the_operat
 
 
 @pytest.mark.parametrize(
-    ("elicitation", "guest", "is_asked"),
+    ("elicitation", "principal", "is_asked"),
     [
         ("all", "key:ann", True),
         ("local", "key:ann", False),
@@ -95,12 +95,12 @@ def test_whoever_dismisses_the_question_can_still_have_it_approved_by_the_operat
 )
 @pytest.mark.parametrize("era", ERAS)
 def test_the_operator_says_which_clients_are_asked(
-    era: Era, elicitation: str, guest: str, is_asked: bool
+    era: Era, elicitation: str, principal: str, is_asked: bool
 ):
     shop, person = shop_of(elicitation=elicitation), Person("accept")
 
     async def run() -> None:
-        window = shop.window(Principal(guest))
+        window = shop.window(Principal(principal))
         async with connected(window, era, elicitation_callback=person) as client:
             result = await client.call_tool("tool_call", GIVEN)
             assert result.is_error is not is_asked

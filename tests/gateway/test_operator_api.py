@@ -49,7 +49,7 @@ def test_status_tells_who_is_there(tmp_path: Path):
             assert (client["name"], client["version"], client["pid"]) == ("editor", "2", 5)
             assert (client["protocol"], client["requests"]) == ("2025-11-25", 1)
             assert client["mode"] == "direct"
-            assert status["http"] == [{"guest": "key:owner", "profile": "default"}]
+            assert status["http"] == [{"principal": "key:owner", "profile": "default"}]
             assert runtime.token not in json.dumps(status)
 
     asyncio.run(scenario())

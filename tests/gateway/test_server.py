@@ -1,4 +1,4 @@
-"""What a guest gets over the protocol, asked by the SDK's own client in both eras."""
+"""What a principal gets over the protocol, asked by the SDK's own client in both eras."""
 
 import asyncio
 from dataclasses import replace
@@ -319,10 +319,10 @@ def test_a_call_that_is_given_up_is_given_up_behind_too(era: Era):
 def test_names_beyond_the_scope_are_unknown_however_they_are_asked_for(era: Era):
     shop = Workshop()
     scope = Scope(allowed=frozenset({"mcp_shop_turn_*"}))
-    guest = Principal("ann", Profile("few", scope))
+    principal = Principal("ann", Profile("few", scope))
 
     async def run() -> None:
-        async with connected(shop.window(guest), era) as client:
+        async with connected(shop.window(principal), era) as client:
             for tool, given in [
                 ("tool_search", {"queries": [f"select:{ORDER}"]}),
                 ("tool_search", {"queries": ["look up order"], "limit": 8}),
@@ -349,7 +349,7 @@ def test_names_beyond_the_scope_are_unknown_however_they_are_asked_for(era: Era)
     assert not shop.source.reached
 
 
-def test_two_guests_share_neither_sets_nor_tickets(era: Era):
+def test_two_principals_share_neither_sets_nor_tickets(era: Era):
     shop = Workshop()
 
     async def run() -> None:
@@ -424,10 +424,10 @@ def test_slips_of_weak_models_are_put_right(era: Era):
 
 def test_pins_are_listed_with_their_schema_after_the_fixed_tools(era: Era):
     shop = Workshop()
-    guest = Principal("ann", Profile(pins=frozenset({"mcp_shop_look*"}), mode="search"))
+    principal = Principal("ann", Profile(pins=frozenset({"mcp_shop_look*"}), mode="search"))
 
     async def run() -> None:
-        async with connected(shop.window(guest), era) as client:
+        async with connected(shop.window(principal), era) as client:
             listed = (await client.list_tools()).tools
             assert [tool.name for tool in listed] == [*FIXED_TOOLS, ORDER]
             assert listed[-1].input_schema == NUMBERED
@@ -504,11 +504,11 @@ def test_hints_name_only_what_may_be_seen():
     scope = Scope(excluded=frozenset({CANCEL}))
 
     async def run() -> None:
-        for guest, seen in [
+        for principal, seen in [
             (Principal("ann"), True),
             (Principal("bob", Profile(scope=scope)), False),
         ]:
-            async with connected(shop.window(guest)) as client:
+            async with connected(shop.window(principal)) as client:
                 told = words(await client.call_tool("tool_describe", {"names": [ORDER]}))
                 assert "mcp_shop_turn_gear_1" in told
                 assert (CANCEL in told) is seen

@@ -72,8 +72,8 @@ def _now(crib: Crib, client: str, counter: TokenCounter) -> tuple[EffectiveMode,
     """How the gateway shows its tools to a client of this name, and the tokens of that."""
     from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    guest = Principal(LOCAL_USER, profile_named(crib.settings.gateway, DEFAULT_PROFILE))
-    told = initial_context(crib, guest, client=client)
+    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway, DEFAULT_PROFILE))
+    told = initial_context(crib, principal, client=client)
     listed = sum(counter.count(_definition(tool)) for tool in told.tools)
     return told.mode, counter.count(told.told) + listed
 

@@ -20,10 +20,12 @@ _BARE = InputRequest("elicitation/create", {"message": "", "requestedSchema": _F
 
 
 def client_approver(
-    settings: ApprovalSettings, guest: Principal, heard: CallChannel
+    settings: ApprovalSettings, principal: Principal, heard: CallChannel
 ) -> Approver | None:
     """Who asks at this client; None where it cannot be asked, or is not to be."""
-    wanted = settings.elicitation == "all" or (settings.elicitation == "local" and guest.is_local)
+    wanted = settings.elicitation == "all" or (
+        settings.elicitation == "local" and principal.is_local
+    )
     return ClientApprover(heard) if wanted and can_reply(heard.context, _BARE) else None
 
 

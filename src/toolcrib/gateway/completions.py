@@ -14,15 +14,15 @@ from toolcrib.model import JsonObject
 from toolcrib.sources.mcp import McpSource
 
 
-def completion_handlers(crib: Crib, guest: Principal, rounds: InputRequests) -> dict[str, Any]:
-    """What an SDK server takes as `on_...`, for this guest."""
+def completion_handlers(crib: Crib, principal: Principal, rounds: InputRequests) -> dict[str, Any]:
+    """What an SDK server takes as `on_...`, for this principal."""
 
     async def complete(context: sdk.Context, params: sdk.CompleteRequestParams) -> sdk.Result:
-        source, ref = _find_reference(crib, guest, params.ref.model_dump(**sdk.AS_SENT))
+        source, ref = _find_reference(crib, principal, params.ref.model_dump(**sdk.AS_SENT))
         asked = params.model_dump(**sdk.AS_SENT, include={"argument", "context"})
 
         async def work(heard: CallChannel) -> sdk.Result:
-            under_way = running_request(crib, guest, heard)
+            under_way = running_request(crib, principal, heard)
             return offer_result(await source.offers.complete({**asked, "ref": ref}, under_way))
 
         return await rounds.serve(context, work)
@@ -30,12 +30,14 @@ def completion_handlers(crib: Crib, guest: Principal, rounds: InputRequests) -> 
     return {"on_completion": complete}
 
 
-def _find_reference(crib: Crib, guest: Principal, ref: JsonObject) -> tuple[McpSource, JsonObject]:
+def _find_reference(
+    crib: Crib, principal: Principal, ref: JsonObject
+) -> tuple[McpSource, JsonObject]:
     """Whose argument it is, and what it belongs to there. Raises `MCPError`."""
     if ref.get("type") == "ref/prompt":
-        meant = find_prompt(crib, guest, str(ref.get("name")))
+        meant = find_prompt(crib, principal, str(ref.get("name")))
         return meant.source, {**ref, "name": meant.prompt.key}
-    uri, servers = str(ref.get("uri")), visible_servers(crib, guest)
+    uri, servers = str(ref.get("uri")), visible_servers(crib, principal)
     for source in servers:
         if uri.startswith(uri_prefix(source)):
             return source, {**ref, "uri": uri.removeprefix(uri_prefix(source))}

@@ -17,7 +17,7 @@ _CLIENT = "io.modelcontextprotocol/clientInfo"
 class ConnectedClient:
     """One connection. `name`, `version` and `era` are the client's own words."""
 
-    guest: str
+    principal: str
     profile: str
     pid: int = 0
     name: str = ""

@@ -185,7 +185,7 @@ class Authenticator:
 
     def local(self, profile: str = DEFAULT_PROFILE) -> Principal:
         """The local user, with any profile. Raises `UnknownProfile`."""
-        return self._guest(LOCAL_USER, profile)
+        return self._principal(LOCAL_USER, profile)
 
     def keyed(self, secret: str, profile: str = DEFAULT_PROFILE) -> Principal:
         """Whoever holds a key that is good for this profile. Raises `AccessDenied`."""
@@ -194,24 +194,24 @@ class Authenticator:
             good_for = ", ".join(key.profiles)
             told = f"the key {key.name!r} is not good for the profile {profile!r}"
             raise ProfileForbidden(f"{told}; it is good for: {good_for}")
-        guest = self._guest(f"key:{key.name}", profile)
-        self._shown[guest.id] = key.hashed
-        return guest
+        principal = self._principal(f"key:{key.name}", profile)
+        self._shown[principal.id] = key.hashed
+        return principal
 
     def taken_back(self) -> frozenset[str]:
-        """Guests who came with a key that is good no longer, each told once."""
-        gone = frozenset(guest for guest in self._shown if not self.is_good(guest))
-        for guest in gone:
-            del self._shown[guest]
+        """Principals who came with a key that is good no longer, each told once."""
+        gone = frozenset(principal for principal in self._shown if not self.is_good(principal))
+        for principal in gone:
+            del self._shown[principal]
         return gone
 
-    def is_good(self, guest: str) -> bool:
-        """Whether what a guest came with is still good."""
+    def is_good(self, principal: str) -> bool:
+        """Whether what a principal came with is still good."""
         try:
             good = {key.hashed for key in self._keys.all()}
         except ConfigError:
-            return guest == LOCAL_USER
-        return guest == LOCAL_USER or self._shown.get(guest) in good
+            return principal == LOCAL_USER
+        return principal == LOCAL_USER or self._shown.get(principal) in good
 
     def _good(self, secret: str) -> Key:
         try:
@@ -222,7 +222,7 @@ class Authenticator:
             raise AccessDenied("this key is not known here; make one: `toolcrib keys add NAME`")
         return key
 
-    def _guest(self, id: str, profile: str) -> Principal:
+    def _principal(self, id: str, profile: str) -> Principal:
         try:
             return Principal(id, profile_named(self._settings, profile))
         except ConfigError as error:

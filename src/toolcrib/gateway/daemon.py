@@ -40,7 +40,7 @@ from toolcrib.gateway.limits import (
 )
 from toolcrib.gateway.operator_api import OperatorServer, operator_handlers
 from toolcrib.gateway.principal import Principal
-from toolcrib.gateway.server import GatewayServers as GuestWindows
+from toolcrib.gateway.server import GatewayServers as PrincipalWindows
 from toolcrib.gateway.server import PrincipalServers
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
@@ -75,7 +75,7 @@ def run_daemon(
 
     async def serve() -> None:
         crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
-        opening = DaemonSetup(settings, crib, GuestWindows, files)
+        opening = DaemonSetup(settings, crib, PrincipalWindows, files)
         await Daemon(opening, holding, ends_when_idle=detached).run(ready, _end_anyway)
 
     try:
@@ -93,7 +93,7 @@ def _end_anyway() -> None:
 
 
 class DaemonSetup(NamedTuple):
-    """How a crib is opened, and what shows it to guests.
+    """How a crib is opened, and what shows it to principals.
 
     `settings` reads them, and says what is wrong with their file where they are those of before.
     `files` are what it is all read from.
@@ -263,9 +263,9 @@ class Daemon:
         return self.house.windows
 
     def _edge(self) -> HttpGuard:
-        def served(guest: Principal) -> App:
+        def served(principal: Principal) -> App:
             self._used = time.monotonic()
-            return self.house.sessions.of(guest)
+            return self.house.sessions.of(principal)
 
         return HttpGuard(
             lambda: self.house.crib.settings.gateway,

@@ -41,7 +41,7 @@ def search_text(found: SearchResult, handle: str, budget: int, notes: Sequence[s
     return f"{found.text(budget - most_tokens(rest), read='')}\n{rest}".strip()
 
 
-# What the fixed tools do. All of it ends at the door, or tells what the guest may see.
+# What the fixed tools do. All of it ends at the door, or tells what the principal may see.
 
 SET_KEY: Final = "toolcrib/set"
 TOOLS_KEY: Final = "toolcrib/tools"
@@ -121,7 +121,7 @@ class FixedTools:
         return text_result("\n\n".join([*texts, *more]))
 
     def _told(self, name: str) -> str:
-        """All about one name; of one that the guest may not see, that there is none."""
+        """All about one name; of one that the principal may not see, that there is none."""
         outcome = self._side.read(name)
         return (
             f"# {name!r:.200}: {outcome.error.message}" if outcome.error else str(outcome.content)

@@ -129,7 +129,7 @@ def _promise() -> "asyncio.Future[None]":
     return asyncio.get_running_loop().create_future()
 
 
-# Work for a guest that may have to ask in between, over as many requests as that takes.
+# Work for a principal that may have to ask in between, over as many requests as that takes.
 
 MOST_SUSPENDED = 6
 DONE_S = 60.0
@@ -140,10 +140,10 @@ NOT_VALID = "this requestState is not valid, or not any more; make the request a
 
 
 class InputRequests:
-    """The work that is done for one guest, and what of it waits for a reply."""
+    """The work that is done for one principal, and what of it waits for a reply."""
 
-    def __init__(self, guest: Principal) -> None:
-        self._guest = guest
+    def __init__(self, principal: Principal) -> None:
+        self._principal = principal
         self._key = secrets.token_bytes(KEY_BYTES)
         self._kept: dict[str, SuspendedCall] = {}
 
@@ -211,7 +211,7 @@ class InputRequests:
 
     def _sealed(self, context: sdk.Context, kept: SuspendedCall) -> str:
         """The state that a client sends back: the handle, and whose and what it is for."""
-        what = [self._guest.id, kept.handle, context.method, *_target(context.params or {})]
+        what = [self._principal.id, kept.handle, context.method, *_target(context.params or {})]
         seal = hmac.new(self._key, json.dumps(what).encode(), hashlib.sha256).hexdigest()
         return f"{kept.handle}.{seal}"
 

@@ -31,7 +31,7 @@ class Overloaded(Exception):
 
 
 class RequestLimiter:
-    """Counts what is under way, for each guest and in all."""
+    """Counts what is under way, for each principal and in all."""
 
     def __init__(self, most_of_one: int = 64, most: int = 256) -> None:
         self._most_of_one = most_of_one
@@ -43,20 +43,20 @@ class RequestLimiter:
         """How many requests are under way."""
         return self._running.total()
 
-    def enter(self, guest: str) -> None:
-        """One more of this guest; `leave` has to follow. Raises `Overloaded`."""
-        if self._running[guest] >= self._most_of_one:
+    def enter(self, principal: str) -> None:
+        """One more of this principal; `leave` has to follow. Raises `Overloaded`."""
+        if self._running[principal] >= self._most_of_one:
             told = f"{self._most_of_one} requests of yours are under way"
             raise Overloaded(f"{told}; try again in {RETRY_S} s")
         if self.running >= self._most:
             raise Overloaded(f"{self._most} requests are under way; try again in {RETRY_S} s")
-        self._running[guest] += 1
+        self._running[principal] += 1
 
-    def leave(self, guest: str) -> None:
+    def leave(self, principal: str) -> None:
         """One less."""
-        self._running[guest] -= 1
-        if not self._running[guest]:
-            del self._running[guest]
+        self._running[principal] -= 1
+        if not self._running[principal]:
+            del self._running[principal]
 
 
 # Counts what one connection has under way, and refuses at once what would be too much.
@@ -71,7 +71,7 @@ _KEY_REMOVED = sdk.ErrorData(
 
 
 class ConnectionRequestLimiter:
-    """One connection of a guest. What was not answered when it ends is under way no more.
+    """One connection of a principal. What was not answered when it ends is under way no more.
 
     An id that is under way is not taken a second time: two with one id would count as one.
     """
@@ -79,11 +79,11 @@ class ConnectionRequestLimiter:
     def __init__(
         self,
         admission: RequestLimiter,
-        guest: str,
+        principal: str,
         note: ConnectedClient,
         is_good: Callable[[], bool],
     ) -> None:
-        self._admission, self._guest, self._note = admission, guest, note
+        self._admission, self._principal, self._note = admission, principal, note
         self._is_good = is_good
         self._open: set[int | str] = set()
         self._streams: set[int | str] = set()
@@ -124,7 +124,7 @@ class ConnectionRequestLimiter:
         if request.method == LISTEN:
             return self._count_stream(request)
         try:
-            self._admission.enter(self._guest)
+            self._admission.enter(self._principal)
         except Overloaded as error:
             return _overloaded(str(error))
         self._open.add(request.id)
@@ -142,7 +142,7 @@ class ConnectionRequestLimiter:
         self._streams.discard(id)
         if id in self._open:
             self._open.remove(id)
-            self._admission.leave(self._guest)
+            self._admission.leave(self._principal)
 
 
 def _overloaded(told: str) -> sdk.ErrorData:

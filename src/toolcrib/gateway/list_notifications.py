@@ -117,15 +117,15 @@ _KINDS = (
 
 
 class OfferListNotifier:
-    """For one guest, and of servers that the guest may see.
+    """For one principal, and of servers that the principal may see.
 
     Connections of the handshake are told once they have listed any; `publish` tells the streams of
     the modern era.
     """
 
-    def __init__(self, crib: Crib, guest: Principal, publish: Publish) -> None:
+    def __init__(self, crib: Crib, principal: Principal, publish: Publish) -> None:
         self._crib = crib
-        self._guest = guest
+        self._principal = principal
         self._publish = publish
         self._fronts: set[sdk.Connection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -156,10 +156,10 @@ class OfferListNotifier:
         task.add_done_callback(self._telling.discard)
 
     def _sees(self, source: McpSource) -> bool:
-        """Whether the guest may know of this server: of one that is gone, by its name alone."""
+        """Whether the principal may know of this server: of one that is gone, by its name alone."""
         if source in self._crib.servers.values():
-            return source in visible_servers(self._crib, self._guest)
-        return lets_through(source.id or "", self._guest.profile.scope)
+            return source in visible_servers(self._crib, self._principal)
+        return lets_through(source.id or "", self._principal.profile.scope)
 
     async def _tell(self, source: McpSource, kinds: AbstractSet[str]) -> None:
         if not await asyncio.to_thread(self._sees, source):

@@ -17,18 +17,18 @@ ListHandler = Callable[[sdk.Context, sdk.PaginatedRequestParams], Awaitable[sdk.
 
 
 class OfferHandlers:
-    """For one guest. `publish` tells the streams of the modern era what has changed."""
+    """For one principal. `publish` tells the streams of the modern era what has changed."""
 
     def __init__(
-        self, crib: Crib, guest: Principal, rounds: InputRequests, publish: Publish
+        self, crib: Crib, principal: Principal, rounds: InputRequests, publish: Publish
     ) -> None:
         self._publish = publish
-        self._watched = ResourceSubscriptions(crib, guest)
-        self._news = OfferListNotifier(crib, guest, publish)
+        self._watched = ResourceSubscriptions(crib, principal)
+        self._news = OfferListNotifier(crib, principal, publish)
         self._served: dict[str, Any] = {
-            **resources.resource_handlers(crib, guest, rounds),
-            **prompts.prompt_handlers(crib, guest, rounds),
-            **completions.completion_handlers(crib, guest, rounds),
+            **resources.resource_handlers(crib, principal, rounds),
+            **prompts.prompt_handlers(crib, principal, rounds),
+            **completions.completion_handlers(crib, principal, rounds),
             **self._watched.handlers(),
         }
 

@@ -1,7 +1,7 @@
-"""What a guest may have of a server beside its tools, and what comes of asking for it.
+"""What a principal may have of a server beside its tools, and what comes of asking for it.
 
-A guest sees the resources and prompts of a server if the profile lets the server through, and with
-it at least one of its tools. A server without tools is seen where the profile picks no tools.
+A principal sees the resources and prompts of a server if the profile lets the server and at least
+one of its tools through. A server without tools is seen where the profile picks no tools.
 """
 
 import time
@@ -26,9 +26,9 @@ LIST_FIELDS: Final[Mapping[str, Any]] = {
 """What the modern era wants said of every list; the SDK leaves it out for the others."""
 
 
-def visible_servers(crib: Crib, guest: Principal) -> Sequence[McpSource]:
-    """The servers whose resources and prompts this guest may have, by name."""
-    scope = guest.profile.scope
+def visible_servers(crib: Crib, principal: Principal) -> Sequence[McpSource]:
+    """The servers whose resources and prompts this principal may have, by name."""
+    scope = principal.profile.scope
     tools: dict[str, list[Entry]] = {}
     for entry in crib.entries().values():
         if entry.capability.source == "mcp":
@@ -45,10 +45,10 @@ def _is_visible(source: McpSource, tools: Sequence[Entry], scope: Scope) -> bool
     return scope.allowed is None and scope.permissions is None
 
 
-def running_request(crib: Crib, guest: Principal, heard: CallChannel) -> CallContext:
-    """What an errand of this guest has while it runs: as much time as a call."""
+def running_request(crib: Crib, principal: Principal, heard: CallChannel) -> CallContext:
+    """What an errand of this principal has while it runs: as much time as a call."""
     deadline = time.monotonic() + crib.settings.call.timeout_s
-    return CallContext.of(deadline, None, heard.ask, heard.log, guest.caller.id)
+    return CallContext.of(deadline, None, heard.ask, heard.log, principal.caller.id)
 
 
 def page(key: str, items: Sequence[sdk.Result], params: sdk.PaginatedRequestParams) -> sdk.Result:

@@ -204,7 +204,7 @@ def _status(daemon: OperatedDaemon) -> Json:
                 "version": note.version,
                 "protocol": note.era,
                 "mode": note.mode,
-                "guest": note.guest,
+                "principal": note.principal,
                 "profile": note.profile,
                 "pid": note.pid,
                 "requests": note.requests,
@@ -212,7 +212,7 @@ def _status(daemon: OperatedDaemon) -> Json:
             }
             for note in daemon.shims.clients.values()
         ],
-        "http": daemon.house.sessions.guests(),
+        "http": daemon.house.sessions.principals(),
         "servers": [
             {
                 "server": each.server,

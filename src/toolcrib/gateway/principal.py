@@ -40,7 +40,7 @@ class Profile:
 class Principal:
     """Somebody whose credential was verified, with the profile that it is good for.
 
-    `id` is that of the credential, never something a client says of itself: two guests share
+    `id` is that of the credential, never something a client says of itself: two principals share
     neither reveals nor tickets nor results.
     """
 

@@ -60,9 +60,9 @@ class ResourceTarget(NamedTuple):
     before: str
 
 
-def resource_handlers(crib: Crib, guest: Principal, rounds: InputRequests) -> dict[str, Any]:
-    """What an SDK server takes as `on_...`, for this guest."""
-    served = Resources(crib, guest, rounds)
+def resource_handlers(crib: Crib, principal: Principal, rounds: InputRequests) -> dict[str, Any]:
+    """What an SDK server takes as `on_...`, for this principal."""
+    served = Resources(crib, principal, rounds)
     return {
         "on_list_resources": served.list,
         "on_list_resource_templates": served.list_templates,
@@ -73,9 +73,9 @@ def resource_handlers(crib: Crib, guest: Principal, rounds: InputRequests) -> di
 class Resources:
     """By server, and then in the server's own order."""
 
-    def __init__(self, crib: Crib, guest: Principal, rounds: InputRequests) -> None:
+    def __init__(self, crib: Crib, principal: Principal, rounds: InputRequests) -> None:
         self._crib = crib
-        self._guest = guest
+        self._principal = principal
         self._rounds = rounds
 
     async def list(self, context: sdk.Context, params: sdk.PaginatedRequestParams) -> sdk.Result:
@@ -88,10 +88,10 @@ class Resources:
 
     async def read(self, context: sdk.Context, params: sdk.ReadResourceRequestParams) -> sdk.Result:
         """Read one, by the URI that is listed here, or by the server's own where that is unique."""
-        meant = find_resource(visible_servers(self._crib, self._guest), context, params.uri)
+        meant = find_resource(visible_servers(self._crib, self._principal), context, params.uri)
 
         async def work(heard: CallChannel) -> sdk.Result:
-            under_way = running_request(self._crib, self._guest, heard)
+            under_way = running_request(self._crib, self._principal, heard)
             outcome = await meant.source.offers.read(meant.uri, under_way)
             return _contents(context, outcome, params.uri, meant.before)
 
@@ -107,7 +107,7 @@ class Resources:
     ) -> sdk.Result:
         items = [
             {"name": each.key, **each.raw, uri: uri_prefix(source) + each.key}
-            for source in visible_servers(self._crib, self._guest)
+            for source in visible_servers(self._crib, self._principal)
             for each in source.offers.listed(kind)
         ]
         return sdk.sendable(context, key, page(key, items, params))
@@ -165,15 +165,15 @@ End = Callable[[], None]
 
 
 class ResourceSubscriptions:
-    """For one guest: by connection in the era of the handshake, by stream in the modern one."""
+    """For one principal: by connection in the era of the handshake, by stream in the modern one."""
 
-    def __init__(self, crib: Crib, guest: Principal) -> None:
+    def __init__(self, crib: Crib, principal: Principal) -> None:
         self._crib = crib
-        self._guest = guest
+        self._principal = principal
         self._telling: set[asyncio.Future[None]] = set()
 
     def handlers(self) -> dict[str, Any]:
-        """What an SDK server takes as `on_...`, for this guest."""
+        """What an SDK server takes as `on_...`, for this principal."""
         return {
             "on_subscribe_resource": self.subscribe,
             "on_unsubscribe_resource": self.unsubscribe,
@@ -222,7 +222,7 @@ class ResourceSubscriptions:
         self, context: sdk.Context, uri: str, tell: Callable[[], Awaitable[None]]
     ) -> End:
         """Returns what ends it. Raises `MCPError`."""
-        servers = visible_servers(self._crib, self._guest)
+        servers = visible_servers(self._crib, self._principal)
         source, own, _ = find_resource(servers, context, uri)
         loop = asyncio.get_running_loop()
 
@@ -231,7 +231,7 @@ class ResourceSubscriptions:
                 loop.call_soon_threadsafe(self._soon, tell)
 
         under_way = running_request(
-            self._crib, self._guest, CallChannel(LogForwarder(context), client_asker(context))
+            self._crib, self._principal, CallChannel(LogForwarder(context), client_asker(context))
         )
         offer_result(await source.offers.watch(own, heard, under_way))
         return lambda: source.offers.unwatch(own, heard)

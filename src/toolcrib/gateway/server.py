@@ -40,7 +40,7 @@ from toolcrib.session import SearchResult
 
 
 class PrincipalServer(Protocol):
-    """What one guest sees. `server` speaks both eras, on any transport."""
+    """What one principal sees. `server` speaks both eras, on any transport."""
 
     @property
     def server(self) -> Server[Any]: ...
@@ -50,13 +50,13 @@ class PrincipalServer(Protocol):
 
 
 class PrincipalServers(Protocol):
-    """One window a guest, made when it is first asked for."""
+    """One window a principal, made when it is first asked for."""
 
-    def of(self, guest: Principal, /) -> PrincipalServer: ...
+    def of(self, principal: Principal, /) -> PrincipalServer: ...
     def close(self) -> None: ...
 
 
-# The window: what one guest sees of a crib over MCP, in both eras of the protocol.
+# The window: what one principal sees of a crib over MCP, in both eras of the protocol.
 
 NAME: Final = "toolcrib"
 COMPLETE: Final = "complete"
@@ -69,17 +69,17 @@ _GREETINGS = frozenset({"initialize", "server/discover"})
 
 
 class GatewayServer:
-    """What one guest sees. Made for one event loop; `close` when the guest is gone for good."""
+    """What one principal sees. Made for one event loop; `close` when they are gone for good."""
 
-    def __init__(self, crib: Crib, guest: Principal) -> None:
-        self.guest = guest
+    def __init__(self, crib: Crib, principal: Principal) -> None:
+        self.principal = principal
         self._crib = crib
-        self._rounds = InputRequests(guest)
-        self._side = CallerView(crib, guest)
+        self._rounds = InputRequests(principal)
+        self._side = CallerView(crib, principal)
         self._fixed = FixedTools(self._side, RevealSets())
         self._shown = ToolList(self._side)
         self._news = ToolListNotifier(partial(self._listed, "", (), modern=True))
-        self._extras = OfferHandlers(crib, guest, self._rounds, self._news.publish)
+        self._extras = OfferHandlers(crib, principal, self._rounds, self._news.publish)
         self._unsubscribe = crib.pool.events.subscribe(TOOLS_UPDATED, self._updated)
         self.server = self._made()
 
@@ -225,7 +225,7 @@ def _client_name(params: Mapping[str, Any] | None) -> str:
             return ""
 
 
-# One window a guest, made when it is first needed.
+# One window a principal, made when it is first needed.
 
 MOST_SERVERS = 256
 
@@ -242,13 +242,13 @@ class GatewayServers:
         self._windows: OrderedDict[Principal, GatewayServer] = OrderedDict()
         self._changing = Lock()
 
-    def of(self, guest: Principal) -> GatewayServer:
-        """The window of a guest: the same as long as it is kept."""
+    def of(self, principal: Principal) -> GatewayServer:
+        """The window of a principal: the same as long as it is kept."""
         with self._changing:
-            window = self._windows.get(guest)
+            window = self._windows.get(principal)
             if window is None:
-                window = self._windows[guest] = GatewayServer(self._crib, guest)
-            self._windows.move_to_end(guest)
+                window = self._windows[principal] = GatewayServer(self._crib, principal)
+            self._windows.move_to_end(principal)
             while len(self._windows) > MOST_SERVERS:
                 self._windows.popitem(last=False)[1].close()
             return window

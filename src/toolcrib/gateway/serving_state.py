@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class ServingState:
-    """A crib, the windows of its guests, and who may stand at them."""
+    """A crib, the windows of its principals, and who may stand at them."""
 
     def __init__(self, crib: Crib, windows: Callable[[Crib], PrincipalServers], port: int) -> None:
         self.crib = crib

@@ -44,10 +44,12 @@ class ShimConnections:
         self.listener.close()
         await self.drop()
 
-    async def drop(self, guests: frozenset[str] | None = None) -> None:
-        """End the connections of these guests, or all: shims come again by themselves."""
+    async def drop(self, principals: frozenset[str] | None = None) -> None:
+        """End the connections of these principals, or all: shims come again by themselves."""
         tasks = [
-            task for task, note in self.clients.items() if guests is None or note.guest in guests
+            task
+            for task, note in self.clients.items()
+            if principals is None or note.principal in principals
         ]
         for task in tasks:
             task.cancel()
@@ -58,12 +60,12 @@ class ShimConnections:
         try:
             self._strangers.enter(writer, writer.transport.abort)
             async with asyncio.timeout(HELLO_S):
-                guest, note = self._admitted(await reader.readuntil(b"\n"))
+                principal, note = self._admitted(await reader.readuntil(b"\n"))
                 await _answer(writer, "")
             self._strangers.leave(writer)
             assert task  # noqa: S101 - a connection is served by a task
             self.clients[task] = note
-            await self._serve(reader, writer, guest, note)
+            await self._serve(reader, writer, principal, note)
         except AccessDenied as error:
             await _answer(writer, str(error))
         except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError) as error:
@@ -80,17 +82,17 @@ class ShimConnections:
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        guest: Principal,
+        principal: Principal,
         note: ConnectedClient,
     ) -> None:
         async def send(content: bytes) -> None:
             writer.write(content)
             await writer.drain()
 
-        window = self._windows().of(guest)
+        window = self._windows().of(principal)
         note.window, server = window, window.server
-        is_good = partial(self._credentials().is_good, guest.id)
-        with ConnectionRequestLimiter(self._admission, guest.caller.id, note, is_good) as gate:
+        is_good = partial(self._credentials().is_good, principal.id)
+        with ConnectionRequestLimiter(self._admission, principal.caller.id, note, is_good) as gate:
             streams = message_streams(reader, send, gate)
             options = server.create_initialization_options()
             await server.run(streams.read, streams.write, options)
@@ -103,8 +105,8 @@ class ShimConnections:
             case {"toolcrib": 1, "profile": str(profile), "pid": int(pid), **others}:
                 key = others.get("key")
                 known = self._credentials()
-                guest = known.local(profile) if key is None else known.keyed(str(key), profile)
-                return guest, ConnectedClient(guest.id, profile, pid)
+                principal = known.local(profile) if key is None else known.keyed(str(key), profile)
+                return principal, ConnectedClient(principal.id, profile, pid)
             case _:
                 told = "this daemon is of another version; restart it: `toolcrib gateway stop`"
                 raise AccessDenied(told)

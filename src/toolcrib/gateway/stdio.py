@@ -31,30 +31,32 @@ class StdioDescriptors(NamedTuple):
     outgoing: int
 
 
-def serve_stdio(opening: Callable[[asyncio.AbstractEventLoop], Crib], guest: Principal) -> None:
-    """Serve this guest until the input ends or the process is told to stop; then close the crib.
+def serve_stdio(opening: Callable[[asyncio.AbstractEventLoop], Crib], principal: Principal) -> None:
+    """Serve this principal until the input ends or the process is told to stop; close the crib.
 
     With it all servers end that it has started. `opening` makes it, for the loop that serves.
     """
     with claim_stdio() as wires:
-        asyncio.run(_open(opening, guest, wires))
+        asyncio.run(_open(opening, principal, wires))
 
 
 async def _open(
-    opening: Callable[[asyncio.AbstractEventLoop], Crib], guest: Principal, wires: StdioDescriptors
+    opening: Callable[[asyncio.AbstractEventLoop], Crib],
+    principal: Principal,
+    wires: StdioDescriptors,
 ) -> None:
     crib = opening(asyncio.get_running_loop())
     lister = ServerLister(crib)
     lister.look()
     try:
-        await _serve(crib, guest, wires)
+        await _serve(crib, principal, wires)
     finally:
         lister.close()
         await asyncio.to_thread(crib.close)
 
 
-async def _serve(crib: Crib, guest: Principal, wires: StdioDescriptors) -> None:
-    window = GatewayServer(crib, guest)
+async def _serve(crib: Crib, principal: Principal, wires: StdioDescriptors) -> None:
+    window = GatewayServer(crib, principal)
     serving = asyncio.ensure_future(_run(window, wires))
     loop = asyncio.get_running_loop()
     for each in _STOPS:

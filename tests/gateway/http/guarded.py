@@ -39,11 +39,11 @@ class Guarded:
             self._served,
         )
 
-    def _served(self, guest: Principal) -> App:
+    def _served(self, principal: Principal) -> App:
         async def served(_scope: Scope, receive: Receive, send: Send) -> None:
-            self.reached.append(guest.caller.id)
+            self.reached.append(principal.caller.id)
             await receive()
-            await send_json(200, {"reached": guest.caller.id}, send)
+            await send_json(200, {"reached": principal.caller.id}, send)
 
         return served
 

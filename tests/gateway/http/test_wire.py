@@ -213,7 +213,7 @@ def test_slow_clients_are_sent_away_and_the_others_notice_nothing(
 def test_too_much_at_once_is_refused_before_the_rest_is_done(tmp_path: Path):
     made: list[EchoServers] = []
     answers: list[Answer] = []
-    wanted, most = amount(13, "requests"), 64  # what one guest may have under way
+    wanted, most = amount(13, "requests"), 64  # what one principal may have under way
 
     def windows(crib: Crib) -> EchoServers:
         made.append(EchoServers(crib))

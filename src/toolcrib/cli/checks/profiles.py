@@ -23,8 +23,8 @@ def check_profiles(patient: Patient) -> Iterator[Finding]:
 
 
 def _shown(patient: Patient, name: str) -> Finding:
-    guest = Principal(LOCAL_USER, profile_named(patient.settings.gateway, name))
-    seen = len(patient.crib.seen_by(guest.caller))
+    principal = Principal(LOCAL_USER, profile_named(patient.settings.gateway, name))
+    seen = len(patient.crib.seen_by(principal.caller))
     if seen:
         return Finding(AREA, "ok", f"{name}: shows {seen} of {len(patient.crib.entries())}")
     message = f"{name}: shows nothing, so its clients find no tool at all"

@@ -61,7 +61,7 @@ class HttpEndpoint(NamedTuple):
 
 @dataclass(frozen=True)
 class HttpGuard:
-    """The ASGI app that stands in front. `served` is what a guest is served by."""
+    """The ASGI app that stands in front. `served` is what a principal is served by."""
 
     settings: Callable[[], GatewaySettings]
     port: int
@@ -86,12 +86,12 @@ class HttpGuard:
             if endpoint.is_open:
                 await send_json(200, {"status": "ok"}, send)
                 return
-            guest = self._guest(headers, endpoint.profile)
+            principal = self._principal(headers, endpoint.profile)
             scope.get("state", {}).get(AUTHENTICATED, _ignore)()
             if scope["method"] == "POST":
-                await self._post(guest, headers, scope, receive, send)
+                await self._post(principal, headers, scope, receive, send)
             else:
-                await self._stream(guest, scope, receive, send)
+                await self._stream(principal, scope, receive, send)
         except HttpRefusal as refusal:
             await send_refusal(refusal, send)
 
@@ -113,7 +113,7 @@ class HttpGuard:
             raise HttpRefusal(405, "bad_method", told, {"allow": allowed})
         return endpoint
 
-    def _guest(self, headers: Mapping[str, str], profile: str) -> Principal:
+    def _principal(self, headers: Mapping[str, str], profile: str) -> Principal:
         try:
             return self.credentials().keyed(bearer_of(headers), profile)
         except UnknownProfile as error:
@@ -125,7 +125,7 @@ class HttpGuard:
 
     async def _post(
         self,
-        guest: Principal,
+        principal: Principal,
         headers: Mapping[str, str],
         scope: Scope,
         receive: Receive,
@@ -134,13 +134,15 @@ class HttpGuard:
         check_content(headers)
         # A stream of news lasts, and does nothing meanwhile.
         lasts = headers.get("mcp-method") == LISTEN
-        with _admitted(self.streams if lasts else self.admission, guest):
+        with _admitted(self.streams if lasts else self.admission, principal):
             body = await read_body(receive, headers, self.settings().body_bytes)
-            await self.served(guest)(scope, replayed(body, receive), send)
+            await self.served(principal)(scope, replayed(body, receive), send)
 
-    async def _stream(self, guest: Principal, scope: Scope, receive: Receive, send: Send) -> None:
-        with _admitted(self.streams, guest):
-            await self.served(guest)(scope, receive, send)
+    async def _stream(
+        self, principal: Principal, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        with _admitted(self.streams, principal):
+            await self.served(principal)(scope, receive, send)
 
 
 def _ignore() -> None:
@@ -148,16 +150,16 @@ def _ignore() -> None:
 
 
 @contextmanager
-def _admitted(admission: RequestLimiter, guest: Principal) -> Generator[None]:
+def _admitted(admission: RequestLimiter, principal: Principal) -> Generator[None]:
     try:
-        admission.enter(guest.caller.id)
+        admission.enter(principal.caller.id)
     except Overloaded as error:
         later = {"retry-after": str(RETRY_S)}
         raise HttpRefusal(503, "overloaded", f"overloaded: {error}", later) from None
     try:
         yield
     finally:
-        admission.leave(guest.caller.id)
+        admission.leave(principal.caller.id)
 
 
 def _endpoint(path: str) -> HttpEndpoint | None:

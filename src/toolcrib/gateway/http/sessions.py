@@ -1,4 +1,4 @@
-"""What each guest is served by over HTTP: a transport of their own, so that no session crosses."""
+"""What serves each principal over HTTP: a transport of their own, so that no session crosses."""
 
 import asyncio
 from typing import NamedTuple
@@ -14,7 +14,7 @@ MOST_SESSIONS = 500
 
 
 class HttpTransport(NamedTuple):
-    """What answers one guest, and what ends it."""
+    """What answers one principal, and what ends it."""
 
     app: App
     ending: asyncio.Event
@@ -22,7 +22,7 @@ class HttpTransport(NamedTuple):
 
 
 class HttpSessions:
-    """One session manager a guest, started when they first come."""
+    """One session manager a principal, started when they first come."""
 
     def __init__(
         self, windows: PrincipalServers, security: TransportSecuritySettings, body_bytes: int
@@ -30,32 +30,32 @@ class HttpSessions:
         self._windows, self._security, self._body_bytes = windows, security, body_bytes
         self._served: dict[tuple[str, str], HttpTransport] = {}
 
-    def of(self, guest: Principal) -> App:
-        """Whatever answers this guest."""
-        key = guest.id, guest.profile.name
+    def of(self, principal: Principal) -> App:
+        """Whatever answers this principal."""
+        key = principal.id, principal.profile.name
         if key not in self._served:
-            self._served[key] = self._start(guest)
+            self._served[key] = self._start(principal)
         return self._served[key].app
 
-    def guests(self) -> list[Json]:
+    def principals(self) -> list[Json]:
         """Who has come so far, and for which profile."""
-        return [{"guest": guest, "profile": profile} for guest, profile in self._served]
+        return [{"principal": principal, "profile": profile} for principal, profile in self._served]
 
     async def close(self) -> None:
         """End every session."""
-        await self.drop(frozenset(guest for guest, _ in self._served))
+        await self.drop(frozenset(principal for principal, _ in self._served))
 
-    async def drop(self, guests: frozenset[str]) -> None:
-        """End the sessions of these guests."""
-        keys = [key for key in self._served if key[0] in guests]
+    async def drop(self, principals: frozenset[str]) -> None:
+        """End the sessions of these principals."""
+        keys = [key for key in self._served if key[0] in principals]
         ended = [self._served.pop(key) for key in keys]
         for each in ended:
             each.ending.set()
         await asyncio.gather(*(each.task for each in ended), return_exceptions=True)
 
-    def _start(self, guest: Principal) -> "HttpTransport":
+    def _start(self, principal: Principal) -> "HttpTransport":
         manager = StreamableHTTPSessionManager(
-            self._windows.of(guest).server,
+            self._windows.of(principal).server,
             security_settings=self._security,
             session_idle_timeout=IDLE_S,
             max_request_body_size=self._body_bytes,
