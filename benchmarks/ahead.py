@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import get_args
 
 from benchmarks.some_arms import SomeArms
-from toolcrib.embed.cached import CachedEmbedder
-from toolcrib.embed.protocol import Embedder
+from toolcrib.embed import CachedEmbedder, Embedder
 from toolcrib.model import Variant
-from toolcrib.search.pipeline import Search
+from toolcrib.search import Search
 from toolcrib.search.rules import Fusion
 from toolcrib.store import SqliteStore, VectorCache
 

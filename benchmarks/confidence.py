@@ -29,11 +29,13 @@ from benchmarks.curve import Curve, drawn
 from benchmarks.folder import BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.some_arms import SomeArms
-from toolcrib.evaluate.cases import Case
+from toolcrib.evaluate import open_search
+from toolcrib.evaluate.cases import EvalCase
+from toolcrib.evaluate.evaluation import among_candidates
 from toolcrib.evaluate.measures import counted
-from toolcrib.evaluate.run import among, searching
+from toolcrib.search import Search
 from toolcrib.search.confidence import HIGH, LOW, TIED, Fit, WordFit, evidence
-from toolcrib.search.pipeline import FIRST, Search
+from toolcrib.search.pipeline import BROAD_HITS
 from toolcrib.settings import EmbedSettings, Settings
 
 NAME = "confidence"
@@ -95,10 +97,10 @@ def _seen(bench_set: BenchSet, cache: Path | None) -> Seen:
     asked = [case for case in cases if case.relevant][:MOST]
     asked += [case for case in cases if not case.relevant][:MOST]
     settings = Settings(store=":memory:", embed=EmbedSettings(embedder="bundled"))
-    with kept_vectors(cache) as vectors, searching(suite, settings, vectors) as search:
-        rows = [_row(among(search, case), case) for case in asked]
+    with kept_vectors(cache) as vectors, open_search(suite, settings, vectors) as search:
+        rows = [_row(among_candidates(search, case), case) for case in asked]
         by_words = replace(search, view=SomeArms(search.view, ("like", "bm25")), cosines=False)
-        found = [_by_words(among(by_words, case), case) for case in asked]
+        found = [_by_words(among_candidates(by_words, case), case) for case in asked]
     print(f"{bench_set.name}: {len(rows)} queries", file=sys.stderr)
     words = [each for each in found if each]
     return Seen(
@@ -110,18 +112,18 @@ def _seen(bench_set: BenchSet, cache: Path | None) -> Seen:
     )
 
 
-def _row(search: Search, case: Case) -> tuple[float, float, float]:
+def _row(search: Search, case: EvalCase) -> tuple[float, float, float]:
     trace = search.trace(case.query, depth=search.depth)
     if not trace.ranking:
         return 0.0, 0.0, 0.0
     every = (trace, *trace.parts)
     seen = evidence(step for each in every for step in each.steps)
-    broad = any(search.is_broad(each.ranking[:FIRST]) for each in every)
+    broad = any(search.is_broad(each.ranking[:BROAD_HITS]) for each in every)
     by_rule = 1.0 if trace.chance == 1.0 else LOW * broad
     return seen.share, seen.cosine or 0.0, by_rule
 
 
-def _by_words(search: Search, case: Case) -> tuple[tuple[float, float, float], bool] | None:
+def _by_words(search: Search, case: EvalCase) -> tuple[tuple[float, float, float], bool] | None:
     """The evidence of words, and whether one of the first hits is right; None without any."""
     trace = search.trace(case.query, depth=search.depth)
     if not trace.ranking or trace.parts or trace.chance == 1.0:

@@ -18,7 +18,7 @@ from fastmcp.server.transforms.search import BM25SearchTransform
 from fastmcp.tools.base import Tool as PeerTool
 
 from benchmarks.systems import LIMIT, System
-from toolcrib.evaluate.cases import Tool
+from toolcrib.evaluate.cases import EvalTool
 
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -33,7 +33,7 @@ class AsFunction:
     async def search(self, text: str) -> object:
         return await self.transform._search(self.tools, text)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
-    def add(self, tool: Tool) -> None:
+    def add(self, tool: EvalTool) -> None:
         self.tools.append(_peer_tool(len(self.tools), tool))
 
     def database_bytes(self) -> int:
@@ -51,7 +51,7 @@ class ThroughClient:
     async def search(self, text: str) -> object:
         return await self.client.call_tool("search_tools", {"query": text})
 
-    def add(self, tool: Tool) -> None:
+    def add(self, tool: EvalTool) -> None:
         self.server.add_tool(_peer_tool(self.size, tool))
         self.size += 1
 
@@ -60,13 +60,13 @@ class ThroughClient:
 
 
 @asynccontextmanager
-async def open_function(tools: Mapping[str, Tool]) -> AsyncGenerator[System]:
+async def open_function(tools: Mapping[str, EvalTool]) -> AsyncGenerator[System]:
     """The transform and the list of tools that it searches."""
     yield AsFunction(BM25SearchTransform(max_results=LIMIT), _peer_tools(tools))
 
 
 @asynccontextmanager
-async def open_client(tools: Mapping[str, Tool]) -> AsyncGenerator[System]:
+async def open_client(tools: Mapping[str, EvalTool]) -> AsyncGenerator[System]:
     """A server of these tools and a client that is connected to it."""
     server: FastMCP[None] = FastMCP("peer")
     for tool in _peer_tools(tools):
@@ -76,11 +76,11 @@ async def open_client(tools: Mapping[str, Tool]) -> AsyncGenerator[System]:
         yield ThroughClient(server, client, len(tools))
 
 
-def _peer_tools(tools: Mapping[str, Tool]) -> list[PeerTool]:
+def _peer_tools(tools: Mapping[str, EvalTool]) -> list[PeerTool]:
     return [_peer_tool(number, tool) for number, tool in enumerate(tools.values())]
 
 
-def _peer_tool(number: int, tool: Tool) -> PeerTool:
+def _peer_tool(number: int, tool: EvalTool) -> PeerTool:
     """The tool under a legal name of its own: the number keeps two of one name apart."""
     name = f"{_ILLEGAL.sub('_', tool.name)[:48]}_{number}"
     return PeerTool(name=name, description=tool.description, parameters=dict(tool.parameters or {}))

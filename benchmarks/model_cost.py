@@ -32,8 +32,8 @@ from toolcrib.crib import Crib
 from toolcrib.embed.bundled import onnx
 from toolcrib.embed.bundled.embedder import BundledEmbedder
 from toolcrib.embed.cached import text_hash
-from toolcrib.evaluate.cases import Tool
-from toolcrib.index.document import document
+from toolcrib.evaluate.cases import EvalTool
+from toolcrib.index import document_of
 from toolcrib.settings import EmbedSettings, Settings
 from toolcrib.store import VectorCache
 
@@ -101,11 +101,13 @@ def _sizes(said: str) -> tuple[int, ...]:
     return tuple(map(int, said.split(",")))
 
 
-def _timed(tools: Mapping[str, Tool], size: int, asked: Sequence[str], cache: VectorCache) -> Times:
+def _timed(
+    tools: Mapping[str, EvalTool], size: int, asked: Sequence[str], cache: VectorCache
+) -> Times:
     """The CPU seconds of every query, by system."""
     print(f"{size:,} tools", file=sys.stderr)
     some = dict(islice(tools.items(), size))
-    kept = ToolsKept(cache, [document(t.info(), bare=t.name).text for t in some.values()])
+    kept = ToolsKept(cache, [document_of(t.info(), bare=t.name).text for t in some.values()])
     bundled = Settings(store=":memory:", embed=EmbedSettings(embedder="bundled"))
     with (
         Crib(bundled, embedder=kept) as model,
@@ -178,9 +180,9 @@ def _megabytes() -> dict[str, float]:
     return {key.upper(): int(sizes[key]) / 1024 for key in ("Rss", "Pss") if key in sizes}
 
 
-def _embedding(tools: Mapping[str, Tool], count: int) -> str:
+def _embedding(tools: Mapping[str, EvalTool], count: int) -> str:
     """The time that vectors take, from some tools drawn at random."""
-    texts = [document(t.info(), bare=t.name).text for t in islice(tools.values(), count)]
+    texts = [document_of(t.info(), bare=t.name).text for t in islice(tools.values(), count)]
     embedder = BundledEmbedder()
     embedder.embed(texts[:1])
     start = process_time()

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 
-from toolcrib.index.protocol import Arm, Index, View
+from toolcrib.index import Arm, View
+from toolcrib.index.protocol import Index
 from toolcrib.model import Ranking, Variant
 
 

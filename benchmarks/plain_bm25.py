@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.plain_fts5 import schema_words
-from toolcrib.evaluate.cases import Tool
+from toolcrib.evaluate.cases import EvalTool
 from toolcrib.model import Match
-from toolcrib.search.fuse import fuse_variants
-from toolcrib.text.words import is_unspaced, roots, telling, terms, words
+from toolcrib.search.rrf import rrf_variants
+from toolcrib.text import is_unspaced, stems, terms, without_stopwords, words
 
 K1, B = 1.5, 0.75
 
@@ -23,7 +23,7 @@ K1, B = 1.5, 0.75
 class PlainBm25:
     """The tools of one catalog. Ties are in the order in which they came."""
 
-    def __init__(self, tools: Mapping[str, Tool]) -> None:
+    def __init__(self, tools: Mapping[str, EvalTool]) -> None:
         self._ids = list(tools)
         counts = [Counter(_terms(_text(tool))) for tool in tools.values()]
         lengths = np.array([each.total() for each in counts], dtype=float)
@@ -55,15 +55,15 @@ class PlainBm25:
 def rrf(rankings: Iterable[Sequence[str]]) -> Sequence[str]:
     """Reciprocal rank fusion with k = 60."""
     scored = ((1.0, [Match(id, 0.0) for id in ranking]) for ranking in rankings)
-    return [match.id for match in fuse_variants(scored)]
+    return [match.id for match in rrf_variants(scored)]
 
 
-def _text(tool: Tool) -> str:
+def _text(tool: EvalTool) -> str:
     return " ".join([tool.name, tool.description or "", *schema_words(tool.parameters or {})])
 
 
 def _terms(text: str) -> list[str]:
-    some = telling(words(text))
+    some = without_stopwords(words(text))
     return [
-        term for word in some for term in (terms([word]) if is_unspaced(word) else roots([word]))
+        term for word in some for term in (terms([word]) if is_unspaced(word) else stems([word]))
     ]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import apsw
 
-from toolcrib.evaluate.cases import Tool
+from toolcrib.evaluate.cases import EvalTool
 from toolcrib.model import Json
 
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
@@ -22,14 +22,14 @@ _LOOKUP = "SELECT rowid FROM tool WHERE tool MATCH ? ORDER BY bm25(tool), rowid 
 class PlainFts5:
     """A table in memory. Ties are in the order in which the tools came."""
 
-    def __init__(self, tools: Mapping[str, Tool]) -> None:
+    def __init__(self, tools: Mapping[str, EvalTool]) -> None:
         self._ids = list(tools)
         self._db = apsw.Connection(":memory:")
         self._db.execute("CREATE VIRTUAL TABLE tool USING fts5(name, description, parameters)")
         with self._db:
             self._db.executemany("INSERT INTO tool VALUES (?, ?, ?)", map(_row, tools.values()))
 
-    def add(self, tool: Tool) -> None:
+    def add(self, tool: EvalTool) -> None:
         """Take one more tool in."""
         self._ids.append(tool.id)
         self._db.execute("INSERT INTO tool VALUES (?, ?, ?)", _row(tool))
@@ -47,7 +47,7 @@ class PlainFts5:
         return self._db.pragma("page_count") * self._db.pragma("page_size")
 
 
-def _row(tool: Tool) -> tuple[str, ...]:
+def _row(tool: EvalTool) -> tuple[str, ...]:
     parameters = " ".join(schema_words(tool.parameters or {}))
     return tuple(map(_spaced, (tool.name, tool.description or "", parameters)))
 

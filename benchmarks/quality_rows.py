@@ -30,9 +30,9 @@ from benchmarks.rankings import (
     by_systems,
     rank,
 )
-from toolcrib.evaluate.cases import Case, Suite
+from toolcrib.evaluate import EvalSuite, open_search
+from toolcrib.evaluate.cases import EvalCase
 from toolcrib.evaluate.measures import counted, score
-from toolcrib.evaluate.run import searching
 from toolcrib.settings import Settings
 from toolcrib.store import VectorCache
 from toolcrib.wiring import embedder_of
@@ -69,9 +69,11 @@ def measure(bench_set: BenchSet, way: Way, side: Side) -> list[Row]:
 
 
 @contextmanager
-def _ours(suite: Suite, way: Way, cache: VectorCache, asked: Sequence[str]) -> Generator[Ranker]:
+def _ours(
+    suite: EvalSuite, way: Way, cache: VectorCache, asked: Sequence[str]
+) -> Generator[Ranker]:
     """Toolcrib, with the vectors of all that its search will ask the embedder."""
-    with searching(suite, way.settings, cache) as search:
+    with open_search(suite, way.settings, cache) as search:
         if embedder := embedder_of(way.settings):
             embed_ahead(embedder, cache, asked_of_embedder(search, asked))
         yield by_systems(search)
@@ -79,7 +81,7 @@ def _ours(suite: Suite, way: Way, cache: VectorCache, asked: Sequence[str]) -> G
 
 @contextmanager
 def _baselines(
-    suite: Suite, way: Way, cache: VectorCache, asked: Sequence[str]
+    suite: EvalSuite, way: Way, cache: VectorCache, asked: Sequence[str]
 ) -> Generator[Ranker]:
     tools = suite.tools
     baselines: dict[str, Baseline] = {PLAIN: PlainFts5(tools), BM25: PlainBm25(tools)}
@@ -88,11 +90,11 @@ def _baselines(
     yield by_baselines(baselines)
 
 
-Opened = Callable[[Suite, Way, VectorCache, Sequence[str]], AbstractContextManager[Ranker]]
+Opened = Callable[[EvalSuite, Way, VectorCache, Sequence[str]], AbstractContextManager[Ranker]]
 RANKERS: Mapping[Side, Opened] = {"ours": _ours, "baselines": _baselines}
 
 
-def _drawn(suite: Suite, most: int) -> Suite:
+def _drawn(suite: EvalSuite, most: int) -> EvalSuite:
     """The suite with so many of its queries at most, drawn by a seed."""
     every = list(suite.cases.values())
     if not most or len(every) <= most:
@@ -122,14 +124,14 @@ PARTS: Mapping[str, Callable[[str], str]] = {
 """The sets whose splits differ in kind, and the part that a split belongs to."""
 
 
-def _parts(name: str, suite: Suite) -> Iterator[tuple[str, list[Case]]]:
+def _parts(name: str, suite: EvalSuite) -> Iterator[tuple[str, list[EvalCase]]]:
     if part_of := PARTS.get(name):
         parts = dict.fromkeys(part_of(case.split) for case in suite.cases.values())
         for part in parts:
             yield part, [case for case in suite.cases.values() if part_of(case.split) == part]
 
 
-def _row(name: str, tools: int, part: str, cases: Iterable[Case], rankings: Rankings) -> Row:
+def _row(name: str, tools: int, part: str, cases: Iterable[EvalCase], rankings: Rankings) -> Row:
     every = list(cases)
     scores = {
         system: score((case, ranked[case.id]) for case in every)
@@ -139,7 +141,7 @@ def _row(name: str, tools: int, part: str, cases: Iterable[Case], rankings: Rank
     return Row(name, part, tools, len(every), scores, hits)
 
 
-def _hit_1(cases: Iterable[Case], ranked: Mapping[str, Sequence[str]]) -> float | None:
+def _hit_1(cases: Iterable[EvalCase], ranked: Mapping[str, Sequence[str]]) -> float | None:
     firsts = [
         any(id in case.relevant for id in counted(case, ranked[case.id])[:1])
         for case in cases

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from benchmarks.markdown import table
 from benchmarks.rankings import BM25, BOTH, MINILM, OURS, PLAIN, SEED, WORDS
-from toolcrib.evaluate.measures import Scores
+from toolcrib.evaluate import EvalScores
 
 BASELINES = (PLAIN, BM25, MINILM, BOTH)
 ARMS = ("like", "bm25", "vector")
@@ -25,7 +25,7 @@ class Row:
     part: str
     tools: int
     queries: int
-    scores: Mapping[str, Scores]
+    scores: Mapping[str, EvalScores]
     hit_1: Mapping[str, float | None]
 
     def recall_5(self, system: str) -> float | None:

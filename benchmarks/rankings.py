@@ -8,9 +8,9 @@ from typing import Literal, Protocol
 from benchmarks.once import Once
 from benchmarks.plain_bm25 import rrf
 from benchmarks.some_arms import SomeArms
-from toolcrib.evaluate.cases import Case
-from toolcrib.evaluate.run import found
-from toolcrib.search.pipeline import Search
+from toolcrib.evaluate.cases import EvalCase
+from toolcrib.evaluate.evaluation import ranked_ids
+from toolcrib.search import Search
 
 DEPTH = 50
 """How much of a ranking is scored: equivalents fall together, and ten have to be left of them."""
@@ -23,7 +23,7 @@ SEED, WORDS, OURS = "seed formula", "words alone", "Toolcrib"
 Text = Literal["query", "instruction"]
 Rankings = Mapping[str, Mapping[str, Sequence[str]]]
 """By system, the ranked ids of each query."""
-Ranker = Callable[[Case, str], Mapping[str, Sequence[str]]]
+Ranker = Callable[[EvalCase, str], Mapping[str, Sequence[str]]]
 """By system, the ranked ids of a case that is asked by this text."""
 
 
@@ -33,7 +33,7 @@ class Baseline(Protocol):
     def search(self, text: str, limit: int) -> Sequence[str]: ...
 
 
-def rank(cases: Iterable[Case], ranker: Ranker, text: Text = "query") -> Rankings:
+def rank(cases: Iterable[EvalCase], ranker: Ranker, text: Text = "query") -> Rankings:
     """The rankings of all that a ranker knows, by this text of each case."""
     ranked: dict[str, dict[str, Sequence[str]]] = {}
     for case in cases:
@@ -45,9 +45,9 @@ def rank(cases: Iterable[Case], ranker: Ranker, text: Text = "query") -> Ranking
 def by_systems(search: Search) -> Ranker:
     """What Toolcrib and its parts rank. What they share is done once."""
 
-    def ranker(case: Case, text: str) -> Mapping[str, Sequence[str]]:
+    def ranker(case: EvalCase, text: str) -> Mapping[str, Sequence[str]]:
         ours = systems(replace(search, view=Once(search.view)))
-        return {name: found(each, case, text) for name, each in ours.items()}
+        return {name: ranked_ids(each, case, text) for name, each in ours.items()}
 
     return ranker
 
@@ -55,7 +55,7 @@ def by_systems(search: Search) -> Ranker:
 def by_baselines(baselines: Mapping[str, Baseline]) -> Ranker:
     """What each baseline ranks, and the fusion of BM25 and MiniLM where both are there."""
 
-    def ranker(_case: Case, text: str) -> Mapping[str, Sequence[str]]:
+    def ranker(_case: EvalCase, text: str) -> Mapping[str, Sequence[str]]:
         ranked = {name: each.search(text, DEEP) for name, each in baselines.items()}
         if MINILM in ranked:
             ranked[BOTH] = rrf([ranked[BM25], ranked[MINILM]])

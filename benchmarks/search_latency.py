@@ -31,7 +31,7 @@ from benchmarks.folder import SEED, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.systems import NEWCOMERS, Opening, System, open_fts5, opening_crib
 from toolcrib.errors import EvalError
-from toolcrib.evaluate.cases import Tool
+from toolcrib.evaluate.cases import EvalTool
 
 try:
     from benchmarks import fastmcp_peer as peer
@@ -54,7 +54,7 @@ PEER_STRIDE = 4
 PEER_MOST = 10_000
 """A peer is left out above this many tools: a search takes it most of a second there."""
 
-Tools = Mapping[str, Tool]
+Tools = Mapping[str, EvalTool]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from toolcrib.index.protocol import Arm, Index, View
+from toolcrib.index import Arm, View
+from toolcrib.index.protocol import Index
 
 
 @dataclass(frozen=True, slots=True)

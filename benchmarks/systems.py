@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 from benchmarks.plain_fts5 import PlainFts5
 from toolcrib.crib import Crib
 from toolcrib.errors import UnknownTool
-from toolcrib.evaluate.cases import Tool
+from toolcrib.evaluate.cases import EvalTool
 from toolcrib.model import Call, CallContext, Outcome, SourceKind, State, ToolInfo
 from toolcrib.settings import EmbedSettings, Settings
 
@@ -30,7 +30,7 @@ class System(Protocol):
         """The best few tools. It is async because a client is; the others never wait."""
         ...
 
-    def add(self, tool: Tool) -> None:
+    def add(self, tool: EvalTool) -> None:
         """Take one more tool in, for the next search to find."""
         ...
 
@@ -39,7 +39,7 @@ class System(Protocol):
         ...
 
 
-Opening = Callable[[Mapping[str, Tool]], AbstractAsyncContextManager[System]]
+Opening = Callable[[Mapping[str, EvalTool]], AbstractAsyncContextManager[System]]
 
 
 class Server:
@@ -48,13 +48,13 @@ class Server:
     kind: SourceKind = "mcp"
     problems: tuple[str, ...] = ()
 
-    def __init__(self, id: str, tools: Iterable[Tool] = ()) -> None:
+    def __init__(self, id: str, tools: Iterable[EvalTool] = ()) -> None:
         self.id = id
         self._tools: dict[str, ToolInfo] = {}
         for tool in tools:
             self.put(tool)
 
-    def put(self, tool: Tool) -> None:
+    def put(self, tool: EvalTool) -> None:
         own_name = _origin(tool.id)[1]
         self._tools[own_name] = replace(tool.info(), name=own_name, source="mcp", source_id=self.id)
 
@@ -81,7 +81,7 @@ class InCrib:
     async def search(self, text: str) -> object:
         return self.crib.search(text, limit=LIMIT)
 
-    def add(self, tool: Tool) -> None:
+    def add(self, tool: EvalTool) -> None:
         self.newcomers.put(tool)
         self.crib.pool.refresh(self.newcomers)
 
@@ -100,7 +100,7 @@ class InFts5:
     async def search(self, text: str) -> object:
         return self.table.search(text, LIMIT)
 
-    def add(self, tool: Tool) -> None:
+    def add(self, tool: EvalTool) -> None:
         self.table.add(tool)
 
     def database_bytes(self) -> int:
@@ -113,14 +113,14 @@ def opening_crib(engine: Literal["memory", "sqlite"]) -> Opening:
 
 
 @asynccontextmanager
-async def open_fts5(tools: Mapping[str, Tool]) -> AsyncGenerator[System]:
+async def open_fts5(tools: Mapping[str, EvalTool]) -> AsyncGenerator[System]:
     """Plain FTS5."""
     yield InFts5(PlainFts5(tools))
 
 
 @asynccontextmanager
 async def _open_crib(
-    engine: Literal["memory", "sqlite"], tools: Mapping[str, Tool]
+    engine: Literal["memory", "sqlite"], tools: Mapping[str, EvalTool]
 ) -> AsyncGenerator[System]:
     with TemporaryDirectory() as folder:
         file = Path(folder, "catalog.db")
@@ -130,9 +130,9 @@ async def _open_crib(
             yield InCrib(crib, newcomers, file if engine == "sqlite" else None)
 
 
-def servers(tools: Mapping[str, Tool]) -> list[Server]:
+def servers(tools: Mapping[str, EvalTool]) -> list[Server]:
     """The servers that the tools are from."""
-    by_server: dict[str, list[Tool]] = {}
+    by_server: dict[str, list[EvalTool]] = {}
     for id, tool in tools.items():
         by_server.setdefault(_origin(id)[0], []).append(tool)
     return [Server(id, listed) for id, listed in by_server.items()]

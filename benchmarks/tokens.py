@@ -25,12 +25,13 @@ from benchmarks.markdown import NoMarks, put, table
 from benchmarks.systems import servers
 from toolcrib.crib import Crib
 from toolcrib.errors import EvalError
-from toolcrib.evaluate.cases import Tool
+from toolcrib.evaluate.cases import EvalTool
 from toolcrib.model import ToolInfo
 from toolcrib.session import SEARCH_TOOL, Session, TokenEstimate
 from toolcrib.session.deferred_summary import DeferStyle
 from toolcrib.settings import AppSettings, SessionSettings, Settings
-from toolcrib.text.tokens import Tokenizer, definition
+from toolcrib.text import tool_definition
+from toolcrib.text.tokens import Tokenizer
 
 NAME = "tokens"
 SIZES = (19, 50, 150, 500, 5_000, 17_000)
@@ -40,7 +41,7 @@ TASK_SIZE = 500
 GOALS = 3
 QUERY_WORDS = 8
 
-Tools = Mapping[str, Tool]
+Tools = Mapping[str, EvalTool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def _read_servers(folder: Path) -> Tools:
     """The tools of every server in the folder. Raises `NoBench` where there is none."""
     read = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
     tools = [
-        Tool(
+        EvalTool(
             id=f"{server['server']}::{tool['name']}",
             name=tool["name"],
             description=tool.get("description"),
@@ -204,7 +205,7 @@ def _own_stubs() -> Stubs:
     with Crib.from_settings(settings) as crib:
         own = sorted(crib.session(mode="off").core_tools(), key=lambda tool: tool.name)
     tools = {
-        tool.name: Tool.model_validate(
+        tool.name: EvalTool.model_validate(
             {"id": tool.name, "name": tool.name}
             | {"description": tool.description, "parameters": tool.parameters}
         )
@@ -217,8 +218,8 @@ def _stubs(session: Session) -> Stubs:
     listed = session.active_tools()
     whole = [SEARCH_TOOL, *session.core_tools(), *session.deferred_tools()]
     return Stubs(
-        whole=_bytes(definition(tool) for tool in whole),
-        stubbed=_bytes(definition(tool) for tool in listed),
+        whole=_bytes(tool_definition(tool) for tool in whole),
+        stubbed=_bytes(tool_definition(tool) for tool in listed),
         schemas=_schema_bytes(whole),
         stubbed_schemas=_schema_bytes(listed),
     )

@@ -26,10 +26,10 @@ from benchmarks.ahead import kept_vectors
 from benchmarks.folder import SEED, BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import table
 from benchmarks.once import Once
+from toolcrib.evaluate import open_search
+from toolcrib.evaluate.evaluation import ranked_ids
 from toolcrib.evaluate.measures import counted, recall
-from toolcrib.evaluate.run import found, searching
-from toolcrib.search.pipeline import Search
-from toolcrib.search.rules import ArmWeights
+from toolcrib.search import ArmWeights, Search
 from toolcrib.settings import EmbedSettings, Settings
 
 LIKE = (0.0, 0.2, 0.4, 0.8)
@@ -65,11 +65,11 @@ def tried(bench_set: BenchSet, cache: Path | None, most: int) -> Tried:
     cases = Random(SEED).sample(answerable, min(most, len(answerable)))
     settings = Settings(store=":memory:", embed=EmbedSettings(embedder="bundled"))
     recalls: dict[ArmWeights, list[float]] = {weights: [] for weights in choices()}
-    with kept_vectors(cache) as vectors, searching(suite, settings, vectors) as search:
+    with kept_vectors(cache) as vectors, open_search(suite, settings, vectors) as search:
         for case in cases:
             once = replace(search, view=Once(search.view))
             for weights, rows in recalls.items():
-                ids = counted(case, found(_weighed(once, weights), case, case.query))
+                ids = counted(case, ranked_ids(_weighed(once, weights), case, case.query))
                 rows.append(recall(case, ids, FIRST))
     print(f"{bench_set.name}: {len(cases)} queries", file=sys.stderr)
     return {weights: 100 * fmean(rows) for weights, rows in recalls.items()}

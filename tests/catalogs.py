@@ -7,9 +7,9 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.index.document import Document, document
+from toolcrib.index import Document, document_of
 from toolcrib.model import ToolInfo, Variant
-from toolcrib.text.words import roots, telling, terms, words
+from toolcrib.text import stems, terms, without_stopwords, words
 
 VERBS = "read write list get create delete update search send find sync export import".split()
 NOUNS = """
@@ -42,7 +42,7 @@ def catalog(
     chance = Random(seed)
     made = [
         replace(
-            document(tool(chance, number), id=f"{prefix}{number:04}"),
+            document_of(tool(chance, number), id=f"{prefix}{number:04}"),
             vector=unit(chance, dimensions) if dimensions else None,
         )
         for number in range(count)
@@ -59,7 +59,7 @@ def unit(chance: Random, dimensions: int) -> NDArray[np.float32]:
 
 def variant(text: str, vector: Sequence[float] | None = None) -> Variant:
     """A query as a search would look it up."""
-    some = telling(words(text))
+    some = without_stopwords(words(text))
     return Variant(
-        text, words=tuple(terms(some)), terms=(*terms(some), *roots(some)), vector=vector
+        text, words=tuple(terms(some)), terms=(*terms(some), *stems(some)), vector=vector
     )

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 from scripts.install_test_clients import COMMAND, installed
-from toolcrib.embed.protocol import Embedder
+from toolcrib.embed import Embedder
 from toolcrib.settings import Settings
 from toolcrib.wiring import embedder_of
 
@@ -56,7 +56,10 @@ def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def named(settings: Settings) -> Embedder | None:
         return embedder_of(settings) if "embedder" in settings.embed.model_fields_set else None
 
-    for user in ("toolcrib.crib.live_index.embedder_of", "toolcrib.evaluate.run.embedder_of"):
+    for user in (
+        "toolcrib.crib.live_index.embedder_of",
+        "toolcrib.evaluate.evaluation.embedder_of",
+    ):
         monkeypatch.setattr(user, named)
 
 

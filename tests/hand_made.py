@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from toolcrib.index.document import Document
-from toolcrib.index.weights import FieldWeights
+from toolcrib.index import Document, FieldWeights
 
 WEIGHTS = FieldWeights(name=4, label=2, description=1, detail=0.5)
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from toolcrib.client_config.document import read_document
+from toolcrib.client_config.files import read_file
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.plain_file import read_plain_file
 from toolcrib.settings import load_settings
@@ -14,8 +16,6 @@ from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
 from toolcrib.sources.mcp import read_servers
 from toolcrib.sources.skills import read_skill
-from toolcrib.takeover.client_file import read_file
-from toolcrib.takeover.document import read
 from toolcrib.text.glossary_file import read_glossary
 
 DEEP = 100_000
@@ -93,6 +93,6 @@ def test_json_that_is_nested_too_deep_is_refused(tmp_path: Path, text: str):
     with pytest.raises(ConfigError, match=r"mcp\.json"):
         servers(path)
     with pytest.raises(ConfigError):
-        read(text, "json")
+        read_document(text, "json")
     with pytest.raises(ToolcribError):
         read_agent(path)

@@ -8,10 +8,8 @@ from typing import Literal
 
 from tests.waiting import HANG_S
 from toolcrib.errors import SourceError
-from toolcrib.index.catalog import Catalog
-from toolcrib.index.memory.engine import MemoryEngine
-from toolcrib.index.protocol import Arm, Index, View
-from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.index import Arm, Catalog, MemoryEngine, SqliteEngine, View
+from toolcrib.index.protocol import Index
 from toolcrib.model import (
     AgentInfo,
     Call,
@@ -28,8 +26,8 @@ from toolcrib.model import (
     Variant,
 )
 from toolcrib.pool import Pool
-from toolcrib.search.pipeline import Search
-from toolcrib.search.rules import Fusion, Rules
+from toolcrib.search import Search, SearchRules
+from toolcrib.search.rules import Fusion
 from toolcrib.settings import Settings
 from toolcrib.store import SqliteStore
 from toolcrib.wiring import rules_of
@@ -169,7 +167,7 @@ def searching(
     engine: EngineName,
     entries: Mapping[str, Entry],
     *,
-    rules: Rules | None = None,
+    rules: SearchRules | None = None,
     hidden: Collection[str] = frozenset(),
 ) -> Generator[Search]:
     """A search over these entries by one of the engines, without an embedder."""
@@ -181,11 +179,13 @@ def searching(
             yield Search(view, entries, rules or search_rules(), hidden)
 
 
-def search_rules(**search: object) -> Rules:
+def search_rules(**search: object) -> SearchRules:
     """The rules by these settings of `search`, and by the defaults of all others."""
     return rules_of(Settings.model_validate({"search": search}))
 
 
-def uncut(rules: Rules | None = None, *, limit: int = 5, fusion: Fusion = "zscore") -> Rules:
+def uncut(
+    rules: SearchRules | None = None, *, limit: int = 5, fusion: Fusion = "zscore"
+) -> SearchRules:
     """The rules without a cut, and without abstaining."""
     return replace(rules or search_rules(), cut="none", abstain=False, limit=limit, fusion=fusion)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed.bundled.tokenizer import Tokenizer
+from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer
 
 Numbers = NDArray[np.uint16]
 
@@ -42,12 +42,12 @@ def lines(file: Path) -> list[list[str]]:
         return [line.rstrip("\n").split("\t") for line in text]
 
 
-def tokenizer(folder: Path, *, words: bool = True) -> Tokenizer:
+def tokenizer(folder: Path, *, words: bool = True) -> WordPieceTokenizer:
     """The model's tokenizer; without `words`, Chinese and the like have characters alone."""
     pieces = [row[0] for row in lines(folder / "pieces.txt")]
     if not words:
         pieces = [p if p.isascii() or len(p.removeprefix("##")) == 1 else f"\0{p}" for p in pieces]
-    return Tokenizer(pieces, {row[0]: row[1] for row in lines(folder / "simplified.tsv")})
+    return WordPieceTokenizer(pieces, {row[0]: row[1] for row in lines(folder / "simplified.tsv")})
 
 
 def ragged(texts: Sequence[str], cut: Callable[[str], list[int]], most: int) -> Ragged:

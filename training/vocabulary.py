@@ -11,7 +11,7 @@ from tokenizers.models import WordPiece
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.trainers import WordPieceTrainer
 
-from toolcrib.embed.bundled.tokenizer import Tokenizer, folded
+from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer, folded
 from training.parallel import Pair
 
 SPECIAL = ("[PAD]", "[CLS]", "[SEP]")
@@ -67,7 +67,7 @@ def _by_language(pairs: Iterable[Pair]) -> dict[str, list[str]]:
 
 def _english(texts: Iterable[str], bert: Sequence[str]) -> list[str]:
     """BERT's pieces: letters and digits, then by use in our text, then in BERT's own order."""
-    whole = Tokenizer(bert, {})
+    whole = WordPieceTokenizer(bert, {})
     used: Counter[int] = Counter()
     for text in texts:
         used.update(whole.numbers(text, most=256))

@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from toolcrib.access import Scope
     from toolcrib.crib import Crib
     from toolcrib.errors import ToolcribError
     from toolcrib.execute import Caller
     from toolcrib.model import AgentInfo, Answer, Capability, Entry, Hit, SkillInfo, ToolInfo
-    from toolcrib.search.explain import Explanation
-    from toolcrib.search.filters import Scope
+    from toolcrib.search import Explanation
     from toolcrib.settings import Settings, load_settings
     from toolcrib.sources.function import tool
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "access": ("Scope",),
             "crib": ("Crib",),
             "errors": ("ToolcribError",),
             "execute": ("Caller",),
             "model": ("AgentInfo", "Answer", "Capability", "Entry", "Hit", "SkillInfo", "ToolInfo"),
-            "search.explain": ("Explanation",),
-            "search.filters": ("Scope",),
+            "search": ("Explanation",),
             "settings": ("Settings", "load_settings"),
             "sources.function": ("tool",),
         },

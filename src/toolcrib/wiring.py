@@ -3,12 +3,11 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from toolcrib.embed.choose import make_embedder
-from toolcrib.embed.protocol import Embedder
+from toolcrib.embed import Embedder, make_embedder
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Audit, CallPolicy, Rule, Rulebook, Tickets, no_rules
 from toolcrib.model import DeferralTrigger
-from toolcrib.search.rules import ArmWeights, Rules
+from toolcrib.search import ArmWeights, SearchRules
 from toolcrib.session import Deferral, SessionOptions
 from toolcrib.settings import ServerApproval, Settings, own_servers_file
 from toolcrib.sources.apps.rules import AppRules, Patience
@@ -32,10 +31,10 @@ def fit_in_place(old: Settings, new: Settings) -> bool:
     return same and learns and not (new.builtin_tools and unguarded)
 
 
-def rules_of(settings: Settings) -> Rules:
+def rules_of(settings: Settings) -> SearchRules:
     """The rules of search that the settings make."""
     said = settings.search
-    return Rules(
+    return SearchRules(
         limit=said.limit,
         most=said.most,
         schemas=said.schemas,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmarks.ahead import asked_of_embedder, embed_ahead, kept_vectors
 from benchmarks.folder import find_sets
-from toolcrib.evaluate.run import searching
+from toolcrib.evaluate import open_search
 from toolcrib.settings import EmbedSettings, Settings
 
 
@@ -29,7 +29,7 @@ class Counting:
 def test_a_text_its_wordings_and_its_intents_are_asked(bench: Path):
     [one] = find_sets(bench, ["mcp_big"]).sets
     words = Settings(store=":memory:", embed=EmbedSettings(embedder="none"))
-    with searching(one.load(), words) as search:
+    with open_search(one.load(), words) as search:
         asked = asked_of_embedder(search, ["Can you read a file and send a message?"])
     assert asked[0] == "Can you read a file and send a message?"
     assert {"read file send message", "read file", "send message"} <= {*asked}

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from benchmarks import minilm
 from benchmarks.ahead import kept_vectors
 from benchmarks.minilm import MiniLm, NoMiniLm, check_folder
-from toolcrib.evaluate.cases import Tool
-from toolcrib.text.words import words
+from toolcrib.evaluate.cases import EvalTool
+from toolcrib.text import words
 
 TOOLS = {
-    "a": Tool(
+    "a": EvalTool(
         id="a",
         name="readFile",
         description="From disk",
         parameters={"properties": {"path": {"description": "where it lies"}}},
     ),
-    "b": Tool(id="b", name="send_message"),
+    "b": EvalTool(id="b", name="send_message"),
 }
 
 

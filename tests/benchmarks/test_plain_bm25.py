@@ -1,11 +1,11 @@
 """The second baseline: BM25 over one field, and the fusion of two rankings."""
 
 from benchmarks.plain_bm25 import PlainBm25, rrf
-from toolcrib.evaluate.cases import Tool
+from toolcrib.evaluate.cases import EvalTool
 
 
-def tools(**descriptions: str) -> dict[str, Tool]:
-    return {id: Tool(id=id, name=id, description=text) for id, text in descriptions.items()}
+def tools(**descriptions: str) -> dict[str, EvalTool]:
+    return {id: EvalTool(id=id, name=id, description=text) for id, text in descriptions.items()}
 
 
 def test_rare_words_and_short_texts_count_more():

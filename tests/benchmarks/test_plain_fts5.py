@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import pytest
 
 from benchmarks.plain_fts5 import PlainFts5
-from toolcrib.evaluate.cases import Tool
+from toolcrib.evaluate.cases import EvalTool
 
 
-def tools(**descriptions: str) -> Mapping[str, Tool]:
-    return {id: Tool(id=id, name=id, description=text) for id, text in descriptions.items()}
+def tools(**descriptions: str) -> Mapping[str, EvalTool]:
+    return {id: EvalTool(id=id, name=id, description=text) for id, text in descriptions.items()}
 
 
 def test_any_word_of_the_query_is_enough_and_more_are_better():
@@ -34,7 +34,7 @@ def test_parameters_are_found_by_name_and_description_at_any_depth():
             "list": {"items": {"properties": {"colour": {"description": "paint"}}}},
         }
     }
-    one = Tool.model_validate({"id": "a", "name": "a", "parameters": schema})
+    one = EvalTool.model_validate({"id": "a", "name": "a", "parameters": schema})
     table = PlainFts5({"a": one, **tools(b="", c="", d="")})
     for word in ("spot", "where", "colour", "paint"):
         assert table.search(word, 5) == ["a"]
@@ -47,5 +47,5 @@ def test_no_query_is_an_error(text: str):
 
 def test_a_tool_that_is_added_is_found():
     table = PlainFts5(tools(a="red", b="blue", c="white"))
-    table.add(Tool(id="d", name="d", description="green"))
+    table.add(EvalTool(id="d", name="d", description="green"))
     assert table.search("green", 5) == ["d"]

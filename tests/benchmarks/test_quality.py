@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from benchmarks import quality, quality_rows
-from toolcrib.evaluate.cases import Tool
+from toolcrib.evaluate.cases import EvalTool
 
 
 class WriteFile:
     """In place of MiniLM: whatever is asked, it finds one tool alone."""
 
-    def __init__(self, _folder: Path, _cache: object, tools: Mapping[str, Tool], _asked: object):
+    def __init__(
+        self, _folder: Path, _cache: object, tools: Mapping[str, EvalTool], _asked: object
+    ):
         self.found = [id for id in tools if id == "disk::write_file"]
 
     def search(self, _text: str, limit: int) -> Sequence[str]:

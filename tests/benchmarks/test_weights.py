@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.folder import find_sets
 from benchmarks.weights import choices, main, report, tried
-from toolcrib.search.rules import ArmWeights
+from toolcrib.search import ArmWeights
 
 
 def test_every_choice_is_tried_on_a_set(bench: Path):

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from tests.sources.mcp.faking import FAKE
 from toolcrib.cli.app import app
-from toolcrib.cli.calls import _coming
+from toolcrib.cli.logs import _new_calls
 from toolcrib.errors import ConfigError
 from toolcrib.store import AuditFile, AuditRow, CallFilter
 
@@ -96,7 +96,7 @@ def test_without_a_log_it_says_which_setting_it_is(run, tmp_path):
 def test_what_comes_is_followed(tmp_path):
     reading, writing = (AuditFile(tmp_path / "audit.db") for _ in range(2))
     newest = max(reading.after(0, 1))
-    coming = _coming(reading, CallFilter(failed=True), newest)
+    coming = _new_calls(reading, CallFilter(failed=True), newest)
     writing.write([row("fine"), row("bad", code="x"), row("worse", code="y")])
     assert [each.tool for each in islice(coming, 2)] == ["bad", "worse"]
     reading.close()

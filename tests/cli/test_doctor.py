@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
-from toolcrib.cli.checks import store
+from toolcrib.cli.checks import machine
 from toolcrib.cli.doctor import CHECKS
 from toolcrib.settings import Settings, own_servers_file
 
@@ -121,7 +121,7 @@ def test_an_index_of_another_pool_is_a_warning_where_making_one_takes_time(
     settings.write_text(f"store = {json.dumps(Settings().store_path)}\nbuiltin_tools = false\n")
     found = of("index", findings(run, "--config", str(settings), "doctor"))
     assert levels(found) == {"ok"}
-    monkeypatch.setattr(store, "FEW", -1)
+    monkeypatch.setattr(machine, "FEW", -1)
     found = of("index", findings(run, "--config", str(settings), "doctor"))
     assert (found[0]["level"], found[0]["remedy"]) == ("warning", "toolcrib index")
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run, unlisted
-from tests.takeover.configs import CONFIGS, entries, put
+from tests.client_config.configs import CONFIGS, entries, put
 
 
 @pytest.fixture

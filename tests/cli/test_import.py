@@ -8,13 +8,13 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.cli.conftest import NASTY, Run, unlisted
+from tests.client_config.configs import CONFIGS, SECRETS, entries, every_client, ours, put
 from tests.sources.mcp.faking import FAKE
-from tests.takeover.configs import CONFIGS, SECRETS, entries, every_client, ours, put
 from toolcrib.cli.app import app
+from toolcrib.client_config import CLIENTS, client_named
+from toolcrib.client_config.document import read_document
 from toolcrib.errors import ConfigError
 from toolcrib.settings import Settings, config_folder, own_servers_file, rules_file
-from toolcrib.takeover.clients import CLIENTS, client_named
-from toolcrib.takeover.document import read
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_what_else_was_changed_meanwhile_outlives_an_undo(run: Run, home: Path, 
     (told,) = run("import", "--undo", "--yes", "--json").json
     assert (told["changed"], told["done"]) == ("the rest", True)
     assert entries(name, path) == before
-    assert read(path.read_text(), client_named(name).syntax)["later"] == 1
+    assert read_document(path.read_text(), client_named(name).syntax)["later"] == 1
     assert ours() == {}
 
 
@@ -267,7 +267,7 @@ def test_at_a_terminal_the_person_is_asked(
     home: Path, monkeypatch: pytest.MonkeyPatch, answer: str, done: bool
 ):
     path = put(home, "cursor")
-    monkeypatch.setattr("toolcrib.cli.takeover.at_terminal", lambda: True)
+    monkeypatch.setattr("toolcrib.cli.consent.at_terminal", lambda: True)
     result = CliRunner().invoke(app, ["import", "--no-list"], input=answer)
     assert result.exit_code == 0
     assert "Change both files?" in result.output
@@ -303,7 +303,7 @@ def test_at_a_terminal_each_new_server_is_asked_about_once(
 ):
     put(home, "cursor")
     names = CONFIGS["cursor"].taken
-    monkeypatch.setattr("toolcrib.cli.takeover.at_terminal", lambda: True)
+    monkeypatch.setattr("toolcrib.cli.consent.at_terminal", lambda: True)
     answers = "".join(typed if name == "tickets" else "\n" for name in names)
     done = CliRunner().invoke(app, ["import", "--no-list"], input=f"y\n{answers}")
     assert done.exit_code == 0, done.output

@@ -1,6 +1,6 @@
 from typing import get_args
 
-from toolcrib.cli.kinds import KindName, chosen
+from toolcrib.cli.catalog import KindName, kinds_of
 from toolcrib.model import Kind
 
 
@@ -9,5 +9,5 @@ def test_the_words_on_the_command_line_are_the_kinds_there_are():
 
 
 def test_none_chosen_means_every_kind():
-    assert chosen(None) == chosen([]) == frozenset()
-    assert chosen([KindName.skill, KindName.agent]) == {"skill", "agent"}
+    assert kinds_of(None) == kinds_of([]) == frozenset()
+    assert kinds_of([KindName.skill, KindName.agent]) == {"skill", "agent"}

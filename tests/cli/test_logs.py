@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from tests.sources.mcp.faking import FAKE
 from tests.waiting import until
 from toolcrib.cli.app import app
-from toolcrib.cli.log_lines import last_lines, new_lines
+from toolcrib.cli.logs import last_lines, new_lines
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import log_file
 from toolcrib.settings import default_settings

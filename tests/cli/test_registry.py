@@ -74,7 +74,7 @@ def test_at_a_terminal_it_is_asked_for_and_nothing_is_added_without_a_yes(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ):
     write(file, packages=[NEEDY])
-    monkeypatch.setattr("toolcrib.cli.takeover.at_terminal", lambda: True)
+    monkeypatch.setattr("toolcrib.cli.consent.at_terminal", lambda: True)
     monkeypatch.setattr("toolcrib.cli.registry.at_terminal", lambda: True)
     arguments = ["add", "--from", str(file), "--no-start"]
     no = CliRunner().invoke(app, arguments, input="Ulm\nn\n")

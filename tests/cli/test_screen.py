@@ -10,12 +10,12 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from toolcrib.cli.screen import (
-    Note,
+    Footnote,
     Screen,
     console,
     counts,
+    print_footnotes,
     print_json,
-    print_notes,
     safe,
     table,
     warn,
@@ -149,7 +149,9 @@ def test_notes_stand_below_with_what_to_do_on_a_line_to_copy(
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     remedy = "toolcrib refresh a-server-with-a-name-that-is-long\x1b[2J"
-    print_notes([Note("kube", "it did not start, and said a lot about it\nin two lines", remedy)])
+    print_footnotes(
+        [Footnote("kube", "it did not start, and said a lot about it\nin two lines", remedy)]
+    )
     assert capsys.readouterr().out.splitlines() == [
         "",
         "kube: it did not start, and said a lot",
@@ -159,7 +161,7 @@ def test_notes_stand_below_with_what_to_do_on_a_line_to_copy(
 
 
 def test_in_a_pipe_a_note_is_one_line(capsys: pytest.CaptureFixture[str]):
-    print_notes([Note("kube", "word " * 100)])
+    print_footnotes([Footnote("kube", "word " * 100)])
     assert capsys.readouterr().out == f"\nkube: {'word ' * 100}".rstrip() + "\n"
 
 

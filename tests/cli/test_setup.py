@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run
+from tests.client_config.configs import SECRETS, put
 from tests.sources.mcp.faking import FAKE
-from tests.takeover.configs import SECRETS, put
 from tests.terminal import at_terminal
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.text.tokens import token_counter
+from toolcrib.text import token_counter
 
 DESKTOP, CURSOR, CODEX = (
     ".config/Claude/claude_desktop_config.json",

@@ -12,7 +12,7 @@ from toolcrib import Crib, load_settings
 from toolcrib.adapters.openai_chat import ChatWire
 from toolcrib.gateway import LOCAL_USER, Principal, profile_named
 from toolcrib.gateway.server import GatewayServer
-from toolcrib.text.tokens import token_counter
+from toolcrib.text import token_counter
 
 WIRES = ["Anthropic Messages", "OpenAI Responses", "OpenAI Chat Completions", "Gemini"]
 

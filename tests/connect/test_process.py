@@ -14,7 +14,7 @@ import pytest
 
 from tests.sources.mcp.faking import FAKE, below, left_of, processes
 from tests.waiting import HANG_S, until
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.connect import (
     ConnectOptions,
     DaemonFiles,
@@ -180,9 +180,9 @@ def test_servers_end_with_the_daemon_and_no_secret_is_logged(setting: Setting, h
     path = home / "servers.json"
     path.write_text(json.dumps({"mcpServers": {"fake": fake}}), encoding="utf-8")
     setting.environ["TOOLCRIB_MCP_CONFIG"] = str(path)
-    with Opening(None, (path,)).mcp() as servers:
+    with GlobalOptions(None, (path,)).mcp() as servers:
         refresh_all(servers.sources)
-    keys = Keys(Opening().settings().state_folder)
+    keys = Keys(GlobalOptions().settings().state_folder)
     key = keys.add("laptop")
     with setting.client(TOOLCRIB_KEY=key) as client:
         client.greet()

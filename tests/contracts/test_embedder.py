@@ -6,11 +6,10 @@ import pytest
 from tests.embed.dict_cache import DictCache
 from tests.embed.loopback import serving
 from tests.embed.tiny_model import save_tiny_model
+from toolcrib.embed import CachedEmbedder, Embedder
 from toolcrib.embed.bundled.embedder import BundledEmbedder
-from toolcrib.embed.cached import CachedEmbedder
 from toolcrib.embed.local import LocalEmbedder
-from toolcrib.embed.protocol import Embedder
-from toolcrib.embed.remote import RemoteEmbedder
+from toolcrib.embed.openai import OpenAIEmbedder
 from toolcrib.errors import EmbedError
 
 TEXTS = ["read a file", "write", "search web !", "read a file", "読 文", "a\ud83d message\0"]
@@ -18,7 +17,7 @@ TEXTS = ["read a file", "write", "search web !", "read a file", "読 文", "a\ud
 
 def remote(folder):
     with serving() as loopback:
-        embedder = RemoteEmbedder(loopback.url, "tiny", batch=2)
+        embedder = OpenAIEmbedder(loopback.url, "tiny", batch=2)
         yield embedder
         embedder.close()
 

@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 
 from tests.catalogs import CHINESE, NOUNS, VERBS, catalog, unit, variant
 from tests.waiting import let_pass
-from toolcrib.index.document import Document
-from toolcrib.index.memory.engine import MemoryEngine
-from toolcrib.index.protocol import Arm, Engine, Superseded, View
-from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.index import Arm, Document, MemoryEngine, SqliteEngine, Superseded, View
+from toolcrib.index.protocol import Engine
 from toolcrib.model import Ranking, Variant
 from toolcrib.store import SqliteStore
 

@@ -22,13 +22,11 @@ from toolcrib.errors import (
     UnknownTool,
 )
 from toolcrib.execute import Caller
-from toolcrib.index.catalog import Catalog
-from toolcrib.index.document import Document
-from toolcrib.index.memory.engine import MemoryEngine
+from toolcrib.index import Catalog, Document, MemoryEngine
 from toolcrib.model import ToolInfo
 from toolcrib.settings import EmbedSettings, ProfileSettings, SearchSettings
 from toolcrib.sources.packaged import builtin_tools
-from toolcrib.text.words import words
+from toolcrib.text import words
 
 DIMENSIONS = 64
 MEANINGS = {"lorry": "truck", "drive": "steer"}

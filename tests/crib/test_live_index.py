@@ -28,7 +28,7 @@ with Crib(settings) as crib:
     assert "read_file" not in [hit.name for hit in crib.search("read_file")]
 """
 ANOTHER_FORMAT = """
-from toolcrib.index.sqlite.pointer import current, switch
+from toolcrib.index.sqlite.tables import current, switch
 from toolcrib.store.catalog_file import SqliteStore
 with SqliteStore.open(Path(sys.argv[1])) as store, store.write() as db:
     switch(db, current(db)._replace(format=99, mark="theirs"))

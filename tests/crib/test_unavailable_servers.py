@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from tests.gateway.clients import ERAS, Era, asked, connected, words
 from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib import Crib, Settings
+from toolcrib.access import Scope
 from toolcrib.cli.app import app
 from toolcrib.crib.unavailable_servers import package_of, purpose, query_stems
 from toolcrib.execute import Caller
@@ -22,12 +23,10 @@ from toolcrib.gateway import EffectiveMode, Principal
 from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import UnavailableServer
-from toolcrib.search.filters import Scope
 from toolcrib.sources.mcp import ServerAddress, ServerCommand, ServerConfig, ServerStatus
 from toolcrib.sources.mcp.outcome import StartFailure
 from toolcrib.sources.mcp.status import missing_variables, why_unavailable
-from toolcrib.text.glossary import Glossary
-from toolcrib.text.words import roots
+from toolcrib.text import Glossary, stems
 
 FAKE_ARGS = ["-S", str(FAKE), "tool=post_message"]
 SLACK = {
@@ -351,7 +350,7 @@ def test_words_that_every_server_has_find_none():
         config(id="mcp-server", transport=ServerCommand("npx", ("-y", "@x/mcp-tools@2")))
     )
     assert not every & query_stems("use the mcp server tools with npx", Glossary())
-    assert purpose(config(id="a"), ["post_message"]) >= set(roots(["post", "message"]))
+    assert purpose(config(id="a"), ["post_message"]) >= set(stems(["post", "message"]))
 
 
 def test_the_words_are_a_sentence():

@@ -5,7 +5,7 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from tests.catalogs import catalog
-from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.index import SqliteEngine
 from toolcrib.store import SqliteStore
 
 # Made at import: the server that children are forked from imports this once.

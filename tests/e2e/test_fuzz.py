@@ -16,9 +16,10 @@ from tests.plan import amount
 from tests.workshop import ListedSource
 from toolcrib import Answer, Crib, Settings
 from toolcrib.model import ToolInfo
+from toolcrib.search import MOST_SUBQUERIES, FreeQuery, parse_query
 from toolcrib.search.answer import MOST_NAMESPACES, MOST_NEAREST
-from toolcrib.search.parse import LONGEST_QUERY, MOST_SELECTED, Free, parse
-from toolcrib.search.rewrite import MOST_INTENTS, MOST_TERMS, variants
+from toolcrib.search.query_syntax import LONGEST_QUERY, MOST_SELECTED
+from toolcrib.search.variants import MOST_TERMS, query_variants
 
 TOOLS = 200
 TENTH = amount(27, "queries") // 10
@@ -79,11 +80,11 @@ def within_bounds(answer: Answer, most: int) -> bool:
 
 def looks_up_little(text: str) -> bool:
     """Whether the work of looking a text up is bounded, however long it is."""
-    form = parse(text)
-    if not isinstance(form, Free):
+    form = parse_query(text)
+    if not isinstance(form, FreeQuery):
         return True
-    wordings = variants(form.text, split=True)
-    return len(wordings) <= 2 + MOST_INTENTS and all(
+    wordings = query_variants(form.text, split=True)
+    return len(wordings) <= 2 + MOST_SUBQUERIES and all(
         len(each.terms) <= MOST_TERMS and len(each.words) <= MOST_TERMS for each in wordings
     )
 

@@ -69,7 +69,7 @@ HIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u2800\u3164\ufeff\ud800-\uf8ff\ufdd0-\ufdef\U000e0000-\U0010ffff]"
 )
-"""Not by way of `toolcrib.text.hidden`, which is what is tested. No atom has honest uses of it."""
+"""Not by `toolcrib.text.hidden_text`, which is what is tested. No atom has honest uses of it."""
 HALF = re.compile("[\ud800-\udfff]")
 LINE_OF_OURS = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ [\w.]+: ")
 

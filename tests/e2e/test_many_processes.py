@@ -9,7 +9,7 @@ import pytest
 from tests.catalogs import catalog
 from tests.plan import amount
 from tests.waiting import HANG_S
-from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.index import SqliteEngine
 from toolcrib.store import Decisions, SqliteStore
 
 KEY = bytes(32)

@@ -24,13 +24,13 @@ from tests.gateway.clients import ERAS, Era, connected
 from tests.sources.apps.joining import Raw, raw
 from tests.sources.mcp.faking import FAKE
 from tests.waiting import let_pass_async
+from toolcrib.access import Scope
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib
 from toolcrib.gateway import Keys, Principal
 from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.server import GatewayServer
-from toolcrib.search.filters import Scope
 from toolcrib.settings import GatewayMode, Settings, config_folder
 from toolcrib.sources.apps.visit import Visit
 

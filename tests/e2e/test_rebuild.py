@@ -16,9 +16,8 @@ from tests.catalogs import catalog, variant
 from tests.e2e.rebuilding import GENERATIONS, rebuild_for_ever
 from tests.plan import amount
 from tests.waiting import HANG_S, let_pass
-from toolcrib.index.memory.engine import MemoryEngine
-from toolcrib.index.protocol import Engine, View
-from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.index import MemoryEngine, SqliteEngine, View
+from toolcrib.index.protocol import Engine
 from toolcrib.store import SqliteStore
 
 QUERY = variant("read files 读取文件", [1.0] * 8)

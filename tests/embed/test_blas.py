@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from toolcrib.embed import blas
-from toolcrib.embed.blas import OpenBlas, one_thread, openblas
+from toolcrib.embed import blas, one_blas_thread
+from toolcrib.embed.blas import OpenBlas, openblas
 from toolcrib.embed.bundled import network
 from toolcrib.embed.bundled.embedder import load_weights
 from toolcrib.embed.bundled.network import Network
@@ -40,15 +40,15 @@ def four(monkeypatch: pytest.MonkeyPatch) -> Iterator[Threads]:
 
 
 def test_there_is_one_thread_inside_and_as_many_as_before_outside(four: Threads):
-    with one_thread():
+    with one_blas_thread():
         assert four.threads == 1
-        with one_thread():
+        with one_blas_thread():
             assert four.threads == 1
         assert four.threads == 1
 
 
 def test_also_when_it_raises(four: Threads):
-    with pytest.raises(ZeroDivisionError), one_thread():
+    with pytest.raises(ZeroDivisionError), one_blas_thread():
         assert 1 / (four.threads - 1)
 
 
@@ -56,7 +56,7 @@ def test_blocks_of_several_threads_overlap(four: Threads):
     both, seen = Barrier(2), list[int]()
 
     def work() -> None:
-        with one_thread():
+        with one_blas_thread():
             both.wait()
             seen.append(four.threads)
             both.wait()
@@ -64,7 +64,7 @@ def test_blocks_of_several_threads_overlap(four: Threads):
 
     other = Thread(target=work)
     other.start()
-    with one_thread():
+    with one_blas_thread():
         both.wait()
         both.wait()
         seen.append(four.threads)
@@ -111,7 +111,7 @@ def test_the_openblas_of_numpy_is_found_and_obeys():
     found = openblas()
     assert found
     before = found._get()
-    with one_thread():
+    with one_blas_thread():
         assert found._get() == 1
     assert found._get() == before
 
@@ -120,5 +120,5 @@ def test_another_blas_is_left_alone(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(blas, "FORMS", ("no_such_function_{}",))
     assert openblas.__wrapped__() is None
     monkeypatch.setattr(blas, "openblas", lambda: None)
-    with one_thread():
+    with one_blas_thread():
         assert np.ones((2, 2)) @ np.ones(2) == pytest.approx(2)

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.embed.dict_cache import DictCache
-from toolcrib.embed.cached import CachedEmbedder, text_hash
+from toolcrib.embed import CachedEmbedder
+from toolcrib.embed.cached import text_hash
 from toolcrib.errors import EmbedError
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=5)

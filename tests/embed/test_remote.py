@@ -15,8 +15,8 @@ from tests.embed.loopback import (
     send_data,
     vector,
 )
-from toolcrib.embed.readable import LONGEST_TEXT
-from toolcrib.embed.remote import RemoteEmbedder
+from toolcrib.embed.openai import OpenAIEmbedder
+from toolcrib.embed.protocol import LONGEST_TEXT
 from toolcrib.errors import ConfigError, EmbedError
 
 KEY = "sk-very-secret"
@@ -31,10 +31,10 @@ def slept():
 def embedder(loopback, slept):
     def make(*, timeout_s: float = 60.0, **options: Any):
         options |= {"sleep": slept.append, "timeout_s": timeout_s}
-        made.append(RemoteEmbedder(loopback.url, "tiny", **options))
+        made.append(OpenAIEmbedder(loopback.url, "tiny", **options))
         return made[-1]
 
-    made: list[RemoteEmbedder] = []
+    made: list[OpenAIEmbedder] = []
     yield make
     for one in made:
         one.close()
@@ -70,7 +70,7 @@ def test_dimensions_are_asked_for_and_checked(loopback, embedder):
 
 def test_the_model_is_named_with_size_and_place_without_secrets(loopback):
     host = loopback.url.removeprefix("http://")
-    made = RemoteEmbedder(f"http://me:{KEY}@{host}/?key={KEY}", "tiny", dimensions=4, api_key=KEY)
+    made = OpenAIEmbedder(f"http://me:{KEY}@{host}/?key={KEY}", "tiny", dimensions=4, api_key=KEY)
     assert made.model == f"tiny (4) at {loopback.url}/embeddings"
     assert KEY not in repr(made)
     made.embed(["a"])
@@ -224,7 +224,7 @@ def test_a_server_that_is_not_there_is_an_error(slept):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and never listens
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        embedder = RemoteEmbedder(url, "tiny", retries=1, sleep=slept.append)
+        embedder = OpenAIEmbedder(url, "tiny", retries=1, sleep=slept.append)
         with pytest.raises(EmbedError, match=r"no connection \(.*\); check the address"):
             embedder.embed(["a"])
         embedder.close()
@@ -247,12 +247,12 @@ def test_connections_are_kept_until_closed_and_open_again(loopback, embedder):
 @pytest.mark.parametrize("url", ["", "localhost", "ftp://x", "http://", f"http://u:{KEY}"])
 def test_an_address_that_cannot_be_used_is_refused_without_quoting_it(url):
     with pytest.raises(ConfigError, match="give one") as caught:
-        RemoteEmbedder(url, "tiny")
+        OpenAIEmbedder(url, "tiny")
     assert KEY not in str(caught.value)
 
 
 @pytest.mark.parametrize("key", ["pass\nword", "schlüssel"])
 def test_a_key_that_no_header_can_carry_is_refused_without_quoting_it(key):
     with pytest.raises(ConfigError, match="set it again") as caught:
-        RemoteEmbedder("http://localhost", "tiny", api_key=key)
+        OpenAIEmbedder("http://localhost", "tiny", api_key=key)
     assert key not in str(caught.value)

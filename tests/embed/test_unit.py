@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.embed.unit import unit_rows
+from toolcrib.embed.protocol import unit_rows
 
 numbers = st.floats(allow_nan=False, allow_infinity=False).filter(bool)
 

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from toolcrib.embed.wire import request_body, vectors_in
+from toolcrib.embed.openai import request_body, vectors_in
 
 ONE = {"index": 0, "embedding": [1, 0]}
 TWO = {"index": 1, "embedding": [0, 1]}

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.errors import EvalError
-from toolcrib.evaluate.cases import Case, Suite, Tool, load_suite
+from toolcrib.evaluate import EvalSuite, load_suite
+from toolcrib.evaluate.cases import EvalCase, EvalTool
 from toolcrib.evaluate.measures import score
 
 TOOL: dict[str, object] = {
@@ -17,7 +18,7 @@ TOOL: dict[str, object] = {
     "parameters": {},
 }
 QUERY: dict[str, object] = {"id": "q1", "query": "read", "relevant": ["t1"]}
-KEYS = sorted({*Tool.model_fields, *Case.model_fields})
+KEYS = sorted({*EvalTool.model_fields, *EvalCase.model_fields})
 
 
 class Files:
@@ -33,7 +34,7 @@ class Files:
             text = lines if isinstance(lines, str) else "\n".join(map(json.dumps, lines))
             path.write_text(text, encoding="utf-8")
 
-    def load(self) -> Suite:
+    def load(self) -> EvalSuite:
         return load_suite(self.catalog, self.queries)
 
     def refusal(self) -> str:
@@ -67,8 +68,8 @@ def test_everything_that_may_be_said_is_read(files: Files):
         "candidates": ["t1", "t2"],
         "instruction": "Given a file, read it",
     }
-    assert tool.keys() == Tool.model_fields.keys()
-    assert query.keys() == Case.model_fields.keys()
+    assert tool.keys() == EvalTool.model_fields.keys()
+    assert query.keys() == EvalCase.model_fields.keys()
     files.write([TOOL, tool], [query])
     suite = files.load()
     info = suite.tools["t2"].info()

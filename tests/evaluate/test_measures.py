@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.evaluate.cases import Case
+from toolcrib.evaluate.cases import EvalCase
 from toolcrib.evaluate.measures import counted, ndcg, recall, reciprocal_rank, score
 
 
-def case(*relevant: str, **others: object) -> Case:
-    return Case.model_validate({"id": "q", "query": "?", "relevant": [*relevant], **others})
+def case(*relevant: str, **others: object) -> EvalCase:
+    return EvalCase.model_validate({"id": "q", "query": "?", "relevant": [*relevant], **others})
 
 
-def any_of(*relevant: str) -> Case:
+def any_of(*relevant: str) -> EvalCase:
     return case(*relevant, relevance="any")
 
 

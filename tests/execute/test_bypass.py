@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from tests.execute.counting import ANN, CountingSource, Shop, offered
 from tests.gateway.clients import Era, connected
 from tests.plan import amount
+from toolcrib.access import Scope
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib
 from toolcrib.execute import (
@@ -34,7 +35,6 @@ from toolcrib.gateway import Principal
 from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import Call, JsonObject, Outcome, PermissionKind
-from toolcrib.search.filters import Scope
 from toolcrib.settings import ApprovalSettings, Settings
 from toolcrib.settings.sections import ApprovalRule
 

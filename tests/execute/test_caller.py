@@ -1,7 +1,7 @@
 import pytest
 
+from toolcrib.access import Scope
 from toolcrib.execute import Caller
-from toolcrib.search.filters import Scope
 
 
 def test_nobody_is_no_caller():

@@ -5,6 +5,7 @@ import pytest
 
 from tests.execute.counting import ANN, Shop, offered
 from tests.workshop import ListedSource, mcp
+from toolcrib.access import Scope
 from toolcrib.execute import (
     ApprovalRequest,
     Caller,
@@ -17,7 +18,6 @@ from toolcrib.execute import (
 )
 from toolcrib.model import Call, CallError, Outcome, SkillInfo, State, ToolInfo
 from toolcrib.pool import Pool
-from toolcrib.search.filters import Scope
 
 NAMED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 

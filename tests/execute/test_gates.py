@@ -1,10 +1,10 @@
 import pytest
 
 from tests.execute.counting import ANN, offered
+from toolcrib.access import Scope
 from toolcrib.execute import Caller, CallRefused
 from toolcrib.execute.gates import check_rights, check_state, take_in
 from toolcrib.model import AgentInfo, Call, Entry, SkillInfo
-from toolcrib.search.filters import Scope
 
 TOOL = offered()
 ENTRY = Entry("look", "look", TOOL)

@@ -2,10 +2,8 @@ import re
 from pathlib import Path
 from typing import get_args
 
-import pytest
-
 import toolcrib
-from toolcrib.execute import CallRefused, join_names
+from toolcrib.execute import CallRefused
 from toolcrib.execute.gates import RefusalCode
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
@@ -26,8 +24,3 @@ def test_every_code_of_a_call_is_documented():
     ]
     assert "deadline" in made
     assert [code for code in {*get_args(RefusalCode), *made} if f"| `{code}` |" not in page] == []
-
-
-@pytest.mark.parametrize(("names", "text"), [([], "none"), (["a", "b"], "a, b")])
-def test_names_are_listed(names: list[str], text: str):
-    assert join_names(names) == text

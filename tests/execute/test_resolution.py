@@ -4,11 +4,11 @@ import pytest
 
 from tests.execute.counting import ANN, Shop
 from tests.execute.test_door import execute, refusal
+from toolcrib.access import Scope
 from toolcrib.errors import DeclarationError, NameTaken
 from toolcrib.execute import ApprovalRequest, Caller, CallRefused, per_request_tools
 from toolcrib.execute.resolution import resolve
 from toolcrib.model import Call
-from toolcrib.search.filters import Scope
 from toolcrib.sources.function import tool
 
 

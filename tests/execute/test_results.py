@@ -10,7 +10,7 @@ from toolcrib.execute import Caller, CallRefused
 from toolcrib.execute import results as results_
 from toolcrib.execute.results import HELD_S, HeldResults, is_json
 from toolcrib.model import CallError, Outcome
-from toolcrib.text.tokens import most_tokens
+from toolcrib.text import most_tokens
 
 EVE = Caller("eve")
 IMAGE: Any = {"type": "image", "mimeType": "image/png", "data": "A" * 1_000}

@@ -4,8 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.execute import NotJson, hold, read_json
-from toolcrib.execute.strict_json import MOST_DEPTH, MOST_VALUES, canonical, digest, plain
+from toolcrib.text import (
+    MOST_JSON_VALUES,
+    NotJson,
+    check_json_size,
+    plain_json,
+    read_json,
+    strict_canonical_json,
+    strict_json_digest,
+)
+from toolcrib.text.strict_json import MOST_JSON_DEPTH
 
 VAST = "x" * 5_000_000
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -18,14 +26,14 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_what_is_json_stays_as_it_is(value):
-    assert plain(value) == value
-    assert read_json(canonical(value)) == value
+    assert plain_json(value) == value
+    assert read_json(strict_canonical_json(value)) == value
 
 
 @given(st.dictionaries(st.text(), JSON))
 def test_the_order_of_keys_makes_no_difference(value):
     turned = dict(reversed(value.items()))
-    assert digest(turned) == digest(value)
+    assert strict_json_digest(turned) == strict_json_digest(value)
 
 
 @given(st.text())
@@ -48,7 +56,7 @@ def test_what_could_be_read_in_two_ways_is_refused(text: str):
 
 
 def test_what_is_too_deep_is_refused():
-    fits = "[" * MOST_DEPTH + "]" * MOST_DEPTH
+    fits = "[" * MOST_JSON_DEPTH + "]" * MOST_JSON_DEPTH
     assert read_json(fits)
     with pytest.raises(NotJson, match="flatter"):
         read_json(f"[{fits}]")
@@ -57,35 +65,38 @@ def test_what_is_too_deep_is_refused():
 @pytest.mark.parametrize("value", [object(), {1, 2}, float("nan"), {"a": b""}, {(1, 2): 3}])
 def test_what_is_no_json_is_refused(value):
     with pytest.raises(NotJson):
-        plain(value)
+        plain_json(value)
 
 
 def test_more_values_than_may_be_sent_are_not_even_read():
-    fits = [0] * (MOST_VALUES - 1)
-    assert plain(fits) == fits
-    for many in (json.dumps([*fits, 0]), "[" + "0," * MOST_VALUES):  # the second is no JSON at all
+    fits = [0] * (MOST_JSON_VALUES - 1)
+    assert plain_json(fits) == fits
+    for many in (
+        json.dumps([*fits, 0]),
+        "[" + "0," * MOST_JSON_VALUES,
+    ):  # the second is no JSON at all
         with pytest.raises(NotJson, match="send fewer"):
             read_json(many)
     with pytest.raises(NotJson, match="send fewer"):
-        plain([*fits, 0])
+        plain_json([*fits, 0])
 
 
 def test_commas_in_a_text_are_no_values():
-    text = ",[{" * MOST_VALUES
-    assert plain({"text": text}) == {"text": text}
+    text = ",[{" * MOST_JSON_VALUES
+    assert plain_json({"text": text}) == {"text": text}
 
 
 @pytest.mark.parametrize(
     "value", [[0] * 10, {"a": [0] * 9}, "x" * 101, {"x" * 101: 1}, ["x" * 60, "x" * 60]]
 )
 def test_a_bound_holds_for_values_and_characters(value):
-    hold(value)
+    check_json_size(value)
     with pytest.raises(NotJson, match="send"):
-        hold(value, most_values=10, most_characters=100)
+        check_json_size(value, most_values=10, most_characters=100)
 
 
 def test_what_contains_itself_has_an_end():
     loop: list[object] = []
     loop.append(loop)
     with pytest.raises(NotJson):
-        plain(loop)
+        plain_json(loop)

@@ -12,7 +12,7 @@ from tests.gateway import echo_servers
 from tests.gateway.daemons import place_in, serving
 from tests.sources.mcp.faking import FAKE
 from tests.waiting import until_async
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.crib import Crib
 from toolcrib.gateway import ask_operator
 from toolcrib.gateway import daemon as daemons
@@ -61,7 +61,7 @@ class LiveDaemon:
     @asynccontextmanager
     async def serving(self, **options: Any) -> AsyncGenerator[Daemon]:
         """The daemon, with its servers on its own loop, as long as this lasts."""
-        loop, opening = asyncio.get_running_loop(), Opening()
+        loop, opening = asyncio.get_running_loop(), GlobalOptions()
         opened = daemons.DaemonSetup(
             opening.lasting_settings,
             lambda settings: Crib.from_settings(settings, loop=loop),

@@ -9,9 +9,9 @@ import pytest
 from tests.gateway.live_daemon import LiveDaemon, entry, listed, pid_of
 from tests.sources.mcp.faking import nothing_left
 from tests.waiting import let_pass_async, until_async
+from toolcrib.access import Scope
 from toolcrib.gateway import background_tasks
 from toolcrib.model import ToolInfo
-from toolcrib.search.filters import Scope
 
 HANGS = entry("hang-initialize", start_timeout_s=60)
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.gateway.live_daemon import LiveDaemon, entry, listed
 from tests.waiting import until_async
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.settings import rules_file
@@ -100,11 +100,11 @@ def test_a_setting_that_is_wrong_counts_as_broken_and_nothing_good_means_no_star
 ):
     live.settings.write_text("ture = 1")
     with pytest.raises(ConfigError, match="no setting 'ture'"):
-        Opening().lasting_settings()
+        GlobalOptions().lasting_settings()
     live.write_settings()
-    assert Opening().lasting_settings()[1] == ""
+    assert GlobalOptions().lasting_settings()[1] == ""
     live.settings.write_text("ture = 1")
-    assert "no setting 'ture'" in Opening().lasting_settings()[1]
+    assert "no setting 'ture'" in GlobalOptions().lasting_settings()[1]
 
 
 def test_a_file_that_was_taken_away_is_not_broken(live: LiveDaemon, tmp_path: Path):
@@ -126,7 +126,7 @@ def test_a_file_that_was_taken_away_is_not_broken(live: LiveDaemon, tmp_path: Pa
 
 def test_the_copies_are_for_our_eyes_only(live: LiveDaemon, home: Path):
     live.write({"a": entry(env={"TOKEN": "s3cret"})})
-    with Opening().mcp():
+    with GlobalOptions().mcp():
         pass
     copies = list((home / ".local/state/toolcrib/last_good").iterdir())
     assert copies

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 from toolcrib.gateway.tool_list import FIXED_TOOLS_LISTED, ToolEncoder
-from toolcrib.text.tokens import token_counter
+from toolcrib.text import token_counter
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "gateway.md"
 MOST_TOKENS = 1_200

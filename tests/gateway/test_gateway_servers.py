@@ -1,10 +1,10 @@
 import pytest
 
 from tests.gateway.clients import Workshop
+from toolcrib.access import Scope
 from toolcrib.gateway import Principal, server
 from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.server import GatewayServers
-from toolcrib.search.filters import Scope
 
 
 def test_a_principal_keeps_their_window_and_shares_it_with_nobody():

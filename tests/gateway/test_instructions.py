@@ -1,6 +1,6 @@
 from tests.workshop import SEEN, many, pooled
 from toolcrib.gateway.instructions import instructions
-from toolcrib.text.tokens import token_counter
+from toolcrib.text import token_counter
 
 
 def test_they_keep_to_what_hosts_take_however_much_there_is():

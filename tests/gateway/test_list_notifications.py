@@ -10,10 +10,10 @@ from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 from tests.gateway.fake_servers import add_fake, crib_at
 from tests.waiting import HANG_S
 from toolcrib import Crib
+from toolcrib.access import Scope
 from toolcrib.gateway import Principal
 from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.server import GatewayServer
-from toolcrib.search.filters import Scope
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 import pytest
 
+from toolcrib.access import Scope
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import Principal, profile_named
 from toolcrib.gateway.principal import Profile
-from toolcrib.search.filters import Scope
 from toolcrib.settings import GatewaySettings, ProfileSettings
 
 WORK = ProfileSettings(servers=("git*",), kinds=("read",), exclude=("*_delete",), pins=("now",))

@@ -11,9 +11,9 @@ from mcp import MCPError
 from tests.gateway.fake_servers import ERAS, Person, add_fake, client_of, crib_at
 from tests.waiting import HANG_S
 from toolcrib import Crib
+from toolcrib.access import Scope
 from toolcrib.gateway import Principal
 from toolcrib.gateway.principal import Profile
-from toolcrib.search.filters import Scope
 
 
 @pytest.fixture(scope="module")

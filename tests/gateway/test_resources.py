@@ -12,10 +12,10 @@ from mcp.server import Server
 from tests.gateway.fake_servers import ERAS, Person, add_fake, client_of, crib_at
 from tests.waiting import HANG_S
 from toolcrib import Crib
+from toolcrib.access import Scope
 from toolcrib.gateway import Principal, offers
 from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.resources import ResourceSubscriptions, fits_template
-from toolcrib.search.filters import Scope
 
 
 @pytest.fixture(scope="module")

@@ -19,13 +19,13 @@ from tests.gateway.clients import (
     words,
 )
 from tests.workshop import ListedSource
+from toolcrib.access import Scope
 from toolcrib.errors import StoreError
 from toolcrib.execute import ArgumentCheck
 from toolcrib.gateway import Principal
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 from toolcrib.gateway.principal import Profile
 from toolcrib.model import Call, CallError, Outcome, SkillInfo
-from toolcrib.search.filters import Scope
 from toolcrib.session.search_result import LIKELY, SURE, UNSURE
 
 ORDER = "mcp_shop_look_up_order"

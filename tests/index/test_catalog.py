@@ -8,10 +8,9 @@ import pytest
 
 from tests.embed.dict_cache import DictCache
 from tests.waiting import HANG_S
-from toolcrib.embed.cached import CachedEmbedder
+from toolcrib.embed import CachedEmbedder
 from toolcrib.errors import EmbedError
-from toolcrib.index.catalog import Catalog
-from toolcrib.index.memory.engine import MemoryEngine
+from toolcrib.index import Catalog, MemoryEngine
 from toolcrib.model import Entry, ToolInfo, Variant
 
 ASKED = [Variant("anything")]

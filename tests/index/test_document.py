@@ -1,6 +1,7 @@
 import pytest
 
-from toolcrib.index.document import FIELDS, LONGEST_TEXT, document
+from toolcrib.index import document_of
+from toolcrib.index.document import FIELDS, LONGEST_TEXT
 from toolcrib.model import AgentInfo, Capability, Json, SkillInfo, ToolInfo
 
 TOOL = ToolInfo(
@@ -23,7 +24,7 @@ TOOL = ToolInfo(
 
 
 def field(capability: Capability, name: str) -> tuple[str, ...]:
-    return document(capability).fields[[*FIELDS].index(name)]  # type: ignore[arg-type]
+    return document_of(capability).fields[[*FIELDS].index(name)]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_stop_words_are_left_out_of_prose_and_kept_in_names():
 
 
 def test_labels_are_the_name_each_title_and_each_tag_in_words():
-    assert document(TOOL).labels == (
+    assert document_of(TOOL).labels == (
         ("read", "file"),
         ("read", "a", "file"),
         ("读取", "取文", "文件"),
@@ -66,22 +67,22 @@ def test_labels_are_the_name_each_title_and_each_tag_in_words():
 
 def test_the_same_label_counts_once():
     tool = ToolInfo(name="read_file", description="", title="Read File", tags=("read-file",))
-    assert document(tool).labels == (("read", "file"),)
+    assert document_of(tool).labels == (("read", "file"),)
 
 
 def test_names_are_the_folded_spellings_with_and_without_prefix():
     tool = ToolInfo(name="mcp_disk_readFile", description="")
-    assert document(tool).names == ("mcpdiskreadfile",)
-    assert document(tool, bare="readFile").names == ("mcpdiskreadfile", "readfile")
+    assert document_of(tool).names == ("mcpdiskreadfile",)
+    assert document_of(tool, bare="readFile").names == ("mcpdiskreadfile", "readfile")
 
 
 def test_the_id_is_the_name_or_what_is_given():
-    assert document(TOOL).id == "readFile"
-    assert document(TOOL, id="other").id == "other"
+    assert document_of(TOOL).id == "readFile"
+    assert document_of(TOOL, id="other").id == "other"
 
 
 def test_the_text_to_embed_has_the_name_the_title_all_prose_and_the_parameters():
-    assert document(TOOL).text == (
+    assert document_of(TOOL).text == (
         "readFile\nRead a file\nGives the text of a file.\n给出文件的内容\npath lines"
     )
 
@@ -95,7 +96,7 @@ def test_the_knowledge_of_a_skill_and_the_skills_of_an_agent_are_detail():
 
 def test_a_long_text_is_cut():
     tool = ToolInfo(name="t", description="word " * LONGEST_TEXT)
-    assert len(document(tool).text) == LONGEST_TEXT
+    assert len(document_of(tool).text) == LONGEST_TEXT
 
 
 def test_a_schema_is_read_only_so_deep():
@@ -112,4 +113,4 @@ def test_a_schema_is_read_only_so_deep():
     "schema", [{}, {"properties": None}, {"properties": {"x": True}}, {"items": [1]}]
 )
 def test_an_odd_schema_is_no_error(schema: dict[str, Json]):
-    document(ToolInfo(name="t", description="", parameters=schema))
+    document_of(ToolInfo(name="t", description="", parameters=schema))

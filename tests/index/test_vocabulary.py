@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.index.vocabulary import Vocabulary
+from toolcrib.index.fuzzy_match import Vocabulary
 
 SOME = Vocabulary(["file", "filesystem", "文件", "profile", "search"])
 WORDS = st.text(st.sampled_from("abc文"), min_size=1, max_size=5)

@@ -5,7 +5,7 @@ from threading import Event, active_count
 from threading import enumerate as threads
 
 from tests.waiting import HANG_S
-from toolcrib.index.worker import Worker
+from toolcrib.index.worker import BackgroundWorker
 
 PROGRAM = """
 from threading import Event
@@ -31,7 +31,7 @@ def names() -> list[str]:
 
 def test_it_works_until_nothing_is_left_and_ends():
     left = [3, 2, 1]
-    worker = Worker(lambda: bool(left and left.pop()) and bool(left), name="test-worker")
+    worker = BackgroundWorker(lambda: bool(left and left.pop()) and bool(left), name="test-worker")
     worker.wake()
     assert worker.wait(HANG_S)
     assert left == []
@@ -39,7 +39,7 @@ def test_it_works_until_nothing_is_left_and_ends():
 
 
 def test_nobody_called_is_nothing_to_wait_for():
-    assert Worker(lambda: True, name="idle").wait(0)
+    assert BackgroundWorker(lambda: True, name="idle").wait(0)
 
 
 def test_a_call_meanwhile_is_heard():
@@ -51,7 +51,7 @@ def test_a_call_meanwhile_is_heard():
         go.wait(HANG_S)
         return False
 
-    worker = Worker(step, name="test-again")
+    worker = BackgroundWorker(step, name="test-again")
     worker.wake()
     assert started.wait(HANG_S)
     worker.wake()
@@ -70,7 +70,7 @@ def test_closing_waits_for_the_step_and_no_more():
         go.wait(HANG_S)
         return True
 
-    worker = Worker(step, name="test-close")
+    worker = BackgroundWorker(step, name="test-close")
     before = active_count()
     worker.wake()
     assert started.wait(HANG_S)

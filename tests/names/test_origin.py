@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from tests.workshop import mcp
 from toolcrib.model import AgentInfo, Capability, SkillInfo, ToolInfo
-from toolcrib.names.origin import Origin, legal, name_all
+from toolcrib.names import Origin, name_all
+from toolcrib.names.origin import legal
 
 LEGAL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 

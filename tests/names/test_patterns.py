@@ -6,7 +6,7 @@ import pytest
 
 from tests.execute.counting import CountingSource, offered
 from toolcrib.model import Entry, SourceKind
-from toolcrib.names.patterns import bars, grants
+from toolcrib.names import bars, grants
 from toolcrib.pool import Pool
 
 

@@ -14,7 +14,7 @@ from toolcrib.adapters.wire.proxy import NAME as PROXY
 from toolcrib.errors import NameTaken
 from toolcrib.gateway import fixed_tool_definitions
 from toolcrib.model import SourceKind
-from toolcrib.names.reserved import RESERVED
+from toolcrib.names import RESERVED_NAMES
 from toolcrib.session import SEARCH_TOOL_NAMES
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.declared import declare
@@ -27,7 +27,7 @@ GATEWAY = (
     fixed_tool_definitions.RESULT,
 )
 
-each_name = pytest.mark.parametrize("name", sorted(RESERVED))
+each_name = pytest.mark.parametrize("name", sorted(RESERVED_NAMES))
 
 
 class Own(CountingSource):
@@ -39,7 +39,7 @@ class Own(CountingSource):
 
 def test_all_names_of_ours_are_reserved_and_no_other():
     hosted = {str(each.get("name")) for each in _HOSTED.values()}
-    assert {*SEARCH_TOOL_NAMES, PROXY, *GATEWAY, *hosted} == RESERVED
+    assert {*SEARCH_TOOL_NAMES, PROXY, *GATEWAY, *hosted} == RESERVED_NAMES
 
 
 @each_name

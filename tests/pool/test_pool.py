@@ -223,8 +223,8 @@ def test_a_bare_name_that_several_have_fails_with_all_of_them_in_order(pool: Poo
     with pytest.raises(AmbiguousName) as caught:
         pool.resolve("create_issue")
     assert str(caught.value) == (
-        "'create_issue' fits several: mcp_github_create_issue, mcp_jira_create_issue; "
-        "use one of these names"
+        "'create_issue' fits several tools; use one of these names: "
+        "mcp_github_create_issue, mcp_jira_create_issue"
     )
 
 
@@ -316,7 +316,7 @@ def test_no_load_order_decides_between_servers_with_the_same_names():
     assert len(pools[0].entries) == 3000
     for pool in pools:
         for name in names[::50]:
-            with pytest.raises(AmbiguousName, match=f"mcp_one_{name}, mcp_two_{name};"):
+            with pytest.raises(AmbiguousName, match=f"mcp_one_{name}, mcp_two_{name}$"):
                 pool.resolve(name)
             assert pool.resolve(f"mcp_one_{name}").capability.description == "of one"
         for name in alike[::50]:

@@ -3,13 +3,15 @@ from collections.abc import Iterator
 import pytest
 
 from tests.workshop import ENGINES, HIDDEN, SEEN, pooled, searching
-from toolcrib.search.filters import Scope, hidden
-from toolcrib.search.pipeline import Search
+from toolcrib.access import Scope, hidden_names
+from toolcrib.search import Search
 
 
 @pytest.fixture(scope="module", params=ENGINES)
 def search(request: pytest.FixtureRequest) -> Iterator[Search]:
     """A search over the small catalog, for a caller about whom nothing is said."""
     entries = pooled(*SEEN, *HIDDEN)
-    with searching(request.param, entries, hidden=hidden(entries.values(), Scope())) as search:
+    with searching(
+        request.param, entries, hidden=hidden_names(entries.values(), Scope())
+    ) as search:
         yield search

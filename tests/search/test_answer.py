@@ -17,10 +17,10 @@ from tests.workshop import (
     searching,
 )
 from toolcrib.model import Answer, Query, ToolInfo
-from toolcrib.search.answer import MOST_NAMESPACES, MOST_NEAREST, ONE_LINE, answer, namespaces
+from toolcrib.search import Search, answer_query
+from toolcrib.search.answer import MOST_NAMESPACES, MOST_NEAREST, ONE_LINE, namespaces
 from toolcrib.search.confidence import LOW
-from toolcrib.search.parse import LONGEST_QUERY
-from toolcrib.search.pipeline import Search
+from toolcrib.search.query_syntax import LONGEST_QUERY
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def crowd() -> Iterator[Search]:
 
 
 def ask(search: Search, text: str, limit: int | None = None) -> Answer:
-    return answer(Query(text, limit), search)
+    return answer_query(Query(text, limit), search)
 
 
 def names(found: Answer) -> list[str]:

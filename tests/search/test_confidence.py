@@ -1,24 +1,26 @@
 import pytest
 
 from tests.workshop import search_rules
-from toolcrib.index.protocol import Arm
+from toolcrib.index import Arm
 from toolcrib.model import Match, Ranking, Variant
-from toolcrib.search.confidence import LOW, Evidence, chance, confidence, evidence
-from toolcrib.search.fusion import Step
+from toolcrib.search.confidence import LOW, Evidence, chance, confidence_level, evidence
+from toolcrib.search.fusion import VariantTrace
 
 
-def said(share: float, cosine: float | None = None, *, terms: int = 1, tied: int = 1) -> Step:
+def said(
+    share: float, cosine: float | None = None, *, terms: int = 1, tied: int = 1
+) -> VariantTrace:
     arms: dict[Arm, Ranking] = {
         "bm25": [*(Match(f"a{n}", share) for n in range(tied)), Match("b", 0.01)]
     }
     if cosine is not None:
         arms |= {"vector": [Match("c", cosine), Match("a", 0.0)]}
     variant = Variant("", terms=tuple(map(str, range(terms))))
-    return Step(variant, arms, {}, search_rules(), None)
+    return VariantTrace(variant, arms, {}, search_rules(), None)
 
 
-def nothing_said() -> Step:
-    return Step(Variant(""), {"bm25": [], "vector": []}, {}, search_rules(), None)
+def nothing_said() -> VariantTrace:
+    return VariantTrace(Variant(""), {"bm25": [], "vector": []}, {}, search_rules(), None)
 
 
 def test_evidence_is_the_best_that_any_variant_says_of_any_tool():
@@ -45,9 +47,9 @@ def test_words_in_which_five_are_tied_say_little():
     """The claim fits the evidence: it takes a lead, and a question of some length, to be sure."""
     tied = evidence([said(0.5, terms=3, tied=5)])
     ahead = evidence([said(0.5, terms=3, tied=1)])
-    assert confidence(chance(tied, cosines=False)) == "low"
-    assert confidence(chance(ahead, cosines=False)) == "high"
-    assert confidence(chance(ahead._replace(terms=1), cosines=False)) == "medium"
+    assert confidence_level(chance(tied, cosines=False)) == "low"
+    assert confidence_level(chance(ahead, cosines=False)) == "high"
+    assert confidence_level(chance(ahead._replace(terms=1), cosines=False)) == "medium"
 
 
 def test_with_vectors_nearness_in_meaning_decides():
@@ -68,4 +70,4 @@ def test_cosines_of_another_model_say_nothing():
     [(1.0, "high"), (0.9, "high"), (0.6, "medium"), (0.15, "low"), (0.14, "none"), (0.0, "none")],
 )
 def test_a_word_for_a_chance(likely: float, word: str):
-    assert confidence(likely) == word
+    assert confidence_level(likely) == word

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.model import Match, Ranking
-from toolcrib.search.cut import autocut, top_band
+from toolcrib.search.rankings import autocut, top_band
 
 
 def ranking(*scores: float) -> Ranking:

@@ -1,5 +1,5 @@
 from toolcrib.model import Match
-from toolcrib.search.interleave import interleave
+from toolcrib.search.rankings import interleave
 
 
 def ranking(**scores):

@@ -16,12 +16,10 @@ from tests.workshop import (
     uncut,
 )
 from toolcrib.model import Query, Variant
-from toolcrib.search.answer import answer
+from toolcrib.search import Search, SearchRules, answer_query
 from toolcrib.search.confidence import BROAD, LOW
-from toolcrib.search.fuse import fuse_arms, fuse_variants
-from toolcrib.search.fusion import fuse_step, fuse_steps
-from toolcrib.search.pipeline import Search
-from toolcrib.search.rules import Rules
+from toolcrib.search.fusion import fuse_all, fuse_variant
+from toolcrib.search.rrf import rrf_arms, rrf_variants
 
 RRF = search_rules(fusion="rrf")
 NEAR_BROAD, FAR = 0.6, 0.1
@@ -45,8 +43,8 @@ def test_a_trace_keeps_every_step(search: Search):
     assert [step.variant.origin for step in trace.steps] == ["as written", "plain words"]
     for step in trace.steps:
         assert list(step.arms) == ["like", "bm25"]
-        assert step.fused == fuse_step(step.arms, step.bonus, search.rules, 50)
-    fused = fuse_steps(trace.steps, search.rules, 50)
+        assert step.fused == fuse_variant(step.arms, step.bonus, search.rules, 50)
+    fused = fuse_all(trace.steps, search.rules, 50)
     assert [match.id for match in trace.ranking] == [match.id for match in fused]
     assert trace.ranking[0].score == trace.chance
     assert trace.kept == search.cut(trace.ranking)
@@ -57,8 +55,8 @@ def test_by_ranks_a_trace_goes_by_the_two_levels(search: Search):
     assert [step.variant.origin for step in trace.steps] == ["as written", "plain words"]
     for step in trace.steps:
         assert list(step.arms) == ["like", "bm25"]
-        assert step.fused == fuse_arms(step.arms.values(), step.bonus)
-    assert trace.ranking == fuse_variants((step.variant.weight, step.fused) for step in trace.steps)
+        assert step.fused == rrf_arms(step.arms.values(), step.bonus)
+    assert trace.ranking == rrf_variants((step.variant.weight, step.fused) for step in trace.steps)
     assert trace.kept == search.cut(trace.ranking)
 
 
@@ -105,7 +103,7 @@ def test_without_a_cut_even_that_is_not_cut(search: Search):
         (search_rules(cut="none"), 4),
     ],
 )
-def test_the_cut_is_the_one_that_is_set(search: Search, rules: Rules, kept: int):
+def test_the_cut_is_the_one_that_is_set(search: Search, rules: SearchRules, kept: int):
     whole = [("a", 1.0), ("b", 0.9), ("c", 0.8), ("d", 0.3)]
     ranking = search.trace("read a file", depth=50).ranking[:4]
     scored = [
@@ -138,7 +136,7 @@ def test_with_one_hidden_the_others_are_there_and_the_limit_is_filled(
         for gone in whole[:4]:
             less = replace(search, hidden={gone})
             assert sorted(ids(less, text)) == sorted(id for id in whole if id != gone)
-            assert len(answer(Query(text), less)) == min(3, len(whole) - 1)
+            assert len(answer_query(Query(text), less)) == min(3, len(whole) - 1)
             by_ranks = replace(less, rules=uncut(limit=3, fusion="rrf"))
             before = replace(search, rules=by_ranks.rules)
             assert ids(by_ranks, text) == [id for id in ids(before, text) if id != gone]
@@ -172,7 +170,7 @@ def test_an_index_that_knows_more_than_the_pool_reveals_nothing_of_it(search: Se
     other = replace(search, entries=fewer)
     for text in ("read_file", "read a file", "file", "读取文件"):
         assert "read_file" not in ids(other, text)
-        assert "read_file" not in [hit.name for hit in answer(Query(text), other)]
+        assert "read_file" not in [hit.name for hit in answer_query(Query(text), other)]
 
 
 def test_wordings_are_given_their_vectors_all_at_once(search: Search):

@@ -1,6 +1,6 @@
 from dataclasses import fields
 
-from toolcrib.search.rules import ArmWeights, Rules
+from toolcrib.search import ArmWeights, SearchRules
 from toolcrib.settings import Settings
 from toolcrib.wiring import rules_of
 
@@ -17,7 +17,7 @@ CHANGED = {
 
 def test_every_rule_is_a_setting():
     rules = rules_of(Settings.model_validate({"search": {**CHANGED, "weight_vector": 3.0}}))
-    assert {field.name for field in fields(Rules)} == {*CHANGED, "arms"}
+    assert {field.name for field in fields(SearchRules)} == {*CHANGED, "arms"}
     assert {name: getattr(rules, name) for name in CHANGED} == CHANGED
     assert rules.arms == ArmWeights(vector=3.0)
 

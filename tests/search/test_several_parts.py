@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from toolcrib import Crib
-from toolcrib.embed.choose import EmbedderName
+from toolcrib.embed.factory import EmbedderName
 from toolcrib.settings import EmbedSettings, Settings
 
 

@@ -11,13 +11,14 @@ from tests.session.deck import PINNED, crib_of, plenty
 from toolcrib.model import JsonObject
 from toolcrib.session import Prices, TokenEstimate
 from toolcrib.session.accounting import break_even
-from toolcrib.text.tokens import Estimate, Tokenizer, definition
+from toolcrib.text import tool_definition
+from toolcrib.text.tokens import EstimatingCounter, Tokenizer
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"angle": {"type": "number", "minimum": 0}}}
 RICH = tuple(replace(tool, parameters=SCHEMA) for tool in plenty())
 
 
-class Counting(Estimate):
+class Counting(EstimatingCounter):
     """Notes what it was asked to count."""
 
     def __init__(self) -> None:
@@ -32,7 +33,11 @@ def test_a_definition_is_counted_once():
     counting = Counting()
     prices = Prices(lambda: counting)
     tools = crib_of(plenty()).session().deferred_tools()
-    assert prices.of(tools) == prices.of(tools) == sum(map(counting.count, map(definition, tools)))
+    assert (
+        prices.of(tools)
+        == prices.of(tools)
+        == sum(map(counting.count, map(tool_definition, tools)))
+    )
     assert set(counting.seen.values()) == {2}
 
 
@@ -52,15 +57,15 @@ def test_the_figures_of_a_session():
     assert before.how == "counted with o200k_base"
     assert before.tools == 31
     assert before.eager == sum(
-        count(definition(tool)) for tool in (*session.core_tools(), *session.deferred_tools())
+        count(tool_definition(tool)) for tool in (*session.core_tools(), *session.deferred_tools())
     )
-    assert before.deferred == sum(map(count, map(definition, session.active_tools()))) + sum(
+    assert before.deferred == sum(map(count, map(tool_definition, session.active_tools()))) + sum(
         map(count, (session.system_note(), session.deferred_summary()))
     )
     assert before.saved == before.eager - before.deferred
     session.search("select:turn_gear_3,turn_gear_4")
     after = session.token_estimate()
-    assert after.revealed == sum(map(count, map(definition, session.revealed_tools()))) > 0
+    assert after.revealed == sum(map(count, map(tool_definition, session.revealed_tools()))) > 0
     assert after.saved == before.saved - after.revealed
     assert after.share == pytest.approx(after.saved / after.eager)
 
@@ -87,7 +92,7 @@ def test_the_stubs_are_counted():
     )
     assert hidden.deferred < stub.deferred
     session = crib_of(RICH, style="stub").session()
-    listed = sum(Tokenizer().count(definition(tool)) for tool in session.active_tools())
+    listed = sum(Tokenizer().count(tool_definition(tool)) for tool in session.active_tools())
     assert stub.deferred == listed + Tokenizer().count(session.system_note())
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.workshop import mcp, pooled
 from toolcrib.session import summarize_deferred
 from toolcrib.session.deferred_summary import HEADER, note
-from toolcrib.text.tokens import most_tokens
+from toolcrib.text import most_tokens
 
 SMALLEST = 60
 

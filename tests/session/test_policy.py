@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.workshop import pooled
+from toolcrib.access import Scope
 from toolcrib.model import Defer, DeferralTrigger, Entry, ToolInfo
-from toolcrib.search.filters import Scope
 from toolcrib.session import Deferral, DeferralPlan, make_plan
 
 

@@ -5,7 +5,8 @@ import pytest
 from toolcrib.model import JsonObject
 from toolcrib.session import SEARCH_TOOL
 from toolcrib.session.search_tool import MOST_QUERIES, SearchRequest, read_request
-from toolcrib.text.tokens import Tokenizer, definition
+from toolcrib.text import tool_definition
+from toolcrib.text.tokens import Tokenizer
 
 CASES: list[tuple[JsonObject, SearchRequest]] = [
     ({}, SearchRequest(("",), None, frozenset())),
@@ -27,6 +28,6 @@ def test_not_more_queries_than_one_call_takes():
 
 
 def test_it_teaches_every_form_and_costs_little():
-    text = definition(SEARCH_TOOL)
+    text = tool_definition(SEARCH_TOOL)
     assert all(form in text for form in ("select:", "+slack", "/create", "queries"))
     assert Tokenizer().count(text) < 300

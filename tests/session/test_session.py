@@ -18,7 +18,7 @@ from toolcrib.execute import per_request_tools
 from toolcrib.model import JsonObject, Outcome
 from toolcrib.session import Session, revealed_in
 from toolcrib.sources.skills import SkillSource
-from toolcrib.text.tokens import definition
+from toolcrib.text import tool_definition
 
 
 def called(session: Session, name: str, arguments: JsonObject | str = "{}") -> Outcome:
@@ -469,7 +469,7 @@ def test_no_search_changes_what_stands_before_what_it_reveals(
 
 def _bytes(session: Session) -> dict[str, str]:
     """The definitions in their order. A stub is filled in its place, any other comes behind."""
-    return {tool.name: definition(tool) for tool in session.active_tools()}
+    return {tool.name: tool_definition(tool) for tool in session.active_tools()}
 
 
 CRIBS = {style: crib_of(RICH, style=style) for style in ("hidden", "stub")}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from toolcrib.model import Answer, Hit, State, ToolInfo
 from toolcrib.session import round_robin
 from toolcrib.session.reveals import to_reveal
-from toolcrib.text.tokens import definition, estimate_tokens
+from toolcrib.text import estimate_tokens, tool_definition
 
 
 def hit(name: str, state: State = "ready") -> Hit:
@@ -54,7 +54,7 @@ def test_places_go_to_the_best_of_each_need_first():
 
 def test_each_part_of_a_task_has_its_tokens():
     one, two = answer("read it", *"abcde"), answer("read it and send it", *"abcde")
-    price = estimate_tokens(definition(deferred("a")["a"]))
+    price = estimate_tokens(tool_definition(deferred("a")["a"]))
     assert reveal(one, tokens=2 * price) == ["a", "b"]
     assert reveal(two, tokens=2 * price) == ["a", "b", "c", "d"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.catalogs import catalog, variant
 from toolcrib.errors import StoreError
-from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.index import SqliteEngine
 from toolcrib.store import SqliteStore, connections
 
 PAGE = 4096

@@ -13,7 +13,7 @@ from toolcrib.review.desk import trust_first_sight, write_approval, write_reject
 from toolcrib.store import Decisions, prepare_decisions
 from toolcrib.store.decisions import DAY_S
 from toolcrib.store.seals import Seals
-from toolcrib.text.canonical import canonical
+from toolcrib.text import canonical_json
 
 KEY = bytes(32)
 SEEN = {"a": ("pin a", "{}"), "b": ("pin b", "{}")}
@@ -361,14 +361,14 @@ def former(path: Path, *rows: tuple[str, str]) -> None:
     """A file of before: rows by source and name, each with a MAC of its own."""
 
     def mac(values: Sequence[object]) -> bytes:
-        return hashlib.blake2b(canonical(list(values)).encode(), key=KEY).digest()
+        return hashlib.blake2b(canonical_json(list(values)).encode(), key=KEY).digest()
 
     path.parent.mkdir()
     db = apsw.Connection(str(path))
     db.execute(FORMER)
     db.execute("INSERT INTO first_sight VALUES (1, ?)", (mac(["first_sight", 1]),))
     for source, name in rows:
-        definition = canonical({"config_hash": "h1"})
+        definition = canonical_json({"config_hash": "h1"})
         values = [source, name, "approved", "pin", "first sight", 1.5, definition]
         db.execute("INSERT INTO decision VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*values, mac(values)))
     db.close()

@@ -8,7 +8,7 @@ import pytest
 from tests.catalogs import catalog, variant
 from tests.plan import amount
 from toolcrib.errors import StoreError
-from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.index import SqliteEngine
 from toolcrib.review.desk import write_approval
 from toolcrib.store import Decisions, SqliteStore
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.text.glossary import MOST_MEANINGS, Glossary, load_glossary, our_glossary
-from toolcrib.text.traditional import simplified
-from toolcrib.text.words import is_unspaced, words
+from toolcrib.text import Glossary, is_unspaced, load_glossary, simplified, words
+from toolcrib.text.glossary import MOST_MEANINGS, our_glossary
 
 GLOSSARY = Glossary()
 INTO_ENGLISH = GLOSSARY.lexicon("zh", "en")

@@ -3,16 +3,16 @@ from pathlib import Path
 import pytest
 
 from toolcrib.errors import ConfigError
-from toolcrib.text.glossary_file import LARGEST_FILE, Line, parse_glossary, read_glossary
+from toolcrib.text.glossary_file import LARGEST_FILE, GlossaryLine, parse_glossary, read_glossary
 
 
-def lines(text: str) -> list[Line]:
+def lines(text: str) -> list[GlossaryLine]:
     return list(parse_glossary(text, "mine.txt"))
 
 
 def test_an_entry_has_its_terms_in_order_and_its_section():
     [first, second] = lines("# mine\nen | zh\n\n[files]\nfile , document|文件,文档\nread|读取\n")
-    assert first == Line(("en", "zh"), (("file", "document"), ("文件", "文档")), "files", 5)
+    assert first == GlossaryLine(("en", "zh"), (("file", "document"), ("文件", "文档")), "files", 5)
     assert second.sides == (("read",), ("读取",))
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from toolcrib.text.language import Language, language
+from toolcrib.text import Language, detect_language
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ from toolcrib.text.language import Language, language
     ],
 )
 def test_a_fifth_of_the_letters_decides(text: str, expected: Language):
-    assert language(text) == expected
+    assert detect_language(text) == expected

@@ -1,8 +1,7 @@
 import pytest
 
-from toolcrib.text import line_search
-from toolcrib.text.line_search import PIECE, as_grep, find_lines
-from toolcrib.text.pattern import BadPattern
+from toolcrib.text import BadPattern, as_grep, find_lines, line_search
+from toolcrib.text.line_search import PIECE
 
 
 def numbers(text: str, wanted: str) -> list[int]:

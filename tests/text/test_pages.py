@@ -3,8 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.text.pages import line_count, page_at, page_starts, size_in_words
-from toolcrib.text.tokens import most_tokens
+from toolcrib.text import line_count, most_tokens, page_at, page_starts, size_in_words
 
 
 def pages(text: str, tokens: int) -> list[str]:

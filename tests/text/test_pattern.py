@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.text.pattern import LONGEST_PATTERN, BadPattern, compile_pattern
+from toolcrib.text import BadPattern, compile_pattern
+from toolcrib.text.pattern import LONGEST_PATTERN
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.text.redactor import HIDDEN, Redactor
+from toolcrib.text import REDACTED, Redactor
 
 SECRET = 'p@ss/wörd "1" <+~>'
 
@@ -20,8 +20,8 @@ SECRET = 'p@ss/wörd "1" <+~>'
 def test_base64_hides_nothing_wherever_the_secret_begins(before, after, encode):
     text = encode(before + SECRET.encode() + after).decode()
     hidden = Redactor([SECRET]).text(f"see {text}!")
-    assert HIDDEN in hidden
-    assert len(hidden) <= len("see !") + len(HIDDEN) + 8
+    assert REDACTED in hidden
+    assert len(hidden) <= len("see !") + len(REDACTED) + 8
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_the_longest_goes_first_and_short_ones_stay():
 def test_keys_and_numbers_are_looked_at_and_clean_values_are_the_same():
     redactor = Redactor(["s3cret-1", "12345678"])
     said = {"a s3cret-1": ["s3cret-1", {"b": 12345678, "c": None, "d": True}]}
-    assert redactor.json(said) == {"a ***": ["***", {"b": HIDDEN, "c": None, "d": True}]}
+    assert redactor.json(said) == {"a ***": ["***", {"b": REDACTED, "c": None, "d": True}]}
     clean = {"a": [1, "b"]}
     assert redactor.json(clean) is clean
 
@@ -64,7 +64,7 @@ def test_what_is_learned_is_hidden_from_then_on():
     redactor = Redactor()
     assert redactor.text("tok-12345") == "tok-12345"
     redactor.learn("tok-12345")
-    assert redactor.text("tok-12345") == HIDDEN
+    assert redactor.text("tok-12345") == REDACTED
 
 
 def test_loggers_say_no_secret_meanwhile(caplog):
@@ -84,4 +84,4 @@ def test_loggers_say_no_secret_meanwhile(caplog):
 @given(st.text(min_size=6, max_size=40), st.text(max_size=10), st.text(max_size=10))
 def test_no_secret_is_left_in_a_text(secret, before, after):
     cleaned = Redactor([secret]).text(before + secret + after)
-    assert secret not in cleaned or secret in HIDDEN * 10
+    assert secret not in cleaned or secret in REDACTED * 10

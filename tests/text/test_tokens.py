@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.text.tokens import Estimate, Tokenizer, estimate_tokens, most_tokens, token_counter
+from toolcrib.text import estimate_tokens, most_tokens, token_counter
+from toolcrib.text.tokens import EstimatingCounter, Tokenizer
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("a" * 45, 10), ("读" * 14, 10)])
@@ -36,7 +37,7 @@ def test_the_counter_is_the_best_there_is(monkeypatch: pytest.MonkeyPatch):
     assert token_counter().how == "counted with o200k_base"
     monkeypatch.setattr("toolcrib.text.tokens._encoder", missing)
     assert token_counter().how == "estimated"
-    assert Estimate().count("a" * 45) == 10
+    assert EstimatingCounter().count("a" * 45) == 10
 
 
 def missing() -> None:

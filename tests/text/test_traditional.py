@@ -1,8 +1,8 @@
 import pytest
 
+from toolcrib.text import simplified, terms, words
 from toolcrib.text.glossary import our_glossary
-from toolcrib.text.traditional import PAIRS, simplified
-from toolcrib.text.words import terms, words
+from toolcrib.text.traditional import PAIRS
 
 
 @pytest.mark.parametrize(

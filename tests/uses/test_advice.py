@@ -2,7 +2,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from toolcrib.search.filters import Scope
+from toolcrib.access import Scope
 from toolcrib.uses.advice import MOST_WORDS, NO_RIGHTS, content_words, rights_hash
 from toolcrib.uses.counts import word_hashes
 

@@ -24,7 +24,7 @@ from toolcrib.adapters.auto_table import (
     Provider,
     undated,
 )
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 REFUSALS = frozenset({400, 404, 422})
@@ -120,7 +120,7 @@ def _chosen(native: Native, place: Place, model: str, host: str, reasons: list[s
 def _missing(native: Native, place: Place | None, model: str, host: str) -> str:
     if not place:
         return f"{host} is not known to speak {native.mode}"
-    near = nearest(undated(model), sorted(native.models))
+    near = nearest_names(undated(model), sorted(native.models))
     return f"{model} is not listed with {native.mode} (nearest: {', '.join(near) or 'none'})"
 
 

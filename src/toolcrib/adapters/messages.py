@@ -19,9 +19,10 @@ from toolcrib.adapters.wire.plain import objects, text_of
 from toolcrib.adapters.wire.proxy import called_for
 from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told, told_beside
-from toolcrib.execute import CallRefused, NotJson, read_json
+from toolcrib.execute import CallRefused
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session import SEARCH_TOOL_NAME, SEARCH_TOOL_NAMES, Session, revealed_in
+from toolcrib.text import NotJson, read_json
 
 
 def shown(session: Session, messages: Sequence[AnyMessage]) -> Session:

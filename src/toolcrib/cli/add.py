@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.listing import list_servers, show_listing, tell_gateway
-from toolcrib.cli.opening import Opening
-from toolcrib.cli.registry import chosen
+from toolcrib.cli.consent import Consent
+from toolcrib.cli.global_options import GlobalOptions, tell_gateway
+from toolcrib.cli.refresh import list_servers, show_listing
+from toolcrib.cli.registry import entry_from_registry
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
-from toolcrib.cli.takeover import Choices
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 from toolcrib.settings import Settings, own_servers_file
@@ -80,13 +80,13 @@ def add_command(
         toolcrib add wiki --url https://wiki.example/mcp --header 'X-Key: ${WIKI_KEY}'
         toolcrib add --from server.json
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     settings, file = opening.settings(), own_servers_file()
     if from_:
         if url or command or header or env:
             raise ConfigError("`--from` says how to reach it; leave the other options out")
-        choices = Choices(dry_run=False, yes=yes, as_json=as_json)
-        name, entry = chosen(from_, name, use, value or (), choices)
+        choices = Consent(dry_run=False, yes=yes, as_json=as_json)
+        name, entry = entry_from_registry(from_, name, use, value or (), choices)
     elif not name or use or value:
         raise ConfigError("say what to call it, and how to reach it: see `toolcrib add --help`")
     else:

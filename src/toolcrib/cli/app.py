@@ -9,45 +9,36 @@ from typing import Annotated, Any
 import typer
 
 from toolcrib.cli.add import add_command
-from toolcrib.cli.allow import allow_command
 from toolcrib.cli.approvals import APPROVALS
 from toolcrib.cli.apps import APPS
-from toolcrib.cli.ask import ask_command
 from toolcrib.cli.call import call_command
-from toolcrib.cli.calls import calls_command
+from toolcrib.cli.catalog import list_command, show_command
+from toolcrib.cli.clients import export_command, import_command
 from toolcrib.cli.completion import completed
-from toolcrib.cli.connect import connect_command
-from toolcrib.cli.deny import deny_command
-from toolcrib.cli.disable import disable_command
 from toolcrib.cli.doctor import doctor_command
 from toolcrib.cli.edit import edit_command
-from toolcrib.cli.enable import enable_command
 from toolcrib.cli.eval import eval_command
-from toolcrib.cli.export import export_command
 from toolcrib.cli.gateway import GATEWAY
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.groups import CommandGroup, Run
 from toolcrib.cli.help import HelpCommand, HelpGroup
 from toolcrib.cli.hints import hints_command
-from toolcrib.cli.import_ import import_command
 from toolcrib.cli.index import index_command
 from toolcrib.cli.keys import KEYS
 from toolcrib.cli.lint import lint_command
-from toolcrib.cli.list import list_command
 from toolcrib.cli.login import login_command
-from toolcrib.cli.logs import logs_command
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.logs import calls_command, logs_command
 from toolcrib.cli.refresh import refresh_command
-from toolcrib.cli.remove import remove_command
 from toolcrib.cli.review import review_command
 from toolcrib.cli.rules import RULES
-from toolcrib.cli.search import search_command
-from toolcrib.cli.serve import serve_command
-from toolcrib.cli.servers import servers_command
+from toolcrib.cli.search import search_command, why_command
+from toolcrib.cli.serve import connect_command, serve_command
+from toolcrib.cli.servers import remove_command, servers_command
 from toolcrib.cli.setup import setup_command
-from toolcrib.cli.show import show_command
+from toolcrib.cli.switches import disable_command, enable_command
 from toolcrib.cli.tokens import tokens_command
 from toolcrib.cli.tour import tour_command
-from toolcrib.cli.why import why_command
+from toolcrib.cli.verdicts import allow_command, ask_command, deny_command
 
 Command = Run | CommandGroup
 
@@ -174,4 +165,4 @@ def options(
     ] = False,
 ) -> None:
     """Find the right tool among thousands: tools, skills and agents in one searchable pool."""
-    context.obj = Opening(config, tuple(mcp_config or ()), tuple(tools or ()))
+    context.obj = GlobalOptions(config, tuple(mcp_config or ()), tuple(tools or ()))

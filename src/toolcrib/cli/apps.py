@@ -7,19 +7,19 @@ from typing import Annotated
 
 import typer
 
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.groups import CommandGroup
-from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table, warn
 from toolcrib.errors import ConfigError, SourceError
 from toolcrib.settings import Settings
 from toolcrib.sources.apps.address import public_file, read_address
 from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
 from toolcrib.sources.private_file import runs
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AppRow:
     """One app. An empty `launch` means that it starts by hand only."""
 
     app: str
@@ -118,7 +118,7 @@ def _folder(settings: Settings) -> Path:
 
 
 def _known(context: typer.Context) -> tuple[Settings, SDKToolsCache]:
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     settings = opening.settings()
     return settings, SDKToolsCache(_folder(settings) / "known")
 
@@ -126,7 +126,7 @@ def _known(context: typer.Context) -> tuple[Settings, SDKToolsCache]:
 def _one(name: str, known: Sequence[KnownApp]) -> KnownApp:
     found = next((app for app in known if app.name == name), None)
     if found is None:
-        near = ", ".join(nearest(name, [app.name for app in known])) or "none"
+        near = ", ".join(nearest_names(name, [app.name for app in known])) or "none"
         raise ConfigError(f"no app {name!r} has registered; nearest: {near}")
     return found
 
@@ -141,12 +141,12 @@ def _refuse_while_served(folder: Path) -> None:
         raise ConfigError(f"process {address.pid} lets apps join now; stop it first")
 
 
-def _row(app: KnownApp, configured: Mapping[str, tuple[str, ...]]) -> Row:
+def _row(app: KnownApp, configured: Mapping[str, tuple[str, ...]]) -> AppRow:
     launch = configured.get(app.name, app.launch)
-    return Row(app.name, app.version, len(app.tools), tuple(launch))
+    return AppRow(app.name, app.version, len(app.tools), tuple(launch))
 
 
-def _show(rows: Sequence[Row]) -> None:
+def _show(rows: Sequence[AppRow]) -> None:
     shown = [
         (row.app, row.version or "-", row.tools, " ".join(row.launch) or "by hand") for row in rows
     ]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.execute import ApprovalRequest, Approver
 from toolcrib.model import CallError, Outcome
@@ -44,7 +44,7 @@ def call_command(
         toolcrib call mcp_time_get_current_time '{"timezone": "UTC"}'
         echo '{"path": "notes.md"}' | toolcrib call read_file -
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     given = sys.stdin.read() if arguments == STDIN else arguments
     with opening.crib() as crib:
         outcome = asyncio.run(

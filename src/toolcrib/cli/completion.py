@@ -14,13 +14,13 @@ from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
+from toolcrib.client_config import CLIENTS
 from toolcrib.gateway import DEFAULT_PROFILE, Keys
-from toolcrib.names.origin import Origin
+from toolcrib.names import Origin
 from toolcrib.settings import Settings
 from toolcrib.sources.apps.cache import SDKToolsCache
 from toolcrib.sources.mcp import CACHE_FOLDER, read_servers
-from toolcrib.takeover.clients import CLIENTS
 
 PACKAGED = Path(__file__).parent.parent / "tools" / "tools.yaml"
 _KEY = re.compile(r"^(\w+):", re.MULTILINE)
@@ -56,10 +56,10 @@ def _completer(names: Names) -> Callable[[typer.Context, str], list[str]]:
     return complete
 
 
-def _opening(context: typer.Context) -> Opening:
+def _opening(context: typer.Context) -> GlobalOptions:
     """What stands before the command, as far as it is typed."""
     given = cast("Mapping[str, Any]", context.find_root().params)
-    return Opening(given.get("config"), tuple(given.get("mcp_config") or ()))
+    return GlobalOptions(given.get("config"), tuple(given.get("mcp_config") or ()))
 
 
 def _servers(settings: Settings) -> Iterable[str]:

@@ -6,18 +6,18 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.checks.apps import check_apps
 from toolcrib.cli.checks.clients import check_clients
-from toolcrib.cli.checks.files import check_files
-from toolcrib.cli.checks.finding import Check, Finding, Patient
-from toolcrib.cli.checks.loads import check_loads
-from toolcrib.cli.checks.machine import check_machine
-from toolcrib.cli.checks.names import check_names
-from toolcrib.cli.checks.profiles import check_profiles
-from toolcrib.cli.checks.servers import check_servers
-from toolcrib.cli.checks.sources import check_sources
-from toolcrib.cli.checks.store import check_embedder, check_index, check_store
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.checks.diagnosis import Check, CheckContext, Diagnosis
+from toolcrib.cli.checks.machine import (
+    check_embedder,
+    check_files,
+    check_index,
+    check_machine,
+    check_store,
+)
+from toolcrib.cli.checks.servers import check_apps, check_servers
+from toolcrib.cli.checks.settings import check_loads, check_names, check_profiles, check_sources
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json, print_remedy, print_text, safe
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
@@ -56,44 +56,44 @@ def doctor_command(
     and versions. Changes nothing, and starts no server unless told to. Exit code 1: there are
     problems; warnings are none.
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     findings = list(_examined(opening, start=start))
     print_json(findings) if as_json else _show(findings)
     if any(each.level == "problem" for each in findings):
         raise typer.Exit(1)
 
 
-def _examined(opening: Opening, *, start: bool) -> Iterator[Finding]:
+def _examined(opening: GlobalOptions, *, start: bool) -> Iterator[Diagnosis]:
     try:
         settings = opening.settings()
     except ConfigError as error:
-        yield Finding("config", "problem", str(error), "correct it; the other checks need it")
+        yield Diagnosis("config", "problem", str(error), "correct it; the other checks need it")
         yield from check_machine()
         return
     servers = open_server_files(settings.mcp_config, settings.state_folder)
     try:
         with Crib.from_settings(settings) as crib:
-            patient = Patient(settings, crib, servers, start)
+            patient = CheckContext(settings, crib, servers, start)
             for check in CHECKS:
                 yield from check(patient)
     finally:
         servers.close()
 
 
-def _show(findings: Sequence[Finding]) -> None:
+def _show(findings: Sequence[Diagnosis]) -> None:
     for area, some in groupby(findings, lambda each: each.area):
         found = list(some)
         well = [each for each in found if each.level == "ok"]
         for each in (each for each in found if each not in well[MOST_WELL:]):
             _show_one(each)
         if len(well) > MOST_WELL:
-            _show_one(Finding(area, "ok", f"{len(well) - MOST_WELL} more are well"))
+            _show_one(Diagnosis(area, "ok", f"{len(well) - MOST_WELL} more are well"))
     wrong = sum(each.level == "problem" for each in findings)
     doubtful = sum(each.level == "warning" for each in findings)
     console().print(safe(f"{wrong} problems, {doubtful} warnings."))
 
 
-def _show_one(finding: Finding) -> None:
+def _show_one(finding: Diagnosis) -> None:
     level = finding.level
     print_text(f"{finding.area}: {finding.message}", label=level, indent=8, style=STYLES[level])
     print_remedy(finding.remedy, indent=8)

@@ -10,18 +10,18 @@ import typer
 
 from toolcrib.cli.add import Env, NoStart, handed_on, warn_of_values
 from toolcrib.cli.editor import edited
-from toolcrib.cli.listing import list_servers, listed_line, tell_gateway
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions, tell_gateway
+from toolcrib.cli.refresh import list_servers, listed_line
 from toolcrib.cli.screen import AsJson, console, print_json, safe
+from toolcrib.client_config import diff
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
 from toolcrib.settings import Settings, own_servers_file
 from toolcrib.sources.mcp import RefreshResult, change_server, read_server, read_servers
-from toolcrib.takeover.shown import diff
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 
-class Changes(NamedTuple):
+class EntryChanges(NamedTuple):
     """What the options say; empty if they say nothing."""
 
     command: Sequence[str]
@@ -73,12 +73,12 @@ def edit_command(
         toolcrib edit github --env GITHUB_TOKEN --set call_timeout_s=120
         toolcrib edit sqlite -- uvx --with 'mcp<2' mcp-server-sqlite --db-path notes.db
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     settings, file = opening.settings(), own_servers_file()
     before = read_server(file, server) if file.exists() else None
     if before is None:
         raise ConfigError(_not_ours(server, settings))
-    changes = Changes(command or (), arg or (), drop_arg or (), env or (), url, set_ or ())
+    changes = EntryChanges(command or (), arg or (), drop_arg or (), env or (), url, set_ or ())
     put = partial(change_server, file, server, before)
     after = _changed(before, changes) if any(changes) else _by_hand(server, before, put)
     if any(changes) and after != before:
@@ -102,7 +102,7 @@ def _not_ours(name: str, settings: Settings) -> str:
             return f"server {name!r} stands in {file}, which is not ours: change it there"
     ours = own_servers_file()
     names = [each.id for each in read_servers([ours]).servers] if ours.exists() else []
-    near = ", ".join(nearest(name, names)) or "none"
+    near = ", ".join(nearest_names(name, names)) or "none"
     return f"no server {name!r} was added; nearest: {near}"
 
 
@@ -134,7 +134,7 @@ def _text(entry: JsonObject) -> str:
     return json.dumps(entry, indent=2, ensure_ascii=False) + "\n"
 
 
-def _changed(before: JsonObject, changes: Changes) -> JsonObject:
+def _changed(before: JsonObject, changes: EntryChanges) -> JsonObject:
     """The entry with what the options say. Raises `ConfigError`."""
     after: dict[str, Any] = json.loads(json.dumps(before))
     if changes.command:
@@ -142,7 +142,7 @@ def _changed(before: JsonObject, changes: Changes) -> JsonObject:
     args: list[object] = after.get("args") or []
     for each in changes.drop_args:
         if each not in args:
-            near = ", ".join(nearest(each, [a for a in args if isinstance(a, str)])) or "none"
+            near = ", ".join(nearest_names(each, [a for a in args if isinstance(a, str)])) or "none"
             raise ConfigError(f"there is no argument {each!r}; nearest: {near}")
         args = [arg for arg in args if arg != each]
     if changes.args or changes.drop_args:

@@ -9,15 +9,13 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.progress import progress, tracked
 from toolcrib.cli.screen import AsJson, console, counts, print_json, safe, table, warn
 from toolcrib.errors import EvalError
-from toolcrib.evaluate.cases import Suite, load_suite
-from toolcrib.evaluate.measures import Scores
-from toolcrib.evaluate.run import Result, searching
-from toolcrib.evaluate.run import run as run_suite
-from toolcrib.search.pipeline import Search
+from toolcrib.evaluate import EvalResult, EvalScores, EvalSuite, load_suite, open_search
+from toolcrib.evaluate import evaluate as run_suite
+from toolcrib.search import Search
 
 COLUMNS = [
     "split",
@@ -60,9 +58,9 @@ def eval_command(
 
         toolcrib eval --catalog tools.jsonl --queries queries.jsonl --min-recall5 90
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     suite = load_suite(catalog, queries)
-    with searching(suite, opening.settings()) as search:
+    with open_search(suite, opening.settings()) as search:
         results = dict(_results(search, suite, limit=limit, quiet=as_json))
     if run_file:
         _write(run_file, results["query"])
@@ -74,8 +72,8 @@ def eval_command(
 
 
 def _results(
-    search: Search, suite: Suite, *, limit: int, quiet: bool
-) -> Iterator[tuple[str, Result]]:
+    search: Search, suite: EvalSuite, *, limit: int, quiet: bool
+) -> Iterator[tuple[str, EvalResult]]:
     """The result by query and, where queries have one, by instruction."""
     every = list(suite.cases.values())
     instructed = [case for case in every if case.instruction]
@@ -87,7 +85,7 @@ def _results(
                 yield name, run_suite(search, used, limit=limit, text=text)
 
 
-def _write(path: Path, result: Result) -> None:
+def _write(path: Path, result: EvalResult) -> None:
     lines = ({"id": id, "ranked": ranked} for id, ranked in result.ranked.items())
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     try:
@@ -96,7 +94,7 @@ def _write(path: Path, result: Result) -> None:
         raise EvalError(f"{path}: the rankings cannot be written: {error}") from error
 
 
-def _as_json(suite: Suite, results: Mapping[str, Result]) -> Mapping[str, object]:
+def _as_json(suite: EvalSuite, results: Mapping[str, EvalResult]) -> Mapping[str, object]:
     scores: dict[str, object] = {
         name: {"total": asdict(result.total)}
         | {"splits": {split: asdict(each) for split, each in result.splits.items()}}
@@ -105,7 +103,7 @@ def _as_json(suite: Suite, results: Mapping[str, Result]) -> Mapping[str, object
     return {**scores, "unused": suite.unused}
 
 
-def _show(suite: Suite, results: Mapping[str, Result]) -> None:
+def _show(suite: EvalSuite, results: Mapping[str, EvalResult]) -> None:
     for name, result in results.items():
         rows = [_row(split or "(none)", scores) for split, scores in result.splits.items()]
         shown = rows if len(rows) > 1 else []
@@ -117,7 +115,7 @@ def _show(suite: Suite, results: Mapping[str, Result]) -> None:
         )
 
 
-def _row(split: str, scores: Scores) -> tuple[object, ...]:
+def _row(split: str, scores: EvalScores) -> tuple[object, ...]:
     means = (scores.recall_1, scores.recall_5, scores.recall_10, scores.ndcg_10, scores.mrr)
     empty = (scores.unanswerable, _per_cent(scores.left_empty))
     return split, scores.answerable, *map(_per_cent, means), *empty
@@ -127,7 +125,7 @@ def _per_cent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f}"
 
 
-def _hold_to(bar: float | None, scores: Scores) -> None:
+def _hold_to(bar: float | None, scores: EvalScores) -> None:
     if bar is not None and 100 * (scores.recall_5 or 0.0) < bar:
         warn(f"R@5 is {_per_cent(scores.recall_5)}, below the bar of {bar:g}")
         raise typer.Exit(1)

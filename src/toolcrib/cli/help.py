@@ -22,7 +22,7 @@ WIDEST = 100
 CODE = re.compile(r"`[^`]+`")
 
 
-class Word(NamedTuple):
+class ParameterHelp(NamedTuple):
     """An argument or an option as one writes it, and what it means."""
 
     spelling: str
@@ -63,11 +63,13 @@ class HelpGroup(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: object) -> None:  # noqa: ANN401, ARG002 - so typer's
         """Print the commands in their groups, then the options that stand before them."""
-        groups: dict[str, list[Word]] = {}
+        groups: dict[str, list[ParameterHelp]] = {}
         for name, command in self.commands.items():
             if command.hidden:
                 continue
-            summary = Word(name, _summary(command.help or ""), needed=True, is_option=False)
+            summary = ParameterHelp(
+                name, _summary(command.help or ""), needed=True, is_option=False
+            )
             title = getattr(command, "rich_help_panel", None) or "Commands"
             groups.setdefault(title, []).append(summary)
         widest = max(len(each.spelling) for some in groups.values() for each in some)
@@ -82,7 +84,7 @@ class HelpGroup(TyperGroup):
             _prose(screen, self.epilog or "")
 
 
-_HELP = Word("--help", "Show this help.", needed=False, is_option=True)
+_HELP = ParameterHelp("--help", "Show this help.", needed=False, is_option=True)
 
 
 class HasParameters(Protocol):
@@ -92,14 +94,14 @@ class HasParameters(Protocol):
     def params(self) -> Sequence[Any]: ...
 
 
-def words(command: HasParameters) -> Iterator[Word]:
+def words(command: HasParameters) -> Iterator[ParameterHelp]:
     """The parameters of a command in their order, hidden ones left out."""
     for each in command.params:
         if getattr(each, "hidden", False):
             continue
         told = " ".join(str(getattr(each, "help", "") or "").split())
         is_option = each.param_type_name == "option"
-        yield Word(_spelling(each), told + _default(each), each.required, is_option)
+        yield ParameterHelp(_spelling(each), told + _default(each), each.required, is_option)
 
 
 def _spelling(parameter: Any) -> str:  # noqa: ANN401 - the classes of typer's Click are private
@@ -152,7 +154,7 @@ def _prose(screen: Console, text: str) -> None:
             screen.print(Padding(_styled(" ".join(paragraph.split())), (0, 0, 0, 2)))
 
 
-def _listing(screen: Console, title: str, some: Iterable[Word], widest: int = 0) -> None:
+def _listing(screen: Console, title: str, some: Iterable[ParameterHelp], widest: int = 0) -> None:
     """A title and, below it, each word with its meaning beside it."""
     shown = list(some)
     if not shown:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe, table
 from toolcrib.crib import Crib
 from toolcrib.errors import UnknownTool
@@ -37,7 +37,7 @@ def hints_command(
 
         toolcrib hints create_issue
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     with opening.crib() as crib:
         if forget:
             if not (tool or yes):

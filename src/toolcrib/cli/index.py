@@ -8,14 +8,14 @@ from time import perf_counter
 
 import typer
 
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.progress import progress
 from toolcrib.cli.screen import AsJson, console, counts, print_json, safe
 from toolcrib.crib import Crib
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class IndexStats:
     """What an index holds and what it took."""
 
     capabilities: int
@@ -33,13 +33,13 @@ def index_command(context: typer.Context, as_json: AsJson = False) -> None:
     on meanwhile, and a run that is interrupted leaves the current one as it was. Vectors are kept
     by text and model, so only new texts are embedded.
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     with opening.crib() as crib:
         stats = build(crib, quiet=as_json)
     print_json(stats) if as_json else _show(stats)
 
 
-def build(crib: Crib, *, quiet: bool) -> Stats:
+def build(crib: Crib, *, quiet: bool) -> IndexStats:
     """Store the index of a crib, with progress on the screen unless `quiet`."""
     entries = crib.entries()
     started = perf_counter()
@@ -48,7 +48,7 @@ def build(crib: Crib, *, quiet: bool) -> Stats:
             embedding=partial(told, "embedding"),
             progress=lambda done: told("indexing", done, len(entries)),
         )
-    return Stats(
+    return IndexStats(
         capabilities=len(entries),
         kinds=dict(Counter(entry.capability.kind for entry in entries.values())),
         embedder=crib.settings.embed.embedder,
@@ -58,7 +58,7 @@ def build(crib: Crib, *, quiet: bool) -> Stats:
     )
 
 
-def _show(stats: Stats) -> None:
+def _show(stats: IndexStats) -> None:
     lines = asdict(stats) | {"kinds": counts(stats.kinds)}
     for name, value in lines.items():
         console().print(safe(f"{name:13}{value}"))

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.groups import CommandGroup
-from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
 from toolcrib.gateway import DEFAULT_PROFILE, Keys, profile_named
 
@@ -32,7 +32,7 @@ def add_key(
 
         toolcrib keys add ci --profile reading
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     settings, profiles = opening.settings(), tuple(profile or (DEFAULT_PROFILE,))
     for each in profiles:
         profile_named(settings.gateway, each)
@@ -75,7 +75,7 @@ A key is shown once, when it is made; what is kept is a hash of it.
 
 
 def _keys(context: typer.Context) -> Keys:
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     return Keys(opening.settings().state_folder)
 
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, counts, print_json, safe, table
 from toolcrib.errors import DeclarationError
-from toolcrib.lint.lint import Finding, by_source, lint
+from toolcrib.lint import LintFinding, findings_by_source, lint
 from toolcrib.model import Entry
 from toolcrib.pool import Pool
 from toolcrib.sources.builtin import BuiltinSource
@@ -39,14 +39,14 @@ def lint_command(
 
         toolcrib lint tools.yaml --strict
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     findings = lint(_declared(files, opening.tools) if files else _catalog(opening))
     print_json(findings) if as_json else _show(findings)
     if strict and any(finding.severity != "note" for finding in findings):
         raise typer.Exit(1)
 
 
-def _catalog(opening: Opening) -> Iterable[Entry]:
+def _catalog(opening: GlobalOptions) -> Iterable[Entry]:
     with opening.crib() as crib:
         return crib.entries().values()
 
@@ -64,9 +64,9 @@ def _declared(files: Sequence[Path], modules: Sequence[str]) -> Iterable[Entry]:
     return pool.entries.values()
 
 
-def _show(findings: Sequence[Finding]) -> None:
+def _show(findings: Sequence[LintFinding]) -> None:
     screen = console()
-    for source, some in by_source(findings).items():
+    for source, some in findings_by_source(findings).items():
         rows = [(each.name, each.severity, each.rule, each.message) for each in some]
         screen.print(safe(f"\n{source}"), style="bold")
         screen.print(table("", ["name", "severity", "rule", "//what to put right"], rows))

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.listing import ask_if_running, list_servers
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions, ask_if_running
+from toolcrib.cli.refresh import list_servers
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.sources.mcp import McpSource, find_server
 
@@ -40,7 +40,7 @@ def login_command(
         toolcrib login notion
         toolcrib login notion --forget
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     with opening.mcp() as servers:
         source = find_server(server, servers.sources)
         if forget:

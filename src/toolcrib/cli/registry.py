@@ -10,8 +10,8 @@ from typing import cast
 
 import typer
 
+from toolcrib.cli.consent import Consent, at_terminal
 from toolcrib.cli.screen import console, safe, warn
-from toolcrib.cli.takeover import Choices, at_terminal
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
 from toolcrib.sources.mcp import (
@@ -28,8 +28,8 @@ from toolcrib.sources.text_file import read_text
 MOST_CHARACTERS = 1024 * 1024
 
 
-def chosen(
-    file: str, name: str, use: str, given: Sequence[str], choices: Choices
+def entry_from_registry(
+    file: str, name: str, use: str, given: Sequence[str], choices: Consent
 ) -> tuple[str, JsonObject]:
     """The name and the entry that the person agrees to. Raises `ConfigError`.
 
@@ -82,7 +82,7 @@ def _is_here(way: Distribution) -> bool:
     return way.kind == "remote" or shutil.which(str(entry["command"])) is not None
 
 
-def _asked(missing: Sequence[RegistryInput], choices: Choices) -> Mapping[str, str]:
+def _asked(missing: Sequence[RegistryInput], choices: Consent) -> Mapping[str, str]:
     if choices.yes or choices.as_json or not at_terminal():
         wanted = " ".join(f"--value {each.key}=..." for each in missing)
         told = "; ".join(f"{each.key}: {each.description or 'no description'}" for each in missing)

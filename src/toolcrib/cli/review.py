@@ -7,8 +7,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from toolcrib.cli.listing import tell_gateway
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe
 from toolcrib.errors import ConfigError
 from toolcrib.review import Change, Desk, ReviewItem, find_item, undecided
@@ -16,7 +15,7 @@ from toolcrib.review import Change, Desk, ReviewItem, find_item, undecided
 PIN_SHOWN = 12
 
 
-class Decided(NamedTuple):
+class ReviewDecisions(NamedTuple):
     """What to approve and what to reject."""
 
     approved: list[ReviewItem]
@@ -61,7 +60,7 @@ def review_command(
         toolcrib review
         toolcrib review github --approve create_issue
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     with _desk(opening) as desk:
         items = desk.items(server)
         decided = _decided(items, desk.every(server), approve or (), reject or (), every=every)
@@ -85,7 +84,7 @@ def review_command(
 
 
 @contextmanager
-def _desk(opening: Opening) -> Generator[Desk]:
+def _desk(opening: GlobalOptions) -> Generator[Desk]:
     with opening.mcp() as servers:
         if servers.decisions is None:
             raise ConfigError("there are no MCP servers to review; name a file with --mcp-config")
@@ -99,7 +98,7 @@ def _decided(
     reject: Sequence[str],
     *,
     every: bool,
-) -> Decided:
+) -> ReviewDecisions:
     """Raises `AmbiguousName`, `UnknownTool`, and `ConfigError` for a tool that is both.
 
     What is approved already can be rejected too.
@@ -110,10 +109,10 @@ def _decided(
         raise ConfigError(f"{both[0]!r} cannot be approved and rejected; leave one out")
     if every:
         approved += [each for each in undecided(items) if each not in (*approved, *rejected)]
-    return Decided(approved, rejected)
+    return ReviewDecisions(approved, rejected)
 
 
-def _check_pin(pin: str, decided: Decided) -> None:
+def _check_pin(pin: str, decided: ReviewDecisions) -> None:
     for item in (*decided.approved, *decided.rejected):
         if not item.pin.startswith(pin):
             shown = item.pin[:PIN_SHOWN]
@@ -124,9 +123,9 @@ def _at_terminal() -> bool:
     return sys.stdin.isatty()
 
 
-def _asked(items: Sequence[ReviewItem]) -> Decided:
+def _asked(items: Sequence[ReviewItem]) -> ReviewDecisions:
     """Ask the person at the terminal about each."""
-    decided = Decided([], [])
+    decided = ReviewDecisions([], [])
     for item in items:
         question = f"{item.spelt_out}: [a]pprove, [r]eject, [s]kip or [q]uit?"
         match typer.prompt(safe(question).plain, default="s")[:1].lower():
@@ -170,7 +169,9 @@ def _lines(change: Change) -> Generator[tuple[str, str]]:
             yield f"{mark} {line}", style
 
 
-def _tell(decided: Decided, left: Sequence[ReviewItem], *, settled: bool, as_json: bool) -> None:
+def _tell(
+    decided: ReviewDecisions, left: Sequence[ReviewItem], *, settled: bool, as_json: bool
+) -> None:
     names = {
         "approved": [item.name for item in decided.approved],
         "rejected": [item.name for item in decided.rejected],

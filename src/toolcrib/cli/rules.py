@@ -5,8 +5,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.groups import CommandGroup
-from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
 from toolcrib.cli.verdicts import tools_in
 from toolcrib.errors import ConfigError
@@ -25,7 +25,7 @@ WORDS = {
 }
 
 
-class Placed(NamedTuple):
+class NumberedRule(NamedTuple):
     """A rule with its place in the order, and where it stands."""
 
     number: int
@@ -39,7 +39,7 @@ def list_rules(context: typer.Context, as_json: AsJson = False) -> None:
     The first that fits a tool decides. With each stands how many tools it fits now, and for how
     many of them it decides; at the end, what holds where no rule fits.
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     settings = opening.settings()
     book = rulebook_of(settings, RuleFile(rules_file()).rules)
     placed = _placed(book, settings)
@@ -57,7 +57,7 @@ def remove_rule(
 
     toolcrib rules remove 2
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     _remove(opening.settings(), number)
     list_rules(context, as_json=as_json)
 
@@ -74,11 +74,13 @@ RULES = CommandGroup(
 )
 
 
-def _placed(book: Rulebook, settings: Settings) -> list[Placed]:
+def _placed(book: Rulebook, settings: Settings) -> list[NumberedRule]:
     written = [(rule, "rules.json") for rule in book.written()]
     named = settings.file.name if settings.file else "config.toml"
     configured = [(rule, named) for rule in book.rules]
-    return [Placed(n, rule, file) for n, (rule, file) in enumerate([*written, *configured], 1)]
+    return [
+        NumberedRule(n, rule, file) for n, (rule, file) in enumerate([*written, *configured], 1)
+    ]
 
 
 def _remove(settings: Settings, number: int) -> None:
@@ -92,11 +94,13 @@ def _remove(settings: Settings, number: int) -> None:
     raise ConfigError(f"there is no rule {number}; `toolcrib rules list` shows their numbers")
 
 
-def _fits(placed: Placed, tools: Sequence[Entry]) -> list[Entry]:
+def _fits(placed: NumberedRule, tools: Sequence[Entry]) -> list[Entry]:
     return [each for each in tools if placed.rule.touches(each)]
 
 
-def _decides(placed: Placed, every: Sequence[Placed], tools: Sequence[Entry]) -> list[Entry]:
+def _decides(
+    placed: NumberedRule, every: Sequence[NumberedRule], tools: Sequence[Entry]
+) -> list[Entry]:
     """Of what it fits, that which no rule before it fits, for callers of its profile."""
     profile = placed.rule.profile
     before = [
@@ -105,7 +109,7 @@ def _decides(placed: Placed, every: Sequence[Placed], tools: Sequence[Entry]) ->
     return [each for each in _fits(placed, tools) if not any(rule.touches(each) for rule in before)]
 
 
-def _whole(placed: Sequence[Placed], tools: Sequence[Entry], book: Rulebook) -> object:
+def _whole(placed: Sequence[NumberedRule], tools: Sequence[Entry], book: Rulebook) -> object:
     return {
         "rules": [
             {
@@ -124,7 +128,7 @@ def _whole(placed: Sequence[Placed], tools: Sequence[Entry], book: Rulebook) -> 
     }
 
 
-def _show(placed: Sequence[Placed], tools: Sequence[Entry], book: Rulebook) -> None:
+def _show(placed: Sequence[NumberedRule], tools: Sequence[Entry], book: Rulebook) -> None:
     screen = console()
     if placed:
         columns = (">", "verdict", "pattern", "kind", "profile", "?from", ">fits", ">decides")

@@ -47,7 +47,7 @@ def safe(text: object) -> Text:
     return Text("".join(c if c.isprintable() or c == "\n" else " " for c in str(text)))
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> "Listing":
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> "TextTable":
     """A table for `console`, the name of each row in its first column.
 
     Columns that begin with ">" are numbers. One that begins with "?" (or "?>") is left out where
@@ -58,13 +58,13 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     """
     cells = [tuple(_one_line(cell) for cell in row) for row in rows]
     kept = [n for n in range(len(columns)) if n == 0 or any(row[n] for row in cells)]
-    return Listing(
+    return TextTable(
         title, tuple(columns[n] for n in kept), [tuple(row[n] for n in kept) for row in cells]
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Footnote:
     """What is to be said about one row, below the table, and what to do about it."""
 
     name: str
@@ -72,7 +72,7 @@ class Note:
     remedy: str = ""
 
 
-def print_notes(notes: Iterable[Note]) -> None:
+def print_footnotes(notes: Iterable[Footnote]) -> None:
     """Footnotes below a table, each after the name it is about."""
     for number, note in enumerate(notes):
         if not number:
@@ -104,7 +104,7 @@ def print_text(text: str, *, label: str = "", indent: int = 0, style: str = "") 
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class TextTable:
     """Rows of text, laid out for as many columns as there are."""
 
     title: str

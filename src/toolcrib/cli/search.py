@@ -1,24 +1,42 @@
-"""The command `toolcrib search`."""
+"""The commands `toolcrib search` and `toolcrib why`: one query, its answer and the reasons."""
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
 
-from toolcrib.cli.kinds import Kinds, chosen
-from toolcrib.cli.opening import Opening
+from toolcrib.cli.catalog import Kinds, kinds_of
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import (
     AsJson,
-    Listing,
-    Note,
+    Footnote,
+    TextTable,
     console,
     counts,
+    print_footnotes,
     print_json,
-    print_notes,
     print_text,
     table,
+    warn,
 )
-from toolcrib.cli.vectors import await_vectors
+from toolcrib.crib import Crib
+from toolcrib.index import Arm
 from toolcrib.model import Answer
+from toolcrib.search import Explanation, Wording
+
+# Waiting for vectors, where a command would end before they are made.
+
+PATIENCE_S = 30.0
+
+
+def await_vectors(crib: Crib) -> None:
+    """Wait for the vectors of what is new in the catalog; say so, and what to do if it is much."""
+    if crib.embedded(0):
+        return
+    with console(to_stderr=True).status("Reading new tools (kept for the next time)"):
+        ready = crib.embedded(PATIENCE_S)
+    if not ready:
+        warn("ranked by words alone, for many tools are new: run `toolcrib index` once")
 
 
 def search_command(
@@ -40,19 +58,19 @@ def search_command(
         toolcrib search "+file move" --limit 3
         toolcrib search select:read_file,write_file
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     with opening.crib() as crib:
         await_vectors(crib)
-        answer = crib.search(query, limit=limit, kinds=chosen(kinds))
+        answer = crib.search(query, limit=limit, kinds=kinds_of(kinds))
     print_json(answer) if as_json else show_answer(answer)
 
 
 def show_answer(answer: Answer) -> None:
     """An answer as a table, and the way on where it is empty."""
     if answer.hits:
-        console().print(_hits(answer))
+        console().print(_hit_table(answer))
         remedies = dict.fromkeys((hit.state, hit.remedy) for hit in answer if hit.remedy)
-        print_notes(Note(state, remedy) for state, remedy in remedies)
+        print_footnotes(Footnote(state, remedy) for state, remedy in remedies)
         if answer.confidence != "high":
             print_text(f"Confidence: {answer.confidence} ({answer.chance:.2f})")
     for hit in answer:
@@ -77,7 +95,7 @@ def _show_servers(answer: Answer) -> None:
         print_text(str(server))
 
 
-def _hits(answer: Answer) -> Listing:
+def _hit_table(answer: Answer) -> TextTable:
     rows = [
         (
             hit.name,
@@ -90,3 +108,98 @@ def _hits(answer: Answer) -> Listing:
         for hit in answer
     ]
     return table("", ["name", "kind", "state", "permission", ">score", "/description"], rows)
+
+
+# The command `toolcrib why`.
+
+LEAST_LIFT = 0.005
+"""A lift that shows in two digits."""
+
+
+def why_command(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="The query, as it was asked.")],
+    tool: Annotated[str, typer.Argument(help="The capability that was found, or was not.")],
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="The limit, as it was asked.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Explain why a query finds a capability, or does not.
+
+    Shows each wording of the query with the rank and the score that each arm gave, what each arm
+    and the name add, beside the best, the several things that are asked for, how sure the answer
+    is, the filters, the cut and the limit.
+
+        toolcrib why "save a page" fetch_url
+    """
+    opening: GlobalOptions = context.obj
+    with opening.crib() as crib:
+        await_vectors(crib)
+        explanation = crib.explain(query, tool, limit=limit)
+    print_json(explanation) if as_json else show_explanation(explanation)
+
+
+def show_explanation(why: Explanation) -> None:
+    """An explanation, the verdict first."""
+    print_text(f"{why.name} for {why.query!r}: {why.summary}.")
+    if why.wordings:
+        console().print(_wording_table(why.wordings))
+    best = f"; the best is {why.best[0]} with {why.best[1]:.4f}" if why.best else ""
+    print_text(f"Fused: rank {why.rank or '-'}, score {why.score:.4f}{best}.")
+    _show_lifts(why)
+    if why.learned:
+        print_text(f"Learned from use: the score is {why.learned:.1%} higher for it.")
+    for part, rank in why.parts:
+        print_text(f"Asked for beside: {part!r}, where it has rank {rank or '-'}.")
+    print_text(f"Confidence of the answer: {why.confidence} ({why.chance:.2f}){_grounds(why)}.")
+    print_text(f"State: {why.state}. Hidden by: {why.hidden or 'no filter'}.")
+    print_text(f"The cut leaves {why.cut_at}, the limit {why.limit}.")
+
+
+def _show_lifts(why: Explanation) -> None:
+    """How the places came about: by how many deviations each arm lifts it above the others."""
+    if why.lifts:
+        print_text(f"What lifts it: {_sum(why.lifts)}.")
+    if why.best and why.best[0] != why.name and why.best_lifts:
+        print_text(f"What lifts the best: {_sum(why.best_lifts)}.")
+
+
+def _sum(lifts: Mapping[str, float]) -> str:
+    parts = ", ".join(
+        f"{arm} {lift:+.2f}" for arm, lift in lifts.items() if abs(lift) >= LEAST_LIFT
+    )
+    return f"{parts or 'nothing'}; in all {sum(lifts.values()):+.2f}"
+
+
+def _grounds(why: Explanation) -> str:
+    """What the chance comes from, where it is reckoned and not given by a name."""
+    if why.chance == 1.0 or not why.wordings:
+        return ""
+    if why.cosine is not None:
+        return f", by meaning: the nearest has a cosine of {why.cosine:.2f}"
+    return f", by words alone: the best has {why.share:.0%} of what is asked"
+
+
+def _wording_table(wordings: Sequence[Wording]) -> TextTable:
+    arms = list(wordings[0].ranks)
+    ranks = [f">{arm}" for arm in arms]
+    rows = [
+        (
+            wording.text,
+            wording.origin,
+            f"{wording.weight:g}",
+            *(_rank_and_score(wording, arm) for arm in arms),
+            f"{wording.bonus:g}",
+            wording.rank or "-",
+            f"{wording.score:.4f}",
+        )
+        for wording in wordings
+    ]
+    return table("", ["wording", "from", ">weight", *ranks, ">bonus", ">rank", ">score"], rows)
+
+
+def _rank_and_score(wording: Wording, arm: Arm) -> str:
+    """The rank that an arm gave, and its score."""
+    rank = wording.ranks[arm]
+    return f"{rank} ({wording.scores[arm]:.2f})" if rank else "-"

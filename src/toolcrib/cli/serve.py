@@ -1,16 +1,27 @@
-"""The command `toolcrib serve`."""
+"""The commands `toolcrib serve` and `toolcrib connect`: the daemon, and the pipe to it.
+
+What runs for `connect` is `toolcrib.connect`, which `main` calls without loading any of this. Here
+is its help, and whatever its own parser leaves to us.
+"""
 
 import asyncio
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from toolcrib.cli.opening import Opening
-from toolcrib.cli.place import place_for
+from toolcrib.cli.global_options import GlobalOptions, daemon_place
 from toolcrib.cli.screen import AsJson, print_json, warn
-from toolcrib.connect import NEEDS_UNIX, READY_LINE, DaemonInfo, can_have_daemon
+from toolcrib.connect import (
+    NEEDS_UNIX,
+    READY_LINE,
+    ConnectOptions,
+    DaemonInfo,
+    can_have_daemon,
+    connect,
+)
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import LOCAL_USER, Principal, log_to_file, log_to_stderr, profile_named
@@ -43,14 +54,14 @@ def serve_command(
         toolcrib serve
         toolcrib serve --stdio --profile reading
     """
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     if stdio:
         _serve_stdio(opening, profile)
     else:
         _serve(opening, detached=detached, as_json=as_json)
 
 
-def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
+def _serve(opening: GlobalOptions, *, detached: bool, as_json: bool) -> None:
     if not can_have_daemon():
         raise ConfigError(NEEDS_UNIX)
     # The SDK and the web server take a second to load, and no other command needs them.
@@ -69,7 +80,7 @@ def _serve(opening: Opening, *, detached: bool, as_json: bool) -> None:
             sys.stderr.write(f"toolcrib: serving at {_address(runtime)} and to toolcrib connect\n")
 
     run_daemon(
-        place_for(opening),
+        daemon_place(opening),
         opening.lasting_settings,
         opening.files,
         ready,
@@ -89,7 +100,7 @@ def _step_back() -> None:
     os.close(nothing)
 
 
-def _serve_stdio(opening: Opening, profile: str) -> None:
+def _serve_stdio(opening: GlobalOptions, profile: str) -> None:
     from toolcrib.gateway import serve_stdio  # noqa: PLC0415 - as above
 
     def crib(loop: asyncio.AbstractEventLoop) -> Crib:
@@ -101,3 +112,32 @@ def _serve_stdio(opening: Opening, profile: str) -> None:
 
     settings, _ = opening.lasting_settings()
     serve_stdio(crib, Principal(LOCAL_USER, profile_named(settings.gateway, profile)))
+
+
+# The command `toolcrib connect`, as it is documented.
+
+
+def connect_command(
+    context: typer.Context,
+    profile: Annotated[
+        str, typer.Option("--profile", metavar="NAME", help="The part of the pool to be served.")
+    ] = "default",
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="Settings file, as before the command."),
+    ] = None,
+    mcp_config: Annotated[
+        list[Path] | None,
+        typer.Option("--mcp-config", metavar="FILE", help="The same, of files with servers."),
+    ] = None,
+) -> None:
+    """Be the MCP server that a client launches: a pipe to the daemon.
+
+    The daemon is started if it does not run, and is shared by all clients; when it restarts,
+    clients notice no more than a pause. The variable `TOOLCRIB_KEY` holds the key of a client that
+    is to have only what its key is good for.
+    """
+    opening: GlobalOptions = context.obj
+    files = (*opening.mcp_config, *(mcp_config or ()))
+    asked = ConnectOptions(str(config or opening.config or ""), tuple(map(str, files)), profile)
+    raise typer.Exit(connect(asked))

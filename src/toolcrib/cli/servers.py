@@ -1,4 +1,4 @@
-"""The command `toolcrib servers`."""
+"""The commands `toolcrib servers` and `toolcrib remove`."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -7,12 +7,23 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from toolcrib.cli.listing import ask_if_running, list_servers
-from toolcrib.cli.opening import Opening
-from toolcrib.cli.place import place_for
-from toolcrib.cli.screen import AsJson, Note, console, print_json, print_notes, table, warn
+from toolcrib.cli.global_options import GlobalOptions, ask_if_running, daemon_place, tell_gateway
+from toolcrib.cli.refresh import list_servers
+from toolcrib.cli.screen import (
+    AsJson,
+    Footnote,
+    console,
+    print_footnotes,
+    print_json,
+    safe,
+    table,
+    warn,
+)
+from toolcrib.errors import ConfigError
 from toolcrib.gateway import is_daemon_running
-from toolcrib.sources.mcp import ServerStatus, refresh_all
+from toolcrib.settings import Settings, own_servers_file
+from toolcrib.sources.mcp import ServerStatus, drop_server, forget_server, read_servers, refresh_all
+from toolcrib.text import nearest_names
 
 COLUMNS = (
     *("server", "state", ">tools", ">waiting", ">flagged", "last seen"),
@@ -36,8 +47,8 @@ def servers_command(
         toolcrib servers
         toolcrib servers --start
     """
-    opening: Opening = context.obj
-    if start and is_daemon_running(place_for(opening)):
+    opening: GlobalOptions = context.obj
+    if start and is_daemon_running(daemon_place(opening)):
         list_servers(opening)
     asked = ask_if_running(opening, "servers")
     if asked is None:
@@ -49,12 +60,14 @@ def servers_command(
         return
     console().print(table("", COLUMNS, map(_row, found)))
     noted = [each for each in found if each.remedy or each.starting]
-    print_notes(Note(each.server, each.starting or each.reason, each.remedy) for each in noted)
+    print_footnotes(
+        Footnote(each.server, each.starting or each.reason, each.remedy) for each in noted
+    )
     if asked is None:
         console().print("No gateway runs; this is what was known last.")
 
 
-def _known(opening: Opening, *, start: bool) -> list[ServerStatus]:
+def _known(opening: GlobalOptions, *, start: bool) -> list[ServerStatus]:
     with opening.mcp() as servers:
         if start:
             refresh_all([source for source in servers.sources if not source.config.disabled])
@@ -93,3 +106,42 @@ def _day(since: float) -> str:
     if not since:
         return "never"
     return when.strftime("%H:%M" if when.date() == now.date() else "%Y-%m-%d")
+
+
+# The command `toolcrib remove`.
+
+
+def remove_command(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="SERVER", help="The server, as it was called.")],
+    as_json: AsJson = False,
+) -> None:
+    """Remove a server that was added, and all that is known of it.
+
+    Its tools, decisions and login go with it. One that a file of your own names stays there.
+    """
+    opening: GlobalOptions = context.obj
+    settings, file = opening.settings(), own_servers_file()
+    known = read_servers([file]).servers if file.exists() else ()
+    if not drop_server(file, name):
+        raise ConfigError(_why_not_removed(name, settings))
+    tell_gateway(opening)  # it stops the server before what is known of it goes
+    for server in known:
+        if server.id == name:
+            forget_server(server, settings.state_folder)
+    if as_json:
+        print_json({"server": name, "file": str(file)})
+    else:
+        console().print(safe(f"{name} is removed from {file}."), soft_wrap=True)
+
+
+def _why_not_removed(name: str, settings: Settings) -> str:
+    """Why it cannot be removed: it stands elsewhere, or nowhere."""
+    names: list[str] = []
+    for file in settings.mcp_config:
+        ids = [each.id for each in read_servers([file]).servers]
+        if name in ids and file != own_servers_file():
+            return f"server {name!r} stands in {file}, which is not ours: remove it there"
+        names += ids if file == own_servers_file() else []
+    near = ", ".join(nearest_names(name, names)) or "none"
+    return f"no server {name!r} was added; nearest: {near}"

@@ -7,31 +7,28 @@ from typing import Annotated, cast
 
 import typer
 
-from toolcrib.cli.import_ import taken
-from toolcrib.cli.listing import list_servers, show_listing, tell_gateway
-from toolcrib.cli.opening import Opening
-from toolcrib.cli.savings import Saving, savings
+from toolcrib.cli.approval_questions import ApprovalOption, settle_calls
+from toolcrib.cli.client_plans import client_files, client_files_named, take_over
+from toolcrib.cli.consent import Consent
+from toolcrib.cli.global_options import GlobalOptions, tell_gateway
+from toolcrib.cli.refresh import list_servers, show_listing
 from toolcrib.cli.screen import (
     AsJson,
-    Note,
+    Footnote,
     console,
     number,
+    print_footnotes,
     print_json,
-    print_notes,
     print_text,
     safe,
     table,
 )
-from toolcrib.cli.server_approval import ApprovalOption
-from toolcrib.cli.setup_questions import settle_calls
-from toolcrib.cli.takeover import Choices, places, targets
+from toolcrib.cli.tokens import Saving, savings
+from toolcrib.client_config import Backups, Client, ClientFile, client_named
 from toolcrib.crib import Crib
 from toolcrib.settings import ServerApproval, Settings
 from toolcrib.sources.mcp import RefreshResult
-from toolcrib.takeover.backups import Backups
-from toolcrib.takeover.clients import Client, client_named
-from toolcrib.takeover.plan import Target
-from toolcrib.text.tokens import token_counter
+from toolcrib.text import token_counter
 
 STOPPED = 130
 _WORD = re.compile(r"[A-Za-z0-9]+")
@@ -63,8 +60,8 @@ def setup_command(
         toolcrib setup --client cursor --dry-run
         toolcrib setup --yes
     """
-    opening: Opening = context.obj
-    choices = Choices(dry_run, yes, as_json, guided=True)
+    opening: GlobalOptions = context.obj
+    choices = Consent(dry_run, yes, as_json, guided=True)
     choices.refuse_silence()
     try:
         done = _set_up(opening, client, approval, choices)
@@ -76,14 +73,14 @@ def setup_command(
 
 
 def _set_up(
-    opening: Opening, client: str, approval: ServerApproval | None, choices: Choices
+    opening: GlobalOptions, client: str, approval: ServerApproval | None, choices: Consent
 ) -> bool:
     """Step by step; whether nothing is left to be looked at. Raises `ConfigError`."""
     settings = opening.settings()
-    found = [each for each in places() if each.path.is_file()]
+    found = [each for each in client_files() if each.path.is_file()]
     if not found and not client:
         return _tell_nobody(choices)
-    found = targets(client, None, settings)
+    found = client_files_named(client, None, settings)
     told = _take_over(found, opening, settings, choices)
     listed = [] if choices.dry_run else _list(opening, told, choices)
     with opening.crib() as crib:
@@ -107,33 +104,33 @@ def _set_up(
     return len(told) == len(found) and not any(each.error for each in listed)
 
 
-def _tell_nobody(choices: Choices) -> bool:
+def _tell_nobody(choices: Consent) -> bool:
     if choices.as_json:
         print_json({"clients": [], "listed": [], "approval": {}, "tokens": []})
         return False
     print_text("No MCP client keeps a file here. Looked for:")
-    rows = [(each.client.title, str(each.path)) for each in places()]
+    rows = [(each.client.title, str(each.path)) for each in client_files()]
     console().print(table("", ["client", "//file"], rows))
-    print_notes(
+    print_footnotes(
         [
-            Note("For any other client", "see docs/guide/clients.md, or:"),
-            Note("A server of your own", "", "toolcrib add NAME -- COMMAND ARGS"),
-            Note("A client that comes later", "", "toolcrib setup --client NAME"),
+            Footnote("For any other client", "see docs/guide/clients.md, or:"),
+            Footnote("A server of your own", "", "toolcrib add NAME -- COMMAND ARGS"),
+            Footnote("A client that comes later", "", "toolcrib setup --client NAME"),
         ]
     )
     return False
 
 
 def _take_over(
-    found: list[Target], opening: Opening, settings: Settings, choices: Choices
+    found: list[ClientFile], opening: GlobalOptions, settings: Settings, choices: Consent
 ) -> list[dict[str, object]]:
     if not choices.as_json:
         _head("Clients", "toolcrib import")
-    return list(taken(found, opening, settings, "", choices))
+    return list(take_over(found, opening, settings, "", choices))
 
 
 def _list(
-    opening: Opening, told: Sequence[Mapping[str, object]], choices: Choices
+    opening: GlobalOptions, told: Sequence[Mapping[str, object]], choices: Consent
 ) -> list[RefreshResult]:
     """List the tools of what has come, and of what could not be listed so far."""
     with opening.mcp() as servers:
@@ -156,7 +153,7 @@ def _ask(
     settings: Settings,
     told: Sequence[Mapping[str, object]],
     approval: ServerApproval | None,
-    choices: Choices,
+    choices: Consent,
 ) -> Mapping[str, ServerApproval]:
     added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
     if not choices.as_json and not choices.dry_run:
@@ -206,7 +203,7 @@ def _show_tokens(saved: Sequence[Saving]) -> None:
         for each in saved
     ]
     console().print(table("", ["client", ">servers", ">tools", ">before", ">now", ">saved"], rows))
-    print_notes(_remarks(saved))
+    print_footnotes(_remarks(saved))
     how = token_counter().how
     told = "" if how != "estimated" else f" To count them: {COUNTING}"
     print_text(f"Definitions of the tools, {how}.{told}")
@@ -217,20 +214,20 @@ def _share(saving: Saving) -> str:
     return f"{saving.share:.1%}" if saving.before and saving.mode != "passthrough" else ""
 
 
-def _remarks(saved: Sequence[Saving]) -> Iterator[Note]:
+def _remarks(saved: Sequence[Saving]) -> Iterator[Footnote]:
     for each in saved:
         if each.uncounted:
             names = ", ".join(each.uncounted)
-            yield Note(each.client, f"without the tools of {names}, which did not start")
+            yield Footnote(each.client, f"without the tools of {names}, which did not start")
         if each.mode == "direct":
-            yield Note(each.client, "so few tools are all listed; there is nothing to save yet")
+            yield Footnote(each.client, "so few tools are all listed; there is nothing to save yet")
         elif each.mode == "passthrough":
-            yield Note(
+            yield Footnote(
                 each.client, "it is handed all tools, and sends its model what its own search finds"
             )
 
 
-def _tell_what_to_do(told: Sequence[Mapping[str, object]], words: str, choices: Choices) -> None:
+def _tell_what_to_do(told: Sequence[Mapping[str, object]], words: str, choices: Consent) -> None:
     _head("Now", "toolcrib doctor")
     changed = [client_named(str(each["client"])) for each in told if each["done"]]
     for client in changed:

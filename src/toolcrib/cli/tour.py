@@ -2,11 +2,10 @@
 
 import typer
 
+from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.index import build
-from toolcrib.cli.opening import Opening
 from toolcrib.cli.screen import AsJson, console, print_json, safe
-from toolcrib.cli.search import show_answer
-from toolcrib.cli.why import show_explanation
+from toolcrib.cli.search import show_answer, show_explanation
 
 QUERIES = (
     "read the contents of a file",
@@ -27,7 +26,7 @@ For your own, name `tools`, `skills` or `agents` in the settings
 
 def tour_command(context: typer.Context, as_json: AsJson = False) -> None:
     """Take a short tour: index what is there, search, and see why."""
-    opening: Opening = context.obj
+    opening: GlobalOptions = context.obj
     screen = console()
     with opening.crib() as crib:
         stats = build(crib, quiet=as_json)

@@ -1,4 +1,4 @@
-"""What `toolcrib allow`, `ask` and `deny` share: which tools are meant, and the rule about them."""
+"""The commands `toolcrib allow`, `ask` and `deny`: each writes rules about tools."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.opening import Opening
-from toolcrib.cli.screen import console, number, print_json, safe
+from toolcrib.cli.global_options import GlobalOptions
+from toolcrib.cli.screen import AsJson, console, number, print_json, safe
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Rule, RuleFile, Verdict
@@ -17,7 +17,7 @@ from toolcrib.gateway import profile_named
 from toolcrib.model import Entry, PermissionKind, ToolInfo
 from toolcrib.review import put_rules
 from toolcrib.settings import rules_file
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 from toolcrib.wiring import rulebook_of
 
 Names = Annotated[
@@ -37,7 +37,7 @@ _WILD = re.compile(r"[*?\[]")
 
 
 def give(
-    opening: Opening,
+    opening: GlobalOptions,
     verdict: Verdict,
     names: Sequence[str],
     *,
@@ -66,7 +66,7 @@ def give(
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class RuleEffect:
     """A rule that is written, and the tools that it fits; `otherwise` decide rules before it."""
 
     rule: Rule
@@ -74,12 +74,12 @@ class Done:
     otherwise: Mapping[str, Verdict]
 
 
-def _done(rule: Rule, tools: Sequence[Entry], said: Mapping[str, Verdict]) -> Done:
+def _done(rule: Rule, tools: Sequence[Entry], said: Mapping[str, Verdict]) -> RuleEffect:
     fits = [each.name for each in tools if rule.touches(each)]
-    return Done(rule, fits, {name: said[name] for name in fits if said[name] != rule.verdict})
+    return RuleEffect(rule, fits, {name: said[name] for name in fits if said[name] != rule.verdict})
 
 
-def _tell(done: Done) -> None:
+def _tell(done: RuleEffect) -> None:
     rule = done.rule
     only = (("kind", rule.kind), ("profile", rule.profile))
     about = ", ".join([rule.pattern, *(f"{key} {said}" for key, said in only if said)])
@@ -123,11 +123,11 @@ def _unknown(name: str, tools: Sequence[Entry], sources: Sequence[str]) -> str:
     source, slash, bare = name.partition("/")
     spelt = {f"{source_of(each)}/{each.bare}": each.bare for each in tools}
     if slash and source not in sources:
-        near = [*nearest(source, sorted(set(sources)))]
+        near = [*nearest_names(source, sorted(set(sources)))]
         near += [each for each, own in spelt.items() if own == bare]
     else:
         known = {*sources, *(spelt if slash else spelt.values())}
-        near = [*nearest(name, sorted(known))]
+        near = [*nearest_names(name, sorted(known))]
     told = ", ".join(near[:MOST_NAMED]) or "none"
     return f"no server and no tool is called {name!r}; nearest: {told}"
 
@@ -157,3 +157,69 @@ def _spelt_out(source: str, kind: str, tools: Sequence[Entry]) -> str:
     """The source in a pattern, with its kind where one of another kind has the same id."""
     shared = any(source_of(each) == source and each.capability.source != kind for each in tools)
     return f"{kind}:{escape(source)}" if shared else escape(source.replace("/", "_"))
+
+
+# The command `toolcrib allow`.
+
+
+def allow_command(
+    context: typer.Context,
+    names: Names,
+    kind: OfKind = None,
+    profile: OfProfile = "",
+    as_json: AsJson = False,
+) -> None:
+    """Let calls of a server, or of single tools, through without approval.
+
+    Written to `rules.json` in the configuration folder, and in force at once, also at a running
+    gateway. It comes before the rules of the settings, and behind those that deny. Your client may
+    still ask you by itself.
+
+        toolcrib allow github
+        toolcrib allow github --kind read --profile agents
+        toolcrib allow github/create_issue
+    """
+    give(context.obj, "allow", names, kind=kind, profile=profile, as_json=as_json)
+
+
+# The command `toolcrib ask`.
+
+
+def ask_command(
+    context: typer.Context,
+    names: Names,
+    kind: OfKind = None,
+    profile: OfProfile = "",
+    as_json: AsJson = False,
+) -> None:
+    """Have calls of a server, or of single tools, approved one by one.
+
+    You are asked by your MCP client where it can ask, else by `toolcrib approvals list`. Written to
+    `rules.json` in the configuration folder, and in force at once, also at a running gateway.
+
+        toolcrib ask github --kind dangerous
+        toolcrib ask filesystem/write_file
+    """
+    give(context.obj, "ask", names, kind=kind, profile=profile, as_json=as_json)
+
+
+# The command `toolcrib deny`.
+
+
+def deny_command(
+    context: typer.Context,
+    names: Names,
+    kind: OfKind = None,
+    profile: OfProfile = "",
+    as_json: AsJson = False,
+) -> None:
+    """Let nobody call a server, or single tools of it.
+
+    Search still finds them; `toolcrib disable` hides them too. What is denied is denied whatever
+    other rules, annotations or persons say. Written to `rules.json` in the configuration folder,
+    and in force at once, also at a running gateway.
+
+        toolcrib deny github/delete_*
+        toolcrib deny shell --profile agents
+    """
+    give(context.obj, "deny", names, kind=kind, profile=profile, as_json=as_json)

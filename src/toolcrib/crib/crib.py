@@ -22,6 +22,14 @@ from threading import RLock
 from types import ModuleType, TracebackType
 from typing import Self, Unpack, overload
 
+from toolcrib.access import (
+    Scope,
+    allows_source,
+    count_unreviewed,
+    hidden_names,
+    why_barred,
+    why_hidden,
+)
 from toolcrib.crib.fleet import Fleet, OffersListener
 from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.unavailable_servers import (
@@ -32,7 +40,7 @@ from toolcrib.crib.unavailable_servers import (
     query_stems,
     server_of_name,
 )
-from toolcrib.embed.protocol import Embedder
+from toolcrib.embed import Embedder
 from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.execute import (
     ApprovalRequest,
@@ -43,14 +51,11 @@ from toolcrib.execute import (
     RuleFile,
     Tickets,
     VisibleTools,
-    unknown_tool_message,
 )
-from toolcrib.index.catalog import Catalog
-from toolcrib.index.protocol import Progress, View
+from toolcrib.index import Catalog, Progress, View
 from toolcrib.model import (
     Answer,
     Call,
-    CallError,
     Entry,
     InputHandler,
     Json,
@@ -64,11 +69,7 @@ from toolcrib.model import (
 )
 from toolcrib.model import ProgressHandler as CallProgress
 from toolcrib.pool import EntryCache, Pool, warm_up_best
-from toolcrib.search.answer import answer
-from toolcrib.search.explain import Explanation, explain
-from toolcrib.search.filters import Scope, barred, hidden, lets_through, unreviewed, verdict
-from toolcrib.search.pipeline import Search
-from toolcrib.search.tongues import spoken_alone
+from toolcrib.search import Explanation, Search, answer_query, explain, monolingual_share
 from toolcrib.session import (
     Deferral,
     DeferralPlan,
@@ -92,9 +93,7 @@ from toolcrib.sources.modules import public_functions
 from toolcrib.sources.protocol import Source, Watched
 from toolcrib.sources.skill_files import read_skill_file, skill_files
 from toolcrib.store import StoredReveals
-from toolcrib.text.glossary import load_glossary
-from toolcrib.text.language import Language
-from toolcrib.text.tokens import token_counter
+from toolcrib.text import Language, load_glossary, token_counter
 from toolcrib.tools.own import Own
 from toolcrib.uses import UseAdvice, UseHints, UseHistory, unresolved_links
 from toolcrib.wiring import (
@@ -148,6 +147,7 @@ class Crib:
             audit=self._audit,
             tickets=self._tickets,
             heard=self._heard,
+            why_unknown=self.why_unknown,
         )
         self._functions = BuiltinSource(named_by="program")
         self._added = False
@@ -302,7 +302,7 @@ class Crib:
         seen = self._scope(scope or caller.scope)
         self._gathered()
         with self._shelf.view() as (catalog, view):
-            found = answer(query, self._search(catalog, view, query, seen))
+            found = answer_query(query, self._search(catalog, view, query, seen))
         found = self._mentioning_reviews(found, seen)
         if not query.kinds or "tool" in query.kinds:
             found = self._mentioning_servers(self._mentioning_listing(found, seen), seen)
@@ -323,7 +323,7 @@ class Crib:
         caller = self._scope(scope)
         with self._shelf.view() as (catalog, view):
             search = self._search(catalog, view, query, caller)
-            return explain(query, entry, verdict(entry, caller), search)
+            return explain(query, entry, why_hidden(entry, caller), search)
 
     def hints(self, name: str) -> UseHints:
         """What a capability is used with, by declared links and by recorded use.
@@ -371,8 +371,6 @@ class Crib:
             ask=ask,
             log=log,
         )
-        if outcome.error and outcome.error.code == "unknown_tool":
-            outcome = Outcome(error=self._explained(outcome.error, name, caller))
         return self._door.paged(outcome, caller) if paged else outcome
 
     def session(
@@ -457,7 +455,7 @@ class Crib:
         return self._seen.get(
             entries,
             scope,
-            lambda: {name: each for name, each in entries.items() if not barred(each, scope)},
+            lambda: {name: each for name, each in entries.items() if not why_barred(each, scope)},
         )
 
     def why_unknown(self, name: str, caller: Caller = HOST) -> str:
@@ -589,16 +587,11 @@ class Crib:
 
     def _mentioning_reviews(self, found: Answer, scope: Scope) -> Answer:
         """The answer; where nothing was found, with how many tools nobody has approved yet."""
-        waiting = 0 if found.hits else unreviewed(self.pool.entries.values(), scope)
+        waiting = 0 if found.hits else count_unreviewed(self.pool.entries.values(), scope)
         if not waiting:
             return found
         said = f"Not searched: {waiting} that wait for the operator's review (`toolcrib review`)."
         return replace(found, note=f"{found.note} {said}".strip())
-
-    def _explained(self, error: CallError, name: str, caller: Caller) -> CallError:
-        """The error of a call of a name that nobody has, with the reason if a server is it."""
-        why = self.why_unknown(name, caller)
-        return replace(error, message=unknown_tool_message(name, why)) if why else error
 
     def _mentioning_servers(self, found: Answer, scope: Scope) -> Answer:
         """The answer, with the servers that it may be about and whose tools cannot be had."""
@@ -612,7 +605,7 @@ class Crib:
         """The answer, with which servers of this caller have not said yet what they have."""
         every = self.servers.items()
         names = [
-            name for name, each in every if each.listing and lets_through(each.id or "", scope)
+            name for name, each in every if each.listing and allows_source(each.id or "", scope)
         ]
         if not names:
             return found
@@ -623,7 +616,7 @@ class Crib:
 
     def _spoken_alone(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
         """Who needs a translation, remembered as long as the entries are these."""
-        return self._alone.get(entries, None, lambda: spoken_alone(entries.values()))
+        return self._alone.get(entries, None, lambda: monolingual_share(entries.values()))
 
     def _heard(self, caller: Caller, tool: str) -> None:
         self._uses.called(caller.id, tool)
@@ -680,7 +673,7 @@ class Crib:
     ) -> frozenset[str]:
         """What this caller does not get to see, remembered as long as the entries are these."""
         return self._hidden.get(
-            entries, (caller, kinds), lambda: hidden(entries.values(), caller, kinds)
+            entries, (caller, kinds), lambda: hidden_names(entries.values(), caller, kinds)
         )
 
     def _scope(self, scope: Scope | None) -> Scope:

@@ -6,13 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from threading import RLock
 
-from toolcrib.embed.cached import CachedEmbedder
-from toolcrib.embed.protocol import Embedder
+from toolcrib.embed import CachedEmbedder, Embedder
 from toolcrib.errors import StoreError
-from toolcrib.index.catalog import Catalog
-from toolcrib.index.memory.engine import MemoryEngine
-from toolcrib.index.protocol import Progress, Superseded, View
-from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.index import Catalog, MemoryEngine, Progress, SqliteEngine, Superseded, View
 from toolcrib.model import Entry
 from toolcrib.pool import TOOLS_UPDATED, Pool, ToolsUpdated
 from toolcrib.settings import Settings

@@ -12,13 +12,11 @@ from pathlib import PurePosixPath
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
+from toolcrib.access import Scope, why_barred
 from toolcrib.model import Entry, ToolInfo, UnavailableServer
-from toolcrib.names.origin import Origin
-from toolcrib.search.filters import Scope, barred
+from toolcrib.names import Origin
 from toolcrib.sources.mcp import LISTING, McpSource, ServerCommand, ServerConfig, unusable_entry
-from toolcrib.text.glossary import Glossary
-from toolcrib.text.language import language
-from toolcrib.text.words import roots, telling, words
+from toolcrib.text import Glossary, detect_language, stems, without_stopwords, words
 
 MOST_SERVERS = 3
 SHORTEST = 3
@@ -121,7 +119,7 @@ def may_see_server(scope: Scope, origin: Origin) -> bool:
     any_tool = ToolInfo(
         name="any", description="", source="mcp", source_id=origin.source_id, permission_kind="read"
     )
-    return not barred(Entry(f"{origin.stem}any", "any", any_tool), scope)
+    return not why_barred(Entry(f"{origin.stem}any", "any", any_tool), scope)
 
 
 def purpose(config: ServerConfig, tools: Iterable[str] = ()) -> frozenset[str]:
@@ -160,15 +158,17 @@ def _useful(texts: Iterable[str]) -> frozenset[str]:
 def _roots_of(texts: tuple[str, ...]) -> frozenset[str]:
     every = (word for text in texts for word in words(text[:LONGEST_WORDS]))
     told = (word for word in every if len(word) >= SHORTEST or not word.isascii())
-    return frozenset(roots(word for word in told if word not in _GENERIC and not word.isdigit()))
+    return frozenset(stems(word for word in told if word not in _GENERIC and not word.isdigit()))
 
 
 def query_stems(query: str, glossary: Glossary) -> frozenset[str]:
     """The roots of what is asked, and of what it means in English."""
     text = query[: 10 * LONGEST_WORDS]
-    own = language(text)
+    own = detect_language(text)
     meant = glossary.lexicon(own, "en").glosses(text) if own != "en" else ()
-    return _useful([" ".join(telling(words(text))), *(each for some in meant for each in some)])
+    return _useful(
+        [" ".join(without_stopwords(words(text))), *(each for some in meant for each in some)]
+    )
 
 
 def _origin(source: McpSource) -> Origin:

@@ -1,0 +1,48 @@
+"""Text becomes vectors: the bundled model, a local package, or an endpoint.
+
+    settings → make_embedder → Embedder → CachedEmbedder → rows of length 1
+
+protocol    `Embedder`: one row a text, each of length 1, or `EmbedError`; never fewer rows
+factory     `make_embedder`: which embedder the settings name
+bundled/    the model that comes with Toolcrib, on numpy or onnxruntime; nothing to install
+local       models on this machine, through fastembed, model2vec or sentence-transformers
+openai      any HTTP endpoint that speaks OpenAI's embeddings API: batches, retries, deadline
+cached      asks an embedder only for texts that neither memory nor the store has
+blas        one thread for products of matrices, on numpy's OpenBLAS
+
+Only `openai` goes out on the network, and only when the settings say so. Nothing is downloaded.
+An embedder that fails costs search its vector arm and nothing else: `toolcrib.index` sees to that.
+
+Vectors are kept by model and hash of text in `toolcrib.store`; they are compared in the vector arm
+of `toolcrib.index`.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.embed.blas import one_blas_thread
+    from toolcrib.embed.bundled.embedder import BUNDLED_MODEL
+    from toolcrib.embed.cached import CachedEmbedder
+    from toolcrib.embed.factory import make_embedder
+    from toolcrib.embed.protocol import Embedder
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "blas": ("one_blas_thread",),
+            "bundled.embedder": ("BUNDLED_MODEL",),
+            "cached": ("CachedEmbedder",),
+            "factory": ("make_embedder",),
+            "protocol": ("Embedder",),
+        },
+    )
+
+__all__ = [
+    "BUNDLED_MODEL",
+    "CachedEmbedder",
+    "Embedder",
+    "make_embedder",
+    "one_blas_thread",
+]

@@ -59,7 +59,7 @@ class OpenBlas:
 
 
 @contextmanager
-def one_thread() -> Generator[None]:
+def one_blas_thread() -> Generator[None]:
     """A block whose products run on the thread that asks for them. Blocks may nest and overlap."""
     found = openblas()
     if found is None:

@@ -1,16 +1,46 @@
 """Vectors that are computed once: by hash of text and by model, in memory and in the store."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed.protocol import Embedder
-from toolcrib.embed.recent import Recent
-from toolcrib.embed.unit import unit_rows
+from toolcrib.embed.protocol import Embedder, unit_rows
 from toolcrib.errors import EmbedError
 from toolcrib.store import VectorCache
+
+# The vectors asked for last, in memory.
+
+
+class RecentVectors:
+    """At most `most` vectors; the one that nobody asked for longest goes first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._vectors: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, hashes: Iterable[bytes]) -> dict[bytes, NDArray[np.float32]]:
+        """Those that are here, now the last to go."""
+        with self._lock:
+            found = {key: self._vectors[key] for key in hashes if key in self._vectors}
+            for key in found:
+                self._vectors.move_to_end(key)
+        return found
+
+    def add(self, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
+        """Copies, so that no row keeps the matrix alive that it was cut from."""
+        newest = list(vectors.items())[-self._most :]
+        with self._lock:
+            for key, vector in newest:
+                self._vectors[key] = vector.copy()
+                self._vectors.move_to_end(key)
+            while len(self._vectors) > self._most:
+                self._vectors.popitem(last=False)
+
 
 Vectors = Mapping[bytes, NDArray[np.float32]]
 
@@ -31,7 +61,7 @@ class CachedEmbedder:
         self._embedder = embedder
         self._cache = cache
         self._chunk = chunk
-        self._recent = Recent(recent)
+        self._recent = RecentVectors(recent)
         self._size = 0
 
     def embed(

@@ -13,8 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed.readable import readable
-from toolcrib.embed.unit import unit_rows
+from toolcrib.embed.protocol import embeddable, unit_rows
 from toolcrib.errors import EmbedError
 
 LocalPackage = Literal["fastembed", "model2vec", "sentence-transformers"]
@@ -41,7 +40,7 @@ class LocalEmbedder:
             return np.empty((0, 0), dtype=np.float32)
         try:
             with self._encoding:
-                rows = np.asarray(self._encode([readable(text) for text in texts]))
+                rows = np.asarray(self._encode([embeddable(text) for text in texts]))
             return unit_rows(
                 rows[:, : self._dimensions], count=len(texts), dimensions=self._dimensions
             )

@@ -1,4 +1,8 @@
-"""What every embedder promises."""
+"""What every embedder promises, and what helps to keep it.
+
+`embeddable` is a text as an embedder may read it; `unit_rows` makes the promised rows of numbers
+that came from elsewhere.
+"""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -20,3 +24,52 @@ class Embedder(Protocol):
         it cannot embed; it never returns fewer rows instead.
         """
         ...
+
+
+# Text as an embedder may read it.
+
+LONGEST_TEXT = 8_000
+"""In characters. More than any document here has, and within what embedding models take."""
+
+
+def embeddable(text: str) -> str:
+    """The first `LONGEST_TEXT` characters, with U+FFFD for each half of a broken surrogate pair.
+
+    Neither JSON in UTF-8 nor a tokeniser can carry such a half.
+    """
+    return text[:LONGEST_TEXT].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+# Numbers that came from elsewhere, as the rows that an embedder promises.
+
+
+def unit_rows(rows: object, *, count: int, dimensions: int | None = None) -> NDArray[np.float32]:
+    """`count` rows of one size, each scaled to length 1; a row of zeros stays one.
+
+    Raises `ValueError` for anything that is no such thing: another number of rows, rows of
+    different sizes or not of the size `dimensions`, a number that is not finite.
+    """
+    matrix = _matrix(rows)
+    if matrix.ndim != 2 or not matrix.shape[1]:  # noqa: PLR2004 - rows and columns
+        raise ValueError("what came is not one list of numbers for each text")
+    if len(matrix) != count:
+        raise ValueError(f"{len(matrix)} vectors came for {count} texts")
+    if dimensions and matrix.shape[1] != dimensions:
+        raise ValueError(f"vectors of {matrix.shape[1]} numbers came instead of {dimensions}")
+    if not np.isfinite(matrix).all():
+        raise ValueError("a vector holds something that is not a finite number")
+    return _scaled(matrix)
+
+
+def _matrix(rows: object) -> NDArray[np.float64]:
+    try:
+        return np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError("what came is not lists of numbers of one length") from error
+
+
+def _scaled(matrix: NDArray[np.float64]) -> NDArray[np.float32]:
+    largest = np.abs(matrix).max(axis=1, keepdims=True)
+    bounded = matrix / np.where(largest, largest, 1.0)  # so that no square overflows or vanishes
+    lengths = np.linalg.norm(bounded, axis=1, keepdims=True)
+    return (bounded / np.where(lengths, lengths, 1.0)).astype(np.float32)

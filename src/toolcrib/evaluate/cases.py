@@ -37,7 +37,7 @@ class _Line(BaseModel):
         return self.model_extra or {}
 
 
-class Tool(_Line):
+class EvalTool(_Line):
     """One line of a catalog."""
 
     name: str
@@ -59,7 +59,7 @@ class Tool(_Line):
         )
 
 
-class Case(_Line):
+class EvalCase(_Line):
     """One query and what it should find. No `relevant` means that nothing fits."""
 
     query: str
@@ -73,31 +73,31 @@ class Case(_Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
+class EvalSuite:
     """All that an evaluation needs, and the keys in the files that it has no use for."""
 
-    tools: Mapping[str, Tool]
-    cases: Mapping[str, Case]
+    tools: Mapping[str, EvalTool]
+    cases: Mapping[str, EvalCase]
     unused: Mapping[str, int]
 
 
-L = TypeVar("L", Tool, Case)
+L = TypeVar("L", EvalTool, EvalCase)
 
 LARGEST_FILE = 1024 * 1024 * 1024
 
 
-def load_suite(catalog: Path, queries: Path) -> Suite:
+def load_suite(catalog: Path, queries: Path) -> EvalSuite:
     """Read both files. Raises `EvalError` that names file, line and key for anything amiss."""
     unused: Counter[str] = Counter()
-    tools = dict(_read(catalog, Tool, unused))
-    cases = dict(_read(queries, Case, unused))
+    tools = dict(_read(catalog, EvalTool, unused))
+    cases = dict(_read(queries, EvalCase, unused))
     for case in cases.values():
         if strangers := [id for id in (*case.relevant, *case.equiv) if id not in tools]:
             raise EvalError(
                 f"{queries}: query {case.id!r} names the tool {strangers[0]!r}, "
                 f"which is not in {catalog}; use the catalog that the queries are for"
             )
-    return Suite(tools, cases, unused)
+    return EvalSuite(tools, cases, unused)
 
 
 def _read(path: Path, model: type[L], unused: Counter[str]) -> Iterator[tuple[str, L]]:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from math import log2
 from statistics import fmean
 
-from toolcrib.evaluate.cases import Case
+from toolcrib.evaluate.cases import EvalCase
 
 NDCG_DEPTH = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class EvalScores:
     """The means over the answerable queries, and over the others the share left empty.
 
     None stands where there was no query of that sort.
@@ -27,12 +27,12 @@ class Scores:
     left_empty: float | None
 
 
-def score(results: Iterable[tuple[Case, Sequence[str]]]) -> Scores:
+def score(results: Iterable[tuple[EvalCase, Sequence[str]]]) -> EvalScores:
     """The measures of these rankings."""
     every = list(results)
     answerable = [(case, counted(case, ranked)) for case, ranked in every if case.relevant]
     rest = [ranked for case, ranked in every if not case.relevant]
-    return Scores(
+    return EvalScores(
         answerable=len(answerable),
         recall_1=_mean(recall(case, ranked, 1) for case, ranked in answerable),
         recall_5=_mean(recall(case, ranked, 5) for case, ranked in answerable),
@@ -44,23 +44,23 @@ def score(results: Iterable[tuple[Case, Sequence[str]]]) -> Scores:
     )
 
 
-def counted(case: Case, ranked: Sequence[str]) -> Sequence[str]:
+def counted(case: EvalCase, ranked: Sequence[str]) -> Sequence[str]:
     """The ranking with equivalents taken for what they are equivalent to, repeats dropped."""
     return list(dict.fromkeys(case.equiv.get(id, id) for id in ranked))
 
 
-def recall(case: Case, ranked: Sequence[str], depth: int) -> float:
+def recall(case: EvalCase, ranked: Sequence[str], depth: int) -> float:
     """The share of the relevant within the first `depth`; all of it if any is enough."""
     found = set(case.relevant).intersection(ranked[:depth])
     return float(bool(found)) if case.relevance == "any" else len(found) / len(set(case.relevant))
 
 
-def reciprocal_rank(case: Case, ranked: Sequence[str]) -> float:
+def reciprocal_rank(case: EvalCase, ranked: Sequence[str]) -> float:
     """One over the rank of the first that is relevant; 0 if none is."""
     return next((1 / rank for rank, id in enumerate(ranked, 1) if id in case.relevant), 0.0)
 
 
-def ndcg(case: Case, ranked: Sequence[str]) -> float:
+def ndcg(case: EvalCase, ranked: Sequence[str]) -> float:
     """nDCG@10 = Σ gain/log2(rank + 1) over the first ten, by that of the best order.
 
     The gain is the grade, or 1 where there is none; where any is enough, one perfect hit is best.

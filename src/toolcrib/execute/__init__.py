@@ -36,12 +36,11 @@ if TYPE_CHECKING:
     from toolcrib.execute.audit import Audit
     from toolcrib.execute.caller import Caller
     from toolcrib.execute.door import CallPolicy, Door
-    from toolcrib.execute.gates import CallRefused, join_names
+    from toolcrib.execute.gates import CallRefused
     from toolcrib.execute.repair import ARGUMENT_WRAPPERS
-    from toolcrib.execute.resolution import VisibleTools, per_request_tools, unknown_tool_message
+    from toolcrib.execute.resolution import VisibleTools, per_request_tools
     from toolcrib.execute.rule_file import MOST_RULES, RuleFile, read_rules, rules_json
     from toolcrib.execute.rulebook import Rule, Rulebook, Verdict, no_rules
-    from toolcrib.execute.strict_json import NotJson, hold, read_json
     from toolcrib.execute.tickets import ApprovalRequest, Ticket, Tickets
 else:
     __getattr__, __dir__ = lazy_names(
@@ -52,12 +51,11 @@ else:
             "audit": ("Audit",),
             "caller": ("Caller",),
             "door": ("CallPolicy", "Door"),
-            "gates": ("CallRefused", "join_names"),
+            "gates": ("CallRefused",),
             "repair": ("ARGUMENT_WRAPPERS",),
-            "resolution": ("VisibleTools", "per_request_tools", "unknown_tool_message"),
+            "resolution": ("VisibleTools", "per_request_tools"),
             "rule_file": ("MOST_RULES", "RuleFile", "read_rules", "rules_json"),
             "rulebook": ("Rule", "Rulebook", "Verdict", "no_rules"),
-            "strict_json": ("NotJson", "hold", "read_json"),
             "tickets": ("ApprovalRequest", "Ticket", "Tickets"),
         },
     )
@@ -74,7 +72,6 @@ __all__ = [
     "Caller",
     "DenyingApprover",
     "Door",
-    "NotJson",
     "Rule",
     "RuleFile",
     "Rulebook",
@@ -82,12 +79,8 @@ __all__ = [
     "Tickets",
     "Verdict",
     "VisibleTools",
-    "hold",
-    "join_names",
     "no_rules",
     "per_request_tools",
-    "read_json",
     "read_rules",
     "rules_json",
-    "unknown_tool_message",
 ]

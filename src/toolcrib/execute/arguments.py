@@ -13,8 +13,8 @@ from threading import Lock
 from toolcrib.execute.gates import CallRefused
 from toolcrib.execute.repair import ArgumentReading, readings
 from toolcrib.execute.schema_gate import SchemaCheck, SchemaRefused, compile_schema
-from toolcrib.execute.strict_json import NotJson, hold
 from toolcrib.model import Json, JsonObject, ToolInfo
+from toolcrib.text import NotJson, check_json_size
 
 MOST_CHECKS = 1_024
 CHECK_S = 5.0
@@ -74,7 +74,7 @@ class ArgumentCheck:
 def is_little(given: object) -> bool:
     """Whether a value is read and checked in no time."""
     try:
-        hold(given, most_values=FEW_VALUES, most_characters=FEW_CHARACTERS)
+        check_json_size(given, most_values=FEW_VALUES, most_characters=FEW_CHARACTERS)
     except NotJson:
         return False
     return True
@@ -106,7 +106,7 @@ def _fitting(
 def _is_held(value: Json) -> bool:
     """Whether a reading is within bounds: texts that are read may hold more than they are."""
     try:
-        hold(value)
+        check_json_size(value)
     except NotJson:
         return False
     return True

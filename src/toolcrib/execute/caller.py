@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from toolcrib.access import Scope
 from toolcrib.model import RootsOf
-from toolcrib.search.filters import Scope
 
 
 @dataclass(frozen=True, slots=True)

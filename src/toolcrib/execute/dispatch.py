@@ -14,7 +14,7 @@ from toolcrib.model import Call, CallContext, CallError, Outcome, ToolInfo
 from toolcrib.sources.deadline import LATE
 from toolcrib.sources.protocol import Source
 from toolcrib.sources.waiting import Waiting, done_in_time
-from toolcrib.text.hidden import without_hidden
+from toolcrib.text import without_hidden
 
 GRACE_S = 0.25
 LONGEST_MESSAGE = 4_000

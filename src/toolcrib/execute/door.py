@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from toolcrib.execute.approval import Approval, Approver
 from toolcrib.execute.arguments import CHECK_S, ArgumentCheck, is_little
@@ -55,6 +55,17 @@ CHECKING_THREADS = 2
 
 T = TypeVar("T")
 
+
+class WhyUnknown(Protocol):
+    """Says why a caller has no tool of a name; "" if there is no more to say than that."""
+
+    def __call__(self, name: str, caller: Caller) -> str: ...
+
+
+def _no_reason(name: str, caller: Caller) -> str:  # noqa: ARG001 - a `WhyUnknown`
+    return ""
+
+
 _log = logging.getLogger(__name__)
 
 
@@ -90,10 +101,11 @@ class Door:
     """Lets calls through to the tools of a pool. `tickets` are for the operator's side alone.
 
     `heard` is told of every call to a tool of the pool that went well: who called, and what.
-    `audit` notes every call, however it ended.
+    `audit` notes every call, however it ended. `why_unknown` may say why a caller has no tool of a
+    name.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a door is given, each by its name
         self,
         pool: Pool,
         policy: CallPolicy | None = None,
@@ -101,10 +113,12 @@ class Door:
         audit: Audit | None = None,
         tickets: Tickets | None = None,
         heard: Callable[[Caller, str], None] = lambda _caller, _tool: None,
+        why_unknown: WhyUnknown = _no_reason,
     ) -> None:
         self._pool = pool
         self._audit = audit
         self._heard = heard
+        self._why_unknown = why_unknown
         self.tickets = tickets or Tickets()
         policy = policy or CallPolicy()
         self._results = HeldResults(policy.page_tokens)
@@ -233,7 +247,8 @@ class Door:
         return _AdmittedCall(sent, tool, source, checked.repaired)
 
     def _named(self, call: Call, caller: Caller) -> _ResolvedCall:
-        entry, pool = resolve(call.name, self._pool, caller)
+        why = partial(self._why_unknown, caller=caller)
+        entry, pool = resolve(call.name, self._pool, caller, why)
         tool = check_state(entry, call.pin)
         check_rights(entry, caller)
         return _ResolvedCall(entry, pool, tool)

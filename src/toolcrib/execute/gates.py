@@ -3,13 +3,12 @@
 A gate raises `CallRefused`, so that none can be passed by mistake.
 """
 
-from collections.abc import Sequence
 from typing import Literal, cast
 
+from toolcrib.access import why_barred
 from toolcrib.execute.caller import Caller
-from toolcrib.execute.strict_json import NotJson, plain, read_json
 from toolcrib.model import Call, CallError, Entry, Json, JsonObject, Phase, ToolInfo
-from toolcrib.search.filters import barred
+from toolcrib.text import NotJson, plain_json, read_json
 
 # How a gate of the door says no: by raising, so that no gate can be passed by mistake.
 
@@ -54,11 +53,6 @@ class CallRefused(Exception):
         self.error = CallError(code, phase, message, schema=schema, ticket=ticket)
 
 
-def join_names(names: Sequence[str]) -> str:
-    """Names for a message; "none" where there are none."""
-    return ", ".join(names) or "none"
-
-
 _CALLABLE = ("ready", "asleep")
 
 
@@ -89,7 +83,7 @@ def changed(entry: Entry) -> CallRefused:
 
 def check_rights(entry: Entry, caller: Caller) -> None:
     """Raises `Refused` when this caller may not call it: by the filters that search has."""
-    if reason := barred(entry, caller.scope):
+    if reason := why_barred(entry, caller.scope):
         message = f"this caller may not call {entry.name!r} ({reason}); ask the operator for it"
         raise CallRefused("not_allowed", "rights", message)
 
@@ -100,7 +94,7 @@ def take_in(call: Call, tool: ToolInfo) -> Json:
     Raises `Refused` for what no JSON can say.
     """
     try:
-        return read_json(call.text) if call.text else plain(call.arguments)
+        return read_json(call.text) if call.text else plain_json(call.arguments)
     except NotJson as error:
         message = f"the arguments of {tool.name!r}: {error}"
         raise CallRefused("bad_arguments", "arguments", message, schema=tool.parameters) from None

@@ -19,7 +19,7 @@ from toolcrib.execute.rulebook import Rule, Verdict
 from toolcrib.model import PermissionKind
 from toolcrib.plain_file import read_plain_file
 from toolcrib.sources.last_good import LastGood
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 LARGEST_FILE = 1024 * 1024
 MOST_RULES = 1_000
@@ -155,7 +155,7 @@ def _rule(path: Path, number: int, said: object) -> Rule:
         raise ConfigError(f"{where}: is not an object; correct it")
     values = cast("Mapping[str, object]", said)
     for key in values.keys() - set(KEYS):
-        near = nearest(key, KEYS, limit=1, at_least=0)[0]
+        near = nearest_names(key, KEYS, limit=1, at_least=0)[0]
         raise ConfigError(f"{where}: there is no key {key!r}; the nearest is {near!r}")
     texts = {key: value for key, value in values.items() if isinstance(value, str) and value}
     if texts.keys() != values.keys():

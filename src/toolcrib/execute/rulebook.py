@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolcrib.model import Capability, Entry, PermissionKind, ToolInfo
-from toolcrib.names.patterns import bars, grants
+from toolcrib.names import bars, grants
 from toolcrib.settings import ServerApproval
 
 Verdict = Literal["allow", "ask", "deny"]

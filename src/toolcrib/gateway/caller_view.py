@@ -10,7 +10,7 @@ from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.client_approver import client_approver
 from toolcrib.gateway.principal import Principal
 from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo, UnavailableServer
-from toolcrib.names.patterns import any_grants
+from toolcrib.names import any_grants
 from toolcrib.session import SearchResult, round_robin
 
 

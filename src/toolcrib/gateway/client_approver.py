@@ -11,7 +11,7 @@ from toolcrib.gateway.call_channel import CallChannel, can_reply
 from toolcrib.gateway.principal import Principal
 from toolcrib.model import InputRequest, JsonObject
 from toolcrib.settings import ApprovalSettings
-from toolcrib.text.hidden import show_hidden
+from toolcrib.text import show_hidden
 
 LONGEST_ARGUMENTS = 2_000
 KEY = "toolcrib/approval"

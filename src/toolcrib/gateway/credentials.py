@@ -25,7 +25,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.gateway.principal import DEFAULT_PROFILE, LOCAL_USER, Principal, profile_named
 from toolcrib.settings import GatewaySettings
 from toolcrib.sources.private_file import locked, read_bytes, write_bytes
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 # Keys: a client's credential, good for the profiles that it was made for.
 
@@ -93,7 +93,7 @@ class Keys:
         with self._changing() as keys:
             left = [key for key in keys if key.name != name]
             if len(left) == len(keys):
-                near = ", ".join(nearest(name, [key.name for key in keys])) or "none"
+                near = ", ".join(nearest_names(name, [key.name for key in keys])) or "none"
                 raise ConfigError(f"there is no key {name!r}; nearest: {near}")
             keys[:] = left
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TypeAlias
 
 from toolcrib.sources.private_file import make_folder
-from toolcrib.text.hidden import readable
+from toolcrib.text import printable
 
 MOST_BYTES = 1024 * 1024
 _Raised: TypeAlias = (
@@ -46,14 +46,14 @@ class _OneLine(logging.Formatter):
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
-        record.message = readable(record.message).replace("\n", " ⏎ ")
+        record.message = printable(record.message).replace("\n", " ⏎ ")
         return super().formatMessage(record)
 
     def formatException(self, ei: _Raised) -> str:  # noqa: N802
-        return indent(readable(super().formatException(ei)), "  ")
+        return indent(printable(super().formatException(ei)), "  ")
 
     def formatStack(self, stack_info: str) -> str:  # noqa: N802
-        return indent(readable(super().formatStack(stack_info)), "  ")
+        return indent(printable(super().formatStack(stack_info)), "  ")
 
 
 class _PrivateFile(RotatingFileHandler):

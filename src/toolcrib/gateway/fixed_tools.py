@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from toolcrib.execute import ArgumentCheck, CallRefused, NotJson, hold
+from toolcrib.execute import ArgumentCheck, CallRefused
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.caller_view import CallerView
 from toolcrib.gateway.fixed_tool_arguments import CallRequest, read_call, read_names, read_search
@@ -24,7 +24,7 @@ from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.tool_results import outcome_result, text_result
 from toolcrib.model import Entry, Json, JsonObject, Kind
 from toolcrib.session import SearchResult
-from toolcrib.text.tokens import most_tokens
+from toolcrib.text import NotJson, check_json_size, most_tokens
 
 
 def search_text(found: SearchResult, handle: str, budget: int, notes: Sequence[str] = ()) -> str:
@@ -165,7 +165,7 @@ class FixedTools:
         """The arguments as they are meant. Within these bounds the check takes a moment."""
         tool = FIXED_TOOLS[name]
         try:
-            hold(given, most_values=MOST_VALUES, most_characters=MOST_CHARACTERS)
+            check_json_size(given, most_values=MOST_VALUES, most_characters=MOST_CHARACTERS)
         except NotJson as error:
             message = f"the arguments of {name!r}: {error}"
             raise CallRefused(

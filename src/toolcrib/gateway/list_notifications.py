@@ -10,11 +10,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from toolcrib.access import allows_source
 from toolcrib.crib import Crib
 from toolcrib.gateway import sdk
 from toolcrib.gateway.offers import visible_servers
 from toolcrib.gateway.principal import Principal
-from toolcrib.search.filters import lets_through
 from toolcrib.sources.mcp import McpSource
 
 PAUSE_S = 0.05
@@ -159,7 +159,7 @@ class OfferListNotifier:
         """Whether the principal may know of this server: of one that is gone, by its name alone."""
         if source in self._crib.servers.values():
             return source in visible_servers(self._crib, self._principal)
-        return lets_through(source.id or "", self._principal.profile.scope)
+        return allows_source(source.id or "", self._principal.profile.scope)
 
     async def _tell(self, source: McpSource, kinds: AbstractSet[str]) -> None:
         if not await asyncio.to_thread(self._sees, source):

@@ -8,12 +8,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
-from toolcrib.execute import strict_json
 from toolcrib.gateway import sdk
 from toolcrib.sources.mcp import LONGEST_LINE, Line, Reader, bounded_lines, reply_id
-from toolcrib.text.json_text import has_more_values
+from toolcrib.text import has_more_json_values, strict_json
 
-MOST_VALUES = 2 * strict_json.MOST_VALUES
+MOST_VALUES = 2 * strict_json.MOST_JSON_VALUES
 """Of one message: more than a call may have, so that whoever sends too many hears why."""
 
 Send: TypeAlias = Callable[[bytes], Awaitable[None]]
@@ -133,7 +132,7 @@ class MessageReader(_Stream):
 
 def _message(line: Line) -> sdk.SessionMessage | None:
     """The message on a line; None if there is none."""
-    if not line.whole or has_more_values(line.content, MOST_VALUES):
+    if not line.whole or has_more_json_values(line.content, MOST_VALUES):
         return None
     try:
         message = sdk.jsonrpc_message_adapter.validate_json(line.content, by_name=False)
@@ -147,7 +146,7 @@ def _unreadable(line: Line, longest: int) -> sdk.ErrorData | None:
     if not line.whole:
         told = f"a message has at most {longest:,} bytes; send less"
         return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=told)
-    if has_more_values(line.content, MOST_VALUES):
+    if has_more_json_values(line.content, MOST_VALUES):
         told = f"a message has at most {MOST_VALUES:,} values; send fewer"
         return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=told)
     told = "this line is not a JSON-RPC message"

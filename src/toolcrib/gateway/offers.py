@@ -8,12 +8,12 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from toolcrib.access import Scope, allows_source, why_barred
 from toolcrib.crib import Crib
 from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.principal import Principal
 from toolcrib.model import CallContext, Entry, Outcome
-from toolcrib.search.filters import Scope, barred, lets_through
 from toolcrib.sources.mcp import McpSource
 
 PAGE_SIZE = 500
@@ -38,10 +38,10 @@ def visible_servers(crib: Crib, principal: Principal) -> Sequence[McpSource]:
 
 
 def _is_visible(source: McpSource, tools: Sequence[Entry], scope: Scope) -> bool:
-    if source.config.disabled or not lets_through(source.id or "", scope):
+    if source.config.disabled or not allows_source(source.id or "", scope):
         return False
     if tools:
-        return any(not barred(entry, scope) for entry in tools)
+        return any(not why_barred(entry, scope) for entry in tools)
     return scope.allowed is None and scope.permissions is None
 
 

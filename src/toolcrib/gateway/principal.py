@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from toolcrib.access import Scope
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
 from toolcrib.model import RootsOf
-from toolcrib.search.filters import Scope
 from toolcrib.settings import GatewayMode, GatewaySettings, ProfileSettings
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 DEFAULT_PROFILE = "default"
 """The profile of whoever names none: the whole pool but for the tools that come with Toolcrib,
@@ -68,7 +68,7 @@ def profile_named(settings: GatewaySettings, name: str = DEFAULT_PROFILE) -> Pro
     """The profile of this name. Raises `ConfigError` with the nearest names."""
     said = _profiles(settings).get(name)
     if said is None:
-        near = ", ".join(nearest(name, list(_profiles(settings))))
+        near = ", ".join(nearest_names(name, list(_profiles(settings))))
         raise ConfigError(f"there is no profile {name!r}; nearest: {near}")
     scope = Scope(
         excluded=frozenset(said.exclude),

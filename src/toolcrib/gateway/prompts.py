@@ -9,9 +9,9 @@ from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.offers import offer_result, page, running_request, visible_servers
 from toolcrib.gateway.principal import Principal
-from toolcrib.names.origin import Origin, name_all
+from toolcrib.names import Origin, name_all
 from toolcrib.sources.mcp import McpSource, OfferedItem
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 
 class ServerPrompt(NamedTuple):
@@ -74,5 +74,5 @@ def find_prompt(crib: Crib, principal: Principal, name: str) -> ServerPrompt:
     if found:
         names = ", ".join(found)
         raise sdk.MCPError(sdk.INVALID_PARAMS, f"{name!r:.200} is of several servers; say {names}")
-    near = ", ".join(nearest(name, list(every))) or "none"
+    near = ", ".join(nearest_names(name, list(every))) or "none"
     raise sdk.MCPError(sdk.INVALID_PARAMS, f"no prompt {name!r:.200} here; nearest: {near}")

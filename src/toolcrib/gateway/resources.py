@@ -21,7 +21,7 @@ from toolcrib.gateway.offers import offer_result, page, running_request, visible
 from toolcrib.gateway.principal import Principal
 from toolcrib.model import Outcome
 from toolcrib.sources.mcp import McpSource, OfferKind
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 # URIs of resources, which only their servers know apart: here each says whose it is.
 
@@ -140,7 +140,7 @@ def _might_have(source: McpSource, uri: str) -> bool:
 
 def _near(servers: Sequence[McpSource], uri: str) -> str:
     every = [each.key for source in servers for each in source.offers.listed("resources")]
-    near = ", ".join(nearest(uri, every))
+    near = ", ".join(nearest_names(uri, every))
     return f"no resource {uri!r:.200} here; " + (f"nearest: {near}" if near else "list them first")
 
 

@@ -1,0 +1,62 @@
+"""Ways to look up a capability, each alone: three arms, kept by one of two engines.
+
+    Entry → document_of → Document → engine (memory or sqlite) → View
+    View → arm.lookup(variant) → Ranking
+
+document      a capability as the indexes see it: terms by field, labels, text to embed
+catalog       `Catalog`: an engine and an embedder, kept in step with the entries of the pool
+worker        the thread on which vectors are made
+protocol      what an arm, a view and an engine promise
+fuzzy_match   the formula of the `like` arm: parts of words and typos in names, titles and tags
+bm25_formula  the formula of the `bm25` arm, and how much each field counts
+memory/       snapshots in numpy arrays, for one process
+sqlite/       tables in the catalog file (FTS5, sqlite-vec), for many processes
+
+Both engines rank alike; one contract test runs against both. A view is one generation: a search
+sees the same index from its first lookup to its last, whatever is written meanwhile. A rebuild
+makes the next generation beside the current one and then switches.
+
+It does not fuse, filter by rights or cut: that is `toolcrib.search`. The file itself, its
+migrations and the cache of vectors are in `toolcrib.store`. Which engine a process uses, and when
+an index is rebuilt, is decided in `toolcrib.crib`.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.index.bm25_formula import FieldWeights
+    from toolcrib.index.catalog import Catalog
+    from toolcrib.index.document import Document, document_of
+    from toolcrib.index.memory.bm25 import bm25_arm
+    from toolcrib.index.memory.engine import MemoryEngine
+    from toolcrib.index.protocol import Arm, Progress, Superseded, View
+    from toolcrib.index.sqlite.engine import SqliteEngine
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "bm25_formula": ("FieldWeights",),
+            "catalog": ("Catalog",),
+            "document": ("Document", "document_of"),
+            "memory.bm25": ("bm25_arm",),
+            "memory.engine": ("MemoryEngine",),
+            "protocol": ("Arm", "Progress", "Superseded", "View"),
+            "sqlite.engine": ("SqliteEngine",),
+        },
+    )
+
+__all__ = [
+    "Arm",
+    "Catalog",
+    "Document",
+    "FieldWeights",
+    "MemoryEngine",
+    "Progress",
+    "SqliteEngine",
+    "Superseded",
+    "View",
+    "bm25_arm",
+    "document_of",
+]

@@ -9,12 +9,12 @@ from threading import RLock
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed.bundled.embedder import VERSION as BUNDLED
-from toolcrib.embed.cached import CachedEmbedder
+from toolcrib.embed import BUNDLED_MODEL as BUNDLED
+from toolcrib.embed import CachedEmbedder
 from toolcrib.errors import EmbedError, StoreError, ToolcribError
-from toolcrib.index.document import Document, document
+from toolcrib.index.document import Document, document_of
 from toolcrib.index.protocol import Engine, Progress, Superseded, View
-from toolcrib.index.worker import Worker
+from toolcrib.index.worker import BackgroundWorker
 from toolcrib.model import Entry, Variant
 
 _log = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class Catalog:
         self._held: str | None = None
         self._waiting: dict[str, Document] = {}
         self._made: dict[str, NDArray[np.float32]] = {}
-        self._worker = Worker(self._embed_some, name="toolcrib-vectors")
+        self._worker = BackgroundWorker(self._embed_some, name="toolcrib-vectors")
 
     @contextmanager
     def view(self) -> Generator[View]:
@@ -149,14 +149,14 @@ class Catalog:
     def _documents(
         self, entries: Iterable[Entry], embedding: Callable[[int, int], None] | None
     ) -> Sequence[Document]:
-        documents = [document(entry.capability, bare=entry.bare) for entry in entries]
+        documents = [document_of(entry.capability, bare=entry.bare) for entry in entries]
         if self._embedder is None:
             return documents
         texts = [each.text for each in documents]
         try:
             if self._later and embedding is None:
                 return _with(documents, self._embedder.known(texts))
-            vectors = self._embedder.embed(texts, progress=embedding or _unheard)
+            vectors = self._embedder.embed(texts, progress=embedding or _ignore_progress)
         except (EmbedError, StoreError) as error:
             self._failed(error)
             return documents
@@ -263,5 +263,5 @@ def _entries(mark: str) -> str:
     return mark.removesuffix(UNREADY)
 
 
-def _unheard(_done: int, _all: int) -> None:
+def _ignore_progress(_done: int, _all: int) -> None:
     """Progress that nobody listens to."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.model import AgentInfo, Capability, Json, SkillInfo, ToolInfo
-from toolcrib.text.words import fold, roots, telling, terms, words
+from toolcrib.text import fold, stems, terms, without_stopwords, words
 
 Field = Literal["name", "label", "description", "detail"]
 FIELDS: tuple[Field, ...] = get_args(Field)
@@ -36,7 +36,7 @@ class Document:
     vector: NDArray[np.float32] | None = None
 
 
-def document(capability: Capability, *, id: str = "", bare: str = "") -> Document:
+def document_of(capability: Capability, *, id: str = "", bare: str = "") -> Document:
     """The document of a capability, under its name or another id. `bare`: the name unprefixed."""
     own_name = bare or capability.name
     titles = [capability.title, *capability.display.values()]
@@ -49,8 +49,8 @@ def document(capability: Capability, *, id: str = "", bare: str = "") -> Documen
         fields=(
             _terms(words(own_name)),
             _terms(words(_joined([*label, capability.source_id or ""]))),
-            _terms(telling(words(_joined(prose)))),
-            _terms(telling(words(_joined(_detail(capability))))),
+            _terms(without_stopwords(words(_joined(prose)))),
+            _terms(without_stopwords(words(_joined(_detail(capability))))),
         ),
         text=_joined([own_name, capability.title, *prose, " ".join(_parameters(capability))]),
     )
@@ -61,7 +61,7 @@ def _labels(texts: list[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def _terms(some: Sequence[str]) -> tuple[str, ...]:
-    return (*terms(some), *roots(some))
+    return (*terms(some), *stems(some))
 
 
 def _joined(texts: list[str]) -> str:

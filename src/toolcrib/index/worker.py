@@ -5,7 +5,7 @@ from collections.abc import Callable
 from threading import Condition, Thread
 
 
-class Worker:
+class BackgroundWorker:
     """One thread while there is work, and none while there is not.
 
     `step` does a bit of the work and says whether more is left. When the program ends, so does the

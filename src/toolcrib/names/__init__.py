@@ -1,1 +1,41 @@
-"""Names of tools: how the pool makes them, and what a pattern of the operator means by one."""
+"""Names of tools: how the pool makes them, and what a pattern of the operator means by one.
+
+    Origin (kind of source, id of the source, own name) → name_all → the name that models see
+    pattern of the operator (`github/delete_*`) + entry → bars, grants
+
+origin      gives every capability a name that all providers accept. The name depends on the origin
+            alone, never on what was loaded first. Where two want the same name, both get a hash.
+patterns    says whether a pattern is about an entry. What takes away (`bars`) fits on any reading;
+            what gives (`grants`) fits only the source that the pattern spells out.
+
+A name is looked up and never taken apart: `mcp_google_drive_delete` could be a tool of `google` or
+of `google_drive`. `overlaps` finds such cases when the pool is made, and patterns are matched by
+origin.
+
+It is not the place that resolves what a model called a tool: the pool does. Who may see or call a
+tool is said by `toolcrib.access`.
+"""
+
+from toolcrib.names.origin import (
+    RESERVED_NAMES,
+    NameStems,
+    Origin,
+    name_all,
+    overlaps,
+    reserved_message,
+)
+from toolcrib.names.patterns import any_bars, any_grants, bars, grants, source_names
+
+__all__ = [
+    "RESERVED_NAMES",
+    "NameStems",
+    "Origin",
+    "any_bars",
+    "any_grants",
+    "bars",
+    "grants",
+    "name_all",
+    "overlaps",
+    "reserved_message",
+    "source_names",
+]

@@ -4,20 +4,23 @@ builtin stays bare, MCP is mcp_{server_id}_{tool}, apps are sdk_{app_name}_{tool
 agents say what they are. A name that had to lose something (characters, length) ends in a hash of
 what it was, so that two that differ never become one. Names are looked up and never taken apart;
 what a pattern of the operator means is for `patterns` to say, by origin.
+
+`RESERVED_NAMES` are those of Toolcrib's own tools: no other tool may have one of them. Names with a
+prefix (`mcp_github_tool_search`) never collide with these; only a bare name can.
 """
 
 import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from toolcrib.model import Capability
 
 LONGEST_NAME = 64
 HASH_LENGTH = 8
 
-Stems: TypeAlias = tuple[str, ...]
+NameStems: TypeAlias = tuple[str, ...]
 
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -101,7 +104,7 @@ def name_all(origins: Sequence[Origin]) -> Mapping[Origin, str]:
     return names
 
 
-def overlaps(origins: Iterable[Origin], sources: Iterable[Origin]) -> Mapping[Origin, Stems]:
+def overlaps(origins: Iterable[Origin], sources: Iterable[Origin]) -> Mapping[Origin, NameStems]:
     """For each origin, the stems of other sources that its name begins with as well as its own.
 
     A name that somebody writes could then mean one of theirs. Shorter stems are none: of two
@@ -114,7 +117,7 @@ def overlaps(origins: Iterable[Origin], sources: Iterable[Origin]) -> Mapping[Or
         for own, mine in known.items()
     }
     every = tuple(each.stem for each in known.values())
-    found: dict[Origin, Stems] = {}
+    found: dict[Origin, NameStems] = {}
     for origin in origins:
         candidates = near.get((origin.prefix, origin.source_id), every)
         text = origin.stem + _allowed(origin.own_name) if candidates else ""
@@ -153,3 +156,20 @@ def _allowed(name: str) -> str:
 def _hashed(name: str, original: str) -> str:
     digest = hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_LENGTH]
     return f"{name[: LONGEST_NAME - HASH_LENGTH - 1]}_{digest}"
+
+
+# Names that Toolcrib shows to models itself: no other tool may have one of them.
+
+RESERVED_NAMES: Final = frozenset(
+    """
+    tool_search search_capability call_tool
+    tool_describe tool_call_read tool_call tool_result
+    tool_search_tool_bm25 tool_search_tool_regex
+    """.split()
+)
+"""The search tool and its other name, the proxy tool, the gateway's tools, Anthropic's search."""
+
+
+def reserved_message(name: str) -> str:
+    """Why a tool cannot have this name, and what to do."""
+    return f"{name!r} is the name of a tool of Toolcrib's own; give this one another name"

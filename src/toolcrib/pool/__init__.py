@@ -5,6 +5,8 @@
 
 `pool`     `Pool`: takes sources in, merges what they list, finds an entry by its name, and knows
            which source an entry comes from. `warm_up_best` starts the sleeping server of a hit.
+`resolver` `NameResolver`: which thing a name means, or the error with the nearest names; for
+           tools here, and for whatever else has names
 `entries`  what becomes of one capability: its pin, its state, the remedy; `EntryCache` for values
            that hold as long as the entries do
 `events`   `EventBus`: who wants to know when the pool changes
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from toolcrib.pool.entries import EntryCache
     from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
     from toolcrib.pool.pool import Pool, warm_up_best
+    from toolcrib.pool.resolver import NameResolver, ambiguous_name, entry_names
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -32,6 +35,7 @@ else:
             "entries": ("EntryCache",),
             "events": ("TOOLS_UPDATED", "EventBus", "ToolsUpdated"),
             "pool": ("Pool", "warm_up_best"),
+            "resolver": ("NameResolver", "ambiguous_name", "entry_names"),
         },
     )
 
@@ -39,7 +43,10 @@ __all__ = [
     "TOOLS_UPDATED",
     "EntryCache",
     "EventBus",
+    "NameResolver",
     "Pool",
     "ToolsUpdated",
+    "ambiguous_name",
+    "entry_names",
     "warm_up_best",
 ]

@@ -10,14 +10,14 @@ from dataclasses import fields
 from typing import Generic, TypeVar
 
 from toolcrib.model import Capability, Entry, State
-from toolcrib.text.canonical import digest
+from toolcrib.text import json_digest
 
 
 def pin(capability: Capability) -> str:
     """A hash of the kind and of every field but the pin itself and the module."""
     named = (field.name for field in fields(capability) if field.name != "module")
     definition = {name: getattr(capability, name) for name in named}
-    return digest(definition | {"pin": "", "kind": capability.kind})
+    return json_digest(definition | {"pin": "", "kind": capability.kind})
 
 
 # The one state of a capability, and what to do about it.

@@ -6,14 +6,13 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import NamedTuple, TypeAlias
 
-from toolcrib.errors import AmbiguousName, ToolcribError, UnknownTool
+from toolcrib.errors import ToolcribError, UnknownTool
 from toolcrib.model import Answer, Capability, Entry, SourceKind, State
-from toolcrib.names.origin import Origin, Stems, name_all, overlaps
-from toolcrib.names.reserved import RESERVED, told_reserved
+from toolcrib.names import RESERVED_NAMES, NameStems, Origin, name_all, overlaps, reserved_message
 from toolcrib.pool.entries import pin, remedy, state
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
+from toolcrib.pool.resolver import entry_names
 from toolcrib.sources.protocol import Sleeper, Source
-from toolcrib.text.nearest import nearest
 
 
 class ListedCapability(NamedTuple):
@@ -36,16 +35,19 @@ class NamedCapability(NamedTuple):
 
     listed: ListedCapability
     source: Source
-    overlaps: Stems
+    overlaps: NameStems
 
 
 class Pool:
-    """`entries` is replaced whole by each refresh: whoever holds it sees one moment."""
+    """`entries` is replaced whole by each refresh: whoever holds it sees one moment.
+
+    So is `names`, by which they are found.
+    """
 
     def __init__(self) -> None:
         self.events = EventBus()
         self.entries: Mapping[str, Entry] = {}
-        self._by_bare: Mapping[str, Sequence[str]] = {}
+        self.names = entry_names(self.entries)
         self._sources: Mapping[str, Source] = {}
         self._reserved: tuple[Origin, ...] = ()
         self._listed: dict[int, tuple[Source, SourceListing]] = {}
@@ -114,22 +116,11 @@ class Pool:
 
         Raises `AmbiguousName` with the candidates, or `UnknownTool` with the nearest names.
         """
-        match self.candidates(name):
-            case [only]:
-                return only
-            case []:
-                near = ", ".join(nearest(name, list(self.entries))) or "none"
-                message = f"no tool {name!r} here; search for it first. Nearest: {near}"
-                raise UnknownTool(message)
-            case several:
-                names = ", ".join(entry.name for entry in several)
-                raise AmbiguousName(f"{name!r} fits several: {names}; use one of these names")
+        return self.names.resolve(name)
 
     def candidates(self, name: str) -> Sequence[Entry]:
         """Every entry that a name may mean: the one that has it, else all with it as bare name."""
-        if entry := self.entries.get(name):
-            return [entry]
-        return [self.entries[each] for each in self._by_bare.get(name, ())]
+        return self.names.candidates(name)
 
     def source_of(self, name: str) -> Source:
         """Where the entry of this very name comes from. Raises `UnknownTool`."""
@@ -142,7 +133,7 @@ class Pool:
         self.entries = {name: self._entry(name, placed) for name, placed in named.items()}
         self._sources = {name: placed.source for name, placed in named.items()}
         self._contents = {name: placed.listed.content for name, placed in named.items()}
-        self._by_bare = _by_bare(self.entries.values())
+        self.names = entry_names(self.entries)
         news = _difference(before, self.entries)
         if news:
             old = ((each.name, contents[each.name]) for each in (*news.changed, *news.removed))
@@ -165,7 +156,7 @@ class Pool:
         first_counts = sorted(self._listed.values(), key=_is_packaged)
         for source, listing in reversed(first_counts):
             by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
-        taken = [origin for origin in by_origin if origin.wanted() in RESERVED]
+        taken = [origin for origin in by_origin if origin.wanted() in RESERVED_NAMES]
         self._left_out = tuple(_refused(*by_origin.pop(origin)) for origin in taken)
         names = name_all(list(by_origin))
         sources = (_of(source) for source, _ in self._listed.values())
@@ -195,7 +186,7 @@ def _is_packaged(listed: tuple[Source, SourceListing]) -> bool:
 def _refused(listed: ListedCapability, source: Source) -> str:
     """Why a tool is left out."""
     whose = ":".join(filter(None, (source.kind, source.id)))
-    return f"{whose}: {told_reserved(listed.given.name)}"
+    return f"{whose}: {reserved_message(listed.given.name)}"
 
 
 def _of(source: Source) -> Origin:
@@ -227,13 +218,6 @@ def _listed(
 def _print(named: tuple[str, str]) -> int:
     """A number of a name and what is under it; a fingerprint is the sum of them."""
     return int.from_bytes(sha256(" ".join(named).encode()).digest())
-
-
-def _by_bare(entries: Iterable[Entry]) -> dict[str, list[str]]:
-    bare: dict[str, list[str]] = {}
-    for entry in entries:
-        bare.setdefault(entry.bare, []).append(entry.name)
-    return {name: sorted(candidates) for name, candidates in bare.items()}
 
 
 def _difference(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> ToolsUpdated:

@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.definition import Definition
-from toolcrib.text.canonical import canonical
-from toolcrib.text.hidden import show_hidden
+from toolcrib.text import canonical_json, show_hidden
 
 _Path: TypeAlias = tuple[str | int, ...]
 
@@ -66,7 +65,7 @@ def _leaves(value: Json, path: _Path = ()) -> Iterator[tuple[_Path, str]]:
         for number, each in enumerate(value):
             yield from _leaves(each, (*path, number))
     else:
-        yield path, canonical(value)
+        yield path, canonical_json(value)
 
 
 def _change(path: _Path, old: str | None, new: str | None) -> Change:

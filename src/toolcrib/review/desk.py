@@ -4,16 +4,18 @@ Verdicts are written here and nowhere else. Nothing that a model can reach may i
 """
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
-from toolcrib.names.origin import Origin, overlaps
+from toolcrib.errors import AmbiguousName, ConfigError
+from toolcrib.names import Origin, overlaps
+from toolcrib.pool import NameResolver, ambiguous_name
 from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources.definition import Definition
 from toolcrib.sources.mcp import McpSource, ReviewStatus
 from toolcrib.store import Decision, Decisions
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 # What the operator decides, written down. Nothing that a model can reach may import this.
 
@@ -92,7 +94,9 @@ class Desk:
         """The same, with what is approved."""
         sources = [source for source in self._sources if server in ("", source.server)]
         if server and not sources:
-            near = ", ".join(nearest(server, [each.server for each in self._sources])) or "none"
+            near = (
+                ", ".join(nearest_names(server, [each.server for each in self._sources])) or "none"
+            )
             raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
         servers = [Origin("mcp", each.id or "", "") for each in self._sources]
         return tuple(item for source in sources for item in _review_items(source, servers))
@@ -139,16 +143,15 @@ def find_item(name: str, items: Sequence[ReviewItem]) -> ReviewItem:
     Raises `AmbiguousName` with the candidates, or `UnknownTool` with the nearest names. A name that
     could be another server's tool is ambiguous even where only one of them waits.
     """
-    found = [item for item in items if item.spelt_out == name]
-    found = found or [item for item in items if item.name == name]
-    found = found or [item for item in items if item.tool == name]
-    if len(found) > 1 or any(item.overlaps and item.name == name for item in found):
-        names = ", ".join(item.spelt_out for item in found)
-        raise AmbiguousName(f"{name!r} may mean a tool of several servers; say which: {names}")
-    if not found:
-        near = ", ".join(nearest(name, [item.spelt_out for item in items])) or "none"
-        raise UnknownTool(f"no tool {name!r} waits for review. Nearest: {near}")
-    return found[0]
+    full = Counter(item.spelt_out for item in items)
+    if full[name] > 1:  # one server has "/" in its name, or a tool of it has
+        raise AmbiguousName(f"{name!r} is a tool of two servers; rename one of them")
+    by_name = {item.spelt_out: item for item in items}
+    names = NameResolver(by_name, lambda item: (item.name, item.tool), where="waits for review")
+    item = names.resolve(name)
+    if item.overlaps and item.name == name:
+        raise ambiguous_name(name, [item.spelt_out])
+    return item
 
 
 def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[ReviewItem]:

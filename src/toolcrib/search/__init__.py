@@ -1,0 +1,70 @@
+"""A question becomes a short ranked list, or the reason why nothing fits.
+
+    query → parse_query → query_variants → look up in each arm → fuse → confidence, or abstain
+          → cut → limit → Answer
+
+query_syntax   the form of a query: free text, `select:`, `+word`, `/pattern/`, or nothing
+variants       one question in several wordings with weights; a task split into its subqueries
+languages      into which languages it is translated, and how much that counts
+name_mentions  tools that the query names outright
+verbs          families of verbs, which break near ties
+pipeline       `Search`: all steps for one free text, kept in a `SearchTrace`
+zscore, rrf    the two formulas of fusion; `fusion` chooses
+confidence     the chance that a hit fits; below the threshold the answer abstains
+rankings       order, boost by use, interleave, autocut
+answer         `answer_query`: from a query in any form to an `Answer`
+explanation    `explain`: the same steps, told for one capability
+
+Search is pure: entries, a view of the index and `SearchRules` come in as arguments. It reads no
+settings, no file and no clock. What a caller may not see is in `Search.hidden` before anything is
+ranked (`toolcrib.access` says what that is). The arms themselves are in `toolcrib.index`.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.search.answer import answer_query
+    from toolcrib.search.explanation import Explanation, Wording, explain
+    from toolcrib.search.languages import monolingual_share
+    from toolcrib.search.name_mentions import is_identifier
+    from toolcrib.search.pipeline import Search
+    from toolcrib.search.query_syntax import FreeQuery, SelectQuery, parse_query
+    from toolcrib.search.rules import ArmWeights, SearchRules
+    from toolcrib.search.variants import MOST_SUBQUERIES, plain_words, subqueries
+    from toolcrib.search.verbs import verb_family
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "answer": ("answer_query",),
+            "explanation": ("Explanation", "Wording", "explain"),
+            "languages": ("monolingual_share",),
+            "name_mentions": ("is_identifier",),
+            "pipeline": ("Search",),
+            "query_syntax": ("FreeQuery", "SelectQuery", "parse_query"),
+            "rules": ("ArmWeights", "SearchRules"),
+            "variants": ("MOST_SUBQUERIES", "plain_words", "subqueries"),
+            "verbs": ("verb_family",),
+        },
+    )
+
+__all__ = [
+    "MOST_SUBQUERIES",
+    "ArmWeights",
+    "Explanation",
+    "FreeQuery",
+    "Search",
+    "SearchRules",
+    "SelectQuery",
+    "Wording",
+    "answer_query",
+    "explain",
+    "is_identifier",
+    "monolingual_share",
+    "parse_query",
+    "plain_words",
+    "subqueries",
+    "verb_family",
+]

@@ -6,14 +6,19 @@ from dataclasses import replace
 from itertools import islice
 
 from toolcrib.model import Answer, Capability, Entry, Hit, Match, Query, Ranking, ToolInfo
-from toolcrib.search.confidence import LOW, confidence
-from toolcrib.search.intent import intent
-from toolcrib.search.parse import LONGEST_QUERY, Browse, Free, Pattern, Required, Select, parse
-from toolcrib.search.pipeline import Search, Trace
-from toolcrib.text.language import language
-from toolcrib.text.nearest import nearest
-from toolcrib.text.pattern import BadPattern, compile_pattern
-from toolcrib.text.words import fold
+from toolcrib.search.confidence import LOW, confidence_level
+from toolcrib.search.pipeline import Search, SearchTrace
+from toolcrib.search.query_syntax import (
+    LONGEST_QUERY,
+    BrowseQuery,
+    FreeQuery,
+    PatternQuery,
+    RequiredQuery,
+    SelectQuery,
+    parse_query,
+)
+from toolcrib.search.verbs import verb_family
+from toolcrib.text import BadPattern, compile_pattern, detect_language, fold, nearest_names
 
 ONE_LINE = 160
 MOST_NEAREST = 5
@@ -23,7 +28,7 @@ MOST_NAMES = 100
 MOST_OFTEN_WITH = 3
 
 
-def answer(query: Query, search: Search) -> Answer:
+def answer_query(query: Query, search: Search) -> Answer:
     """The answer to a query, whatever its form. Without hits it is sure of nothing."""
     found = _answered(query, search)
     if found.hits or found.confidence == "none":
@@ -32,16 +37,16 @@ def answer(query: Query, search: Search) -> Answer:
 
 
 def _answered(query: Query, search: Search) -> Answer:
-    match parse(query.text):
-        case Browse():
+    match parse_query(query.text):
+        case BrowseQuery():
             return _browse(query, search)
-        case Select(names):
+        case SelectQuery(names):
             return _select(query, search, names)
-        case Required(parts, rest):
+        case RequiredQuery(parts, rest):
             return _required(query, search, parts, rest)
-        case Pattern(pattern):
+        case PatternQuery(pattern):
             return _pattern(query, search, pattern)
-        case Free(text):
+        case FreeQuery(text):
             return _fitting(query, search, search.trace(text, depth=search.depth))
 
 
@@ -64,15 +69,15 @@ def _answer(query: Query, search: Search, ranking: Ranking) -> Answer:
     return Answer(query.text, _hits(query, search, ranking[: limit_of(query, search)]))
 
 
-def _fitting(query: Query, search: Search, trace: Trace) -> Answer:
+def _fitting(query: Query, search: Search, trace: SearchTrace) -> Answer:
     """The answer to a free text, with how sure it is and which of its parts went without."""
     found = _answer(query, search, trace.kept)
-    sure = confidence(trace.chance) if trace.ranking else "none"
+    sure = confidence_level(trace.chance) if trace.ranking else "none"
     note = found.note or _lost_parts(found, trace)
     return replace(found, confidence=sure, chance=trace.chance, note=note)
 
 
-def _lost_parts(found: Answer, trace: Trace) -> str:
+def _lost_parts(found: Answer, trace: SearchTrace) -> str:
     """Which of the things that were asked for have nothing in the answer, and why."""
     shown = {hit.name for hit in found}
     unfit = [part.asked for part in trace.parts if not part.fits]
@@ -99,7 +104,7 @@ def _select(query: Query, search: Search, names: tuple[str, ...]) -> Answer:
     found = {name: _called(name, search) for name in names}
     chosen = dict.fromkeys(ids[0] for ids in found.values() if len(ids) == 1)
     missing = {
-        name: tuple(ids[:MOST_NEAREST]) or nearest(name, _names(search))
+        name: tuple(ids[:MOST_NEAREST]) or nearest_names(name, _names(search))
         for name, ids in found.items()
         if len(ids) != 1
     }
@@ -122,7 +127,7 @@ def _required(query: Query, search: Search, parts: tuple[str, ...], rest: str) -
     having = [name for name in _names(search) if all(part in name.lower() for part in parts)]
     words = " and ".join(repr(part) for part in parts)
     if not having:
-        lacking = {part: nearest(part, _names(search)) for part in parts[:MOST_NEAREST]}
+        lacking = {part: nearest_names(part, _names(search)) for part in parts[:MOST_NEAREST]}
         note = f"No name has {words} in it."
         return _with_names(Answer(query.text, missing=lacking, note=note), search)
     if not rest:
@@ -142,8 +147,10 @@ def _whole_set(query: Query, search: Search, having: Sequence[str], words: str) 
 
 def _unranked(query: Query, search: Search, having: Sequence[str], rest: str) -> Answer:
     """A named set of which nothing is said to fit: those first whose verb is kin to the rest's."""
-    wanted = intent(rest)
-    kin = {name: bool(wanted) and intent(search.entries[name].bare) == wanted for name in having}
+    wanted = verb_family(rest)
+    kin = {
+        name: bool(wanted) and verb_family(search.entries[name].bare) == wanted for name in having
+    }
     ranking = [Match(name, LOW) for name in sorted(having, key=lambda name: not kin[name])]
     how = "those with a verb like it come first" if any(kin.values()) else "they come by name"
     found = _answer(query, search, ranking)
@@ -169,7 +176,7 @@ def _pattern(query: Query, search: Search, pattern: str) -> Answer:
 
 
 def _nothing_fits(query: Query, search: Search) -> Answer:
-    near = nearest(query.text[:ONE_LINE], _names(search), limit=MOST_NEAREST)
+    near = nearest_names(query.text[:ONE_LINE], _names(search), limit=MOST_NEAREST)
     note = "Nothing fits. Say it in other words, or look at the nearest names."
     return _with_names(Answer(query.text, nearest=near, note=note), search)
 
@@ -192,7 +199,7 @@ def _names(search: Search) -> list[str]:
 
 
 def _hits(query: Query, search: Search, ranking: Ranking) -> tuple[Hit, ...]:
-    tongue = language(query.text[:LONGEST_QUERY])
+    tongue = detect_language(query.text[:LONGEST_QUERY])
     hits = (
         _hit(search.entries[match.id], match.score, tongue, full=place < search.rules.schemas)
         for place, match in enumerate(ranking)

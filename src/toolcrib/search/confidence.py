@@ -17,7 +17,7 @@ from math import exp, log
 from typing import NamedTuple
 
 from toolcrib.model import Confidence, Ranking
-from toolcrib.search.fusion import Step
+from toolcrib.search.fusion import VariantTrace
 
 HIGH, MEDIUM, LOW = 0.9, 0.6, 0.15
 """From which chance on an answer is that sure. Below the last nothing fits.
@@ -69,7 +69,7 @@ class Evidence(NamedTuple):
     terms: int = 1
 
 
-def evidence(steps: Iterable[Step]) -> Evidence:
+def evidence(steps: Iterable[VariantTrace]) -> Evidence:
     """What the arms said at best, by any variant."""
     every = list(steps)
     by_words = max((step.arms.get("bm25", NOTHING) for step in every), key=_best, default=NOTHING)
@@ -96,7 +96,7 @@ def chance(seen: Evidence, *, cosines: bool) -> float:
     return max(LOW, _sigmoid(told + fit.base))
 
 
-def confidence(chance: float) -> Confidence:
+def confidence_level(chance: float) -> Confidence:
     """The word for a chance."""
     if chance >= HIGH:
         return "high"

@@ -3,38 +3,28 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from toolcrib.index.protocol import Arm, View
+from toolcrib.index import Arm, View
 from toolcrib.model import Entry, Ranking, Variant
-from toolcrib.search.confidence import (
-    BROAD,
-    BROAD_COSINE,
-    LOW,
-    chance,
-    confidence,
-    evidence,
-)
-from toolcrib.search.cut import autocut, top_band
-from toolcrib.search.fusion import Step, fuse_steps, graded
-from toolcrib.search.intent import intent
-from toolcrib.search.interleave import interleave
-from toolcrib.search.learned import raised
-from toolcrib.search.names import RESPELT, VERBATIM, is_identifier, named
-from toolcrib.search.parse import unwrapped
-from toolcrib.search.rewrite import MOST_INTENTS, intents, variants
-from toolcrib.search.rules import Rules
-from toolcrib.search.tongues import say
-from toolcrib.text.glossary import Glossary, Lexicon
-from toolcrib.text.language import Language, language
+from toolcrib.search.confidence import BROAD, BROAD_COSINE, LOW, chance, confidence_level, evidence
+from toolcrib.search.fusion import VariantTrace, calibrated, fuse_all
+from toolcrib.search.languages import translation_weight
+from toolcrib.search.name_mentions import RESPELT, VERBATIM, is_identifier, mentioned_names
+from toolcrib.search.query_syntax import unwrapped
+from toolcrib.search.rankings import autocut, boosted, interleave, top_band
+from toolcrib.search.rules import SearchRules
+from toolcrib.search.variants import MOST_SUBQUERIES, query_variants, subqueries
+from toolcrib.search.verbs import verb_family
+from toolcrib.text import Glossary, Language, Lexicon, detect_language
 
 DEPTH = 30
 """How many matches each arm gives to the fusion: several times what an answer may hold."""
-INTENT_BOOST = 0.0002
+VERB_BOOST = 0.0002
 """Added where query and name have verbs of one family: so little that it breaks near ties alone.
 
 In RRF two neighbouring ranks differ by 1/61 - 1/62, which is about as much.
 """
-INTENT_DEPTH = 10
-FIRST = 3
+VERB_DEPTH = 10
+BROAD_HITS = 3
 """Among how many hits a tool that searches the web has to be, to stand for an answer."""
 MOST_BROAD = 20
 
@@ -46,7 +36,7 @@ def _nothing(_name: str) -> Sequence[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class SearchTrace:
     """The steps, the ranking they fused to, and what the cut left of it.
 
     `learned` is by what share use has raised which scores, `chance` how likely it is that one of
@@ -55,12 +45,12 @@ class Trace:
     weakest part that is answered. `beyond` are the things that were too many to be looked for.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[VariantTrace, ...]
     ranking: Ranking
     kept: Ranking
     learned: Mapping[str, float] = field(default_factory=dict[str, float])
     chance: float = 1.0
-    parts: tuple["Trace", ...] = ()
+    parts: tuple["SearchTrace", ...] = ()
     beyond: tuple[str, ...] = ()
 
     @property
@@ -71,7 +61,7 @@ class Trace:
     @property
     def fits(self) -> bool:
         """Whether there is anything that is likely enough to fit."""
-        return bool(self.kept) and confidence(self.chance) != "none"
+        return bool(self.kept) and confidence_level(self.chance) != "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +79,7 @@ class Search:
 
     view: View
     entries: Mapping[str, Entry]
-    rules: Rules
+    rules: SearchRules
     hidden: Collection[str] = frozenset()
     vectors: Vectors = tuple
     cosines: bool = False
@@ -100,13 +90,13 @@ class Search:
     least: float = 0.0
     depth: int = DEPTH
 
-    def trace(self, text: str, *, depth: int | None) -> Trace:
+    def trace(self, text: str, *, depth: int | None) -> SearchTrace:
         """Rewrite, look up, fuse, cut. `depth` is how far down each arm looks; None: to the end."""
         whole = self._traced(text, depth)
-        several = intents(text) if self.rules.fusion == "zscore" else ()
+        several = subqueries(text) if self.rules.fusion == "zscore" else ()
         if not several or self._is_name(text):
             return whole
-        parts = tuple(self._traced(part, depth) for part in several[:MOST_INTENTS])
+        parts = tuple(self._traced(part, depth) for part in several[:MOST_SUBQUERIES])
         every = (whole, *parts)
         ranking = interleave([each.ranking for each in every])
         return replace(
@@ -115,7 +105,7 @@ class Search:
             kept=interleave([self._recut(whole, ranking), *(part.kept for part in parts)]),
             chance=min((part.chance for part in parts if part.fits), default=whole.chance),
             parts=parts,
-            beyond=tuple(several[MOST_INTENTS:]),
+            beyond=tuple(several[MOST_SUBQUERIES:]),
         )
 
     def sees(self, id: str) -> bool:
@@ -150,7 +140,7 @@ class Search:
             case "none":
                 return ranking
 
-    def _recut(self, whole: Trace, ranking: Ranking) -> Ranking:
+    def _recut(self, whole: SearchTrace, ranking: Ranking) -> Ranking:
         """What is kept of the whole task, by the scores that its parts give.
 
         A tool that one part asks for stands above what merely sounds like all of it.
@@ -162,19 +152,19 @@ class Search:
 
     def _kept(self, ranking: Ranking, likely: float) -> Ranking:
         """What an answer is made of: nothing if it would be beside the point."""
-        unsure = self.rules.abstain and confidence(likely) == "none"
+        unsure = self.rules.abstain and confidence_level(likely) == "none"
         return [] if unsure else self.cut(ranking)
 
-    def _traced(self, text: str, depth: int | None) -> Trace:
+    def _traced(self, text: str, depth: int | None) -> SearchTrace:
         """The trace of a text that asks for one thing, or is taken as if it did."""
         names = self._names(text)
         steps = tuple(self._step(each, names, depth) for each in self._wordings(text))
-        fused = [match for match in fuse_steps(steps, self.rules, depth) if self.sees(match.id)]
+        fused = [match for match in fuse_all(steps, self.rules, depth) if self.sees(match.id)]
         likely = 1.0 if names else self._chance(steps, fused)
         learned: Mapping[str, float] = {} if names else self.learned  # a name means its tool
-        ranking = raised(graded(fused, likely, self.rules), learned)
+        ranking = boosted(calibrated(fused, likely, self.rules), learned)
         kept = self._outright(text, names, ranking) or self._kept(ranking, likely)
-        return Trace(steps, ranking, kept, learned, likely)
+        return SearchTrace(steps, ranking, kept, learned, likely)
 
     def _wordings(self, text: str) -> Sequence[Variant]:
         """The variants of a text, with their vectors.
@@ -183,16 +173,16 @@ class Search:
         """
         foreign = self._foreign(text)
         if self.rules.fusion == "rrf":
-            return self.vectors(variants(text, foreign, split=True))
-        whole = variants(text, foreign)
+            return self.vectors(query_variants(text, foreign, split=True))
+        whole = query_variants(text, foreign)
         return [*self.vectors(whole[:1]), *whole[1:]]
 
-    def _chance(self, steps: Sequence[Step], fused: Ranking) -> float:
+    def _chance(self, steps: Sequence[VariantTrace], fused: Ranking) -> float:
         if not fused:
             return 0.0
         seen = evidence(steps)
         likely = max(self.least, chance(seen, cosines=self.cosines))
-        return LOW if likely < LOW and self.is_broad(fused[:FIRST]) else likely
+        return LOW if likely < LOW and self.is_broad(fused[:BROAD_HITS]) else likely
 
     def _outright(self, text: str, names: Mapping[str, float], ranking: Ranking) -> Ranking:
         """What the text names verbatim, and nothing else, if it is an identifier and no phrase."""
@@ -202,11 +192,11 @@ class Search:
 
     def _foreign(self, text: str) -> Sequence[tuple[Lexicon, float]]:
         """Into which languages the text is to be translated, and how much each counts."""
-        own = language(text)
+        own = detect_language(text)
         return [
             (self.glossary.lexicon(own, tongue), part)
             for tongue, share in self.alone.items()
-            if tongue != own and (part := say(share))
+            if tongue != own and (part := translation_weight(share))
         ]
 
     def _is_name(self, text: str) -> bool:
@@ -215,26 +205,28 @@ class Search:
 
     def _names(self, text: str) -> Mapping[str, float]:
         """Whatever the text names and the caller may see, with how plainly it does: its bonus."""
-        strengths = named(text, self.view, self.entries).items()
+        strengths = mentioned_names(text, self.view, self.entries).items()
         return {id: strength for id, strength in strengths if self.sees(id)}
 
-    def _step(self, variant: Variant, names: Mapping[str, float], depth: int | None) -> Step:
+    def _step(
+        self, variant: Variant, names: Mapping[str, float], depth: int | None
+    ) -> VariantTrace:
         arms: dict[Arm, Ranking] = {
             arm: index.lookup(variant, limit=depth, exclude=self.hidden)
             for arm, index in self.view.arms.items()
         }
         bonus = self._with_intents(names, variant, arms.values())
-        return Step(variant, arms, bonus, self.rules, depth)
+        return VariantTrace(variant, arms, bonus, self.rules, depth)
 
     def _with_intents(
         self, names: Mapping[str, float], variant: Variant, rankings: Collection[Ranking]
     ) -> Mapping[str, float]:
         """The bonus by name, and the boost of those ahead whose intent is the variant's."""
-        wanted = intent(variant.text)
+        wanted = verb_family(variant.text)
         if not wanted:
             return names
         bonus = dict(names)
-        for id in {match.id for ranking in rankings for match in ranking[:INTENT_DEPTH]}:
-            if (entry := self.entries.get(id)) and intent(entry.bare) == wanted:
-                bonus[id] = bonus.get(id, 0.0) + INTENT_BOOST
+        for id in {match.id for ranking in rankings for match in ranking[:VERB_DEPTH]}:
+            if (entry := self.entries.get(id)) and verb_family(entry.bare) == wanted:
+                bonus[id] = bonus.get(id, 0.0) + VERB_BOOST
         return bonus

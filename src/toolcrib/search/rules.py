@@ -25,7 +25,7 @@ class ArmWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class SearchRules:
     """Each is described in docs/settings.md; of `arms` only `vector` is a setting."""
 
     limit: int

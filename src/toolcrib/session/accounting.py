@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from toolcrib.model import ToolInfo
-from toolcrib.text.tokens import TokenCounter, definition
+from toolcrib.text import TokenCounter, tool_definition
 
 MOST_REMEMBERED = 100_000
 
@@ -103,11 +103,11 @@ class Prices:
     def _price(self, tool: ToolInfo) -> int:
         key = tool.name, tool.pin
         if not tool.pin:  # it has no identity but its text
-            return self.counter.count(definition(tool))
+            return self.counter.count(tool_definition(tool))
         if key not in self._known:
             if len(self._known) >= MOST_REMEMBERED:
                 self._known.clear()
-            self._known[key] = self.counter.count(definition(tool))
+            self._known[key] = self.counter.count(tool_definition(tool))
         return self._known[key]
 
     def asked_loads(self, tools: Iterable[ToolInfo]) -> tuple[AlwaysLoadCost, ...]:

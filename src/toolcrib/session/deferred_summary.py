@@ -11,7 +11,7 @@ from typing import Literal
 
 from toolcrib.model import Entry, JsonObject, ToolInfo
 from toolcrib.session.search_tool import SEARCH_TOOL_NAME
-from toolcrib.text.tokens import most_tokens
+from toolcrib.text import most_tokens
 
 # A tool that is listed without its parameters, and says how to get them.
 

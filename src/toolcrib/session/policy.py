@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from toolcrib.access import Scope, why_barred
 from toolcrib.model import DeferralTrigger, Entry, ToolInfo
-from toolcrib.names.patterns import any_grants
-from toolcrib.search.filters import Scope, barred
+from toolcrib.names import any_grants
 from toolcrib.session.deferred_summary import DeferStyle, is_smaller_than_stub, summarize_deferred
 from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES
 
@@ -113,7 +113,7 @@ def is_offered(entry: Entry, scope: Scope) -> bool:
         and entry.state != "changed"
         and entry.name not in scope.bound
         and entry.name not in SEARCH_TOOL_NAMES
-        and not barred(entry, scope)
+        and not why_barred(entry, scope)
     )
 
 

@@ -10,13 +10,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Protocol
 
-from toolcrib.execute import CallRefused, join_names
+from toolcrib.execute import CallRefused
 from toolcrib.model import Answer, ConversationTokens, Entry, Hit, ToolInfo
-from toolcrib.search.parse import Free, Select, parse
-from toolcrib.search.rewrite import MOST_INTENTS, intents
+from toolcrib.search import MOST_SUBQUERIES, FreeQuery, SelectQuery, parse_query, subqueries
 from toolcrib.session.search_tool import SEARCH_TOOL_NAME
-from toolcrib.text.nearest import nearest
-from toolcrib.text.tokens import definition, estimate_tokens
+from toolcrib.text import estimate_tokens, nearest_names, tool_definition
 
 
 class Reveals(Protocol):
@@ -104,7 +102,7 @@ def to_reveal(
     for hit in sorted(round_robin(answers), key=lambda hit: hit.name not in sure):
         if hit.name not in deferred or hit.name in revealed or hit.state not in CALLABLE_STATES:
             continue
-        price = estimate_tokens(definition(deferred[hit.name]))
+        price = estimate_tokens(tool_definition(deferred[hit.name]))
         if len(chosen) < most and (hit.name in sure or price <= left):
             chosen.append(hit.name)
             left -= price
@@ -121,7 +119,7 @@ def _firsts(answer: Answer) -> int:
 
     Of a task in several parts the best of the whole and of each part do, which take turns.
     """
-    if isinstance(parse(answer.query), Select):
+    if isinstance(parse_query(answer.query), SelectQuery):
         return len(answer)
     needs = _needs(answer)
     return needs + 1 if needs > 1 else 1
@@ -129,8 +127,8 @@ def _firsts(answer: Answer) -> int:
 
 def _needs(answer: Answer) -> int:
     """How many things the query asks for, of those that are searched by themselves."""
-    asked = parse(answer.query)
-    several = len(intents(asked.text)[:MOST_INTENTS]) if isinstance(asked, Free) else 0
+    asked = parse_query(answer.query)
+    several = len(subqueries(asked.text)[:MOST_SUBQUERIES]) if isinstance(asked, FreeQuery) else 0
     return max(1, several)
 
 
@@ -140,11 +138,12 @@ def _needs(answer: Answer) -> int:
 def unrevealed(name: str, deferred: Iterable[str]) -> CallRefused:
     """A tool that waits for a search, with the query that reveals it."""
     others = [other for other in deferred if other != name]
+    near = ", ".join(nearest_names(name, others)) or "none"
     message = (
         f"{name!r} is not loaded: search first."
         f" Call {SEARCH_TOOL_NAME} with the query 'select:{name}',"
         " then call it with the parameters that it has."
-        f" Nearest: {join_names(nearest(name, others))}"
+        f" Nearest: {near}"
     )
     return CallRefused("not_revealed", "state", message)
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from toolcrib.model import Answer, Confidence, Hit, JsonObject, ToolInfo
 from toolcrib.session.capability_text import signature
 from toolcrib.session.deferred_summary import listing
-from toolcrib.text.tokens import most_tokens
+from toolcrib.text import most_tokens
 
 CALLABLE_NOW = "You can call these now:"
 ALSO = "Also found:"

@@ -22,11 +22,11 @@ from toolcrib.model import (
     State,
     ToolInfo,
 )
-from toolcrib.names.reserved import RESERVED, told_reserved
+from toolcrib.names import RESERVED_NAMES, reserved_message
 from toolcrib.sources.deadline import LATE, left_s
 from toolcrib.sources.function import Function, ToolFacts, function_from, module_of, with_facts
 from toolcrib.sources.threads import in_thread
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 _ANYTHING = TypeAdapter(object)
 NOT_ADDED = (
@@ -99,8 +99,8 @@ class BuiltinSource:
     def put(self, function: Function) -> ToolInfo:
         """Add one function that was read before. Raises `NameTaken`, for a name of ours too."""
         name = function.info.name
-        if name in RESERVED:
-            raise NameTaken(told_reserved(name))
+        if name in RESERVED_NAMES:
+            raise NameTaken(reserved_message(name))
         if name in self._functions:
             raise NameTaken(f"there is a tool {name!r} here; add this one with another name=")
         info = replace(
@@ -163,7 +163,7 @@ class BuiltinSource:
 
     def _function(self, name: str) -> Function:
         if name not in self._functions:
-            near = nearest(name, list(self._functions))
+            near = nearest_names(name, list(self._functions))
             nearby = f" Nearest: {', '.join(near)}." if near else ""
             raise UnknownTool(f"no tool {name!r} here; search for it first.{nearby}")
         return self._functions[name]

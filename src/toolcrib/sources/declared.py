@@ -20,7 +20,7 @@ from pathlib import Path
 
 from toolcrib.errors import DeclarationError, NameTaken
 from toolcrib.model import ToolInfo
-from toolcrib.names.reserved import RESERVED, told_reserved
+from toolcrib.names import RESERVED_NAMES, reserved_message
 from toolcrib.sources.builtin import BuiltinSource, Description
 from toolcrib.sources.function import ToolFacts, function_from
 from toolcrib.sources.text_file import read_text
@@ -58,8 +58,8 @@ def _declared(
     source: BuiltinSource, file: YamlFile, name: str, reference: str, facts: ToolFacts
 ) -> ToolInfo | None:
     """The tool of one entry; None if its function is not there yet. Raises `DeclarationError`."""
-    if name in RESERVED:
-        raise file.error((name,), told_reserved(name))
+    if name in RESERVED_NAMES:
+        raise file.error((name,), reserved_message(name))
     try:
         if not reference:
             return source.describe(name, Description(file.where((name,)), facts))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from toolcrib.model import JsonObject
 from toolcrib.sources.scanned import flags_of
-from toolcrib.text.canonical import canonical, digest
+from toolcrib.text import canonical_json, json_digest
 
 FORMAT = 1
 
@@ -26,7 +26,7 @@ class Definition:
     @property
     def pin(self) -> str:
         """A SHA-256 of all of it: equal only if all of it is."""
-        return digest(self._fields())
+        return json_digest(self._fields())
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ class Definition:
 
     def written(self) -> str:
         """As JSON, for `read_definition`."""
-        return canonical(self._fields())
+        return canonical_json(self._fields())
 
     def _fields(self) -> JsonObject:
         return {

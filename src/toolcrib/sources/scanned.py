@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from toolcrib.model import AgentInfo, Json, JsonObject, SkillInfo, ToolInfo
-from toolcrib.text.hidden import find_hidden, without_hidden
+from toolcrib.text import find_hidden, without_hidden
 
 C = TypeVar("C", SkillInfo, AgentInfo)
 

@@ -12,7 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from toolcrib.errors import BadArguments, DeclarationError
 from toolcrib.model import JsonObject
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Signature:
                 return f"{name!r}: {text}, not {given!r:.80}"
 
     def _way_on(self, name: str) -> str:
-        if near := nearest(name, self.names, limit=1, at_least=70):
+        if near := nearest_names(name, self.names, limit=1, at_least=70):
             return f"did you mean {near[0]!r}?"
         return f"the parameters are: {', '.join(self.names)}" if self.names else "leave it out"
 

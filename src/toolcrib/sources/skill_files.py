@@ -9,7 +9,7 @@ from pathlib import Path
 from toolcrib.errors import DeclarationError, SourceError
 from toolcrib.model import SkillInfo
 from toolcrib.sources.text_file import MAX_BYTES, decoded
-from toolcrib.text.hidden import without_hidden
+from toolcrib.text import without_hidden
 from toolcrib.tools.own import Own
 from toolcrib.tools.roots import Roots
 from toolcrib.tools.walk import walk

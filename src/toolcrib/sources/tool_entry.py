@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 from toolcrib.model import Defer, Json, PermissionKind
 from toolcrib.sources.function import ToolFacts
 from toolcrib.sources.yaml_file import Place, YamlFile
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 NO_MAPPING = "must be a mapping of keys to values; indent them below it"
 
@@ -78,7 +78,7 @@ def _mistake(file: YamlFile, name: str, error: ErrorDetails) -> str:
 def _told(problem: str, place: Place, text: str) -> str:
     match problem:
         case "extra_forbidden":
-            near = nearest(str(place[-1]), list(ToolEntry.model_fields), limit=1, at_least=70)
+            near = nearest_names(str(place[-1]), list(ToolEntry.model_fields), limit=1, at_least=70)
             return "unknown key; " + (f"did you mean {near[0]!r}?" if near else "remove it")
         case "model_type" | "dict_type" | "mapping_type":
             return NO_MAPPING

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import apsw
 
-from toolcrib.text.canonical import canonical
+from toolcrib.text import canonical_json
 
 APPLICATION = 0x746F6F64  # "tood"
 MIGRATIONS = (
@@ -120,4 +120,4 @@ def _former_source(row: Sequence[object]) -> str:
 
 
 def _former_mac(values: Sequence[object], key: bytes) -> bytes:
-    return hashlib.blake2b(canonical(list(values)).encode(), key=key).digest()
+    return hashlib.blake2b(canonical_json(list(values)).encode(), key=key).digest()

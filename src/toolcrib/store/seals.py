@@ -17,7 +17,7 @@ from pathlib import Path
 import apsw
 
 from toolcrib.store.database import transaction
-from toolcrib.text.canonical import canonical
+from toolcrib.text import canonical_json
 
 # The last count of a file that is sealed, kept beside it: who puts an older copy back is seen.
 
@@ -135,7 +135,7 @@ class Seals:
             return False
 
     def _mac(self, values: Iterable[object]) -> bytes:
-        return hashlib.blake2b(canonical(list(values)).encode(), key=self._key).digest()
+        return hashlib.blake2b(canonical_json(list(values)).encode(), key=self._key).digest()
 
 
 def _seals(db: apsw.Connection) -> list[list[object]]:

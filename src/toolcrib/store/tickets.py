@@ -25,7 +25,7 @@ from toolcrib.store.database import (
     set_aside,
     transaction,
 )
-from toolcrib.text.canonical import canonical
+from toolcrib.text import canonical_json
 
 TICKET_S = 300.0
 MOST_OF_ONE = 100
@@ -159,7 +159,7 @@ class TicketFile:
             db.execute(_OLDEST_OF_MOST)
 
     def _leave(self, id: str, expires: float, binding: TicketBinding) -> bytes:
-        text = canonical([id, repr(expires), *binding])
+        text = canonical_json([id, repr(expires), *binding])
         return hashlib.blake2b(text.encode(), key=self._key).digest()
 
     @contextmanager

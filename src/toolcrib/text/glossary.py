@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from toolcrib.text.glossary_file import Line, parse_glossary, read_glossary
+from toolcrib.text.analyzer import is_unspaced, stems, words
+from toolcrib.text.glossary_file import GlossaryLine, parse_glossary, read_glossary
 from toolcrib.text.language import Language
-from toolcrib.text.words import is_unspaced, roots, words
 
 OURS = "en-zh.txt"
 MOST_MEANINGS = 4
@@ -18,7 +18,7 @@ AFTER_MORE = 1000
 """The rank that our meanings begin at, behind those of anybody's own file."""
 
 
-class Token(NamedTuple):
+class GlossaryToken(NamedTuple):
     """What terms are compared by, and the word it is of: a root, or a character by itself."""
 
     key: str
@@ -53,7 +53,7 @@ class Lexicon:
             end -= length
         return found[::-1]
 
-    def _longest(self, tokens: Sequence[Token]) -> tuple[int, tuple[str, ...]]:
+    def _longest(self, tokens: Sequence[GlossaryToken]) -> tuple[int, tuple[str, ...]]:
         """The meanings of the longest term that these tokens end with, and how many it takes."""
         for start in range(len(tokens)):
             key = " ".join([token.key for token in tokens[start:]])
@@ -68,7 +68,7 @@ class Lexicon:
 class Glossary:
     """Ours, and what `more` says over it: its meanings come first."""
 
-    more: tuple[Line, ...] = ()
+    more: tuple[GlossaryLine, ...] = ()
 
     def lexicon(self, source: Language, target: Language) -> Lexicon:
         """The lexicon from one language into another, made when it is first asked for."""
@@ -81,7 +81,7 @@ def load_glossary(paths: Iterable[Path]) -> Glossary:
 
 
 @cache
-def our_glossary() -> tuple[Line, ...]:
+def our_glossary() -> tuple[GlossaryLine, ...]:
     """The entries that come with Toolcrib."""
     file = resources.files("toolcrib.text") / "glossaries" / OURS
     return tuple(parse_glossary(file.read_text(encoding="utf-8"), OURS))
@@ -122,12 +122,12 @@ def _key(term: str) -> str:
 
 
 def _keys(word: str) -> Sequence[str]:
-    return word if is_unspaced(word) else roots([word])
+    return word if is_unspaced(word) else stems([word])
 
 
-def _tokens(text: str) -> Sequence[Token]:
+def _tokens(text: str) -> Sequence[GlossaryToken]:
     return [
-        Token(key, key if is_unspaced(word) else word)
+        GlossaryToken(key, key if is_unspaced(word) else word)
         for word in words(text)
         for key in _keys(word)
     ]

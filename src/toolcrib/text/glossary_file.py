@@ -20,7 +20,7 @@ LARGEST_FILE = 4 * 1024 * 1024
 SEPARATOR = "|"
 
 
-class Line(NamedTuple):
+class GlossaryLine(NamedTuple):
     """One entry: the terms of two languages, each side in its order, and where it stands."""
 
     languages: tuple[Language, Language]
@@ -29,12 +29,12 @@ class Line(NamedTuple):
     number: int
 
 
-def read_glossary(path: Path) -> tuple[Line, ...]:
+def read_glossary(path: Path) -> tuple[GlossaryLine, ...]:
     """Every entry of a file, in order. Raises `ConfigError` naming file and line."""
     return tuple(parse_glossary(_text(path), str(path)))
 
 
-def parse_glossary(text: str, name: str) -> Iterator[Line]:
+def parse_glossary(text: str, name: str) -> Iterator[GlossaryLine]:
     """Every entry of a text, in order. Raises `ConfigError` with this name and the line."""
     languages: tuple[Language, Language] | None = None
     section = ""
@@ -47,7 +47,7 @@ def parse_glossary(text: str, name: str) -> Iterator[Line]:
         elif said[0] == "[" and said[-1] == "]":
             section = said[1:-1].strip()
         else:
-            yield Line(languages, _sides(said, f"{name}:{number}"), section, number)
+            yield GlossaryLine(languages, _sides(said, f"{name}:{number}"), section, number)
 
 
 def _languages(said: str, where: str) -> tuple[Language, Language]:

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from typing import Literal
 
 Language = Literal["zh", "en"]
-NAMES: Mapping[Language, str] = {"zh": "Chinese", "en": "English"}
+LANGUAGE_NAMES: Mapping[Language, str] = {"zh": "Chinese", "en": "English"}
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-def language(text: str) -> Language:
+def detect_language(text: str) -> Language:
     """Chinese when a fifth of the letters are Han characters, else English.
 
     One Han character says about as much as four Latin letters, hence a fifth and not a half.

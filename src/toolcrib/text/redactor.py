@@ -17,8 +17,8 @@ from urllib.parse import quote, quote_plus
 
 from toolcrib.model import Json
 
-HIDDEN = "***"
-SHORTEST = 6
+REDACTED = "***"
+SHORTEST_SECRET = 6
 """What is shorter stands in too many words by chance."""
 
 
@@ -32,7 +32,7 @@ class Redactor:
 
     def learn(self, *secrets: str) -> None:
         """Hide these from now on as well; those that are too short are left out."""
-        new = {each for each in secrets if len(each) >= SHORTEST} - self._known
+        new = {each for each in secrets if len(each) >= SHORTEST_SECRET} - self._known
         if new:
             self._known |= new
             every = {spelling for secret in self._known for spelling in _spellings(secret)}
@@ -42,7 +42,7 @@ class Redactor:
         """The text without the secrets, in whatever usual spelling; the longest go first."""
         for spelling in self._spellings:
             if spelling in text:
-                text = text.replace(spelling, HIDDEN)
+                text = text.replace(spelling, REDACTED)
         return text
 
     def by_line(self) -> "Redactor":
@@ -64,7 +64,7 @@ class Redactor:
             return {self.text(key): self._cleaned(each) for key, each in value.items()}
         if isinstance(value, list | tuple):
             return [self._cleaned(each) for each in value]
-        return value if self.text(str(value)) == str(value) else HIDDEN
+        return value if self.text(str(value)) == str(value) else REDACTED
 
     @contextmanager
     def over_logs(self, *names: str) -> Generator[None]:
@@ -119,7 +119,7 @@ def _base64(raw: bytes, before: int) -> Iterator[str]:
     """What base64 makes of it after so many other bytes, less the letters that depend on others."""
     first, whole = -(-before * 8 // 6), (before + len(raw)) * 8 // 6
     encoded = base64.b64encode(bytes(before) + raw).decode()[first:whole]
-    if len(encoded) >= SHORTEST:
+    if len(encoded) >= SHORTEST_SECRET:
         yield from (encoded, encoded.translate(str.maketrans("+/", "-_")))
 
 

@@ -1,6 +1,10 @@
 """Words that carry no meaning of their own, and the phrases people wrap a request in."""
 
-ENGLISH = frozenset(
+import re
+
+from toolcrib.text.traditional import simplified
+
+ENGLISH_STOPWORDS = frozenset(
     """
     a about am an and any are as at be been being both but by can could did do does doing each
     for from had has have having he her here hers him his how i if in into is it its just let
@@ -25,3 +29,30 @@ CHINESE_OPENINGS = tuple(
     """.split(),
 )
 CHINESE_ENDINGS = ("一下", "可以吗", "好吗", "谢谢", "吗", "呢", "吧", "啊", "呀", "了", "的", "么")
+
+
+def without_wrapping(text: str) -> str:
+    """The text without what wraps its Chinese clauses."""
+    if text.isascii():
+        return text
+    return "".join(map(_unwrapped, _SPACES.split(simplified(text))))
+
+
+def _unwrapped(clause: str) -> str:
+    """A Chinese clause without its opening and closing phrases; the clause if it is only those."""
+    opening = _OPENING.match(clause)
+    inner = clause[opening.end() :] if opening else clause
+    return _ENDING.sub("", inner) or clause
+
+
+_SPACES = re.compile(r"([，,。；;！!？?\s]+)")
+
+
+# The longest first, by what they match: 想要 before 想(?!法).
+_LONGEST_FIRST = sorted(CHINESE_OPENINGS, key=lambda each: -len(each.partition("(")[0]))
+
+
+_OPENING = re.compile(f"(?:{'|'.join(_LONGEST_FIRST)})+")
+
+
+_ENDING = re.compile(f"(?:{'|'.join(CHINESE_ENDINGS)})+$")

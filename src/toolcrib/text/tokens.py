@@ -29,7 +29,7 @@ class TokenCounter(Protocol):
         ...
 
 
-class Estimate:
+class EstimatingCounter:
     """Counts by the length of a text, without a tokeniser."""
 
     how = "estimated"
@@ -58,7 +58,7 @@ class Tokenizer:
             return len(self._encode(text.encode(errors="replace").decode()))
 
 
-def definition(tool: ToolInfo) -> str:
+def tool_definition(tool: ToolInfo) -> str:
     """A tool as a model is sent it: compact JSON of name, description and parameters."""
     shown = {
         "name": tool.name,
@@ -73,7 +73,7 @@ def token_counter() -> TokenCounter:
     try:
         return Tokenizer()
     except ImportError:
-        return Estimate()
+        return EstimatingCounter()
 
 
 @cache

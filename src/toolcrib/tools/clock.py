@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TypedDict
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 
 class Moment(TypedDict):
@@ -93,7 +93,7 @@ def _zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        near = ", ".join(nearest(name, sorted(available_timezones()))) or "Europe/London"
+        near = ", ".join(nearest_names(name, sorted(available_timezones()))) or "Europe/London"
         raise ValueError(f"there is no time zone {name!r}; did you mean: {near}?") from error
 
 

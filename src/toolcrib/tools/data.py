@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn, cast
 from pydantic import Field
 
 from toolcrib.model import Json
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 _STEP = re.compile(r'(?:^|\.)(?P<key>[^.\[\]]+)|\[(?P<index>-?\d+)\]|\["(?P<quoted>[^"]*)"\]')
 
@@ -100,7 +100,7 @@ def _child(value: Json, step: int | str) -> Json:
         case dict(), str() if step in value:
             return value[step]
         case dict(), str():
-            near = ", ".join(nearest(step, list(value)) or list(value)[:10])
+            near = ", ".join(nearest_names(step, list(value)) or list(value)[:10])
             raise ValueError(f"there is no key {step!r} here; there is: {near}")
         case list(), int() if -len(value) <= step < len(value):
             return value[step]

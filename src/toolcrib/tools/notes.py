@@ -7,7 +7,7 @@ from typing import Annotated, TypedDict
 from platformdirs import user_data_path
 from pydantic import StringConstraints
 
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 from toolcrib.tools.text_files import read_text, write_text
 
 LONGEST_EXCERPT = 200
@@ -79,7 +79,7 @@ def _place(title: str) -> Path:
 def _existing(title: str) -> Path:
     place = _place(title)
     if not place.exists():
-        near = ", ".join(nearest(title, [note["title"] for note in _notes()]))
+        near = ", ".join(nearest_names(title, [note["title"] for note in _notes()]))
         raise FileNotFoundError(f"there is no note {title!r}; there is: {near or 'none like it'}")
     return place
 

@@ -7,7 +7,7 @@ from typing import Annotated, TypedDict
 
 from pydantic import Field
 
-from toolcrib.text.pattern import compile_pattern
+from toolcrib.text import compile_pattern
 from toolcrib.tools.roots import roots, uses_files
 from toolcrib.tools.text_files import read_text
 from toolcrib.tools.walk import glob_filter, walk

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from toolcrib.text.pattern import compile_pattern
+from toolcrib.text import compile_pattern
 
 MAX_FILES = 50_000
 

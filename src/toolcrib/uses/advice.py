@@ -10,13 +10,11 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import cast
 
+from toolcrib.access import Scope
 from toolcrib.model import Answer, Entry
 from toolcrib.pool import EntryCache, Pool
-from toolcrib.search.filters import Scope
-from toolcrib.search.parse import Free, parse
-from toolcrib.search.rewrite import plain
-from toolcrib.text.stopwords import ENGLISH
-from toolcrib.text.words import is_unspaced, roots, terms, words
+from toolcrib.search import FreeQuery, parse_query, plain_words
+from toolcrib.text import ENGLISH_STOPWORDS, is_unspaced, stems, terms, words
 from toolcrib.uses.counts import HASH_BYTES
 from toolcrib.uses.hints import Links, UseHints, declared_links
 from toolcrib.uses.history import UseHistory
@@ -34,10 +32,12 @@ def content_words(query: str) -> Sequence[str]:
     Stop words are left out, and whatever has a digit in it: numbers, dates, ids. A query of any
     other form has none.
     """
-    form = parse(query)
-    some = words(plain(form.text)) if isinstance(form, Free) else []
-    kept = [each for each in some if each not in ENGLISH and not any(map(str.isdigit, each))]
-    spelt = [one for each in kept for one in (terms if is_unspaced(each) else roots)([each])]
+    form = parse_query(query)
+    some = words(plain_words(form.text)) if isinstance(form, FreeQuery) else []
+    kept = [
+        each for each in some if each not in ENGLISH_STOPWORDS and not any(map(str.isdigit, each))
+    ]
+    spelt = [one for each in kept for one in (terms if is_unspaced(each) else stems)([each])]
     return list(dict.fromkeys(spelt))[:MOST_WORDS]
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from toolcrib.model import Capability, Entry, SkillInfo
-from toolcrib.search.names import is_identifier
+from toolcrib.search import is_identifier
 from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.protocol import Source
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 LINK_COUNTS = 3
 """A declared link counts as if it had been used so often: it is there from the first day."""
@@ -109,7 +109,7 @@ def _link_problem(link: str, names: Sequence[str], meant: Sequence[Entry]) -> st
         case [_]:
             return ""
         case []:
-            near = nearest(link, names, limit=1)
+            near = nearest_names(link, names, limit=1)
             maybe = f"; did you mean {near[0]!r}?" if near else ""
             return f"no tool {link!r} here; correct it, or list its server with refresh{maybe}"
         case several:

@@ -1,6 +1,6 @@
 import pytest
 
-from toolcrib.embed.bundled.tokenizer import Tokenizer, folded
+from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer, folded
 
 PIECES = [
     "[PAD]",
@@ -22,11 +22,11 @@ SIMPLIFIED = {"氣": "气", "預": "预", "報": "报"}
 
 
 @pytest.fixture
-def tokenizer() -> Tokenizer:
-    return Tokenizer(PIECES, SIMPLIFIED)
+def tokenizer() -> WordPieceTokenizer:
+    return WordPieceTokenizer(PIECES, SIMPLIFIED)
 
 
-def pieces(tokenizer: Tokenizer, text: str, most: int = 99) -> list[str]:
+def pieces(tokenizer: WordPieceTokenizer, text: str, most: int = 99) -> list[str]:
     return [PIECES[number] for number in tokenizer.numbers(text, most=most)]
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from tests.hand_made import BM25_SHARES, THREE, WEIGHTS
 from toolcrib.index.memory.bm25 import Bm25, row
-from toolcrib.index.memory.segment import Segment
+from toolcrib.index.memory.inverted_index import Segment
 from toolcrib.model import Variant
 
 

@@ -1,6 +1,6 @@
 from tests.catalogs import variant
 from tests.hand_made import THREE, WEIGHTS, doc
-from toolcrib.index.memory.engine import MemoryEngine
+from toolcrib.index import MemoryEngine
 
 QUERY = variant("read")
 

@@ -2,8 +2,8 @@ import pytest
 
 from tests.hand_made import READ_FIL, THREE
 from toolcrib.index.memory import like
+from toolcrib.index.memory.inverted_index import Segment
 from toolcrib.index.memory.like import Like, rows
-from toolcrib.index.memory.segment import Segment
 from toolcrib.model import Variant
 
 

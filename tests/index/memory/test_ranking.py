@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.index.memory.ranking import ranking
+from toolcrib.index.memory.ranking import rank_rows
 from toolcrib.model import Match
 
 
@@ -17,9 +17,9 @@ def test_it_is_a_sort_by_score_and_id_of_what_is_above_zero(scores: list[float],
         (Match(id, score) for id, score in zip(ids, scores, strict=True) if score > 0),
         key=lambda match: (-match.score, match.id),
     )
-    assert list(ranking(ids, np.array(scores), limit)) == whole[:limit]
+    assert list(rank_rows(ids, np.array(scores), limit)) == whole[:limit]
 
 
 @pytest.mark.parametrize("limit", [None, 0, 3])
 def test_no_rows_are_an_empty_ranking(limit: int | None):
-    assert not ranking([], np.array([]), limit)
+    assert not rank_rows([], np.array([]), limit)

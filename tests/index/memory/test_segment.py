@@ -1,6 +1,8 @@
-from toolcrib.index.memory.segment import Row, Segment
+from toolcrib.index.memory.inverted_index import Segment, SegmentRow
 
-A, B, C, D = (Row(key, {"read": 1.0, key: 2.0}, length) for length, key in enumerate("abcd", 1))
+A, B, C, D = (
+    SegmentRow(key, {"read": 1.0, key: 2.0}, length) for length, key in enumerate("abcd", 1)
+)
 
 
 def test_rows_come_in_their_order():
@@ -28,7 +30,7 @@ def test_a_row_that_leaves_is_free_and_the_next_takes_it():
 
 
 def test_a_change_takes_the_place_of_what_it_replaces():
-    segment = Segment.of([A, B]).changed([A], [Row("a", {"write": 1.0}, 7.0)])
+    segment = Segment.of([A, B]).changed([A], [SegmentRow("a", {"write": 1.0}, 7.0)])
     assert segment.keys == ["a", "b"]
     assert segment.lengths.tolist() == [7.0, 2.0]
     assert segment.postings["read"].rows.tolist() == [1]

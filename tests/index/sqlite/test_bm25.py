@@ -1,8 +1,8 @@
 import pytest
 
 from tests.hand_made import BM25_SHARES, THREE, WEIGHTS
+from toolcrib.index import SqliteEngine
 from toolcrib.index.sqlite.bm25 import MOST_TERMS
-from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.model import Variant
 from toolcrib.store import SqliteStore
 

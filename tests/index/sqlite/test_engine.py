@@ -3,15 +3,14 @@ from pathlib import Path
 import pytest
 
 from tests.hand_made import THREE, doc
-from toolcrib.index.protocol import Superseded
-from toolcrib.index.sqlite.engine import SqliteEngine
-from toolcrib.index.sqlite.pointer import current, switch
+from toolcrib.index import SqliteEngine, Superseded
+from toolcrib.index.sqlite.tables import current_pointer, switch_pointer
 from toolcrib.store import SqliteStore
 
 
 def as_by_another_version(store: SqliteStore) -> None:
     with store.write() as db:
-        switch(db, current(db)._replace(format=99, mark="theirs"))
+        switch_pointer(db, current_pointer(db)._replace(format=99, mark="theirs"))
 
 
 def ids(engine: SqliteEngine) -> list[str]:

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.hand_made import READ_FIL, THREE
-from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.index import SqliteEngine
 from toolcrib.model import Variant
 from toolcrib.store import SqliteStore
 

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.hand_made import doc
-from toolcrib.index.sqlite.engine import SqliteEngine
+from toolcrib.index import SqliteEngine
 from toolcrib.index.sqlite.vector import Vector
 from toolcrib.model import Variant
 from toolcrib.store import SqliteStore

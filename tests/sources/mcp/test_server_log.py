@@ -12,7 +12,7 @@ from tests.sources.mcp.faking import below, fake, nothing_left, processes
 from tests.waiting import HANG_S, until
 from toolcrib.sources.mcp import ServerCommand, log_path, old_log, open_server_files, server_log
 from toolcrib.sources.mcp.server_log import MOST_BYTES, ServerLog, exit_words, forget_log
-from toolcrib.text.redactor import Redactor
+from toolcrib.text import Redactor
 
 
 @pytest.fixture

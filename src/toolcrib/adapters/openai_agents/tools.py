@@ -37,7 +37,7 @@ from toolcrib.adapters.wire.schemas import object_schema
 from toolcrib.adapters.wire.told import told
 from toolcrib.model import JsonObject, ToolInfo
 from toolcrib.session import SEARCH_TOOL, Session
-from toolcrib.text.json_text import read_strictly
+from toolcrib.text import parse_strictly
 
 AgentsMode = Literal["enabled", "hosted", "proxy"]
 
@@ -145,7 +145,7 @@ def _may_ask(session: Session) -> bool:
 
 def _is_json(text: str) -> bool:
     try:
-        read_strictly(text or "{}")
+        parse_strictly(text or "{}")
     except (ValueError, RecursionError):
         return False
     return True

@@ -9,7 +9,7 @@ from toolcrib.execute import CallRefused
 from toolcrib.model import Json, JsonObject, ToolInfo
 from toolcrib.session import SEARCH_TOOL_NAME as SEARCH
 from toolcrib.session import Session, begins_with_page_note, revealed_in
-from toolcrib.text.json_text import read_strictly
+from toolcrib.text import parse_strictly
 
 NAME: Final = "call_tool"
 
@@ -97,6 +97,6 @@ def _read(arguments: JsonObject | str) -> Json:
     if not isinstance(arguments, str):
         return arguments
     try:
-        return read_strictly(arguments)
+        return parse_strictly(arguments)
     except (ValueError, RecursionError):
         return None

@@ -1,23 +1,131 @@
-"""What Toolcrib runs on."""
+"""Checks of what Toolcrib runs on: versions, the catalog file and its index, private files."""
 
+import os
 import platform
+import shutil
+import stat
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 
-from toolcrib.cli.checks.finding import Finding, Patient
-from toolcrib.store import OLDEST_SQLITE, sqlite_version
+from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
+from toolcrib.errors import ToolcribError
+from toolcrib.settings import own_servers_file
+from toolcrib.store import OLDEST_SQLITE, catalog_condition, sqlite_version
+from toolcrib.wiring import embedder_of
 
-AREA = "machine"
+MACHINE = "machine"
 
 
-def check_machine(_patient: Patient | None = None) -> Iterator[Finding]:
+def check_machine(_patient: CheckContext | None = None) -> Iterator[Diagnosis]:
     """The versions that matter."""
     system = f"{platform.system()} {platform.machine()}"
     python = platform.python_version()
-    yield Finding(AREA, "ok", f"toolcrib {version('toolcrib')}, Python {python}, {system}")
+    yield Diagnosis(MACHINE, "ok", f"toolcrib {version('toolcrib')}, Python {python}, {system}")
     sqlite = sqlite_version()
     if tuple(map(int, sqlite.split("."))) < OLDEST_SQLITE:
         message = f"SQLite {sqlite} may damage a catalog that several processes write"
-        yield Finding(AREA, "problem", message, "pip install --upgrade apsw")
+        yield Diagnosis(MACHINE, "problem", message, "pip install --upgrade apsw")
     else:
-        yield Finding(AREA, "ok", f"SQLite {sqlite}")
+        yield Diagnosis(MACHINE, "ok", f"SQLite {sqlite}")
+
+
+# Whether the catalog file is sound, has room, and holds the index of just this pool.
+
+STORE = "store"
+INDEX = "index"
+LITTLE_MB = 100
+FEW = 500
+"""So many capabilities are indexed at each start without anybody noticing."""
+
+
+def check_store(patient: CheckContext) -> Iterator[Diagnosis]:
+    """The file is looked at as it is, and neither made nor brought up to date."""
+    path = patient.settings.store_path
+    if path == ":memory:":
+        yield Diagnosis(STORE, "ok", "the catalog is in memory, and gone with the process")
+        return
+    yield from _catalog_file(Path(path))
+    folder = next(each for each in Path(path).absolute().parents if each.is_dir())
+    free = shutil.disk_usage(folder).free // 1_000_000
+    level = "ok" if free >= LITTLE_MB else "warning"
+    remedy = "" if free >= LITTLE_MB else "free some, or set `store` elsewhere"
+    yield Diagnosis(STORE, level, f"{free:,} MB are free at {folder}", remedy)
+
+
+def _catalog_file(path: Path) -> Iterator[Diagnosis]:
+    if not path.exists():
+        yield Diagnosis(STORE, "ok", f"{path} is not there yet; `toolcrib index` makes it")
+        return
+    try:
+        found = catalog_condition(path)
+    except ToolcribError as error:
+        yield Diagnosis(STORE, "problem", str(error), "repair it, or set another `store`")
+        return
+    if found.damage:
+        remedy = "remove it and run `toolcrib index`: it holds nothing that cannot be made again"
+        yield Diagnosis(STORE, "problem", f"{path} is damaged: {found.damage}", remedy)
+    else:
+        yield Diagnosis(STORE, "ok", f"{path}: sound, version {found.version} of {found.newest}")
+
+
+def check_index(patient: CheckContext) -> Iterator[Diagnosis]:
+    """A stored index of another pool is no fault: it is only not used.
+
+    A file that is not sound is not opened for it, for then it would be replaced.
+    """
+    if any(each.level == "problem" for each in check_store(patient)):
+        return
+    try:
+        fits = patient.crib.stored_index_fits()
+    except ToolcribError as error:
+        yield Diagnosis(INDEX, "problem", str(error), "see the finding about the store")
+        return
+    count = len(patient.crib.entries())
+    if fits is False and count > FEW:
+        message = f"the stored index is not of these {count} capabilities, so it is not used"
+        yield Diagnosis(INDEX, "warning", message, "toolcrib index")
+    else:
+        where = "stored" if fits else "made in memory at each start"
+        yield Diagnosis(INDEX, "ok", f"{count} capabilities, their index is {where}")
+
+
+def check_embedder(patient: CheckContext) -> Iterator[Diagnosis]:
+    """Whether it is installed and configured; it is sent nothing."""
+    name = patient.settings.embed.embedder
+    try:
+        embedder_of(patient.settings)
+    except ToolcribError as error:
+        yield Diagnosis(INDEX, "problem", str(error), "install it, or set `embed.embedder`")
+        return
+    words = "no embedder: search is by words alone" if name == "none" else f"embedder {name}"
+    yield Diagnosis(INDEX, "ok", words)
+
+
+# Whether what is private is for our eyes alone.
+
+FILES = "files"
+OTHERS = 0o077
+
+
+def check_files(patient: CheckContext) -> Iterator[Diagnosis]:
+    """A problem for each file of ours that somebody else may read or write."""
+    looked = 0
+    for path in _private_files(patient):
+        try:
+            facts = path.lstat()
+        except OSError:
+            continue
+        looked += 1
+        mode = stat.S_IMODE(facts.st_mode)
+        if stat.S_ISREG(facts.st_mode) and os.name == "posix" and mode & OTHERS:
+            message = f"{path} is open to others ({mode:o})"
+            yield Diagnosis(FILES, "problem", message, f"chmod 600 {path}")
+    yield Diagnosis(FILES, "ok", f"{looked} private files looked at")
+
+
+def _private_files(patient: CheckContext) -> Iterator[Path]:
+    yield own_servers_file()
+    folder = patient.settings.state_folder
+    if folder.is_dir():
+        yield from sorted(path for path in folder.rglob("*") if not path.is_dir())

@@ -1,29 +1,33 @@
-"""Whether each MCP server could be started, and how it went the last time."""
+"""Checks of MCP servers and of apps: whether each could be started, and how it went last time."""
 
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from toolcrib.cli.checks.finding import Finding, Patient
+from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
 from toolcrib.cli.screen import number
+from toolcrib.errors import SourceError
+from toolcrib.sources.apps.address import public_file, read_address
+from toolcrib.sources.apps.cache import SDKToolsCache
 from toolcrib.sources.mcp import INSTALL, McpSource, ServerCommand, refresh_all, server_environment
+from toolcrib.sources.private_file import runs
 
-AREA = "servers"
+SERVERS = "servers"
 
 
-def check_servers(patient: Patient) -> Iterator[Finding]:
+def check_servers(patient: CheckContext) -> Iterator[Diagnosis]:
     """One finding a server: the first thing that is wrong with it."""
     sources = patient.servers.sources
     if patient.start:
         refresh_all([source for source in sources if not source.config.disabled])
     for source in sources:
-        yield _of(source) or _in_doubt(source) or _by_state(source)
+        yield _cannot_start(source) or _in_doubt(source) or _by_state(source)
     if not sources:
-        yield Finding(AREA, "ok", "no MCP server is configured")
+        yield Diagnosis(SERVERS, "ok", "no MCP server is configured")
 
 
-def _of(source: McpSource) -> Finding | None:
+def _cannot_start(source: McpSource) -> Diagnosis | None:
     """What keeps the server from starting, as far as can be seen without starting it."""
     command = source.config.transport
     if source.config.disabled or not isinstance(command, ServerCommand):
@@ -46,7 +50,7 @@ def _of(source: McpSource) -> Finding | None:
     return None
 
 
-def _in_doubt(source: McpSource) -> Finding | None:
+def _in_doubt(source: McpSource) -> Diagnosis | None:
     """That what was decided about its tools does not count."""
     if not source.judgement.problem:
         return None
@@ -54,10 +58,10 @@ def _in_doubt(source: McpSource) -> Finding | None:
     return _problem(source, words, f"toolcrib review {source.server}")
 
 
-def _by_state(source: McpSource) -> Finding:
+def _by_state(source: McpSource) -> Diagnosis:
     status, server = source.status(), source.server
     if status.state == "disabled":
-        return Finding(AREA, "ok", f"{server}: switched off")
+        return Diagnosis(SERVERS, "ok", f"{server}: switched off")
     if status.state == "needs_login":
         return _problem(source, "it wants a login", f"toolcrib login {server}")
     if status.failure:
@@ -68,11 +72,11 @@ def _by_state(source: McpSource) -> Finding:
         )
     if not status.seen:
         return _warning(source, "its tools were never listed", f"toolcrib refresh {server}")
-    fine = Finding(AREA, "ok", f"{server}: {number(status.tools, 'tool')}, {status.state}")
+    fine = Diagnosis(SERVERS, "ok", f"{server}: {number(status.tools, 'tool')}, {status.state}")
     return _of_listing(source) or fine
 
 
-def _of_listing(source: McpSource) -> Finding | None:
+def _of_listing(source: McpSource) -> Diagnosis | None:
     """What is wrong with what it has listed: for the operator to judge, or its maker to mend."""
     if waiting := len(source.judgement.waiting()):
         words = f"waiting for review: {waiting}"
@@ -82,9 +86,36 @@ def _of_listing(source: McpSource) -> Finding | None:
     return None
 
 
-def _problem(source: McpSource, words: str, remedy: str) -> Finding:
-    return Finding(AREA, "problem", f"{source.server}: {words}", remedy)
+def _problem(source: McpSource, words: str, remedy: str) -> Diagnosis:
+    return Diagnosis(SERVERS, "problem", f"{source.server}: {words}", remedy)
 
 
-def _warning(source: McpSource, words: str, remedy: str) -> Finding:
-    return Finding(AREA, "warning", f"{source.server}: {words}", remedy)
+def _warning(source: McpSource, words: str, remedy: str) -> Diagnosis:
+    return Diagnosis(SERVERS, "warning", f"{source.server}: {words}", remedy)
+
+
+# Whether apps can join, and can be launched.
+
+APPS = "apps"
+
+
+def check_apps(patient: CheckContext) -> Iterator[Diagnosis]:
+    """Who lets them join, and whether the command of each is there."""
+    if not patient.settings.apps.enabled:
+        yield Diagnosis(APPS, "ok", "apps are switched off")
+        return
+    folder = patient.settings.state_folder / "apps"
+    try:
+        address = read_address(public_file(folder))
+        here = f"process {address.pid}" if runs(address.pid) else "nobody"
+    except SourceError:
+        here = "nobody"
+    known, _ = SDKToolsCache(folder / "known").read_all()
+    yield Diagnosis(APPS, "ok", f"{len(known)} known; {here} lets apps join now")
+    for app in known:
+        launch = patient.settings.apps.launch.get(app.name) or app.launch
+        if launch and not shutil.which(launch[0]):
+            message = f"{app.name}: its command {launch[0]!r} is not there"
+            yield Diagnosis(
+                APPS, "warning", message, f"toolcrib apps forget {app.name}, or correct it"
+            )

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from toolcrib.embed.bundled.network import Floats, Network, Stored
 from toolcrib.embed.bundled.onnx import OnnxNetwork
-from toolcrib.embed.bundled.tokenizer import Tokenizer
-from toolcrib.embed.readable import readable
+from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer
+from toolcrib.embed.protocol import embeddable
 
-VERSION = "toolcrib-2"
+BUNDLED_MODEL = "toolcrib-2"
 START = 1
 """The piece with which every text begins."""
 SIZES = (384, 256, 128)
@@ -34,7 +34,7 @@ class BundledEmbedder:
 
     def __init__(self, dimensions: int | None = None) -> None:
         self._dimensions = dimensions or SIZES[0]
-        self.model = f"{VERSION} ({self._dimensions})"
+        self.model = f"{BUNDLED_MODEL} ({self._dimensions})"
         self._loading = Lock()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -45,19 +45,19 @@ class BundledEmbedder:
         tokenizer, network = self._model
         numbers = [
             tokenizer.numbers(t[:MOST_CHARACTERS], most=network.longest - 1)
-            for t in map(readable, texts)
+            for t in map(embeddable, texts)
         ]
         for places in _batches([len(each) for each in numbers]):
             out[places] = self._shortened(network(_padded([numbers[place] for place in places])))
         return out
 
     @property
-    def _model(self) -> tuple[Tokenizer, Network | OnnxNetwork]:
+    def _model(self) -> tuple[WordPieceTokenizer, Network | OnnxNetwork]:
         with self._loading:
             return self._loaded
 
     @cached_property
-    def _loaded(self) -> tuple[Tokenizer, Network | OnnxNetwork]:
+    def _loaded(self) -> tuple[WordPieceTokenizer, Network | OnnxNetwork]:
         folder = files("toolcrib.embed.bundled") / "model"
         return load_tokenizer(folder), load_network(folder)
 
@@ -66,11 +66,11 @@ class BundledEmbedder:
         return short / np.linalg.norm(short, axis=1, keepdims=True)
 
 
-def load_tokenizer(folder: Traversable) -> Tokenizer:
+def load_tokenizer(folder: Traversable) -> WordPieceTokenizer:
     """The tokenizer of the model in a folder."""
     pieces = (folder / "pieces.txt").read_text(encoding="utf-8").split("\n")[:-1]
     table = (folder / "simplified.txt").read_text(encoding="utf-8").split()
-    return Tokenizer(pieces, {pair[0]: pair[1] for pair in table})
+    return WordPieceTokenizer(pieces, {pair[0]: pair[1] for pair in table})
 
 
 def load_network(folder: Traversable) -> Network | OnnxNetwork:

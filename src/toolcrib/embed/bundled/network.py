@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed.blas import one_thread
+from toolcrib.embed.blas import one_blas_thread
 
 Floats = NDArray[np.float32]
 Stored = Mapping[str, NDArray[np.generic]]
@@ -91,7 +91,7 @@ class Network:
 
     def __call__(self, numbers: NDArray[np.int64]) -> Floats:
         """One row a text. Every text has at least one piece. Runs on the thread that asks."""
-        with one_thread():
+        with one_blas_thread():
             return self.by_threads_of_blas(numbers)
 
     def by_threads_of_blas(self, numbers: NDArray[np.int64]) -> Floats:

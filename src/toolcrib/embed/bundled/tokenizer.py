@@ -21,7 +21,7 @@ _ASIAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = re.compile(rf"([{_ASIAN}]+)|[^\W_{_ASIAN}]+|[+#%$@]")
 
 
-class Tokenizer:
+class WordPieceTokenizer:
     """Pieces by their place in `pieces`; `simplified` maps traditional characters. Thread-safe."""
 
     def __init__(self, pieces: Sequence[str], simplified: Mapping[str, str]) -> None:

@@ -7,11 +7,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.index.bm25_formula import K1, B, FieldWeights, ideal, idf
 from toolcrib.index.document import Document
-from toolcrib.index.memory.postings import Posting
-from toolcrib.index.memory.ranking import ranking
-from toolcrib.index.memory.segment import Row, Segment
-from toolcrib.index.weights import K1, B, FieldWeights, ideal, idf
+from toolcrib.index.memory.inverted_index import Posting, Segment, SegmentRow
+from toolcrib.index.memory.ranking import rank_rows
 from toolcrib.model import Ranking, Variant
 
 
@@ -34,7 +33,7 @@ class Bm25:
         for id in exclude:
             if (row := self.segment.row_of.get(id)) is not None:
                 scores[row] = 0.0
-        return ranking(self.segment.keys, scores, limit)
+        return rank_rows(self.segment.keys, scores, limit)
 
     def _saturation(self, posting: Posting) -> NDArray[np.float64]:
         """From 0 to 1, the more often a document has the term for its length."""
@@ -47,9 +46,9 @@ class Bm25:
         return K1 * (1 - B + B * self.segment.lengths / (average or 1.0))
 
 
-def row(document: Document, weights: FieldWeights) -> Row:
+def row(document: Document, weights: FieldWeights) -> SegmentRow:
     """The row of a document."""
-    return Row(document.id, weights.frequencies(document), sum(map(len, document.fields)))
+    return SegmentRow(document.id, weights.frequencies(document), sum(map(len, document.fields)))
 
 
 def bm25_arm(documents: Iterable[Document], weights: FieldWeights) -> Bm25:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 
+from toolcrib.index.bm25_formula import FieldWeights
 from toolcrib.index.document import Document
 from toolcrib.index.memory import bm25, like
 from toolcrib.index.memory.bm25 import Bm25
+from toolcrib.index.memory.inverted_index import Segment
 from toolcrib.index.memory.like import Like
-from toolcrib.index.memory.segment import Segment
 from toolcrib.index.memory.vector import Vector
 from toolcrib.index.protocol import Arm, Index, Progress, Superseded
-from toolcrib.index.weights import FieldWeights
 
 
 @dataclass(frozen=True)

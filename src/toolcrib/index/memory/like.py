@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.index.document import Document
-from toolcrib.index.fuzzy import LEAST_LIKENESS, by_likeness, hopeless, likeness
-from toolcrib.index.memory.postings import Posting
-from toolcrib.index.memory.segment import Row, Segment
-from toolcrib.index.vocabulary import Vocabulary
+from toolcrib.index.fuzzy_match import LEAST_LIKENESS, Vocabulary, by_likeness, hopeless, likeness
+from toolcrib.index.memory.inverted_index import Posting, Segment, SegmentRow
 from toolcrib.model import Ranking, Variant
 
 SEPARATOR = "\n"
@@ -81,8 +79,8 @@ class Like:
         return float(self.segment.lengths.max(initial=0.0))
 
 
-def rows(document: Document) -> Iterator[Row]:
+def rows(document: Document) -> Iterator[SegmentRow]:
     """The rows of a document: one for each of its labels."""
     for number, label in enumerate(document.labels):
         key = f"{document.id}{SEPARATOR}{number}"
-        yield Row(key, dict.fromkeys(label, 1.0), sum(map(len, label)))
+        yield SegmentRow(key, dict.fromkeys(label, 1.0), sum(map(len, label)))

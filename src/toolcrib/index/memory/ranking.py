@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from toolcrib.model import Match, Ranking
 
 
-def ranking(ids: Sequence[str], scores: NDArray[np.float64], limit: int | None) -> Ranking:
+def rank_rows(ids: Sequence[str], scores: NDArray[np.float64], limit: int | None) -> Ranking:
     """The rows that score above zero, best first, ties by id, at most `limit`."""
     best = _best(scores, limit)
     rows: list[int] = best.tolist()

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed.blas import one_thread
-from toolcrib.index.memory.ranking import ranking
+from toolcrib.embed import one_blas_thread
+from toolcrib.index.memory.ranking import rank_rows
 from toolcrib.model import Ranking, Variant
 
 
@@ -35,11 +35,11 @@ class Vector:
         if variant.vector is None:
             return []
         query = np.asarray(variant.vector, dtype=np.float32)
-        with one_thread():
+        with one_blas_thread():
             scores = (self.matrix @ query).astype(np.float64)
         if exclude:
             scores[self._rows(exclude)] = 0.0
-        return ranking(self.ids, scores, limit)
+        return rank_rows(self.ids, scores, limit)
 
     def _rows(self, ids: Iterable[str]) -> list[int]:
         wanted = set(ids)

@@ -4,10 +4,9 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from toolcrib.index.sqlite.ranking import ranking
-from toolcrib.index.sqlite.storable import storable
+from toolcrib.index.bm25_formula import FieldWeights, ideal
+from toolcrib.index.sqlite.lookup import rank_scored, storable
 from toolcrib.index.sqlite.tables import Tables
-from toolcrib.index.weights import FieldWeights, ideal
 from toolcrib.model import Ranking, Variant
 
 MOST_TERMS = 1000
@@ -34,7 +33,7 @@ class Bm25:
             return []
         match = " OR ".join(map(_quoted, terms))
         bindings = (*self.weights.in_order(), self._ideal(terms), match)
-        return ranking(self.tables, _SCORED, bindings, limit=limit, exclude=exclude)
+        return rank_scored(self.tables, _SCORED, bindings, limit=limit, exclude=exclude)
 
     def _ideal(self, terms: Sequence[str]) -> float:
         """See `ideal`.

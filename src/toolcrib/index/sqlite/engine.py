@@ -1,22 +1,63 @@
-"""The SQLite engine: the index in the catalog file, for any number of processes."""
+"""The SQLite engine: the index in the catalog file, for any number of processes.
 
-from collections.abc import Collection, Generator, Iterable
+A search reads one `SqliteView`: one generation, in one transaction.
+"""
+
+from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 
 import apsw
 
+from toolcrib.index.bm25_formula import FieldWeights
 from toolcrib.index.document import Document
-from toolcrib.index.protocol import Progress, Superseded
+from toolcrib.index.protocol import Arm, Index, Progress, Superseded
 from toolcrib.index.sqlite import rows
 from toolcrib.index.sqlite.bm25 import Bm25
 from toolcrib.index.sqlite.like import Labels, Like, read_labels
-from toolcrib.index.sqlite.pointer import Pointer, current, switch
-from toolcrib.index.sqlite.tables import FORMAT, Tables
+from toolcrib.index.sqlite.lookup import storable
+from toolcrib.index.sqlite.tables import FORMAT, Pointer, Tables, current_pointer, switch_pointer
 from toolcrib.index.sqlite.vector import Vector
-from toolcrib.index.sqlite.view import SqliteView
-from toolcrib.index.weights import FieldWeights
 from toolcrib.store import SqliteStore
+
+# What one search sees of the catalog file.
+
+_NAMED = "SELECT id FROM spelling_N JOIN doc_N USING (doc) WHERE spelling = ? ORDER BY id"
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteView:
+    """One generation, in one transaction: of use in the block and the thread it was got in."""
+
+    generation: int
+    mark: str
+    tables: Tables
+    like: Like
+    bm25: Bm25
+    vector: Vector | None
+
+    @property
+    def vector_size(self) -> int:
+        """As the protocol says."""
+        return self.vector.size if self.vector else 0
+
+    @property
+    def arms(self) -> dict[Arm, Index]:
+        """The arms in the order of the protocol."""
+        arms: dict[Arm, Index] = {"like": self.like, "bm25": self.bm25}
+        return arms if self.vector is None else {**arms, "vector": self.vector}
+
+    def named(self, spelling: str) -> Sequence[str]:
+        """The ids with this folded spelling, in order."""
+        return [id for each in storable([spelling]) for id in self._ids(_NAMED, each)]
+
+    def ids(self) -> Sequence[str]:
+        """All ids, in order."""
+        return self._ids("SELECT id FROM doc_N ORDER BY id")
+
+    def _ids(self, sql: str, *bindings: str) -> list[str]:
+        return [id for (id,) in self.tables.run(sql, bindings)]
 
 
 class SqliteEngine:
@@ -30,7 +71,7 @@ class SqliteEngine:
         self._weights = weights or FieldWeights()
         self._labels: dict[int, Labels] = {}
         with store.read() as db:
-            usable = current(db).format == FORMAT
+            usable = current_pointer(db).format == FORMAT
         if not usable:
             self._start()
 
@@ -78,17 +119,17 @@ class SqliteEngine:
             tables = Tables(db, pointer.tables)
             rows.remove(tables, [*new, *remove])
             rows.put(tables, new.values())
-            switch(db, pointer._replace(generation=pointer.generation + 1, mark=mark))
+            switch_pointer(db, pointer._replace(generation=pointer.generation + 1, mark=mark))
 
     def mark(self) -> str:
         """What the last writer said that the index was made from."""
         with self._store.read() as db:
-            pointer = current(db)
+            pointer = current_pointer(db)
             return pointer.mark if pointer.format == FORMAT else ""
 
     def _start(self) -> None:
         with self._store.write() as db:
-            if current(db).format != FORMAT:  # nobody else started while we waited
+            if current_pointer(db).format != FORMAT:  # nobody else started while we waited
                 _replace(db, (), None, "")
 
     def _labels_of(self, generation: int, tables: Tables) -> Labels:
@@ -101,18 +142,18 @@ class SqliteEngine:
 def _replace(
     db: apsw.Connection, documents: Collection[Document], progress: Progress | None, mark: str
 ) -> None:
-    pointer = current(db)
+    pointer = current_pointer(db)
     following = pointer.generation + 1
     Tables(db, pointer.tables).drop()  # first, so that the new ones take their place on disk
     tables = Tables(db, following)
     tables.make()
     rows.put(tables, documents, progress)
-    switch(db, Pointer(following, following, FORMAT, mark))
+    switch_pointer(db, Pointer(following, following, FORMAT, mark))
 
 
 def _usable(db: apsw.Connection) -> Pointer:
     """Where the pointer stands, unless another version of Toolcrib has put it there."""
-    pointer = current(db)
+    pointer = current_pointer(db)
     if pointer.format != FORMAT:
         raise Superseded
     return pointer

@@ -5,10 +5,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from toolcrib.index.fuzzy import by_likeness, hopeless, likeness, longest_in_reach
-from toolcrib.index.sqlite.storable import storable
+from toolcrib.index.fuzzy_match import Vocabulary, by_likeness, hopeless, likeness, longest_in_reach
+from toolcrib.index.sqlite.lookup import storable
 from toolcrib.index.sqlite.tables import Tables
-from toolcrib.index.vocabulary import Vocabulary
 from toolcrib.model import Ranking, Variant
 
 # For each label, the characters found: of each word of the query the best that the label has.

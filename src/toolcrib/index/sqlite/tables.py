@@ -1,7 +1,8 @@
-"""The tables of one generation.
+"""The tables of one generation, and the pointer to the current one.
 
-They carry its number in their names, so that the next generation is made beside them: virtual
-tables do not survive being renamed. In the statements of this package `_N` stands for the number.
+The tables carry the number of their generation in their names, so that the next generation is made
+beside them: virtual tables do not survive being renamed. In the statements of this package `_N`
+stands for the number. One row, the pointer, says which generation is current.
 
     doc_N       a number for each id
     spelling_N  the folded spellings of its name
@@ -13,7 +14,7 @@ tables do not survive being renamed. In the statements of this package `_N` stan
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import apsw
 
@@ -70,3 +71,28 @@ class Tables:
 
     def _numbered(self, sql: str) -> str:
         return sql.replace("_N", f"_{self.number}")
+
+
+# The one row that says which generation is current.
+
+
+class Pointer(NamedTuple):
+    """`generation` grows with every write; `tables` is the number in the names of the tables.
+
+    `format` is the meaning of those tables; `mark` what the last writer said they were made from.
+    """
+
+    generation: int
+    tables: int
+    format: int
+    mark: str
+
+
+def current_pointer(db: apsw.Connection) -> Pointer:
+    """Where the pointer stands, in the transaction of the connection."""
+    return Pointer(*db.execute("SELECT generation, tables, format, mark FROM pointer").get)
+
+
+def switch_pointer(db: apsw.Connection, pointer: Pointer) -> None:
+    """Put the pointer there, as part of the transaction of the connection."""
+    db.execute("UPDATE pointer SET (generation, tables, format, mark) = (?, ?, ?, ?)", pointer)

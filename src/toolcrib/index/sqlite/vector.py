@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Self
 
-from toolcrib.index.sqlite.ranking import ranking
+from toolcrib.index.sqlite.lookup import rank_scored
 from toolcrib.index.sqlite.tables import Tables
 from toolcrib.model import Ranking, Variant
 from toolcrib.store import vector_bytes
@@ -41,4 +41,4 @@ class Vector:
         if variant.vector is None:
             return []
         bindings = (vector_bytes(variant.vector),)
-        return ranking(self.tables, _SCORED, bindings, limit=limit, exclude=exclude)
+        return rank_scored(self.tables, _SCORED, bindings, limit=limit, exclude=exclude)

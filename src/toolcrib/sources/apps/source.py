@@ -30,8 +30,7 @@ from toolcrib.sources.deadline import left_s
 from toolcrib.sources.definition import Definition
 from toolcrib.sources.scanned import cleaned
 from toolcrib.sources.threads import in_thread
-from toolcrib.text.canonical import digest
-from toolcrib.text.nearest import nearest
+from toolcrib.text import json_digest, nearest_names
 
 REGISTER_S = 5.0
 
@@ -194,7 +193,7 @@ class AppSource:
 
     def _pinned(self, raw: JsonObject, tool: ToolInfo) -> ToolInfo:
         """The tool with a pin of all that the app says of it, and with nothing hidden in it."""
-        definition = Definition(raw, config_hash=digest(self.launch))
+        definition = Definition(raw, config_hash=json_digest(self.launch))
         return cleaned(tool, definition.pin, definition.flags)
 
     def _keep(self) -> None:
@@ -218,7 +217,7 @@ class AppSource:
     def _tool(self, name: str) -> ToolInfo:
         tools = self._tools
         if name not in tools:
-            near = ", ".join(nearest(name, list(tools))) or "none"
+            near = ", ".join(nearest_names(name, list(tools))) or "none"
             raise UnknownTool(
                 f"no tool {name!r} in app {self.id!r}; search for it. Nearest: {near}"
             )

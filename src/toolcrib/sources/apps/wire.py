@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypeGuard
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.text.json_text import deeper_than, has_more_values, read_strictly
+from toolcrib.text import has_more_json_values, json_deeper_than, parse_strictly
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_DEPTH = 64
@@ -99,13 +99,13 @@ def read(text: str | bytes) -> Message:
     """The message of a text. Raises `BadMessage`."""
     if isinstance(text, bytes):
         raise BadMessage(NOT_JSON, "a binary frame; send text")
-    if has_more_values(text.encode("utf-8", "replace"), MOST_VALUES):
+    if has_more_json_values(text.encode("utf-8", "replace"), MOST_VALUES):
         raise BadMessage(NOT_A_REQUEST, f"more than {MOST_VALUES:,} values; send fewer")
     try:
-        value = read_strictly(text)
+        value = parse_strictly(text)
     except (ValueError, RecursionError) as error:
         raise BadMessage(NOT_JSON, f"not readable as JSON: {error}") from None
-    if not is_object(value) or value.get("jsonrpc") != "2.0" or deeper_than(value, MOST_DEPTH):
+    if not is_object(value) or value.get("jsonrpc") != "2.0" or json_deeper_than(value, MOST_DEPTH):
         raise BadMessage(NOT_A_REQUEST, "not one JSON-RPC 2.0 object of moderate depth")
     return _asked(value) if "method" in value else _answered(value)
 

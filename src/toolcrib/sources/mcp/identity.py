@@ -25,7 +25,7 @@ from toolcrib.sources.mcp.config.package_runner import CONTAINERS, PACKAGE_RUNNE
 from toolcrib.sources.mcp.config.secret_values import masked_entry
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig, Transport
 from toolcrib.sources.private_file import create_bytes, make_folder, read_bytes
-from toolcrib.text.canonical import canonical
+from toolcrib.text import canonical_json
 
 # Which program a server is, apart from what it is told: its command, package, script or address.
 
@@ -234,7 +234,10 @@ def identity_of(config: ServerConfig, key: bytes) -> ServerIdentity:
     In our own file, which the operator alone writes, it is the program, whatever that is told. In
     any other file it is the whole entry: another hand may have changed a word of it.
     """
-    whole, entry = config_hash(config.transport, key), canonical(masked_entry(config.transport))
+    whole, entry = (
+        config_hash(config.transport, key),
+        canonical_json(masked_entry(config.transport)),
+    )
     if not config.is_own:
         return ServerIdentity(whole, entry=entry)
     return ServerIdentity(program_hash(config.transport, key), whole, entry)

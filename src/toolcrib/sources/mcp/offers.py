@@ -16,7 +16,7 @@ from toolcrib.sources.mcp.lifecycle.notifications import OnUpdate
 from toolcrib.sources.mcp.lifecycle.thread_bridge import UpstreamRequests
 from toolcrib.sources.mcp.listing import KnownServer, OfferKind
 from toolcrib.sources.scanned import cleaned_object
-from toolcrib.text.hidden import without_hidden
+from toolcrib.text import without_hidden
 
 # What a server has beside tools, as it listed them: one that is malformed hides no other.
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from toolcrib.model import Json
-from toolcrib.text.hidden import without_hidden
+from toolcrib.text import without_hidden
 
 LOOKED_AT = 8
 """So many times the length that is wanted is looked at; of what is longer, nothing is said."""

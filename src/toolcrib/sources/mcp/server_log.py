@@ -16,8 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolcrib.sources.private_file import Lock, make_folder
-from toolcrib.text.hidden import readable
-from toolcrib.text.redactor import Redactor
+from toolcrib.text import Redactor, printable
 
 FOLDER = "logs"
 MOST_BYTES = 1024 * 1024
@@ -147,7 +146,7 @@ class _Stderr:
 
 
 def _one_line(text: str, most: int) -> str:
-    line = readable(text).replace("\n", " ⏎ ").strip()
+    line = printable(text).replace("\n", " ⏎ ").strip()
     return line if len(line) <= most else line[: most - 1] + "…"
 
 

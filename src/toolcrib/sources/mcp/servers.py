@@ -25,7 +25,7 @@ from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource, RefreshResult
 from toolcrib.sources.mcp.trust import KEY_FILE, InstallState, ServerTrust, open_install_state
 from toolcrib.store import Decisions
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 CACHE_FOLDER = "mcp"
 LOGINS_FOLDER = "logins"
@@ -167,7 +167,7 @@ def find_server(name: str, sources: Sequence[McpSource]) -> McpSource:
     for source in sources:
         if name in (source.server, source.id):
             return source
-    near = ", ".join(nearest(name, [source.server for source in sources])) or "none"
+    near = ", ".join(nearest_names(name, [source.server for source in sources])) or "none"
     raise ConfigError(f"no MCP server {name!r} is configured; nearest: {near}")
 
 

@@ -12,7 +12,7 @@ from toolcrib.sources.mcp.sanitize import TooLarge, bounded_json, without_surrog
 from toolcrib.sources.mcp.trust import ServerJudgement, ToolJudgement
 from toolcrib.sources.permissions import permission_from
 from toolcrib.sources.scanned import cleaned
-from toolcrib.text.tokens import definition, estimate_tokens
+from toolcrib.text import estimate_tokens, tool_definition
 
 LONGEST_DESCRIPTION = 16 * 1024
 LONGEST_TITLE = 256
@@ -65,7 +65,7 @@ def _loaded(config: ServerConfig, tools: Mapping[str, ToolInfo]) -> Mapping[str,
     if config.defer is not None:
         return {}
     asking = [name for name, tool in tools.items() if tool.asks_to_load and tool.defer != "never"]
-    costs = accumulate(estimate_tokens(definition(tools[name])) for name in asking)
+    costs = accumulate(estimate_tokens(tool_definition(tools[name])) for name in asking)
     taken = takewhile(lambda each: each[1] <= MOST_LOADED_TOKENS, zip(asking, costs, strict=True))
     return {name: replace(tools[name], defer="never") for name, _ in islice(taken, MOST_LOADED)}
 

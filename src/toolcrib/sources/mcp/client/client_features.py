@@ -15,7 +15,7 @@ from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.client.active_calls import ActiveCalls
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.sanitize import is_plaintext
-from toolcrib.text.hidden import find_hidden, show_hidden
+from toolcrib.text import find_hidden, show_hidden
 
 LONGEST_MESSAGE = 4_000
 LONGEST_ADDRESS = 2_000

@@ -28,7 +28,7 @@ from toolcrib.sources.mcp.client.upstream_request import UpstreamMethod, Upstrea
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.sanitize import printable
 from toolcrib.sources.mcp.transport.tap import without_capabilities
-from toolcrib.text.redactor import Redactor
+from toolcrib.text import Redactor
 
 MOST_ROUND_TRIPS = 10
 PAUSE_S = 0.1

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeGuard, TypeVar, get_args
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.text.nearest import nearest
+from toolcrib.text import nearest_names
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class Fields:
         """Say which keys mean nothing here, each with the nearest that does."""
         for key in self._values:
             if key not in known and key not in ignored:
-                near = nearest(key, sorted(known), limit=1, at_least=0)[0]
+                near = nearest_names(key, sorted(known), limit=1, at_least=0)[0]
                 self.problem(f"there is no key {key!r}; the nearest is {near!r}")
 
     def problem(self, message: str) -> None:

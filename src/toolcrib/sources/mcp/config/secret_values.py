@@ -20,7 +20,7 @@ from toolcrib.sources.mcp.config.environment import (
     references,
 )
 from toolcrib.sources.mcp.config.server import Isolation, ServerAddress, ServerCommand, Transport
-from toolcrib.text.redactor import HIDDEN, SHORTEST, Redactor
+from toolcrib.text import REDACTED, SHORTEST_SECRET, Redactor
 
 SHORT_WORD = 9
 SHORT_NUMBER = 8
@@ -80,7 +80,7 @@ def _among(*values: tuple[str, str]) -> frozenset[str]:
 
 def is_secret(name: str, value: str) -> bool:
     """Whether a value of this name is one to hide."""
-    if len(value) < SHORTEST or _is_ordinary(value):
+    if len(value) < SHORTEST_SECRET or _is_ordinary(value):
         return False
     known_as = _snake(name)
     if _NEVER_PUBLIC.search(known_as):
@@ -217,4 +217,4 @@ def _address(address: ServerAddress) -> JsonObject:
 
 
 def _masked(values: Mapping[str, str]) -> dict[str, Json]:
-    return {name: " ".join(references([value])) or HIDDEN for name, value in values.items()}
+    return {name: " ".join(references([value])) or REDACTED for name, value in values.items()}

@@ -25,7 +25,7 @@ from toolcrib.model import JsonObject
 from toolcrib.sources.mcp.config.server import OAuth, ServerAddress
 from toolcrib.sources.mcp.oauth.login_file import Login, LoginFile
 from toolcrib.sources.mcp.sanitize import is_plaintext
-from toolcrib.text.redactor import Redactor
+from toolcrib.text import Redactor
 
 UNAUTHORIZED: Final = 401
 FORBIDDEN: Final = 403

@@ -19,7 +19,7 @@ from toolcrib.sources.mcp.oauth.authorizer import Authorizer, PlaintextUrl, logi
 from toolcrib.sources.mcp.oauth.callback import LoginDenied, OAuthCallback
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.sanitize import is_plaintext, printable
-from toolcrib.text.redactor import Redactor
+from toolcrib.text import Redactor
 
 LONGEST_REASON = 300
 _KNOCK = {"jsonrpc": "2.0", "id": 1, "method": "ping"}

@@ -21,7 +21,7 @@ from toolcrib.sources.mcp.transport.isolation import LaunchPlan, launch_plan
 from toolcrib.sources.mcp.transport.sse import SseTransport
 from toolcrib.sources.mcp.transport.stdio import StdioTransport
 from toolcrib.sources.mcp.transport.streamable_http import HttpTransport
-from toolcrib.text.redactor import Redactor
+from toolcrib.text import Redactor
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.oauth.authorizer import Authorizer

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.lines import LONGEST_LINE
-from toolcrib.text.redactor import Redactor
+from toolcrib.text import Redactor
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.oauth.authorizer import Authorizer

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeGuard, cast
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp import sdk
-from toolcrib.text.redactor import Redactor
+from toolcrib.text import Redactor
 
 # What a server is told that it may ask, request by request.
 

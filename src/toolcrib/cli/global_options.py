@@ -1,0 +1,125 @@
+"""The options before the command, and what they lead to: settings, crib, servers, gateway."""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolcrib.cli.screen import warn
+from toolcrib.cli.warnings import warn_once
+from toolcrib.connect import ConnectOptions, DaemonFiles, locate_daemon
+from toolcrib.crib import Crib
+from toolcrib.errors import ConfigError
+from toolcrib.gateway import ask_operator, is_daemon_running
+from toolcrib.model import Json
+from toolcrib.settings import Settings, load_settings, own_servers_file, rules_file, settings_file
+from toolcrib.sources.last_good import LastGood
+from toolcrib.sources.mcp import McpServers, open_server_files, read_servers
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalOptions:
+    """The settings file that was asked for, if any, and what was asked for beside it.
+
+    `mcp_config` are files with MCP servers, `tools` are modules with functions.
+    """
+
+    config: Path | None = None
+    mcp_config: tuple[Path, ...] = ()
+    tools: tuple[str, ...] = ()
+
+    def settings(self, *, lasts: bool = False, content: bytes | None = None) -> Settings:
+        """The settings, read now. Raises `ConfigError`.
+
+        What lasts has its index in memory, unless the settings name another: it is built once, and
+        then it answers sooner than a stored one, which is there at once. `content` is what to take
+        the settings file to say.
+        """
+        settings = load_settings(os.environ, self.config, content)
+        files = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
+        index = "memory" if lasts and settings.index == "auto" else settings.index
+        modules = (*settings.tool_modules, *self.tools)
+        changes = {"mcp_config": files, "tool_modules": modules, "index": index}
+        return settings.model_copy(update=changes)
+
+    def lasting_settings(self) -> tuple[Settings, str]:
+        """The settings of what lasts, by what their file says, or said when it could last be used.
+
+        With what is wrong with the file then. Raises `ConfigError` where that is not known.
+        """
+        file = settings_file(os.environ, self.config)
+        copies = LastGood(Settings().state_folder)
+        try:
+            content = file.read()
+            settings = self.settings(lasts=True, content=content)
+        except ConfigError as error:
+            gone = isinstance(error.__cause__, FileNotFoundError)
+            copy = None if gone else copies.read(file.path)
+            if copy is None:
+                raise
+            with suppress(ConfigError):  # what is wrong may not be in the file
+                before = self.settings(lasts=True, content=copy)
+                return before, f"{error}. Until then, what it said before holds"
+            raise
+        copies.keep(file.path, content)
+        return settings, ""
+
+    def files(self, settings: Settings) -> tuple[Path, ...]:
+        """What those settings were read from: their file, and the files with servers and rules."""
+        file = settings_file(os.environ, self.config).path
+        own = own_servers_file(), rules_file()
+        return tuple(dict.fromkeys((file, *own, *settings.mcp_config)))
+
+    @contextmanager
+    def crib(self) -> Generator[Crib]:
+        """A crib with everything that the settings name; what is wrong goes to stderr, once."""
+        settings = self.settings()
+        with Crib.from_settings(settings) as crib:
+            warn_once(settings.state_folder, "all", crib.problems)
+            yield crib
+
+    @contextmanager
+    def mcp(self) -> Generator[McpServers]:
+        """The MCP servers that the settings name, alone; what is wrong goes to stderr, once."""
+        settings = self.settings()
+        servers = open_server_files(settings.mcp_config, settings.state_folder)
+        try:
+            warn_once(settings.state_folder, "servers", servers.problems)
+            yield servers
+        finally:
+            servers.close()
+
+
+# From the options of the command line to the place of the daemon that serves them.
+
+
+def daemon_place(opening: GlobalOptions) -> DaemonFiles:
+    """Where the daemon of these options is, if it runs."""
+    files = tuple(str(path) for path in opening.mcp_config)
+    return locate_daemon(ConnectOptions(str(opening.config or ""), files), os.environ)
+
+
+def tell_gateway(opening: GlobalOptions) -> None:
+    """Let a gateway that runs take what was changed, at once.
+
+    Should it not answer, it takes the change by itself a moment later. Without one, all there is to
+    do is that the copies of the files, which may hold secrets, are those of now.
+    """
+    if is_daemon_running(daemon_place(opening)):
+        ask_if_running(opening, "changed")
+    else:
+        settings = opening.settings()
+        read_servers(settings.mcp_config, LastGood(settings.state_folder))
+
+
+def ask_if_running(opening: GlobalOptions, do: str, **more: Json) -> Json:
+    """What the gateway says; None if none runs. That it says no is a warning, and no error."""
+    place = daemon_place(opening)
+    if not is_daemon_running(place):
+        return None
+    try:
+        return ask_operator(place, do, **more)
+    except ConfigError as error:
+        warn(str(error))
+        return None

@@ -1,0 +1,145 @@
+"""Applies a plan, our own file first and the client's file last, and undoes it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from toolcrib.client_config.backups import Backup, Backups, still_needed, timestamp
+from toolcrib.client_config.clients import Layout, client_named
+from toolcrib.client_config.document import edit_document, read_document, table_at
+from toolcrib.client_config.files import read_file, remove_file, write_file
+from toolcrib.client_config.plans import ChangePlan
+from toolcrib.errors import ConfigError
+from toolcrib.model import JsonObject
+from toolcrib.sources.mcp import drop_server, put_server, read_servers, read_table
+
+ChangedSince = Literal["nothing", "the rest", "the servers"]
+"""What somebody else has changed in a client's file since we did."""
+
+
+def apply_plan(plan: ChangePlan, own: Path, backups: Backups) -> Path:
+    """Do what the plan says; where the backup is. Raises `ConfigError`."""
+    with backups.changing():
+        return _apply(plan, own, backups)
+
+
+def _apply(plan: ChangePlan, own: Path, backups: Backups) -> Path:
+    client, file = plan.target.client.name, plan.target.path
+    if read_file(file) != plan.before:
+        raise ConfigError(f"{file}: somebody else has just written it; look again and repeat")
+    backup = Backup(
+        client, str(file), timestamp(), plan.before, plan.after, {**plan.added}, plan.known
+    )
+    kept = backups.keep(backup)
+    for name, entry in plan.added.items():
+        put_server(own, name, entry)
+    if plan.after != (plan.before or ""):
+        write_file(file, plan.after, plan.before)
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class UndoPlan:
+    """The last change of a client's file, and how it would be undone.
+
+    `current` is the file as it is, `wanted` as it should be; None: it should not be there. `drop`
+    are the servers of ours that go, `stay` why others do not.
+    """
+
+    backup: Backup
+    current: str | None
+    wanted: str | None
+    changed: ChangedSince
+    drop: tuple[str, ...]
+    stay: dict[str, str]
+
+
+def plan_undo(backup: Backup, own: Path, backups: Backups, *, force: bool = False) -> UndoPlan:
+    """What undoing would do; with `force` the whole file is as before, whoever changed it since.
+
+    Raises `ConfigError`.
+    """
+    current = read_file(Path(backup.file))
+    changed, wanted = _text_before(backup, current)
+    wanted = backup.before if force else wanted
+    drop, stay = _servers_to_drop(backup, own, backups)
+    return UndoPlan(backup, current, wanted, changed, drop, stay)
+
+
+def _text_before(backup: Backup, current: str | None) -> tuple[ChangedSince, str | None]:
+    """What was changed since, and the text that undoes our part of it."""
+    if current in (backup.after, backup.before):
+        return "nothing", backup.before
+    try:
+        layout, there = _entries(backup, current or "")
+        if current is not None and there == _entries(backup, backup.after)[1]:
+            before = _entries(backup, backup.before or "")[1]
+            drop = there.keys() - before.keys()
+            put = {name: each for name, each in before.items() if there.get(name) != each}
+            syntax = client_named(backup.client).syntax
+            return "the rest", edit_document(current, syntax, layout.path, drop, put)
+    except ConfigError:  # it cannot be read any more, so it is not for us to edit
+        pass
+    return "the servers", backup.before
+
+
+def _entries(backup: Backup, text: str) -> tuple[Layout, Mapping[str, JsonObject]]:
+    client = client_named(backup.client)
+    document = read_document(text, client.syntax)
+    layout = client.layout(document)
+    found = table_at(document, layout.path) or {}
+    return layout, {name: each for name, each in found.items() if isinstance(each, Mapping)}
+
+
+def _servers_to_drop(
+    backup: Backup, own: Path, backups: Backups
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The servers of ours that go, and why others stay; one that is gone already does neither."""
+    needed = still_needed(backup, backups.all())
+    servers = read_servers([own]).servers if own.exists() else ()
+    now_there = {server.id: server for server in servers}
+    stay: dict[str, str] = {}
+    for name, entry in backup.added.items():
+        if name in needed:
+            stay[name] = "another client uses it too"
+        elif name in now_there and [now_there[name]] != [*read_table(own, {name: entry}).servers]:
+            stay[name] = "it was changed after the import"
+    return tuple(name for name in backup.added if name in now_there and name not in stay), stay
+
+
+def undo_change(
+    undoing: UndoPlan, own: Path, backups: Backups, *, force: bool = False
+) -> Path | None:
+    """Put the client's file back, and take out what had become ours.
+
+    It is as it was, byte for byte, if nobody has changed it since; if somebody has, in other places
+    than the servers, these changes stay. Servers that were changed are put back with `force` alone;
+    where the text that this replaces is kept is returned. Raises `ConfigError`.
+    """
+    with backups.changing():
+        if undoing.backup not in backups.all():
+            raise ConfigError(f"{undoing.backup.file}: this was undone already; look again")
+        return _undo(undoing, own, backups, force=force)
+
+
+def _undo(undoing: UndoPlan, own: Path, backups: Backups, *, force: bool) -> Path | None:
+    backup, current, kept = undoing.backup, undoing.current, None
+    file = Path(backup.file)
+    if undoing.changed == "the servers" and not force:
+        raise ConfigError(
+            f"{file}: its servers were changed after the import; --force puts back the whole file"
+            " as it was before, and keeps what is there now"
+        )
+    if force and undoing.changed != "nothing" and current is not None:
+        kept = backups.keep_text(backup.client, current)
+    if undoing.wanted is not None and undoing.wanted != current:
+        write_file(file, undoing.wanted, current)
+    elif undoing.wanted is None and current is not None:
+        remove_file(file, current)
+    for name in _servers_to_drop(backup, own, backups)[
+        0
+    ]:  # another client may have come to need one
+        drop_server(own, name)
+    backups.forget(backup)
+    return kept

@@ -1,0 +1,98 @@
+"""The shim's entry: what a client launches in place of all its servers."""
+
+import re
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from pathlib import Path
+
+from toolcrib.client_config.clients import Client
+from toolcrib.client_config.entry_format import EntryFormat
+from toolcrib.errors import ConfigError
+from toolcrib.model import Json, JsonObject
+
+SHIM_NAME = "toolcrib"
+CONNECT = "connect"
+PROFILE = "--profile"
+_STARTS = {CONNECT, "serve"}
+_LAUNCHER = re.compile(r"uvx?|pipx|py|python[0-9.]*")
+
+
+@dataclass(frozen=True, slots=True)
+class ShimCommand:
+    """The command line of the shim. `options` stand before `connect`, the profile after it."""
+
+    command: str
+    options: tuple[str, ...] = ()
+    profile: str = ""
+
+    def args(self) -> list[str]:
+        return [*self.options, CONNECT, *([PROFILE, self.profile] if self.profile else [])]
+
+
+def shim_entry(client: Client, shape: EntryFormat, shim: ShimCommand) -> JsonObject:
+    """The entry of the shim in the client's words."""
+    args: list[Json] = [*shim.args()]
+    kind: dict[str, Json] = {"type": shape.types[0]} if shape.types else {}
+    words: dict[str, Json] = {"command": [shim.command, *args]}
+    if not shape.one_list:
+        words = {"command": shim.command, "args": args}
+    return {**shape.fixed, **kind, **words, **client.shim}
+
+
+def installed_command() -> str:
+    """The absolute path of our command. Raises `ConfigError` where it is not installed.
+
+    A client started from a menu has another PATH than a terminal, so a bare name would not do. The
+    way that PATH leads to is taken if it ends at the same program: it outlives a new environment.
+    """
+    name = "toolcrib.exe" if sys.platform == "win32" else "toolcrib"
+    beside = Path(sys.executable).with_name(name)
+    on_path = shutil.which("toolcrib")
+    if on_path and (not beside.exists() or Path(on_path).samefile(beside)):
+        return str(Path(on_path).absolute())
+    if beside.exists():
+        return str(beside)
+    raise ConfigError(f"the command `toolcrib` is not at {beside}; install the package there")
+
+
+def is_shim(entry: Json) -> bool:
+    """Whether an entry, of a client or of ours, starts the shim, or a gateway of its own."""
+    words = _words(entry)
+    if not words or not _STARTS & {*words[1:]}:
+        return False
+    program = Path(words[0]).stem
+    launched = _LAUNCHER.fullmatch(program) and any(_is_ours(each) for each in words[1:])
+    return program == SHIM_NAME or bool(launched)
+
+
+def _is_ours(word: str) -> bool:
+    return Path(word).stem == SHIM_NAME or word.partition(".")[0] == SHIM_NAME
+
+
+def shim_path(entry: Json) -> str:
+    """The command of a shim's entry."""
+    return _words(entry)[0]
+
+
+def shim_profile(entry: Json) -> str:
+    """The profile that a shim's entry asks for; empty if it asks for none."""
+    words = _words(entry)
+    after = (value for word, value in pairwise(words) if word == PROFILE)
+    joined = (word.removeprefix(f"{PROFILE}=") for word in words if word.startswith(f"{PROFILE}="))
+    return next(chain(after, joined), "")
+
+
+def _words(entry: Json) -> Sequence[str]:
+    """The command line of an entry as far as it is one."""
+    if not isinstance(entry, Mapping):
+        return ()
+    command, args = entry.get("command"), entry.get("args")
+    first = [command] if isinstance(command, str) else command
+    parts: list[Json] = []
+    for each in (first, args):
+        if isinstance(each, Sequence) and not isinstance(each, str):
+            parts += each
+    return [each for each in parts if isinstance(each, str)]

@@ -1,0 +1,129 @@
+"""An inverted index in arrays: rows of terms, and the postings over them.
+
+It is never changed in place. A change makes a new segment that shares with the old one whatever it
+did not touch: a search that holds the old one is not disturbed, and one changed row costs one row.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, count
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows: TypeAlias = NDArray[np.intp]
+Weights: TypeAlias = NDArray[np.float64]
+Terms: TypeAlias = Mapping[str, float]
+
+
+class Posting(NamedTuple):
+    """The rows that have a term, ascending, and each row's weight for it."""
+
+    rows: Rows
+    weights: Weights
+
+
+Postings: TypeAlias = dict[str, Posting]
+
+
+def build_postings(documents: Iterable[tuple[int, Terms]]) -> Postings:
+    """Postings of whole documents. Rows come in ascending order."""
+    rows: dict[str, list[int]] = {}
+    weights: dict[str, list[float]] = {}
+    for row, terms in documents:
+        for term, weight in terms.items():
+            rows.setdefault(term, []).append(row)
+            weights.setdefault(term, []).append(weight)
+    return {term: Posting(np.array(rows[term]), np.array(weights[term])) for term in rows}
+
+
+def changed_postings(
+    postings: Postings, gone: Mapping[int, Terms], new: Mapping[int, Terms]
+) -> Postings:
+    """The postings with some rows taken out and others put in; untouched terms are shared."""
+    result = dict(postings)
+    for row, terms in gone.items():
+        for term in terms:
+            _set(result, term, _without(result[term], row))
+    for row, terms in new.items():
+        for term, weight in terms.items():
+            _set(result, term, _with(result.get(term), row, weight))
+    return result
+
+
+def _set(postings: Postings, term: str, posting: Posting) -> None:
+    if posting.rows.size:
+        postings[term] = posting
+    else:
+        del postings[term]
+
+
+def _without(posting: Posting, row: int) -> Posting:
+    kept = posting.rows != row
+    return Posting(posting.rows[kept], posting.weights[kept])
+
+
+def _with(posting: Posting | None, row: int, weight: float) -> Posting:
+    if posting is None:
+        return Posting(np.array([row]), np.array([weight]))
+    at = int(np.searchsorted(posting.rows, row))
+    return Posting(np.insert(posting.rows, at, row), np.insert(posting.weights, at, weight))
+
+
+# Rows of terms and the postings over them: unchanging, changed by copy.
+
+
+class SegmentRow(NamedTuple):
+    """A row to be: its key, its terms with their weights, its length in whatever unit."""
+
+    key: str
+    terms: Terms
+    length: float
+
+
+@dataclass(frozen=True)
+class Segment:
+    """`keys[row]` is the key of a row and "" where the row is free; free rows have length 0."""
+
+    keys: Sequence[str]
+    lengths: NDArray[np.float64]
+    postings: Postings
+
+    @classmethod
+    def of(cls, rows: Sequence[SegmentRow]) -> "Segment":
+        """A segment of these rows, in their order. Keys are unique."""
+        return cls(
+            keys=[row.key for row in rows],
+            lengths=np.array([row.length for row in rows]),
+            postings=build_postings((number, row.terms) for number, row in enumerate(rows)),
+        )
+
+    @cached_property
+    def row_of(self) -> Mapping[str, int]:
+        """The row of each key."""
+        return {key: row for row, key in enumerate(self.keys) if key}
+
+    def changed(self, gone: Iterable[SegmentRow], new: Sequence[SegmentRow]) -> "Segment":
+        """The segment without some of its rows and with others, in the rows that are free."""
+        leaving = {self.row_of[row.key]: row for row in gone}
+        coming = dict(zip(self._free(leaving), new, strict=False))
+        size = max(len(self.keys), *(number + 1 for number in coming)) if coming else len(self.keys)
+        keys = [*self.keys, *[""] * (size - len(self.keys))]
+        lengths = np.concatenate([self.lengths, np.zeros(size - len(self.keys))])
+        for number in leaving:
+            keys[number], lengths[number] = "", 0.0
+        for number, row in coming.items():
+            keys[number], lengths[number] = row.key, row.length
+        return Segment(
+            keys, lengths, changed_postings(self.postings, _terms(leaving), _terms(coming))
+        )
+
+    def _free(self, leaving: Iterable[int]) -> Iterator[int]:
+        already = (row for row, key in enumerate(self.keys) if not key)
+        return chain(leaving, already, count(len(self.keys)))
+
+
+def _terms(rows: Mapping[int, SegmentRow]) -> Mapping[int, Terms]:
+    return {number: row.terms for number, row in rows.items()}

@@ -1,0 +1,149 @@
+"""Why a capability was found, or was not: every step of a search, as it went for one of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import repeat
+
+from toolcrib.access import FilterVerdict
+from toolcrib.index import Arm
+from toolcrib.model import Confidence, Entry, Match, Query, Ranking
+from toolcrib.search.answer import answer_query, limit_of
+from toolcrib.search.confidence import confidence_level, evidence
+from toolcrib.search.fusion import Contributions, VariantTrace, contributions_of
+from toolcrib.search.pipeline import Search, SearchTrace
+from toolcrib.search.query_syntax import FreeQuery, parse_query
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How one variant saw it. Ranks count from 1; None: not among the matches.
+
+    `ranks` are those of the arms, each down to its end; the fusion knows the first of them only.
+    `scores` are what the arms say of it: likeness, share of the words, cosine.
+    """
+
+    text: str
+    origin: str
+    weight: float
+    ranks: Mapping[Arm, int | None]
+    scores: Mapping[Arm, float]
+    bonus: float
+    rank: int | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a search made of one capability.
+
+    `hidden` is the filter that keeps it from this caller, or "". `rank` and `score` are those of
+    the fused ranking, `cut_at` how many the cut left, `limit` how many an answer holds, and
+    `best` the winner with its score. `learned` is the share by which earlier use raised the score.
+    `confidence` and `chance` are those of the whole answer; `parts` are the several things that
+    the query asks for, each with the rank that it has there. `summary` says it in a sentence.
+    `lifts` is what each arm and the name add to its place among the candidates, `best_lifts` the
+    same of the winner; both are empty by `rrf`. `share` and `cosine` are those of the best tool of
+    each arm: what the chance comes from.
+    """
+
+    query: str
+    name: str
+    state: str
+    hidden: FilterVerdict
+    wordings: tuple[Wording, ...]
+    rank: int | None
+    score: float
+    cut_at: int
+    limit: int
+    best: tuple[str, float] | None
+    summary: str
+    learned: float = 0.0
+    confidence: Confidence = "high"
+    chance: float = 1.0
+    parts: tuple[tuple[str, int | None], ...] = ()
+    lifts: Contributions = field(default_factory=dict[str, float])
+    best_lifts: Contributions = field(default_factory=dict[str, float])
+    share: float = 0.0
+    cosine: float | None = None
+
+
+def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) -> Explanation:
+    """The story of one entry in a search: its ranks there, and in each arm down to the end.
+
+    A hidden entry is explained as if it were not, with the filter that hides it beside. A query
+    that is no free text has no wordings: its answer is all there is to tell.
+    """
+    form, name, within_sight = (
+        parse_query(query.text),
+        entry.name,
+        search.without_hiding(entry.name),
+    )
+    if isinstance(form, FreeQuery):
+        trace = within_sight.trace(form.text, depth=search.depth)
+        deep = within_sight.trace(form.text, depth=None)
+        limit = limit_of(query, search)
+    else:
+        found = [Match(hit.name, hit.score) for hit in answer_query(query, within_sight)]
+        trace = deep = SearchTrace((), found, found)
+        limit = search.rules.most
+    rank, score = _place(trace.ranking, name)
+    best = trace.ranking[0] if trace.ranking else None
+    seen = evidence(step for each in (trace, *trace.parts) for step in each.steps)
+    lifts = partial(contributions_of, steps=trace.steps, rules=search.rules, depth=search.depth)
+    return Explanation(
+        query=query.text,
+        name=name,
+        state=entry.state,
+        hidden=verdict,
+        wordings=tuple(map(_wording, trace.steps, deep.steps, repeat(name))),
+        rank=rank,
+        score=score,
+        cut_at=len(trace.kept),
+        limit=limit,
+        best=(best.id, best.score) if best else None,
+        summary=f"hidden from this caller: {verdict}" if verdict else _summary(trace, name, limit),
+        learned=trace.learned.get(name, 0.0) if rank else 0.0,
+        confidence=confidence_level(trace.chance),
+        chance=trace.chance,
+        parts=tuple((part.asked, _place(part.ranking, name)[0]) for part in trace.parts),
+        lifts=lifts(name),
+        best_lifts=lifts(best.id) if best else {},
+        share=seen.share,
+        cosine=seen.cosine if search.cosines else None,
+    )
+
+
+def _wording(step: VariantTrace, deep: VariantTrace, id: str) -> Wording:
+    rank, score = _place(step.fused, id)
+    return Wording(
+        text=step.variant.text,
+        origin=step.variant.origin,
+        weight=step.variant.weight,
+        ranks={arm: _place(ranking, id)[0] for arm, ranking in deep.arms.items()},
+        scores={arm: _place(ranking, id)[1] for arm, ranking in deep.arms.items()},
+        bonus=step.bonus.get(id, 0.0),
+        rank=rank,
+        score=score,
+    )
+
+
+def _place(ranking: Ranking, id: str) -> tuple[int | None, float]:
+    places = ((place, match.score) for place, match in enumerate(ranking, 1) if match.id == id)
+    return next(places, (None, 0.0))
+
+
+def _summary(trace: SearchTrace, id: str, limit: int) -> str:
+    rank, _ = _place(trace.ranking, id)
+    place, _ = _place(trace.kept, id)
+    if rank is None and not trace.steps:
+        return "not returned: the query asks for tools by name or pattern, and this is none of them"
+    if rank is None:
+        return "not found: no arm has it among its first, and the query does not name it"
+    if not trace.kept:
+        return f"found at rank {rank}, but nothing fits well enough: chance {trace.chance:.2f}"
+    if place is None:
+        return f"found at rank {rank}, below the cut after {len(trace.kept)}"
+    if place > limit:
+        return f"found at rank {rank}, beyond the limit of {limit}"
+    return f"returned at rank {rank}"

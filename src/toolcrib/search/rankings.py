@@ -1,0 +1,66 @@
+"""What is done to a ranking: order by score, boost, interleave, cut.
+
+`autocut` ends it below a drop in the scores, `top_band` below a share of the best score.
+`boosted` adds what earlier use has taught, a small share of a score that is there already.
+`interleave` lets several rankings take turns, so that each part of a task is covered early.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, zip_longest
+
+from toolcrib.model import Match, Ranking
+
+
+def boosted(ranking: Ranking, shares: Mapping[str, float]) -> Ranking:
+    """The ranking with some scores raised by their share, best first, ties by id.
+
+    What is not in the ranking stays out: a share of nothing is nothing.
+    """
+    if not shares:
+        return ranking
+    scored = [Match(id, score + score * shares.get(id, 0.0)) for id, score in ranking]
+    return sorted(scored, key=lambda match: (-match.score, match.id))
+
+
+# Several rankings that take turns, so that each need is covered early.
+
+
+def interleave(rankings: Sequence[Ranking]) -> Ranking:
+    """The best of each in turn, then the second best of each, and on; each id once.
+
+    Its score is the best that any of them gives it. So scores may rise on the way down: the
+    rankings say how well each fits what it was ranked for, not which need comes first.
+    """
+    scores: dict[str, float] = {}
+    for id, score in (match for ranking in rankings for match in ranking):
+        scores[id] = max(score, scores.get(id, score))
+    turns = (match for turn in zip_longest(*rankings) for match in turn if match)
+    return [Match(id, scores[id]) for id in dict.fromkeys(match.id for match in turns)]
+
+
+# Where a ranking ends: below a drop in the scores, or below half of the best.
+
+BAND_SHARE = 0.5
+"""The share of the best score that `top_band` asks for."""
+
+
+def autocut(ranking: Ranking, *, ratio: float) -> Ranking:
+    """Everything above the first place where a score is more than `ratio` times the next one."""
+    for place, (above, below) in enumerate(pairwise(ranking), 1):
+        if above.score > ratio * below.score:
+            return ranking[:place]
+    return ranking
+
+
+def top_band(ranking: Ranking) -> Ranking:
+    """Everything that has at least `BAND_SHARE` of the best score."""
+    return [match for match in ranking if match.score >= BAND_SHARE * ranking[0].score]
+
+
+def rank_by_score(scores: Mapping[str, float]) -> Ranking:
+    """Best first, ties by id."""
+    return [Match(id, score) for id, score in sorted(scores.items(), key=_best_first)]
+
+
+def _best_first(scored: tuple[str, float]) -> tuple[float, str]:
+    return -scored[1], scored[0]

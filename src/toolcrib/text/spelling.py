@@ -1,0 +1,43 @@
+"""The nearest spellings of a word: for typos in queries and for "did you mean"."""
+
+from collections.abc import Sequence
+
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA
+
+from toolcrib.text.analyzer import fold
+
+LONG_WORD = 8
+MOST_EDITS = 2
+
+
+def typos(word: str, vocabulary: Sequence[str]) -> list[str]:
+    """The words one edit away (two for words of eight letters and more), nearest first.
+
+    An edit is one letter more, less, other, or two neighbours swapped.
+    """
+    edits = MOST_EDITS if len(word) >= LONG_WORD else 1
+    found = process.extract(word, vocabulary, scorer=OSA.distance, score_cutoff=edits, limit=8)
+    return [near for near, distance, _ in found if distance]
+
+
+def nearest_names(
+    name: str, names: Sequence[str], *, limit: int = 3, at_least: float = 50
+) -> tuple[str, ...]:
+    """The names most alike, best first, ties in alphabetical order; none that are unlike.
+
+    `at_least` is a likeness in per cent.
+    """
+    found = process.extract(
+        name, names, scorer=fuzz.WRatio, processor=fold, score_cutoff=at_least, limit=limit * 4
+    )
+    ranked = sorted(found, key=lambda entry: (-entry[1], entry[0]))
+    return tuple(near for near, _, _ in ranked[:limit])
+
+
+def likeness(one: str, other: str, *, at_least: float = 0) -> float:
+    """How much two texts are alike, letter by letter, in per cent; 0 where it is below `at_least`.
+
+    A bound saves most of the work where texts are unlike.
+    """
+    return fuzz.ratio(one, other, score_cutoff=at_least)

@@ -1,0 +1,144 @@
+"""JSON in one spelling, and JSON read strictly.
+
+`canonical_json` is the one text of a value, `json_digest` a hash of it: pins, seals and tickets
+are made of these. Reading refuses what two readers could read differently: a key given twice, NaN.
+Everything that is sent on went through `read_json` once, as text, so that nobody can change it
+after it was approved. How much it may be is settled before it is read: what a check of arguments
+costs grows with them.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from toolcrib.model import Json
+
+
+def canonical_json(value: object) -> str:
+    """The value as JSON: keys sorted, no white space, ASCII alone."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
+
+def json_digest(value: object) -> str:
+    """A SHA-256 over the canonical text, in hexadecimal."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+# JSON read strictly: what two readers could read differently is refused.
+
+# To the end where no quote closes it: so that no text is gone through twice.
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+
+
+def parse_strictly(text: str | bytes) -> Json:
+    """The value of a text. Raises `ValueError`, for a key given twice too, and for NaN.
+
+    Raises `RecursionError` for what is nested too deep to be read at all.
+    """
+    return json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_constant)
+
+
+def has_more_json_values(text: bytes, most: int) -> bool:
+    """Whether a JSON text has more values than this, told without reading it.
+
+    A value is the first of all, or stands after a bracket, a brace or a comma: so this is never
+    wrong about a text that has more, and errs by the empty lists and objects of one that has not.
+    """
+    return _marks(text) >= most and _marks(_STRING.sub(b"", text)) >= most
+
+
+def json_deeper_than(value: Json, levels: int) -> bool:
+    """Whether lists and objects are nested more than this deep."""
+    match value:
+        case dict():
+            inner = value.values()
+        case list():
+            inner = value
+        case _:
+            return False
+    return not levels or any(json_deeper_than(each, levels - 1) for each in inner)
+
+
+def _marks(text: bytes) -> int:
+    return text.count(b",") + text.count(b"[") + text.count(b"{")
+
+
+def _once_each(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is given twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+# JSON, taken strictly: what two readers could read differently is refused.
+
+MOST_JSON_BYTES = 4 * 1024 * 1024
+MOST_JSON_DEPTH = 64
+MOST_JSON_VALUES = 50_000
+
+
+class NotJson(ValueError):
+    """A value or a text that is no JSON, or too much of it. The message says what to do."""
+
+
+def read_json(text: str, *, most_values: int = MOST_JSON_VALUES) -> Json:
+    """The value of a text. Raises `NotJson`, for a key given twice too, and for NaN."""
+    if len(text) > MOST_JSON_BYTES:
+        raise NotJson(f"more than {MOST_JSON_BYTES:,} bytes of JSON; send less")
+    if has_more_json_values(text.encode("utf-8", "replace"), most_values):
+        raise NotJson(f"more than {most_values:,} values; send fewer at a time")
+    try:
+        value = parse_strictly(text)
+    except (ValueError, RecursionError) as error:
+        raise NotJson(f"not readable as JSON: {error}") from None
+    if json_deeper_than(value, MOST_JSON_DEPTH):
+        raise NotJson(f"nested more than {MOST_JSON_DEPTH} deep; send it flatter")
+    return value
+
+
+def plain_json(value: object) -> Json:
+    """A copy that is JSON and nothing else. Raises `NotJson`."""
+    check_json_size(value)
+    return read_json(strict_canonical_json(value))
+
+
+def check_json_size(
+    value: object, *, most_values: int = MOST_JSON_VALUES, most_characters: int = MOST_JSON_BYTES
+) -> None:
+    """Return if a value is no more than this. Raises `NotJson` as soon as it is known to be."""
+    waiting: list[object] = [value]
+    values = characters = 0
+    while waiting:
+        each = waiting.pop()
+        values += 1
+        if isinstance(each, str):
+            characters += len(each)
+        elif isinstance(each, Mapping):
+            inner = cast("Mapping[object, object]", each)
+            characters += sum(len(key) for key in inner if isinstance(key, str))
+            waiting.extend(inner.values())
+        elif isinstance(each, list | tuple):
+            waiting.extend(cast("Sequence[object]", each))
+        if values + len(waiting) > most_values:
+            raise NotJson(f"more than {most_values:,} values; send fewer at a time")
+        if characters > most_characters:
+            raise NotJson(f"more than {most_characters:,} characters; send less")
+
+
+def strict_canonical_json(value: object) -> str:
+    """The one text of a value, whatever the order of its keys. Raises `NotJson`."""
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise NotJson(f"this is not a JSON value: {error}") from None
+
+
+def strict_json_digest(value: Json) -> str:
+    """A SHA-256 over the canonical text."""
+    return hashlib.sha256(strict_canonical_json(value).encode()).hexdigest()
