@@ -14,7 +14,7 @@ from anthropic.types import MessageParam
 
 from toolcrib import Crib
 from toolcrib.adapters.anthropic import AnthropicWire
-from toolcrib.testing import CallTool, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Say, ScriptedModel, SearchTools
 
 MODEL = "claude-opus-5-5"
 
@@ -55,7 +55,7 @@ async def talk(client: AsyncAnthropic, wire: AnthropicWire, messages: list[Messa
 async def main() -> None:
     """Ask about the weather."""
     script = [
-        Search("weather forecast"),
+        SearchTools("weather forecast"),
         CallTool("get_forecast", {"city": "Oslo", "days": 2}),
         Say("It stays sunny in Oslo."),
     ]

@@ -14,7 +14,7 @@ from google.genai import types
 
 from toolcrib import Crib
 from toolcrib.adapters.gemini import GeminiWire
-from toolcrib.testing import CallTool, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Say, ScriptedModel, SearchTools
 
 MODEL = "gemini-3-pro"
 
@@ -59,7 +59,7 @@ async def talk(
 async def main() -> None:
     """Ask about the weather."""
     script = [
-        Search("weather forecast"),
+        SearchTools("weather forecast"),
         CallTool("get_forecast", {"city": "Oslo", "days": 2}),
         Say("It stays sunny in Oslo."),
     ]

@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from toolcrib import Crib
 from toolcrib.adapters.langchain import ToolcribMiddleware
-from toolcrib.testing import CallTool, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Say, ScriptedModel, SearchTools
 
 MODEL = "claude-opus-5-5"
 
@@ -57,7 +57,7 @@ async def ask(url: str, text: str) -> str:
 async def main() -> None:
     """Ask about the weather."""
     script = [
-        Search("weather forecast"),
+        SearchTools("weather forecast"),
         CallTool("get_forecast", {"city": "Oslo", "days": 2}),
         Say("It stays sunny in Oslo."),
     ]

@@ -14,7 +14,7 @@ from openai import AsyncOpenAI
 
 from toolcrib import Crib
 from toolcrib.adapters.openai_agents import toolcrib_note, toolcrib_tools
-from toolcrib.testing import CallTool, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Say, ScriptedModel, SearchTools
 
 MODEL = "gpt-4.1"
 
@@ -56,7 +56,7 @@ async def ask(url: str, text: str) -> str:
 async def main() -> None:
     """Ask about the weather."""
     script = [
-        Search("weather forecast"),
+        SearchTools("weather forecast"),
         CallTool("get_forecast", {"city": "Oslo", "days": 2}),
         Say("It stays sunny in Oslo."),
     ]

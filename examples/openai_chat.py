@@ -13,7 +13,7 @@ from openai import AsyncOpenAI
 
 from toolcrib import Crib
 from toolcrib.adapters.openai_chat import ChatMessage, ChatWire
-from toolcrib.testing import CallTool, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Say, ScriptedModel, SearchTools
 
 MODEL = "gpt-4.1"
 
@@ -53,7 +53,7 @@ async def talk(client: AsyncOpenAI, wire: ChatWire, messages: list[ChatMessage])
 async def main() -> None:
     """Ask about the weather."""
     script = [
-        Search("weather forecast"),
+        SearchTools("weather forecast"),
         CallTool("get_forecast", {"city": "Oslo", "days": 2}),
         Say("It stays sunny in Oslo."),
     ]

@@ -13,7 +13,7 @@ from openai import AsyncOpenAI
 
 from toolcrib import Crib
 from toolcrib.adapters.openai_responses import Item, ResponsesWire
-from toolcrib.testing import CallTool, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Say, ScriptedModel, SearchTools
 
 MODEL = "gpt-5.5"
 
@@ -54,7 +54,7 @@ async def talk(client: AsyncOpenAI, wire: ResponsesWire, items: list[Item]) -> s
 async def main() -> None:
     """Ask about the weather."""
     script = [
-        Search("weather forecast"),
+        SearchTools("weather forecast"),
         CallTool("get_forecast", {"city": "Oslo", "days": 2}),
         Say("It stays sunny in Oslo."),
     ]

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from toolcrib import Crib, Settings
 from toolcrib.execute import ApprovalRequest
+from toolcrib.sources.builtin_tools import builtin_tools
 from toolcrib.sources.mcp import McpServers, open_server_files, refresh_all
-from toolcrib.sources.packaged import builtin_tools
 
 TASK = "Search for recent papers on tool use and save a summary"
 

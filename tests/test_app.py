@@ -15,8 +15,7 @@ from tests.workshop import soon
 from toolcrib.app import App, progress
 from toolcrib.errors import BadArguments, NameTaken
 from toolcrib.model import Call
-from toolcrib.sources.apps.address import public_file
-from toolcrib.sources.apps.apps import Apps
+from toolcrib.sources.apps import AppRegistry, public_file
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "calendar_app.py"
@@ -52,13 +51,13 @@ def folder(tmp_path):
     return tmp_path / "apps"
 
 
-def joined(apps: Apps):
+def joined(apps: AppRegistry):
     until(lambda: apps.sources and apps.sources[0].capabilities() and apps.sources[0].connected)
     return apps.sources[0]
 
 
 def test_functions_become_tools(folder):
-    apps = Apps(folder)
+    apps = AppRegistry(folder)
     apps.listen()
     with serving(calendar(folder)):
         source = joined(apps)
@@ -75,7 +74,7 @@ def test_functions_become_tools(folder):
 
 
 def test_failures_are_told(folder):
-    apps = Apps(folder)
+    apps = AppRegistry(folder)
     apps.listen()
     with serving(calendar(folder)):
         source = joined(apps)
@@ -92,7 +91,7 @@ def test_failures_are_told(folder):
 def test_an_app_waits_for_toolcrib_and_comes_back_to_it(folder):
     with serving(calendar(folder)):
         for _ in range(2):
-            apps = Apps(folder)
+            apps = AppRegistry(folder)
             apps.listen()
             source = joined(apps)
             done = asyncio.run(source.call(Call("add_event", {"title": "a"}), soon()))
@@ -101,7 +100,7 @@ def test_an_app_waits_for_toolcrib_and_comes_back_to_it(folder):
 
 
 def test_a_name_that_no_app_may_have_is_told_at_once(folder):
-    apps = Apps(folder)
+    apps = AppRegistry(folder)
     apps.listen()
     with pytest.raises(ValueError, match="refuses this app"):
         asyncio.run(asyncio.wait_for(app_at(folder, "a b").serve(), HANG_S))
@@ -121,7 +120,7 @@ def test_outside_of_a_call_progress_tells_nobody():
 def test_the_example_is_what_the_guide_shows_and_is_launched(folder):
     shown = indent(EXAMPLE.read_text(encoding="utf-8"), "    ")
     assert shown in GUIDE.read_text(encoding="utf-8")
-    apps = Apps(folder)
+    apps = AppRegistry(folder)
     apps.listen()
     environ = {**os.environ, "TOOLCRIB_APPS_FILE": str(public_file(folder))}
     by_hand = subprocess.Popen([sys.executable, EXAMPLE], env=environ)

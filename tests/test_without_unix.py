@@ -96,7 +96,7 @@ def test_one_client_is_served_on_standard_input_and_output():
 def test_a_tree_without_a_launcher_is_ended_whole(tmp_path: Path):
     script = (
         "import asyncio, subprocess, sys; from tests.without_unix import hide; hide();"
-        "from toolcrib.sources.launched import Launched\n"
+        "from toolcrib.system.child_process import Launched\n"
         'below = \'import os, subprocess, sys, time; subprocess.Popen([sys.executable, "-c",'
         ' "import time; time.sleep(1000)"]); print("up", flush=True); time.sleep(1000)\'\n'
         "async def main():\n"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from toolcrib.model import AgentInfo, Answer, Capability, Entry, Hit, SkillInfo, ToolInfo
     from toolcrib.search import Explanation
     from toolcrib.settings import Settings, load_settings
-    from toolcrib.sources.function import tool
+    from toolcrib.sources import tool
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -32,7 +32,7 @@ else:
             "model": ("AgentInfo", "Answer", "Capability", "Entry", "Hit", "SkillInfo", "ToolInfo"),
             "search": ("Explanation",),
             "settings": ("Settings", "load_settings"),
-            "sources.function": ("tool",),
+            "sources": ("tool",),
         },
     )
 

@@ -25,12 +25,20 @@ from typing import TypeVar, Unpack, overload
 from toolcrib.errors import BadArguments, SourceError, UnknownTool
 from toolcrib.model import Call, CallContext, Json, JsonObject, Outcome, ProgressHandler
 from toolcrib.settings import Settings
-from toolcrib.sources.apps.address import VARIABLE, Address, public_file, read_address
-from toolcrib.sources.apps.peer import Peer
-from toolcrib.sources.apps.tools import raw_of
-from toolcrib.sources.apps.wire import BAD_PARAMS, FAILED, NO_SUCH_METHOD, RemoteError, is_object
-from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.sources.function import ToolFacts
+from toolcrib.sources import FunctionSource, ToolFacts
+from toolcrib.sources.apps import (
+    ADDRESS_VARIABLE,
+    BAD_PARAMS,
+    FAILED,
+    NO_SUCH_METHOD,
+    AppAddress,
+    Peer,
+    RemoteError,
+    is_object,
+    public_file,
+    read_address,
+    tool_to_json,
+)
 
 SHORTEST_WAIT_S = 0.2
 LONGEST_WAIT_S = 10.0
@@ -65,7 +73,7 @@ class App:
         self.name = name
         self._hello: JsonObject = {"name": name, "version": version, "launch": list(launch)}
         self._address = address
-        self._tools = BuiltinSource()
+        self._tools = FunctionSource()
 
     @overload
     def tool(self, fn: F, /) -> F: ...
@@ -101,16 +109,16 @@ class App:
                 wait_s = min(wait_s * 2, LONGEST_WAIT_S)
             await asyncio.sleep(wait_s)
 
-    async def _visit(self, address: Address) -> None:
+    async def _visit(self, address: AppAddress) -> None:
         """One connection, to its end. Raises `ConnectionError` where none could be made."""
-        from toolcrib.sources.apps.sockets import connected  # noqa: PLC0415 - light to import
+        from toolcrib.sources.apps import connected  # noqa: PLC0415 - light to import
 
         async with connected(address.port) as socket:
             peer = Peer(socket, {"call": self._call})
             reading = asyncio.ensure_future(peer.run())
             try:
                 await peer.ask("hello", {**self._hello, "token": address.token})
-                tools: list[Json] = [raw_of(tool) for tool in self._tools.capabilities()]
+                tools: list[Json] = [tool_to_json(tool) for tool in self._tools.capabilities()]
                 await peer.ask("register", {"tools": tools})
                 await reading
             except RemoteError as error:
@@ -136,7 +144,7 @@ class App:
 
     @property
     def _file(self) -> Path:
-        named = os.environ.get(VARIABLE)
+        named = os.environ.get(ADDRESS_VARIABLE)
         there = Path(named) if named else public_file(Settings().state_folder / "apps")
         return self._address or there
 

@@ -10,7 +10,7 @@ from toolcrib.model import DeferralTrigger
 from toolcrib.search import ArmWeights, SearchRules
 from toolcrib.session import Deferral, SessionOptions
 from toolcrib.settings import ServerApproval, Settings, own_servers_file
-from toolcrib.sources.apps.rules import AppRules, Patience
+from toolcrib.sources.apps import AppRules, AppTimeouts
 from toolcrib.sources.mcp import install_key
 from toolcrib.store import AuditFile, Retention, TicketFile
 
@@ -114,7 +114,7 @@ def habits_of(settings: Settings, deferral: Deferral) -> SessionOptions:
 def app_rules_of(settings: Settings) -> AppRules:
     """The rules about apps that the settings make."""
     said = settings.apps
-    patience = Patience(said.start_timeout_s, said.idle_timeout_s)
+    patience = AppTimeouts(said.start_timeout_s, said.idle_timeout_s)
     return AppRules(said.launch, frozenset(said.trusted), patience)
 
 

@@ -13,7 +13,7 @@ from toolcrib import Crib
 from toolcrib.adapters.anthropic import AnthropicWire
 from toolcrib.adapters.auto import Auto
 from toolcrib.errors import ConfigError
-from toolcrib.testing import CallTool, Request, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Request, Say, ScriptedModel, SearchTools
 
 MODEL = "claude-opus-5-5"
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
@@ -48,7 +48,7 @@ def last_result(request: Request) -> Any:
 
 def test_a_search_reveals_and_the_tool_is_called(made: tuple[Crib, Weather]):
     crib, source = made
-    with talking(crib, [Search("weather forecast"), OSLO, Say("Sunny."), Say("Yes.")]) as talk:
+    with talking(crib, [SearchTools("weather forecast"), OSLO, Say("Sunny."), Say("Yes.")]) as talk:
         assert talk.ask("How is the weather in Oslo?") == "Sunny."
         assert talk.ask("Sure?") == "Yes."
         first, second, third, fourth = talk.model.requests
@@ -67,8 +67,8 @@ def test_a_search_reveals_and_the_tool_is_called(made: tuple[Crib, Weather]):
 
 
 def test_the_tools_that_the_provider_caches_never_change(crib: Crib):
-    script = [Say("Hi."), Search("weather forecast"), OSLO, Say("Sunny."), Say("Still.")]
-    script += [Search("rain radar map"), CallTool(RADAR, {"city": "Oslo"}), OSLO, Say("No.")]
+    script = [Say("Hi."), SearchTools("weather forecast"), OSLO, Say("Sunny."), Say("Still.")]
+    script += [SearchTools("rain radar map"), CallTool(RADAR, {"city": "Oslo"}), OSLO, Say("No.")]
     with talking(crib, [*script, Say("Bye.")]) as talk:
         for question in ("Hello", "Weather?", "Sure?", "Rain?", "Thanks"):
             talk.ask(question)
@@ -79,7 +79,7 @@ def test_the_tools_that_the_provider_caches_never_change(crib: Crib):
 
 
 def test_what_a_summary_dropped_stays_deferred_until_it_is_found_again(crib: Crib):
-    find = Search("weather forecast")
+    find = SearchTools("weather forecast")
     with talking(crib, [find, Say("Found."), Say("Hm."), find, OSLO, Say("Sunny.")]) as talk:
         talk.ask("Weather?")
         talk.history = [{"role": "user", "content": "Summary: a tool was found."}]
@@ -91,7 +91,7 @@ def test_what_a_summary_dropped_stays_deferred_until_it_is_found_again(crib: Cri
 
 
 def test_before_a_call_that_nothing_refers_to_stands_a_search(crib: Crib):
-    with talking(crib, [Search("weather forecast"), OSLO, Say("Sunny."), Say("Yes.")]) as talk:
+    with talking(crib, [SearchTools("weather forecast"), OSLO, Say("Sunny."), Say("Yes.")]) as talk:
         talk.ask("Weather?")
         talk.history = [{"role": "user", "content": "Summary."}, *talk.history[3:]]
         talk.ask("Sure?")
@@ -102,7 +102,7 @@ def test_before_a_call_that_nothing_refers_to_stands_a_search(crib: Crib):
 
 
 def test_what_was_found_in_words_is_referred_to(crib: Crib):
-    find = Search(f"select:{FORECAST},nope")
+    find = SearchTools(f"select:{FORECAST},nope")
     with talking(crib, [find, Say("Found.")], mode="append") as talk:
         talk.ask("Weather?")
     with talking(crib, [OSLO, Say("Sunny.")], None) as again:
@@ -114,7 +114,7 @@ def test_what_was_found_in_words_is_referred_to(crib: Crib):
 
 
 def test_parallel_calls_are_answered_in_order(crib: Crib):
-    script = [[Search("weather forecast"), Search("no such thing at all xyzzy")]]
+    script = [[SearchTools("weather forecast"), SearchTools("no such thing at all xyzzy")]]
     script += [[OSLO, CallTool(FORECAST, {"town": "Rome"}), CallTool(NOW)]]
     with talking(crib, [*script, Say("Done.")]) as talk:
         talk.ask("Weather?")
@@ -138,7 +138,7 @@ def test_a_call_of_what_was_not_found_is_refused_and_does_not_reveal(crib: Crib)
 
 def test_a_tool_that_is_gone_is_not_referred_to_any_more(made: tuple[Crib, Weather]):
     crib, source = made
-    with talking(crib, [Search("weather forecast"), Say("Found."), Say("Gone.")]) as talk:
+    with talking(crib, [SearchTools("weather forecast"), Say("Found."), Say("Gone.")]) as talk:
         talk.ask("Weather?")
         del source.tools["get_forecast"]
         crib.pool.refresh(source)
@@ -147,7 +147,7 @@ def test_a_tool_that_is_gone_is_not_referred_to_any_more(made: tuple[Crib, Weath
 
 @pytest.mark.parametrize("search", ["bm25", "regex"])
 def test_the_provider_may_search_itself(crib: Crib, search: Any):
-    script = [Search("forecast", finds=[FORECAST]), OSLO, Say("Sunny."), Say("Yes.")]
+    script = [SearchTools("forecast", finds=[FORECAST]), OSLO, Say("Sunny."), Say("Yes.")]
     with talking(crib, script, search=search) as talk:
         assert talk.ask("Weather?") == "Sunny."
         assert talk.ask("Sure?") == "Yes."
@@ -168,7 +168,7 @@ def test_more_than_the_provider_searches_is_told(crib: Crib, monkeypatch: pytest
 
 @pytest.mark.parametrize("search", ["ours", "bm25"])
 def test_the_cache_mark_is_on_the_last_tool_that_is_not_deferred(crib: Crib, search: Any):
-    script = [Search("weather forecast", finds=[FORECAST]), OSLO, Say("Sunny.")]
+    script = [SearchTools("weather forecast", finds=[FORECAST]), OSLO, Say("Sunny.")]
     with talking(crib, script, search=search, cache_control={"type": "ephemeral"}) as talk:
         talk.ask("Weather?")
         for request in talk.model.requests:
@@ -179,7 +179,9 @@ def test_the_cache_mark_is_on_the_last_tool_that_is_not_deferred(crib: Crib, sea
 
 def test_elsewhere_tools_are_appended(crib: Crib):
     with talking(
-        crib, [Search("weather forecast"), OSLO, Say("Sunny.")], endpoint="https://gate.example"
+        crib,
+        [SearchTools("weather forecast"), OSLO, Say("Sunny.")],
+        endpoint="https://gate.example",
     ) as talk:
         assert talk.ask("Weather?") == "Sunny."
         bodies = [request.body for request in talk.model.requests]
@@ -188,7 +190,7 @@ def test_elsewhere_tools_are_appended(crib: Crib):
 
 
 def test_a_refusal_demotes_the_endpoint_for_everyone_who_shares(crib: Crib):
-    auto, script = Auto(), [Search("weather forecast"), OSLO, Say("Sunny.")]
+    auto, script = Auto(), [SearchTools("weather forecast"), OSLO, Say("Sunny.")]
     with talking(crib, script, auto=auto, unknown=["defer_loading"]) as talk:
         assert talk.ask("Weather?") == "Sunny."
         assert sum(bool(request.refusal) for request in talk.model.requests) == 1
@@ -209,7 +211,12 @@ def test_another_error_is_not_taken_for_a_refusal(crib: Crib):
 def test_the_runner_of_the_sdk_finds_and_calls(made: tuple[Crib, Weather], thread: Any):
     crib, source = made
     wire = AnthropicWire(crib.session(), model=MODEL, endpoint=AT_HOME)
-    script = [Search("weather forecast"), OSLO, CallTool(FORECAST, {"town": "Oslo"}), Say("Sunny.")]
+    script = [
+        SearchTools("weather forecast"),
+        OSLO,
+        CallTool(FORECAST, {"town": "Oslo"}),
+        Say("Sunny."),
+    ]
 
     async def run(model: ScriptedModel) -> Any:
         async with AsyncAnthropic(base_url=model.url, api_key="none", max_retries=0) as client:
@@ -234,7 +241,12 @@ def test_the_runner_of_the_sdk_finds_and_calls(made: tuple[Crib, Weather], threa
 def test_a_runner_is_told_in_words_what_references_cannot_say(made: tuple[Crib, Weather]):
     crib, source = made
     wire = AnthropicWire(crib.session(), model=MODEL, endpoint=AT_HOME)
-    script = [Search(f"select:{FORECAST},nope"), Search(f"select:{FORECAST}"), OSLO, Say("Sunny.")]
+    script = [
+        SearchTools(f"select:{FORECAST},nope"),
+        SearchTools(f"select:{FORECAST}"),
+        OSLO,
+        Say("Sunny."),
+    ]
     with (
         ScriptedModel(script) as model,
         Anthropic(base_url=model.url, api_key="none", max_retries=0) as client,
@@ -255,7 +267,7 @@ def test_a_runner_is_told_in_words_what_references_cannot_say(made: tuple[Crib, 
 
 
 def test_words_stand_behind_all_results(crib: Crib):
-    find = Search(f"select:{FORECAST},nope")
+    find = SearchTools(f"select:{FORECAST},nope")
     with talking(crib, [[find, CallTool(NOW)], Say("Hm.")]) as talk:
         talk.ask("Weather?")
         content = talk.model.requests[-1].json["messages"][-1]["content"]
@@ -267,7 +279,7 @@ def test_the_blocking_runner_has_the_proxy_where_the_wire_is_not_known(made: tup
     crib, source = made
     wire = AnthropicWire(crib.session(), model=MODEL, endpoint="https://gate.example")
     with (
-        ScriptedModel([Search("weather forecast"), OSLO, Say("Sunny.")]) as model,
+        ScriptedModel([SearchTools("weather forecast"), OSLO, Say("Sunny.")]) as model,
         Anthropic(base_url=model.url, api_key="none", max_retries=0) as client,
     ):
         runner = client.beta.messages.tool_runner(

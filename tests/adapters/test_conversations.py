@@ -26,13 +26,13 @@ from tests.adapters.weather import (
 )
 from tests.workshop import ListedSource
 from toolcrib import Crib, Settings
-from toolcrib.adapters.wire.plain import plain
+from toolcrib.adapters import plain_json
 from toolcrib.model import Outcome, SkillInfo
 from toolcrib.settings import CallSettings, EmbedSettings, SessionSettings
-from toolcrib.testing import CallTool, Say, Search
+from toolcrib.testing import CallTool, Say, SearchTools
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
-FIND = Search("weather forecast")
+FIND = SearchTools("weather forecast")
 PROXY = "call_tool"
 NO_EMBEDDER = EmbedSettings(embedder="none")
 
@@ -96,7 +96,7 @@ def test_a_search_reveals_and_the_tool_is_called(made: tuple[Crib, Weather], nam
 
 @on_every_wire
 def test_what_was_sent_keeps_its_bytes_over_ten_turns(crib: Crib, name: str):
-    script = [Say("Hi."), FIND, OSLO, Say("Sunny."), Say("Still."), Search("rain radar map")]
+    script = [Say("Hi."), FIND, OSLO, Say("Sunny."), Say("Still."), SearchTools("rain radar map")]
     script += [CallTool(RADAR, {"city": "Oslo"}), OSLO, Say("No."), Say("Bye.")]
     with WIRES[name](crib, script) as talk:
         for question in ("Hello", "Weather?", "Sure?", "Rain?", "Thanks"):
@@ -158,7 +158,7 @@ def test_a_summary_that_nobody_told_of_does_not_lose_the_tools(crib: Crib, name:
 
 def since_the_call(history: list[Any]) -> list[Any]:
     """What a summary of all that was said before the first call leaves."""
-    said = [str(plain(item)) for item in history]
+    said = [str(plain_json(item)) for item in history]
     return history[next(place for place, each in enumerate(said) if "Oslo" in each) :]
 
 
@@ -200,7 +200,7 @@ def test_a_tool_whose_call_is_still_there_is_not_forgotten(crib: Crib, name: str
 def test_parallel_calls_are_answered_each(made: tuple[Crib, Weather], name: str):
     crib, source = made
     calls = [OSLO, CallTool(FORECAST, {"town": "Rome"}), CallTool(FORECAST, {"city": "Bonn"})]
-    with WIRES[name](crib, [[FIND, Search("rain radar")], calls, Say("Done.")]) as talk:
+    with WIRES[name](crib, [[FIND, SearchTools("rain radar")], calls, Say("Done.")]) as talk:
         assert talk.ask("Weather?") == "Done."
         body = talk.model.requests[-1].body.decode()
     assert body.index("sunny in Oslo") < body.index("bad_arguments") < body.index("sunny in Bonn")
@@ -209,7 +209,7 @@ def test_parallel_calls_are_answered_each(made: tuple[Crib, Weather], name: str)
 
 @on_every_wire
 def test_where_nothing_is_found_the_model_reads_the_way_on(crib: Crib, name: str):
-    with WIRES[name](crib, [Search("select:get_forcast"), Say("Hm.")]) as talk:
+    with WIRES[name](crib, [SearchTools("select:get_forcast"), Say("Hm.")]) as talk:
         talk.ask("Weather?")
         assert f"nearest: {FORECAST}" in talk.model.requests[-1].body.decode()
         assert list(talk.model.requests[-1].sees) == shown(name)
@@ -217,7 +217,9 @@ def test_where_nothing_is_found_the_model_reads_the_way_on(crib: Crib, name: str
 
 @on_every_wire
 def test_what_a_search_did_not_load_is_said_beside_what_it_did(crib: Crib, name: str):
-    with WIRES[name](crib, [Search(f"select:{FORECAST},nope_tool"), OSLO, Say("Sunny.")]) as talk:
+    with WIRES[name](
+        crib, [SearchTools(f"select:{FORECAST},nope_tool"), OSLO, Say("Sunny.")]
+    ) as talk:
         assert talk.ask("Weather?") == "Sunny."
         assert "no 'nope_tool'; nearest: " in talk.model.requests[1].body.decode()
 
@@ -232,7 +234,7 @@ def test_hits_over_the_budget_are_named(name: str):
 
 @on_every_wire
 def test_the_model_reads_that_a_hit_may_not_fit(crib: Crib, name: str):
-    far = Search("who on earth would ever rent a bicycle near the city harbour at night")
+    far = SearchTools("who on earth would ever rent a bicycle near the city harbour at night")
     with WIRES[name](crib, [far, Say("Hm.")]) as talk:
         talk.ask("A bicycle, please")
         assert "Not sure that any of these fits" in talk.model.requests[-1].body.decode()
@@ -259,7 +261,7 @@ def test_a_skill_is_found_and_read(name: str):
     skill = SkillInfo(name="invoices", description="How to number invoices", body=body)
     crib.add_source(ListedSource(skill))
     read = CallTool("tool_search", {"read": "skill_invoices"})
-    with WIRES[name](crib, [Search("how to number invoices"), read, Say("2026-7.")]) as talk:
+    with WIRES[name](crib, [SearchTools("how to number invoices"), read, Say("2026-7.")]) as talk:
         assert talk.ask("Which number?") == "2026-7."
         _, found, told = talk.model.requests
     assert "`read: skill_invoices`" in found.body.decode()
@@ -304,7 +306,7 @@ def test_the_person_is_asked_where_the_rules_say_so(name: str):
 
     crib, _ = weather_crib()
     crib.add(erase, permission_kind="dangerous")
-    script = [Search("erase a city"), CallTool("erase", {"city": "Oslo"}), Say("No.")]
+    script = [SearchTools("erase a city"), CallTool("erase", {"city": "Oslo"}), Say("No.")]
     with WIRES[name](crib, script, approver=ask) as talk:
         assert talk.ask("Erase Oslo") == "No."
         assert b"approval_denied" in talk.model.requests[-1].body

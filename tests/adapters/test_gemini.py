@@ -11,8 +11,8 @@ from tests.adapters.weather import FORECAST, weather_crib
 from toolcrib import Crib
 from toolcrib.adapters.gemini import GeminiWire
 from toolcrib.adapters.gemini.schema import gemini_schema
-from toolcrib.adapters.wire.told import told_loaded
-from toolcrib.testing import CallTool, Say, Search
+from toolcrib.adapters.wire.outcome_text import loaded_text
+from toolcrib.testing import CallTool, Say, SearchTools
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
 talking = partial(talks.talking, talks.GeminiTalk)
@@ -25,7 +25,9 @@ def crib() -> Crib:
 
 def test_with_a_cache_the_proxy_is_spoken_and_no_tools_are_sent(crib: Crib):
     config = types.GenerateContentConfig(cached_content="cachedContents/1")
-    with talking(crib, [Search("weather forecast"), OSLO, Say("Sunny.")], config=config) as talk:
+    with talking(
+        crib, [SearchTools("weather forecast"), OSLO, Say("Sunny.")], config=config
+    ) as talk:
         assert talk.ask("Weather?") == "Sunny."
         assert all("tools" not in request.json for request in talk.model.requests)
         [tool] = talk.wire.cached_tools()
@@ -47,7 +49,7 @@ def test_what_else_is_asked_stays(crib: Crib):
 
 def test_contents_may_be_plain_objects(crib: Crib):
     session = crib.session()
-    answer: Any = {"name": "tool_search", "response": {"result": told_loaded([FORECAST])}}
+    answer: Any = {"name": "tool_search", "response": {"result": loaded_text([FORECAST])}}
     GeminiWire(session).see([{"role": "user", "parts": [{"function_response": answer}]}])
     assert [tool.name for tool in session.revealed_tools()] == [FORECAST]
 

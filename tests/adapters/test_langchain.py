@@ -31,14 +31,14 @@ from tests.adapters.weather import (
 )
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.auto import Auto, Choice
-from toolcrib.adapters.auto_table import Mode, Provider
+from toolcrib.adapters.auto_table import Provider, WireMode
 from toolcrib.adapters.langchain import ToolcribMiddleware
 from toolcrib.settings import ApprovalSettings, Settings
 from toolcrib.settings.sections import ApprovalRule
-from toolcrib.testing import CallTool, Request, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Request, Say, ScriptedModel, SearchTools
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
-SCRIPT = [Search("weather forecast"), OSLO, Say("Sunny."), Say("Yes.")]
+SCRIPT = [SearchTools("weather forecast"), OSLO, Say("Sunny."), Say("Yes.")]
 
 Drive = Callable[[Any, Any, Any], Mapping[str, Any]]
 
@@ -51,12 +51,12 @@ class AtHome(Auto):
         provider: Provider,
         model: str,
         endpoint: str,  # noqa: ARG002 - the point of it
-        among: Collection[Mode] = (),
+        among: Collection[WireMode] = (),
     ) -> Choice:
         homes = {"anthropic": "api.anthropic.com", "openai_responses": "api.openai.com"}
         return super().choose(provider, model, homes[provider], among)
 
-    def refuse(self, endpoint: str, mode: Mode, error: Exception) -> bool:  # noqa: ARG002
+    def refuse(self, endpoint: str, mode: WireMode, error: Exception) -> bool:  # noqa: ARG002
         return super().refuse("api.anthropic.com", mode, error)
 
 
@@ -156,7 +156,12 @@ def test_a_search_reveals_and_the_tool_is_called(made: tuple[Crib, Weather], dri
 
 def test_claude_at_home_is_told_by_reference(made: tuple[Crib, Weather], drive: Drive):
     crib, source = made
-    script = [*SCRIPT[:3], Search("rain radar map"), CallTool(RADAR, {"city": "Oslo"}), Say("No.")]
+    script = [
+        *SCRIPT[:3],
+        SearchTools("rain radar map"),
+        CallTool(RADAR, {"city": "Oslo"}),
+        Say("No."),
+    ]
     with talking(crib, script, drive, auto=AtHome()) as talk:
         assert talk.ask("Weather?") == "Sunny."
         assert talk.ask("Rain?") == "No."
@@ -173,7 +178,7 @@ def test_claude_at_home_is_told_by_reference(made: tuple[Crib, Weather], drive: 
 
 
 def test_claude_at_home_reads_what_was_not_loaded(crib: Crib, drive: Drive):
-    find = Search(f"select:{FORECAST},nope")
+    find = SearchTools(f"select:{FORECAST},nope")
     with talking(crib, [[find, CallTool(NOW)], *SCRIPT[1:3]], drive, auto=AtHome()) as talk:
         assert talk.ask("Weather?") == "Sunny."
         _, second, third = talk.model.requests
@@ -195,7 +200,14 @@ def test_another_error_is_raised(crib: Crib, drive: Drive):
 
 
 def test_two_threads_do_not_see_each_others_reveals(crib: Crib, drive: Drive):
-    script = [Say("Hi."), Search("weather forecast"), Say("Found."), Say("Ho."), OSLO, Say("Sun.")]
+    script = [
+        Say("Hi."),
+        SearchTools("weather forecast"),
+        Say("Found."),
+        Say("Ho."),
+        OSLO,
+        Say("Sun."),
+    ]
     with talking(crib, script, drive) as talk:
         talk.ask("Hello", "a")
         talk.ask("Weather?", "b")
@@ -206,7 +218,9 @@ def test_two_threads_do_not_see_each_others_reveals(crib: Crib, drive: Drive):
 
 def test_a_checkpoint_brings_the_reveals_back_in_another_process(crib: Crib, drive: Drive):
     saver = InMemorySaver()
-    with talking(crib, [Search("weather forecast"), Say("Found.")], drive, saver=saver) as talk:
+    with talking(
+        crib, [SearchTools("weather forecast"), Say("Found.")], drive, saver=saver
+    ) as talk:
         talk.ask("Weather?")
     anew, source = weather_crib()
     with talking(anew, [OSLO, Say("Sunny.")], drive, saver=saver) as talk:
@@ -227,7 +241,7 @@ class Summarize(AgentMiddleware):
 
 @pytest.mark.parametrize("auto", [Auto(), AtHome()])
 def test_after_compaction_only_what_is_still_said_is_revealed(crib: Crib, auto: Auto):
-    script = [*SCRIPT[:3], Say("Hm."), Search("weather forecast"), OSLO, Say("Again.")]
+    script = [*SCRIPT[:3], Say("Hm."), SearchTools("weather forecast"), OSLO, Say("Again.")]
     with talking(crib, script, auto=auto, middleware=[Summarize()]) as talk:
         talk.ask("Weather?")
         talk.ask("Compact")
@@ -243,7 +257,14 @@ def test_what_was_called_in_the_part_that_is_kept_stays_in_sight(crib: Crib, mak
         AIMessage("", tool_calls=[call]),
         ToolMessage("sunny", name=FORECAST, tool_call_id="1"),
     ]
-    script = [Say("Sunny."), OSLO, Say("Yes."), Search("weather forecast"), OSLO, Say("Again.")]
+    script = [
+        Say("Sunny."),
+        OSLO,
+        Say("Yes."),
+        SearchTools("weather forecast"),
+        OSLO,
+        Say("Again."),
+    ]
     with talking(crib, script, auto=AtHome(), make=make) as talk:
         talk.say({"messages": kept})
         assert talk.ask("Sure?") == "Yes."
@@ -379,7 +400,11 @@ def test_chat_completions_get_tools_appended(made: tuple[Crib, Weather], drive: 
 
 def test_the_responses_api_gets_tools_in_items(made: tuple[Crib, Weather], drive: Drive):
     crib, source = made
-    script = [*SCRIPT, [Search("rain radar map"), CallTool(NOW)], CallTool(RADAR, {"city": "Oslo"})]
+    script = [
+        *SCRIPT,
+        [SearchTools("rain radar map"), CallTool(NOW)],
+        CallTool(RADAR, {"city": "Oslo"}),
+    ]
     make = partial(gpt, use_responses_api=True)
     with talking(crib, [*script, Say("No.")], drive, make=make, auto=AtHome()) as talk:
         assert talk.ask("Weather?") == "Sunny."

@@ -20,10 +20,10 @@ from langgraph.types import Command, Send
 from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.langgraph import ApprovalToolNode
-from toolcrib.testing import CallTool, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Say, ScriptedModel, SearchTools
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
-FIND = Search("weather forecast")
+FIND = SearchTools("weather forecast")
 
 Drive = Callable[[Any, Any, Any], Mapping[str, Any]]
 Make = Callable[[str], BaseChatModel]
@@ -117,7 +117,9 @@ def test_a_search_reveals_and_the_tool_is_called(
 ):
     crib, source = made
     rome = CallTool(RADAR, {"city": "Rome"})
-    with playing([FIND, OSLO, Say("Sunny."), Search("rain radar map"), rome, Say("No.")]) as model:
+    with playing(
+        [FIND, OSLO, Say("Sunny."), SearchTools("rain radar map"), rome, Say("No.")]
+    ) as model:
         talk = Talk(ApprovalToolNode([], crib), make(model.url), drive)
         assert talk.ask("How is the weather in Oslo?") == "Sunny."
         assert talk.ask("Does it rain in Rome?") == "No."

@@ -26,10 +26,10 @@ from tests.adapters.talks import open_ai
 from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
 from toolcrib import Crib
 from toolcrib.adapters.openai_agents import AgentsMode, revealed, toolcrib_note, toolcrib_tools
-from toolcrib.testing import CallTool, Request, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Request, Say, ScriptedModel, SearchTools
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
-FIND = Search("weather forecast")
+FIND = SearchTools("weather forecast")
 SCRIPT = [FIND, OSLO, Say("Sunny."), Say("Yes.")]
 
 Make = Callable[[AsyncOpenAI], Model]
@@ -126,7 +126,12 @@ def test_a_search_reveals_and_the_tool_is_called(made: tuple[Crib, Weather], mak
 @pytest.mark.parametrize("make", [chat, responses])
 def test_the_proxy_keeps_the_tools_as_they_are(made: tuple[Crib, Weather], make: Make):
     crib, source = made
-    script = [*SCRIPT[:3], Search("rain radar map"), CallTool(RADAR, {"city": "Oslo"}), Say("No.")]
+    script = [
+        *SCRIPT[:3],
+        SearchTools("rain radar map"),
+        CallTool(RADAR, {"city": "Oslo"}),
+        Say("No."),
+    ]
     with talking(crib, script, make, "proxy") as talk:
         assert talk.ask("Weather?") == "Sunny."
         assert talk.ask("Rain?") == "No."
@@ -138,7 +143,7 @@ def test_the_proxy_keeps_the_tools_as_they_are(made: tuple[Crib, Weather], make:
 
 def test_the_provider_may_search_itself(made: tuple[Crib, Weather]):
     crib, source = made
-    script = [Search("forecast", finds=[FORECAST]), OSLO, Say("Sunny."), Say("Yes.")]
+    script = [SearchTools("forecast", finds=[FORECAST]), OSLO, Say("Sunny."), Say("Yes.")]
     with talking(crib, script, responses, "hosted") as talk:
         assert talk.ask("Weather?") == "Sunny."
         assert talk.ask("Sure?") == "Yes."
@@ -236,7 +241,7 @@ def test_where_a_person_is_to_be_asked_the_run_is_interrupted(
     crib, source = made
     source.tools["get_forecast"] = replace(source.tools["get_forecast"], permission_kind="write")
     crib.pool.refresh(source)
-    find = Search("weather forecast", finds=[FORECAST])
+    find = SearchTools("weather forecast", finds=[FORECAST])
     with talking(crib, [find, OSLO, Say("Sunny."), OSLO, Say("Not.")], make, mode) as talk:
         stopped = talk.ask("Weather?")
         assert source.reached == []

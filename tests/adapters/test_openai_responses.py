@@ -10,14 +10,14 @@ from openai import BadRequestError
 from tests.adapters import talks
 from tests.adapters.weather import FORECAST, NOW, Weather, raw, weather_crib
 from toolcrib import Crib
+from toolcrib.adapters import plain_json
 from toolcrib.adapters.auto import Auto
 from toolcrib.adapters.openai_responses import ResponsesWire
-from toolcrib.adapters.openai_responses.items import as_spoken
-from toolcrib.adapters.wire.plain import plain
-from toolcrib.testing import CallTool, Say, Search
+from toolcrib.adapters.openai_responses.conversation import as_spoken
+from toolcrib.testing import CallTool, Say, SearchTools
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
-FIND = Search("weather forecast")
+FIND = SearchTools("weather forecast")
 talking = partial(talks.talking, talks.ResponsesTalk)
 
 
@@ -71,7 +71,7 @@ def test_a_kept_call_is_loaded_again_in_its_namespace(crib: Crib, mode: Any):
     with talking(crib, [FIND, OSLO, Say("Sunny."), Say("Yes.")], mode=mode) as talk:
         talk.ask("Weather?")
         called = next(
-            place for place, item in enumerate(talk.history) if "Oslo" in str(plain(item))
+            place for place, item in enumerate(talk.history) if "Oslo" in str(plain_json(item))
         )
         talk.history = [talk.user("Summary."), *talk.history[called:]]
         talk.ask("Sure?")
@@ -112,7 +112,7 @@ def test_items_may_add_tools_where_there_is_no_search(crib: Crib):
 
 
 def test_the_provider_may_search_itself(crib: Crib):
-    script = [Search("forecast", finds=[FORECAST]), OSLO, Say("Sunny."), Say("Yes.")]
+    script = [SearchTools("forecast", finds=[FORECAST]), OSLO, Say("Sunny."), Say("Yes.")]
     with talking(crib, script, search="hosted") as talk:
         assert talk.ask("Weather?") == "Sunny."
         assert talk.ask("Sure?") == "Yes."
@@ -200,6 +200,6 @@ def test_sources_with_odd_names_have_namespaces_that_the_api_takes():
     crib.add_source(source)
     session = crib.session(mode="on")
     assert session.core_tools()
-    from toolcrib.adapters.wire.namespaces import namespace_of  # noqa: PLC0415
+    from toolcrib.adapters.wire.tool_list import namespace_name  # noqa: PLC0415
 
-    assert all(len(namespace_of(tool)) <= 64 for tool in session.core_tools())
+    assert all(len(namespace_name(tool)) <= 64 for tool in session.core_tools())

@@ -32,10 +32,10 @@ from tests.adapters.weather import (
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.pydantic_ai import ToolcribToolset, toolcrib_search
 from toolcrib.model import Outcome
-from toolcrib.testing import CallTool, Request, Say, ScriptedModel, Search
+from toolcrib.testing import CallTool, Request, Say, ScriptedModel, SearchTools
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
-FIND = Search("weather forecast")
+FIND = SearchTools("weather forecast")
 
 Make = Callable[[ScriptedModel], Model]
 
@@ -118,7 +118,7 @@ def test_a_search_reveals_and_the_tool_is_called(made: tuple[Crib, Weather], mak
         FIND,
         OSLO,
         Say("Sunny."),
-        Search("rain radar map"),
+        SearchTools("rain radar map"),
         CallTool(RADAR, {"city": "Oslo"}),
     ]
     with talking(crib, [*script, Say("No."), Say("Bye.")], make) as talk:
@@ -286,7 +286,7 @@ def test_images_are_handed_on_as_images(made: tuple[Crib, Weather]):
     block: Any = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}
     source.answer = lambda _call: Outcome([{"type": "text", "text": "the radar"}, block])
     with talking(
-        crib, [Search("rain radar"), CallTool(RADAR, {"city": "Oslo"}), Say("No.")], claude
+        crib, [SearchTools("rain radar"), CallTool(RADAR, {"city": "Oslo"}), Say("No.")], claude
     ) as talk:
         talk.ask("Rain?")
         [result] = talk.model.requests[-1].json["messages"][-1]["content"]

@@ -6,8 +6,8 @@ import pytest
 from tests.cli.conftest import Run
 from toolcrib.errors import ConfigError
 from toolcrib.settings import Settings
-from toolcrib.sources.apps.address import Address, public_file, write_address
-from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
+from toolcrib.sources.apps import AppAddress, KnownApp, SDKToolsCache, public_file
+from toolcrib.sources.apps.address import write_address
 
 TOOL = {"name": "add", "description": "Add.", "parameters": {"type": "object"}}
 
@@ -44,7 +44,7 @@ def test_an_app_is_forgotten(run: Run, folder: Path):
 
 
 def test_nothing_is_changed_under_a_process_that_serves_them(run: Run, folder: Path):
-    write_address(public_file(folder), Address(1, "token", os.getpid()))
+    write_address(public_file(folder), AppAddress(1, "token", os.getpid()))
     for change in (["forget", "calendar"], ["set-command", "calendar", "--", "x"]):
         ran = run("apps", *change)
         assert isinstance(ran.error, ConfigError)

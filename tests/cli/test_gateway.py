@@ -13,7 +13,7 @@ from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
 from toolcrib.gateway.daemon import Daemon
-from toolcrib.run_folder import FOLDER
+from toolcrib.system import RUN_FOLDER_VARIABLE
 
 Command = Callable[..., Coroutine[Any, Any, Ran]]
 
@@ -32,7 +32,7 @@ def with_a_tool() -> Crib:
 @pytest.fixture
 def beside(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Runs a scenario beside a daemon, with the command line at hand."""
-    monkeypatch.setenv(FOLDER, str(tmp_path / "run"))
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path / "run"))
 
     async def command(*words: str) -> Ran:
         return await asyncio.to_thread(run, *words)
@@ -97,7 +97,7 @@ def test_calls_that_wait_are_shown_and_decided(beside: Any):
 def test_without_a_gateway_one_is_told_how_to_start_it(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ):
-    monkeypatch.setenv(FOLDER, str(tmp_path / "run"))
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path / "run"))
     ran = run(*words)
     assert isinstance(ran.error, ConfigError)
     assert "toolcrib serve" in str(ran.error)
@@ -106,7 +106,7 @@ def test_without_a_gateway_one_is_told_how_to_start_it(
 def test_a_file_that_is_broken_is_shown_by_the_commands(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv(FOLDER, str(tmp_path / "run"))
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path / "run"))
     live = LiveDaemon(tmp_path)
     live.write({"a": entry()})
 

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 from tests.cli.conftest import Run
 from toolcrib.cli.app import COMMANDS, app
 from toolcrib.cli.groups import CommandGroup
-from toolcrib.run_folder import FOLDER
 from toolcrib.settings import Settings
-from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
+from toolcrib.sources.apps import KnownApp, SDKToolsCache
+from toolcrib.system import RUN_FOLDER_VARIABLE
 
 GROUPS = {name: each for name, each in COMMANDS.items() if isinstance(each, CommandGroup)}
 
@@ -18,7 +18,7 @@ GROUPS = {name: each for name, each in COMMANDS.items() if isinstance(each, Comm
 @pytest.fixture(autouse=True)
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No gateway runs."""
-    monkeypatch.setenv(FOLDER, str(tmp_path / "run"))
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path / "run"))
 
 
 @pytest.fixture

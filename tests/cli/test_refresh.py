@@ -16,8 +16,8 @@ from tests.waiting import until_async
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.refresh import list_servers, waiting_line
 from toolcrib.gateway.daemon import Daemon
-from toolcrib.run_folder import FOLDER
 from toolcrib.sources.mcp import RefreshResult
+from toolcrib.system import RUN_FOLDER_VARIABLE
 
 Command = Callable[..., Coroutine[Any, Any, Ran]]
 Scenario = Callable[[Daemon, Command], Coroutine[Any, Any, None]]
@@ -35,7 +35,7 @@ def beside(
     live: LiveDaemon, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Scenario], None]:
     """Runs a scenario beside a gateway of these files, with the command line at hand."""
-    monkeypatch.setenv(FOLDER, str(live.folder / "run"))
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(live.folder / "run"))
 
     async def command(*words: str) -> Ran:
         return await asyncio.to_thread(run, *words)

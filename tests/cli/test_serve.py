@@ -10,13 +10,18 @@ from pathlib import Path
 from tests.connect.test_process import HELLO, QUIET
 from tests.waiting import HANG_S
 from toolcrib.connect import ConnectOptions, locate_daemon, read_daemon_info
-from toolcrib.run_folder import FOLDER
+from toolcrib.system import RUN_FOLDER_VARIABLE
 
 SERVE = [sys.executable, "-m", "toolcrib.cli", "serve"]
 
 
 def test_it_says_where_it_serves_and_a_second_one_says_who_does(home: Path):
-    environ = {"HOME": str(home), "PATH": os.environ["PATH"], FOLDER: str(home / "run"), **QUIET}
+    environ = {
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        RUN_FOLDER_VARIABLE: str(home / "run"),
+        **QUIET,
+    }
     first = subprocess.Popen([*SERVE, "--json"], env=environ, stdout=subprocess.PIPE, text=True)
     try:
         assert first.stdout

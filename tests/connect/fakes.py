@@ -18,11 +18,11 @@ from toolcrib.connect import (
     make_daemon_folder,
 )
 from toolcrib.connect.shim import Shim
-from toolcrib.run_folder import FOLDER
+from toolcrib.system import RUN_FOLDER_VARIABLE
 
 
 def environ(folder: Path) -> dict[str, str]:
-    return {"HOME": str(folder), FOLDER: str(folder / "run")}
+    return {"HOME": str(folder), RUN_FOLDER_VARIABLE: str(folder / "run")}
 
 
 def place_in(folder: Path) -> DaemonFiles:

@@ -11,7 +11,7 @@ from toolcrib.connect import (
     make_daemon_folder,
     read_daemon_info,
 )
-from toolcrib.run_folder import FOLDER
+from toolcrib.system import RUN_FOLDER_VARIABLE
 
 
 def key(asked: ConnectOptions, **variables: str) -> str:
@@ -53,7 +53,7 @@ def test_the_folder_has_to_be_ours_alone(tmp_path: Path):
     make_daemon_folder(place)
     assert Path(place.folder).stat().st_mode & 0o777 == 0o700
     Path(place.folder).chmod(0o755)
-    with pytest.raises(NoDaemon, match=FOLDER):
+    with pytest.raises(NoDaemon, match=RUN_FOLDER_VARIABLE):
         make_daemon_folder(place)
 
 

@@ -24,8 +24,8 @@ from toolcrib.connect import (
 )
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import Keys, ask_operator
-from toolcrib.run_folder import FOLDER
 from toolcrib.sources.mcp import refresh_all
+from toolcrib.system import RUN_FOLDER_VARIABLE
 
 QUIET = {
     "TOOLCRIB_STORE": ":memory:",
@@ -101,7 +101,7 @@ class Setting:
         self.environ = {
             "HOME": str(folder),
             "PATH": os.environ["PATH"],
-            FOLDER: str(folder / "run"),
+            RUN_FOLDER_VARIABLE: str(folder / "run"),
             **QUIET,
         }
 

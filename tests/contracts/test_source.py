@@ -17,12 +17,11 @@ from tests.waiting import let_pass_async, until
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, DeclarationError, SourceError, UnknownTool
 from toolcrib.model import Call, PermissionKind, SourceKind, State, ToolInfo
+from toolcrib.sources import FunctionSource, Source
 from toolcrib.sources.agents import AgentSource
-from toolcrib.sources.apps.apps import Apps
-from toolcrib.sources.builtin import BuiltinSource
+from toolcrib.sources.apps import AppRegistry
+from toolcrib.sources.builtin_tools import builtin_tools
 from toolcrib.sources.mcp import open_server_files, refresh_all
-from toolcrib.sources.packaged import builtin_tools
-from toolcrib.sources.protocol import Source
 from toolcrib.sources.skills import SkillSource
 
 HEAD = "---\nname: {name}\ndescription: About it\n---\nText\n"
@@ -33,7 +32,7 @@ async def hang() -> None:
 
 
 def functions(_: Path) -> Source:
-    source = BuiltinSource("plugin")
+    source = FunctionSource("plugin")
     source.add(lambda text: text, name="echo")
     source.add(lambda: 1 / 0, name="fail")
     source.add(lambda: time.sleep(600), name="hang")
@@ -63,7 +62,7 @@ def running_app(folder: Path) -> Generator[Source]:
     app = app_at(folder)
     app.tool(name="echo")(lambda text: text)
     app.tool(name="hang")(hang)
-    apps = Apps(folder)
+    apps = AppRegistry(folder)
     apps.listen()
     with serving(app):
         until(lambda: apps.sources and apps.sources[0].capabilities())

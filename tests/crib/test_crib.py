@@ -25,7 +25,7 @@ from toolcrib.execute import Caller
 from toolcrib.index import Catalog, Document, MemoryEngine
 from toolcrib.model import ToolInfo
 from toolcrib.settings import EmbedSettings, ProfileSettings, SearchSettings
-from toolcrib.sources.packaged import builtin_tools
+from toolcrib.sources.builtin_tools import builtin_tools
 from toolcrib.text import words
 
 DIMENSIONS = 64

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.settings import documented, load_settings
-from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.sources.declared import declare
+from toolcrib.sources import FunctionSource, declare_tools
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -68,7 +67,7 @@ def test_the_declared_tool_is_what_the_page_says(tmp_path: Path):
     (example,) = blocks(TOOLS_YAML, "yaml")
     file = tmp_path / "tools.yaml"
     file.write_text(example, encoding="utf-8")
-    (tool,) = declare(BuiltinSource(), file)
+    (tool,) = declare_tools(FunctionSource(), file)
     assert tool.name == "web_search"
     assert tool.display["zh-CN"] == "网页搜索"
     assert tool.permission_kind == "network"
@@ -83,8 +82,8 @@ def test_a_misspelt_key_is_reported_as_the_page_says(
     monkeypatch.chdir(tmp_path)
     file = Path("tools.yaml")
     file.write_text(example.replace("searchable:", "serachable:"), encoding="utf-8")
-    source = BuiltinSource()
-    declare(source, file)
+    source = FunctionSource()
+    declare_tools(source, file)
     assert f"    {source.problems[0]}\n" in TOOLS_YAML.read_text(encoding="utf-8")
 
 

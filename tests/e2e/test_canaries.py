@@ -19,8 +19,8 @@ from tests.waiting import until
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib
 from toolcrib.settings import Settings
-from toolcrib.sources import last_good
 from toolcrib.sources.mcp.config import environment
+from toolcrib.system import last_good_copy
 
 TELLTALE = Path(telltale_server.__file__)
 IN_ENV = {f"CANARY_{n}": f"env-canary/{n}é+{n * 7919:x}" for n in range(10)}
@@ -122,7 +122,7 @@ def test_no_command_no_file_and_no_log_has_a_secret(
     files = [path for path in home.rglob("*") if path.is_file()]
     assert any("***" in path.read_bytes().decode("latin-1") for path in files)
     # The last good copy of a file with servers holds what the file holds, for its owner alone.
-    copies = {path for path in files if path.parent.name == last_good.FOLDER}
+    copies = {path for path in files if path.parent.name == last_good_copy.FOLDER}
     assert {path.read_bytes() for path in copies} == {servers.read_bytes()}
     assert not any(path.stat().st_mode & 0o077 for path in copies)
     for path in {*files} - copies:

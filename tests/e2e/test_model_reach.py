@@ -32,7 +32,7 @@ from toolcrib.gateway import Keys, Principal
 from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.settings import GatewayMode, Settings, config_folder
-from toolcrib.sources.apps.visit import Visit
+from toolcrib.sources.apps.server import AppConnection
 
 ASKED = "delete_note"
 HELD = "mcp_fake_echo"
@@ -278,7 +278,7 @@ def test_no_tool_of_a_session_decides_anything(reach: Reach):
 
 @pytest.mark.plan(45)
 def test_nothing_that_an_app_may_say_decides_anything(reach: Reach):
-    answers = Visit(None, "", None).peer._answers  # type: ignore[arg-type]
+    answers = AppConnection(None, "", None).peer._answers  # type: ignore[arg-type]
     reach.crib.listen()
     heard: list[Any] = []
     for method in (*answers, *WORDS, *(f"operator/{word}" for word in WORDS)):

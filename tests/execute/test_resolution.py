@@ -9,7 +9,7 @@ from toolcrib.errors import DeclarationError, NameTaken
 from toolcrib.execute import ApprovalRequest, Caller, CallRefused, per_request_tools
 from toolcrib.execute.resolution import resolve
 from toolcrib.model import Call
-from toolcrib.sources.function import tool
+from toolcrib.sources import tool
 
 
 def mine() -> int:

@@ -16,8 +16,8 @@ from toolcrib.gateway import DEFAULT_PROFILE, Keys, server
 from toolcrib.gateway import daemon as daemons
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.daemon_lock import DaemonLock
-from toolcrib.run_folder import FOLDER
 from toolcrib.settings import Settings
+from toolcrib.system import RUN_FOLDER_VARIABLE
 
 INITIALIZE = {
     "protocolVersion": "2025-11-25",
@@ -36,7 +36,11 @@ def bare(**others: Any) -> Settings:
 
 def environ(folder: Path) -> dict[str, str]:
     """An environment whose daemon is in this folder."""
-    return {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], FOLDER: str(folder / "run")}
+    return {
+        "HOME": os.environ["HOME"],
+        "PATH": os.environ["PATH"],
+        RUN_FOLDER_VARIABLE: str(folder / "run"),
+    }
 
 
 def place_in(folder: Path) -> DaemonFiles:

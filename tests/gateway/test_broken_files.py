@@ -12,7 +12,7 @@ from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.settings import rules_file
-from toolcrib.sources.last_good import LastGood
+from toolcrib.system import LastGoodCopies
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_a_file_that_was_taken_away_is_not_broken(live: LiveDaemon, tmp_path: Pa
             assert not daemon.broken
 
     asyncio.run(scenario())
-    copies = LastGood(tmp_path)
+    copies = LastGoodCopies(tmp_path)
     copies.keep(live.servers, b"x")
     copies.forget(live.servers)
     assert copies.read(live.servers) is None

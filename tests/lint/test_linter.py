@@ -7,7 +7,7 @@ from tests.workshop import SEEN, mcp, pooled
 from toolcrib.lint import LintFinding, findings_by_source, lint
 from toolcrib.lint.linter import RULES
 from toolcrib.model import Capability, Entry, SkillInfo, ToolInfo
-from toolcrib.sources.packaged import builtin_tools
+from toolcrib.sources.builtin_tools import builtin_tools
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "lint.md"
 GOOD = ToolInfo(name="read_file", description="Read a text file from the disk")

@@ -16,8 +16,7 @@ from toolcrib.gateway import fixed_tool_definitions
 from toolcrib.model import SourceKind
 from toolcrib.names import RESERVED_NAMES
 from toolcrib.session import SEARCH_TOOL_NAMES
-from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.sources.declared import declare
+from toolcrib.sources import FunctionSource, declare_tools
 
 GATEWAY = (
     fixed_tool_definitions.SEARCH,
@@ -55,8 +54,8 @@ def test_a_declared_function_is_refused_and_the_others_are_taken(tmp_path: Path)
     file.write_text(
         "call_tool: {function: 'posixpath:normpath'}\nsplit: {function: 'posixpath:split'}\n"
     )
-    source = BuiltinSource()
-    assert [tool.name for tool in declare(source, file)] == ["split"]
+    source = FunctionSource()
+    assert [tool.name for tool in declare_tools(source, file)] == ["split"]
     [problem] = source.problems
     assert "tools.yaml:1" in problem
     assert "'call_tool' is the name of a tool of Toolcrib's own" in problem

@@ -7,7 +7,7 @@ from toolcrib.errors import AmbiguousName, SourceError, UnknownTool
 from toolcrib.model import SkillInfo, ToolInfo
 from toolcrib.pool import TOOLS_UPDATED, Pool, ToolsUpdated
 from toolcrib.pool.entries import pin
-from toolcrib.sources.builtin import BuiltinSource
+from toolcrib.sources import FunctionSource
 
 ISSUES = (mcp("github", "create_issue"), mcp("github", "list_issues"))
 
@@ -175,7 +175,7 @@ def test_a_refresh_that_fails_raises_and_leaves_what_was_there(
 
 
 def test_a_tool_that_vanished_since_its_source_was_listed_costs_no_other_source(pool: Pool):
-    source = BuiltinSource()
+    source = FunctionSource()
     source.add(lambda: None, name="here_and_gone")
     pool.add(source)
     source.remove("here_and_gone")

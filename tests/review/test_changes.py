@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from toolcrib.review import Change
 from toolcrib.review.changes import changes, configuration_changes
-from toolcrib.sources.definition import Definition
+from toolcrib.sources import Definition
 
 OLD = Definition(
     {

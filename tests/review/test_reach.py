@@ -15,7 +15,7 @@ OPERATOR = "toolcrib.review"
 REACHABLE = """
 import sys
 import toolcrib, toolcrib.crib.crib, toolcrib.execute.door, toolcrib.adapters.langgraph
-import toolcrib.sources.configured, toolcrib.sources.apps.apps
+import toolcrib.sources.settings_sources, toolcrib.sources.apps.registry
 import toolcrib.sources.mcp.client.connection
 print("\\n".join(name for name in sys.modules if name.startswith("toolcrib")))
 """

@@ -12,7 +12,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.settings import CONFIG_VARIABLE, Settings, documented, load_settings
 from toolcrib.settings.schema import Documented
 from toolcrib.settings.sections import REMOVED
-from toolcrib.sources.launch_mark import VARIABLE
+from toolcrib.system.child_process import LAUNCH_VARIABLE
 
 DOCS = Path(__file__).parents[2] / "docs"
 ALL = list(documented())
@@ -409,4 +409,4 @@ def test_a_mode_that_is_none_in_a_file_is_refused(tmp_path: Path):
 
 
 def test_a_server_that_uses_toolcrib_itself_may_read_its_settings():
-    assert load_settings({VARIABLE: "the mark of whoever launched it"})
+    assert load_settings({LAUNCH_VARIABLE: "the mark of whoever launched it"})

@@ -2,7 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from toolcrib.sources.definition import Definition, read_definition
+from toolcrib.sources import Definition
+from toolcrib.sources.definition import read_definition
 
 ONE = Definition({"name": "a", "icons": [{"src": "x"}]}, "Title", "Instructions", "hash")
 

@@ -2,7 +2,7 @@ import pytest
 from pydantic import BaseModel
 
 from toolcrib.errors import DeclarationError
-from toolcrib.sources.front_matter import Tags, Text, read_front_matter
+from toolcrib.sources.declaration_file import Tags, Text, read_front_matter
 
 
 class Head(BaseModel):

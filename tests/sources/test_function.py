@@ -9,7 +9,8 @@ from pydantic import BaseModel, Field
 
 from toolcrib.crib import Crib
 from toolcrib.errors import DeclarationError
-from toolcrib.sources.function import is_declared, tool, tool_from
+from toolcrib.sources import tool
+from toolcrib.sources.function import is_declared, tool_from
 
 
 class Colour(Enum):

@@ -8,8 +8,8 @@ import pytest
 from toolcrib.crib import Crib
 from toolcrib.errors import DeclarationError, NameTaken, SourceError
 from toolcrib.settings import Settings
-from toolcrib.sources.builtin import BuiltinSource, Description
-from toolcrib.sources.modules import add_module, public_functions
+from toolcrib.sources import FunctionSource, add_module, public_functions
+from toolcrib.sources.function_source import Description
 
 MODULE = """
 from os import getcwd
@@ -65,7 +65,7 @@ def settings(**others: object) -> Settings:
 
 
 def test_those_that_are_marked_or_described_are_tools(module: Path):
-    source = BuiltinSource()
+    source = FunctionSource()
     source.describe("look_up", Description("f:", {"category": "web"}))
     add_module(source, str(module))
     assert [each.name for each in source.capabilities()] == ["look_up", "shout"]
@@ -73,7 +73,7 @@ def test_those_that_are_marked_or_described_are_tools(module: Path):
 
 def test_a_module_is_found_by_name_too(module: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(module.parent)
-    source = BuiltinSource()
+    source = FunctionSource()
     add_module(source, module.stem)
     assert [each.name for each in source.capabilities()] == ["shout"]
 
@@ -81,7 +81,7 @@ def test_a_module_is_found_by_name_too(module: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("reference", ["no.such.module", "no_such.py", "json"])
 def test_a_module_without_tools_is_named(reference: str):
     with pytest.raises(SourceError, match=reference):
-        add_module(BuiltinSource(), reference)
+        add_module(FunctionSource(), reference)
 
 
 def test_declarations_describe_what_a_program_adds(file: Path):

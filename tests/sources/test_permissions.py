@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from toolcrib.model import PermissionKind
-from toolcrib.sources.permissions import permission_from
+from toolcrib.sources import permission_from
 
 HINTS = ("readOnlyHint", "destructiveHint", "openWorldHint", "idempotentHint")
 EVERY = [

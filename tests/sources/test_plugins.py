@@ -99,7 +99,7 @@ def test_a_broken_plugin_is_a_problem_and_breaks_no_other(example, install, code
 
 
 def test_a_plugin_contributes_all_or_nothing(install):
-    imported = "from toolcrib.sources.builtin import BuiltinSource"
+    imported = "from toolcrib.sources.function_source import BuiltinSource"
     code = f"{imported}\nit = [BuiltinSource('mine'), 5]"
     install("half_plugin", code, {"half": "half_plugin:it"})
     plugins = load_plugins()

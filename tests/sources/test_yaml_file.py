@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolcrib.errors import DeclarationError
-from toolcrib.sources.yaml_file import MAX_DEPTH, parse_yaml
+from toolcrib.sources.declaration_file import MAX_DEPTH, parse_yaml
 
 FILE = Path("tools.yaml")
 

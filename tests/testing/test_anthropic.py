@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from toolcrib.testing import CallTool, Say
-from toolcrib.testing.anthropic import AnthropicWire
-from toolcrib.testing.wire import Refusal
+from toolcrib.testing.anthropic import AnthropicApi
+from toolcrib.testing.provider import ApiRefusal
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
 
@@ -53,19 +53,19 @@ UNKNOWN = [{"type": "tool_reference", "tool_name": "b"}]
     ],
 )
 def test_a_bad_request_is_refused(body: dict[str, Any], why: str):
-    with pytest.raises(Refusal, match=why):
-        AnthropicWire().sees(body)
+    with pytest.raises(ApiRefusal, match=why):
+        AnthropicApi().sees(body)
 
 
 def test_a_deferred_tool_is_out_of_sight_until_it_is_referred_to():
     tools = [tool("a"), tool("b", defer_loading=True)]
     body: Any = {"tools": tools, "max_tokens": 1, "messages": said([])}
-    with pytest.raises(Refusal, match="cannot call 'b'"):
-        AnthropicWire().reply(body, [CallTool("b")], 1)
+    with pytest.raises(ApiRefusal, match="cannot call 'b'"):
+        AnthropicApi().reply(body, [CallTool("b")], 1)
     body["messages"] = said([], [use("1")], [result("1", UNKNOWN)])
-    assert AnthropicWire().reply(body, [CallTool("b")], 1)["stop_reason"] == "tool_use"
+    assert AnthropicApi().reply(body, [CallTool("b")], 1)["stop_reason"] == "tool_use"
 
 
 def test_the_number_of_tokens_has_to_be_said():
-    with pytest.raises(Refusal, match="max_tokens"):
-        AnthropicWire().reply({}, [Say("Hi.")], 1)
+    with pytest.raises(ApiRefusal, match="max_tokens"):
+        AnthropicApi().reply({}, [Say("Hi.")], 1)

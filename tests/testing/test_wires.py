@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from toolcrib.testing import CallTool, Say, Search
-from toolcrib.testing.gemini import GeminiWire
-from toolcrib.testing.openai_chat import ChatWire
-from toolcrib.testing.openai_responses import ResponsesWire
-from toolcrib.testing.wire import Refusal
+from toolcrib.testing import CallTool, Say, SearchTools
+from toolcrib.testing.gemini import GeminiApi
+from toolcrib.testing.openai_chat import ChatApi
+from toolcrib.testing.openai_responses import ResponsesApi
+from toolcrib.testing.provider import ApiRefusal
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
 
@@ -39,8 +39,8 @@ CALLED = {"role": "assistant", "tool_calls": [{"id": "1"}]}
     ],
 )
 def test_chat_refuses(body: Any, why: str):
-    with pytest.raises(Refusal, match=why):
-        ChatWire().sees(body)
+    with pytest.raises(ApiRefusal, match=why):
+        ChatApi().sees(body)
 
 
 CALL = {"type": "function_call", "call_id": "1", "name": "a"}
@@ -67,27 +67,27 @@ ASKED = {"type": "tool_search_call", "call_id": "0", "execution": "client"}
     ],
 )
 def test_responses_refuses(body: Any, why: str):
-    with pytest.raises(Refusal, match=why):
-        ResponsesWire().sees(body)
+    with pytest.raises(ApiRefusal, match=why):
+        ResponsesApi().sees(body)
 
 
 def test_responses_takes_a_call_with_its_namespace():
     items = [ASKED, LOADED, {**CALL, "namespace": "n"}, OUTPUT]
-    assert ResponsesWire().sees({"input": items}) == {"a": "n"}
+    assert ResponsesApi().sees({"input": items}) == {"a": "n"}
 
 
 def test_a_deferred_function_is_out_of_sight():
     deferred = {**function(), "defer_loading": True}
     space = {"type": "namespace", "name": "n", "tools": [deferred]}
-    assert ResponsesWire().sees({"tools": [space, {"type": "tool_search"}]}) == {
+    assert ResponsesApi().sees({"tools": [space, {"type": "tool_search"}]}) == {
         "tool_search": "hosted"
     }
 
 
 def test_a_search_of_the_providers_own_finds_only_what_was_sent():
     body: Any = {"tools": [{"type": "tool_search"}]}
-    with pytest.raises(Refusal, match="cannot find b"):
-        ResponsesWire().reply(body, [Search("b", finds=["b"])], 1)
+    with pytest.raises(ApiRefusal, match="cannot find b"):
+        ResponsesApi().reply(body, [SearchTools("b", finds=["b"])], 1)
 
 
 def declared(*functions: Any) -> dict[str, Any]:
@@ -115,13 +115,13 @@ ASKING = {"role": "model", "parts": [{"functionCall": {"name": "a"}}]}
     ],
 )
 def test_gemini_refuses(body: Any, why: str):
-    with pytest.raises(Refusal, match=why):
-        GeminiWire().sees(body)
+    with pytest.raises(ApiRefusal, match=why):
+        GeminiApi().sees(body)
 
 
-@pytest.mark.parametrize("wire", [ChatWire(), ResponsesWire(), GeminiWire()])
+@pytest.mark.parametrize("wire", [ChatApi(), ResponsesApi(), GeminiApi()])
 def test_a_tool_that_is_not_in_sight_cannot_be_called(wire: Any):
-    with pytest.raises(Refusal, match="cannot call 'b'"):
+    with pytest.raises(ApiRefusal, match="cannot call 'b'"):
         wire.reply({}, [Say("Hm."), CallTool("b")], 1)
-    with pytest.raises(Refusal, match="cannot call 'tool_search'"):
-        wire.reply({}, [Search("b")], 1)
+    with pytest.raises(ApiRefusal, match="cannot call 'tool_search'"):
+        wire.reply({}, [SearchTools("b")], 1)

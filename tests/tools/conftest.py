@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.tools.roots import Roots, working_in
+from toolcrib.tools import Roots, working_in
 
 
 @pytest.fixture(autouse=True)

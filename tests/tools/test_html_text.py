@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolcrib.tools.html_text import html_to_text
+from toolcrib.tools.web import html_to_text
 
 PAGE = """<!doctype html><html><head><title>News &amp; more</title>
 <style>p {color: red}</style><script>alert("<p>no</p>")</script></head>

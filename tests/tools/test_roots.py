@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from toolcrib.tools import OwnFiles, Roots, working_in
 from toolcrib.tools.edits import delete_file, edit_file, move_file, write_file
 from toolcrib.tools.files import find_files, list_directory, read_file
-from toolcrib.tools.own import Own
-from toolcrib.tools.roots import Roots, roots, working_in
+from toolcrib.tools.roots import roots
 from toolcrib.tools.text_search import search_text
 
 SECRET = "s3cret"
@@ -43,7 +43,7 @@ def ground(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _confined(ground: Path, _within: None) -> Iterator[None]:
-    own = Own((ground / "in" / "own",), (ground / "in" / "catalog.db",))
+    own = OwnFiles((ground / "in" / "own",), (ground / "in" / "catalog.db",))
     with working_in(Roots([ground / "in"], own)):
         yield
 
@@ -124,7 +124,7 @@ def test_own_files_are_known_by_other_names_of_theirs(ground: Path):
 
 
 def test_a_folder_that_holds_what_is_own_stays_where_it_is(ground: Path):
-    with working_in(Roots([ground], Own((ground / "in" / "own", ground / "later" / "own")))):
+    with working_in(Roots([ground], OwnFiles((ground / "in" / "own", ground / "later" / "own")))):
         for path, to in (("in", "elsewhere"), ("out", "later"), ("in/own", "elsewhere")):
             with pytest.raises(PermissionError, match="Toolcrib itself"):
                 move_file(path, to)

@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from toolcrib.tools import egress
-from toolcrib.tools.egress import Page
+from toolcrib.tools import http_client
+from toolcrib.tools.http_client import HttpPage
 from toolcrib.tools.web import fetch_url
 
 
@@ -13,9 +13,9 @@ def at(monkeypatch):
 
     def put(content, content_type="text/html", encoding="utf-8", *, truncated=False):
         async def fetch(url):
-            return Page(url, 200, content_type, encoding, content, truncated)
+            return HttpPage(url, 200, content_type, encoding, content, truncated)
 
-        monkeypatch.setattr(egress, "fetch", fetch)
+        monkeypatch.setattr(http_client, "fetch", fetch)
 
     return put
 

@@ -6,7 +6,7 @@ from toolcrib.crib import Crib
 from toolcrib.model import Capability, SkillInfo, ToolInfo
 from toolcrib.pool import Pool
 from toolcrib.settings import Settings
-from toolcrib.sources.builtin import BuiltinSource
+from toolcrib.sources import FunctionSource
 from toolcrib.uses import unresolved_links
 from toolcrib.uses.hints import Links, declared_links, mentioned
 
@@ -77,7 +77,7 @@ def test_a_link_that_leads_nowhere_is_a_problem_with_file_line_key_and_the_neare
 
 
 def test_a_link_that_fits_several_is_a_problem_with_their_names():
-    source = BuiltinSource()
+    source = FunctionSource()
     source.links["a", "create_issue"] = "tools.yaml:2: a.often_with.0:"
     pool = pool_of(mcp("github", "create_issue"), mcp("jira", "create_issue"))
     (problem,) = unresolved_links([source], list(pool.entries), pool.candidates)

@@ -1,0 +1,45 @@
+"""Toolcrib in the words of a provider's API or of an agent framework: one adapter each.
+
+    from toolcrib.adapters.anthropic import AnthropicWire
+
+Import the adapter you need; importing this package loads none, since each needs its own SDK.
+
+    anthropic         Anthropic Messages: `AnthropicWire`
+    openai_responses  OpenAI Responses: `ResponsesWire`
+    openai_chat       OpenAI Chat Completions, and every gateway that speaks it: `ChatWire`
+    gemini            Gemini: `GeminiWire`, `whole_reply`
+    langchain         LangChain agents: `ToolcribMiddleware`
+    langgraph         LangGraph: `ApprovalToolNode`
+    pydantic_ai       pydantic-ai: `ToolcribToolset`, `toolcrib_search`
+    openai_agents     OpenAI Agents SDK: `toolcrib_tools`, `toolcrib_note`, `revealed`
+    auto              which wire to speak to which model at which endpoint: `Auto`
+
+    conversation ──> session.see(revealed names) ──> request: messages and tools
+    reply ──> calls ──> session.call ──> results, in the provider's words
+
+What an adapter promises is in its own `__init__`. What they share stands below them: `wire` for the
+providers' APIs, `langchain_messages` and `interrupts` for LangChain and LangGraph, `auto_table` for
+what each provider's models can do. No adapter knows another.
+
+An adapter holds no state of its own beyond the conversation: what is revealed is read from the
+messages, so that a checkpoint brings it back and a summary forgets it. Every call goes through the
+session, and so through the one door of `toolcrib.execute`.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.adapters.wire.reply import plain_json
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "wire.reply": ("plain_json",),
+        },
+    )
+
+__all__ = [
+    "plain_json",
+]

@@ -18,15 +18,15 @@ from toolcrib.adapters.auto_table import (
     NATIVE,
     OUR_FAULT,
     REFUSED,
-    Mode,
-    Native,
-    Place,
+    EndpointGroup,
+    NativeMode,
     Provider,
+    WireMode,
     undated,
 )
 from toolcrib.text import nearest_names
 
-MODES: tuple[Mode, ...] = get_args(Mode)
+MODES: tuple[WireMode, ...] = get_args(WireMode)
 REFUSALS = frozenset({400, 404, 422})
 
 
@@ -34,7 +34,7 @@ REFUSALS = frozenset({400, 404, 422})
 class Choice:
     """A mode and why it is that one. `betas` are the beta headers that it needs there."""
 
-    mode: Mode
+    mode: WireMode
     why: str
     betas: tuple[str, ...] = ()
 
@@ -42,7 +42,7 @@ class Choice:
         return f"{self.mode}: {self.why}"
 
 
-def asked_for(mode: Mode, chosen: Choice) -> Choice:
+def asked_for(mode: WireMode, chosen: Choice) -> Choice:
     """The mode that a caller wants, whatever would have been chosen."""
     betas = chosen.betas if mode == chosen.mode else ()
     return Choice(mode, "it was asked for", betas)
@@ -55,11 +55,11 @@ class Auto:
     """
 
     def __init__(self) -> None:
-        self._refused: set[tuple[str, Mode]] = set()
+        self._refused: set[tuple[str, WireMode]] = set()
         self._changing = Lock()
 
     def choose(
-        self, provider: Provider, model: str, endpoint: str, among: Collection[Mode] = MODES
+        self, provider: Provider, model: str, endpoint: str, among: Collection[WireMode] = MODES
     ) -> Choice:
         """The best mode that this model has at this endpoint, and why.
 
@@ -77,7 +77,7 @@ class Auto:
             reasons.append(_missing(native, place, model, host))
         return Choice("append", "; ".join(reasons) or f"{provider} has no native wire")
 
-    def refuse(self, endpoint: str, mode: Mode, error: Exception) -> bool:
+    def refuse(self, endpoint: str, mode: WireMode, error: Exception) -> bool:
         """Whether the error is this endpoint's refusal of the mode; then it is remembered."""
         words = " ".join(_said(error)).lower()
         refused = (
@@ -92,14 +92,14 @@ class Auto:
 
 
 @dataclass(frozen=True, slots=True)
-class Speaking:
+class WireSelector:
     """Which wire is spoken with one model at one endpoint; `asked` is the mode a caller wants."""
 
     auto: Auto
     provider: Provider
     model: str
     endpoint: str
-    asked: Mode | None = None
+    asked: WireMode | None = None
 
     @property
     def choice(self) -> Choice:
@@ -112,12 +112,14 @@ class Speaking:
         return self.asked is None and self.auto.refuse(self.endpoint, self.choice.mode, error)
 
 
-def _chosen(native: Native, place: Place, model: str, host: str, reasons: list[str]) -> Choice:
+def _chosen(
+    native: NativeMode, place: EndpointGroup, model: str, host: str, reasons: list[str]
+) -> Choice:
     why = f"{model} at {host} has it, by the table of {AS_OF}"
     return Choice(native.mode, "; ".join([*reasons, why]), place.betas)
 
 
-def _missing(native: Native, place: Place | None, model: str, host: str) -> str:
+def _missing(native: NativeMode, place: EndpointGroup | None, model: str, host: str) -> str:
     if not place:
         return f"{host} is not known to speak {native.mode}"
     near = nearest_names(undated(model), sorted(native.models))

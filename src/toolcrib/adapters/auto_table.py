@@ -13,7 +13,7 @@ from typing import Literal
 AS_OF = "2026-11-15"
 
 Provider = Literal["anthropic", "openai_responses", "openai_chat", "gemini"]
-Mode = Literal["reference", "output", "inject", "append", "proxy"]
+WireMode = Literal["reference", "output", "inject", "append", "proxy"]
 """How a revealed tool reaches the model.
 
 reference    Anthropic: `tool_reference` in a result, `defer_loading` on the tool
@@ -25,7 +25,7 @@ proxy        any provider: not at all; `call_tool` calls it
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EndpointGroup:
     """A group of endpoints that are known to speak a provider's native wire."""
 
     hosts: re.Pattern[str]
@@ -33,12 +33,12 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Native:
+class NativeMode:
     """One native mode: which models have it, and where."""
 
-    mode: Mode
+    mode: WireMode
     models: frozenset[str]
-    places: tuple[Place, ...]
+    places: tuple[EndpointGroup, ...]
 
 
 CLAUDE = frozenset(
@@ -62,25 +62,25 @@ GPT_WITH_ADDITIONS = GPT_WITH_SEARCH | frozenset(
     """.split()
 )
 
-_ANTHROPIC = Place(re.compile(r"api\.anthropic\.com"))
-_VERTEX = Place(
+_ANTHROPIC = EndpointGroup(re.compile(r"api\.anthropic\.com"))
+_VERTEX = EndpointGroup(
     re.compile(r"(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com"), ("tool-search-tool-2025-10-19",)
 )
-_OPENAI = Place(re.compile(r"(?:[a-z]{2}\.)?api\.openai\.com"))
-_AZURE = Place(re.compile(r"[a-z0-9-]+\.openai\.azure\.com"))
+_OPENAI = EndpointGroup(re.compile(r"(?:[a-z]{2}\.)?api\.openai\.com"))
+_AZURE = EndpointGroup(re.compile(r"[a-z0-9-]+\.openai\.azure\.com"))
 
-NATIVE: Mapping[Provider, tuple[Native, ...]] = {
-    "anthropic": (Native("reference", CLAUDE, (_ANTHROPIC, _VERTEX)),),
+NATIVE: Mapping[Provider, tuple[NativeMode, ...]] = {
+    "anthropic": (NativeMode("reference", CLAUDE, (_ANTHROPIC, _VERTEX)),),
     "openai_responses": (
-        Native("output", GPT_WITH_SEARCH, (_OPENAI, _AZURE)),
-        Native("inject", GPT_WITH_ADDITIONS, (_OPENAI,)),
+        NativeMode("output", GPT_WITH_SEARCH, (_OPENAI, _AZURE)),
+        NativeMode("inject", GPT_WITH_ADDITIONS, (_OPENAI,)),
     ),
     "openai_chat": (),
     "gemini": (),
 }
 """The native modes of each provider, the best first. Behind them stands `append`, always."""
 
-REFUSED: Mapping[Mode, tuple[str, ...]] = {
+REFUSED: Mapping[WireMode, tuple[str, ...]] = {
     "reference": ("defer_loading", "tool_reference", "tool_search_tool"),
     "output": ("tool_search", "defer_loading", "namespace"),
     "inject": ("additional_tools",),

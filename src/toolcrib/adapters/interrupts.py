@@ -24,7 +24,7 @@ T = TypeVar("T")
 Replies: TypeAlias = Sequence[tuple[JsonObject, bool]]
 """Each question that was asked, and whether the reply to it was leave."""
 
-Asking: TypeAlias = Generator[Any, Any, Replies]
+ApprovalSteps: TypeAlias = Generator[Any, Any, Replies]
 """Yields what has to be on record first, is sent the record, and returns the replies."""
 
 
@@ -40,7 +40,7 @@ def approval_spent(run: str) -> str:
     return run
 
 
-def asking(questions: Sequence[JsonObject]) -> Asking:
+def approval_steps(questions: Sequence[JsonObject]) -> ApprovalSteps:
     """The replies to all questions of a node: those on record, whatever would be asked now.
 
     Once the calls may have begun, leave is spent: a node that is run again after a failure has
@@ -55,7 +55,7 @@ def asking(questions: Sequence[JsonObject]) -> Asking:
     return [reply for reply in replies if first_run == this_run or not reply[1]]
 
 
-def finished(steps: Generator[Any, Any, T], run: Callable[[Any], Any]) -> T:
+def run_steps(steps: Generator[Any, Any, T], run: Callable[[Any], Any]) -> T:
     """What the steps return, for a node that is not async. `run` gives what each step wants."""
     try:
         wanted = next(steps)
@@ -65,7 +65,7 @@ def finished(steps: Generator[Any, Any, T], run: Callable[[Any], Any]) -> T:
         return done.value
 
 
-async def afinished(steps: Generator[Any, Any, T]) -> T:
+async def run_steps_async(steps: Generator[Any, Any, T]) -> T:
     """What the steps return, for a node that is async: each step wants something to await."""
     try:
         wanted = next(steps)
@@ -75,7 +75,7 @@ async def afinished(steps: Generator[Any, Any, T]) -> T:
         return done.value
 
 
-def on_record(record: Any) -> Any:  # noqa: ANN401 - a record of LangGraph is of any type
+def recorded_value(record: Any) -> Any:  # noqa: ANN401 - a record of LangGraph is of any type
     """The record that a node which is not async has asked for."""
     return record.result()
 
@@ -122,7 +122,7 @@ def _call_in(question: JsonObject) -> tuple[Json, Json]:
     return question["tool_call_id"], question["arguments"]
 
 
-def pin_shown(id: str | None, replies: Replies) -> str:
+def shown_pin(id: str | None, replies: Replies) -> str:
     """The definition that the person saw; empty where nobody was asked."""
     pins = (str(question["pin"]) for question, _ in replies if question["tool_call_id"] == id)
     return next(pins, "")

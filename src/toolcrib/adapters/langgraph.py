@@ -34,27 +34,27 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from toolcrib.adapters.interrupts import (
-    Asking,
+    ApprovalSteps,
     Replies,
-    afinished,
+    approval_steps,
     approver_of,
-    asking,
-    finished,
-    on_record,
-    pin_shown,
     question_of,
+    recorded_value,
+    run_steps,
+    run_steps_async,
+    shown_pin,
 )
-from toolcrib.adapters.messages import (
+from toolcrib.adapters.langchain_messages import (
     function,
     message_of,
-    shown,
+    session_after,
     unreadable,
     unreadable_answer,
 )
 from toolcrib.crib import HOST, Crib
 from toolcrib.execute import Caller
 from toolcrib.session import SEARCH_TOOL_NAMES, Session
-from toolcrib.sources.background_loop import BackgroundLoop
+from toolcrib.system import BackgroundLoop
 
 Done: TypeAlias = "ToolMessage | Command[Any]"
 CallerOf: TypeAlias = Callable[[Any], Caller]
@@ -129,7 +129,7 @@ class ApprovalToolNode(ToolNode):
         config: RunnableConfig,
         runtime: Runtime[Any],
     ) -> Any:  # noqa: ANN401
-        replies = finished(self._asking(input, config, runtime), on_record)
+        replies = run_steps(self._asking(input, config, runtime), recorded_value)
         with _replied(replies):
             return super()._func(input, config, runtime)
 
@@ -139,7 +139,7 @@ class ApprovalToolNode(ToolNode):
         config: RunnableConfig,
         runtime: Runtime[Any],
     ) -> Any:  # noqa: ANN401
-        replies = await afinished(self._asking(input, config, runtime))
+        replies = await run_steps_async(self._asking(input, config, runtime))
         with _replied(replies):
             return await super()._afunc(input, config, runtime)
 
@@ -148,14 +148,18 @@ class ApprovalToolNode(ToolNode):
         input: Any,  # noqa: A002, ANN401
         config: RunnableConfig,
         runtime: Runtime[Any],
-    ) -> Asking:
+    ) -> ApprovalSteps:
         calls = [call for call in self._parse_input(input)[0] if self._is_for_the_door(call)]
         if not calls:
             return ()
         messages = self._messages(self._extract_state(input, config))
         session = self._session(messages, runtime.context)
         asked = ((call["id"], session.question(call["name"], call["args"])) for call in calls)
-        return (yield from asking([question_of(id, request) for id, request in asked if request]))
+        return (
+            yield from approval_steps(
+                [question_of(id, request) for id, request in asked if request]
+            )
+        )
 
     def _is_for_the_door(self, call: ToolCall) -> bool:
         """Whether somebody may have to be asked about it: no search is, and no bound tool."""
@@ -201,12 +205,12 @@ class ApprovalToolNode(ToolNode):
         session = self._session(self._messages(request.state), context)
         replies = _REPLIES.get()
         approver = approver_of(id, arguments, replies)
-        outcome = await session.call(name, arguments, pin=pin_shown(id, replies), approver=approver)
+        outcome = await session.call(name, arguments, pin=shown_pin(id, replies), approver=approver)
         return message_of(name, id, outcome)
 
     def _session(self, messages: Sequence[AnyMessage], context: object) -> Session:
         caller = self._caller if isinstance(self._caller, Caller) else self._caller(context)
-        return shown(self._crib.session(caller=caller), messages)
+        return session_after(self._crib.session(caller=caller), messages)
 
     def _messages(self, state: Any) -> Sequence[AnyMessage]:  # noqa: ANN401 - as theirs
         """The messages of a state, in whichever of its forms."""

@@ -22,12 +22,23 @@ from openai.types.chat import (
 )
 
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
-from toolcrib.adapters.wire.limit import within_limit
-from toolcrib.adapters.wire.plain import objects, plain, text_of, tokens_in
-from toolcrib.adapters.wire.proxy import note_of, proxy_tools, revealed_by, unwrapped
-from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
-from toolcrib.adapters.wire.schemas import object_schema
-from toolcrib.adapters.wire.told import told
+from toolcrib.adapters.wire.outcome_text import outcome_text
+from toolcrib.adapters.wire.proxy import (
+    proxy_tools,
+    revealed_by_call,
+    search_note,
+    unwrap_proxy_call,
+)
+from toolcrib.adapters.wire.reply import (
+    check_ended,
+    check_uncut,
+    objects,
+    plain_json,
+    read_reply,
+    text_of,
+    tokens_in,
+)
+from toolcrib.adapters.wire.tool_list import object_schema, tools_within_limit
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session import Session
@@ -57,7 +68,7 @@ class ChatWire:
 
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred."""
-        return note_of(self._session, proxy=self._mode == "proxy")
+        return search_note(self._session, proxy=self._mode == "proxy")
 
     def request(self, messages: Iterable[ChatMessage]) -> ChatRequest:
         """The conversation as it is, and the tools; without any, the provider wants no list.
@@ -71,7 +82,7 @@ class ChatWire:
         if self._mode == "proxy":
             tools = proxy_tools(self._session)
         else:
-            tools = within_limit(self._session, MOST_TOOLS, _revealed(asked))
+            tools = tools_within_limit(self._session, MOST_TOOLS, _revealed(asked))
         request = ChatRequest(messages=cast("list[ChatCompletionMessageParam]", asked))
         if tools:
             request["tools"] = [_param(tool) for tool in tools]
@@ -85,7 +96,7 @@ class ChatWire:
         Raises `ReplyError` for what is no reply of this API, or is not whole.
         """
         read = read_reply(reply, "choices", "a ChatCompletion of OpenAI")
-        calls = [unwrapped(call) for call in _calls(read)]
+        calls = [unwrap_proxy_call(call) for call in _calls(read)]
         _check_whole(read, has_calls=bool(calls))
         self._session.used(tokens_in(read.get("usage"), "total_tokens"))
         outcomes = await make_calls(self._session, calls, self._approver)
@@ -118,7 +129,7 @@ def _calls(reply: JsonObject) -> Iterator[ToolCall]:
 
 def _asked(message: object) -> list[JsonObject]:
     """The tool calls of an assistant's message."""
-    return objects(cast("JsonObject", plain(message) or {}).get("tool_calls"))
+    return objects(cast("JsonObject", plain_json(message) or {}).get("tool_calls"))
 
 
 def _check_whole(reply: JsonObject, *, has_calls: bool) -> None:
@@ -135,7 +146,7 @@ def _call(call: JsonObject) -> ToolCall:
 
 
 def _result(call: ToolCall, outcome: Outcome) -> ChatCompletionToolMessageParam:
-    return {"role": "tool", "tool_call_id": call.id, "content": told(outcome)}
+    return {"role": "tool", "tool_call_id": call.id, "content": outcome_text(outcome)}
 
 
 def _revealed(messages: Iterable[ChatMessage]) -> Iterator[str]:
@@ -144,7 +155,7 @@ def _revealed(messages: Iterable[ChatMessage]) -> Iterator[str]:
     for message in objects(list(messages)):
         asked |= {call.id: call for call in map(_call, _asked(message))}
         if call := asked.get(text_of(message.get("tool_call_id"))):
-            yield from revealed_by(call, _text(message.get("content")))
+            yield from revealed_by_call(call, _text(message.get("content")))
 
 
 def _text(content: object) -> str:

@@ -12,9 +12,8 @@ from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table, warn
 from toolcrib.errors import ConfigError, SourceError
 from toolcrib.settings import Settings
-from toolcrib.sources.apps.address import public_file, read_address
-from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
-from toolcrib.sources.private_file import runs
+from toolcrib.sources.apps import KnownApp, SDKToolsCache, public_file, read_address
+from toolcrib.system import is_running
 from toolcrib.text import nearest_names
 
 
@@ -137,7 +136,7 @@ def _refuse_while_served(folder: Path) -> None:
         address = read_address(public_file(folder))
     except SourceError:
         return
-    if runs(address.pid):
+    if is_running(address.pid):
         raise ConfigError(f"process {address.pid} lets apps join now; stop it first")
 
 

@@ -19,7 +19,7 @@ from toolcrib.client_config import CLIENTS
 from toolcrib.gateway import DEFAULT_PROFILE, Keys
 from toolcrib.names import Origin
 from toolcrib.settings import Settings
-from toolcrib.sources.apps.cache import SDKToolsCache
+from toolcrib.sources.apps import SDKToolsCache
 from toolcrib.sources.mcp import CACHE_FOLDER, read_servers
 
 PACKAGED = Path(__file__).parent.parent / "tools" / "tools.yaml"

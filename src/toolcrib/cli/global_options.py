@@ -14,8 +14,8 @@ from toolcrib.errors import ConfigError
 from toolcrib.gateway import ask_operator, is_daemon_running
 from toolcrib.model import Json
 from toolcrib.settings import Settings, load_settings, own_servers_file, rules_file, settings_file
-from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp import McpServers, open_server_files, read_servers
+from toolcrib.system import LastGoodCopies
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class GlobalOptions:
         With what is wrong with the file then. Raises `ConfigError` where that is not known.
         """
         file = settings_file(os.environ, self.config)
-        copies = LastGood(Settings().state_folder)
+        copies = LastGoodCopies(Settings().state_folder)
         try:
             content = file.read()
             settings = self.settings(lasts=True, content=content)
@@ -110,7 +110,7 @@ def tell_gateway(opening: GlobalOptions) -> None:
         ask_if_running(opening, "changed")
     else:
         settings = opening.settings()
-        read_servers(settings.mcp_config, LastGood(settings.state_folder))
+        read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
 
 
 def ask_if_running(opening: GlobalOptions, do: str, **more: Json) -> Json:

@@ -13,9 +13,7 @@ from toolcrib.errors import DeclarationError
 from toolcrib.lint import LintFinding, findings_by_source, lint
 from toolcrib.model import Entry
 from toolcrib.pool import Pool
-from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.sources.declared import declare
-from toolcrib.sources.modules import add_module
+from toolcrib.sources import FunctionSource, add_module, declare_tools
 
 
 def lint_command(
@@ -53,9 +51,9 @@ def _catalog(opening: GlobalOptions) -> Iterable[Entry]:
 
 def _declared(files: Sequence[Path], modules: Sequence[str]) -> Iterable[Entry]:
     """The tools of these files. Raises `DeclarationError` and `SourceError`."""
-    pool, source = Pool(), BuiltinSource()
+    pool, source = Pool(), FunctionSource()
     for path in files:
-        declare(source, path)
+        declare_tools(source, path)
     for module in modules:
         add_module(source, module)
     if source.problems:

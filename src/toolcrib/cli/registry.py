@@ -14,6 +14,7 @@ from toolcrib.cli.consent import Consent, at_terminal
 from toolcrib.cli.screen import console, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
+from toolcrib.sources import read_text
 from toolcrib.sources.mcp import (
     DISTRIBUTION_KINDS,
     Distribution,
@@ -23,7 +24,6 @@ from toolcrib.sources.mcp import (
     fill_entry,
     read_server_json,
 )
-from toolcrib.sources.text_file import read_text
 
 MOST_CHARACTERS = 1024 * 1024
 

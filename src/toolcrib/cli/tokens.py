@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toolcrib.adapters.wire.plain import plain
+from toolcrib.adapters import plain_json
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import (
     AsJson,
@@ -91,7 +91,7 @@ def _eager_tokens(request: "Request", crib: Crib, counter: TokenCounter) -> int 
 
 def _request_tokens(request: "Request", session: Session, counter: TokenCounter) -> int:
     tools, note = request(session)
-    listed = json.dumps(plain(tools), ensure_ascii=False, separators=(",", ":"))
+    listed = json.dumps(plain_json(tools), ensure_ascii=False, separators=(",", ":"))
     return sum(map(counter.count, filter(None, (listed, note, session.deferred_summary()))))
 
 

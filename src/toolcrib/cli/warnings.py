@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from toolcrib.cli.screen import warn
-from toolcrib.sources.private_file import locked, make_folder, read_bytes, write_bytes
+from toolcrib.system import file_locked, make_private_folder, read_private_file, write_private_file
 
 FILE = "warnings.json"
 AGAIN_S = 24 * 60 * 60.0
@@ -39,7 +39,7 @@ def warn_once(state_folder: Path, area: str, problems: Iterable[str]) -> None:
 
 def _read(path: Path) -> Mapping[str, dict[str, float]]:
     with suppress(OSError, ValueError, RecursionError):
-        areas = _object(json.loads(read_bytes(path, MOST_BYTES)))
+        areas = _object(json.loads(read_private_file(path, MOST_BYTES)))
         return {area: _times(each) for area, each in areas.items()}
     return {}
 
@@ -55,6 +55,6 @@ def _object(value: object) -> Mapping[str, object]:
 
 def _write(path: Path, area: str, said: Mapping[str, float]) -> None:
     with suppress(OSError):
-        make_folder(path.parent)
-        with locked(path):
-            write_bytes(path, json.dumps({**_read(path), area: said}).encode())
+        make_private_folder(path.parent)
+        with file_locked(path):
+            write_private_file(path, json.dumps({**_read(path), area: said}).encode())

@@ -12,7 +12,7 @@ from typing import Any
 from toolcrib.client_config.files import MOST_BYTES
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
-from toolcrib.sources.private_file import locked, make_folder, read_bytes, write_bytes
+from toolcrib.system import file_locked, make_private_folder, read_private_file, write_private_file
 
 MOST = 4 * MOST_BYTES
 
@@ -48,7 +48,7 @@ class Backups:
     def changing(self) -> Generator[None]:
         """Be the only one who takes a client over, or gives it back. Raises `ConfigError`."""
         try:
-            with locked(self._folder / "takeover"):
+            with file_locked(self._folder / "takeover"):
                 yield
         except OSError as error:
             raise ConfigError(
@@ -108,8 +108,8 @@ def still_needed(backup: Backup, others: Sequence[Backup]) -> frozenset[str]:
 
 def _write(path: Path, text: str) -> None:
     try:
-        make_folder(path.parent)
-        write_bytes(path, text.encode())
+        make_private_folder(path.parent)
+        write_private_file(path, text.encode())
     except OSError as error:
         raise ConfigError(
             f"{path}: the backup cannot be written: {error.strerror}; nothing was changed"
@@ -118,7 +118,7 @@ def _write(path: Path, text: str) -> None:
 
 def _read(path: Path) -> Backup:
     try:
-        values: Any = json.loads(read_bytes(path, MOST))
+        values: Any = json.loads(read_private_file(path, MOST))
         known = tuple(values.pop("known"))
         return Backup(**values, known=known)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from toolcrib.errors import ConfigError
-from toolcrib.plain_file import read_plain_file
-from toolcrib.sources.private_file import write_bytes
+from toolcrib.system import read_plain_file, write_private_file
 
 Platform = Literal["linux", "macos", "windows"]
 BaseFolder = Literal["home", "xdg", "library", "roaming", "codex", "claude"]
@@ -89,7 +88,7 @@ def write_file(path: Path, text: str, expected: str | None) -> None:
         real = path.resolve()
         mode = stat.S_IMODE(real.stat().st_mode) if expected is not None else 0o600
         real.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(real, text.encode())
+        write_private_file(real, text.encode())
         real.chmod(mode)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from toolcrib.connect.arguments import ConnectOptions
-from toolcrib.run_folder import FOLDER, run_folder
+from toolcrib.system import RUN_FOLDER_VARIABLE, run_folder
 
 KEY_VARIABLE = "TOOLCRIB_KEY"
 """The variable that holds a client's key. It is a secret: no hash of it, and no argument."""
@@ -89,7 +89,8 @@ def locate_daemon(asked: ConnectOptions, environ: Mapping[str, str]) -> DaemonFi
     set_by = {
         name: value
         for name, value in environ.items()
-        if name.startswith(PREFIX) and name not in {KEY_VARIABLE, FOLDER, "TOOLCRIB_CONFIG"}
+        if name.startswith(PREFIX)
+        and name not in {KEY_VARIABLE, RUN_FOLDER_VARIABLE, "TOOLCRIB_CONFIG"}
     }
     homes = {name: environ[name] for name in HOMES if environ.get(name)}
     files = [os.path.abspath(path) for path in asked.mcp_config]
@@ -117,12 +118,12 @@ def make_daemon_folder(place: DaemonFiles) -> None:
         os.makedirs(place.folder, mode=0o700, exist_ok=True)
         facts = os.lstat(place.folder)
     except OSError as error:
-        told = f"{place.folder} cannot be made ({error.strerror}); set {FOLDER}"
+        told = f"{place.folder} cannot be made ({error.strerror}); set {RUN_FOLDER_VARIABLE}"
         told += " to a folder of yours"
         raise NoDaemon(told) from error
     ours = stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.getuid()
     if not ours or stat.S_IMODE(facts.st_mode) & 0o077:
-        told = f"{place.folder} is not yours alone; remove it, or set {FOLDER}"
+        told = f"{place.folder} is not yours alone; remove it, or set {RUN_FOLDER_VARIABLE}"
         told += " to a folder that is"
         raise NoDaemon(told)
 

@@ -82,19 +82,24 @@ from toolcrib.session import (
     skill_file_text,
 )
 from toolcrib.settings import Settings, default_settings
-from toolcrib.sources.apps.apps import Apps
-from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.sources.configured import configured, mcp_rules
-from toolcrib.sources.function import ToolFacts
-from toolcrib.sources.last_good import LastGood
+from toolcrib.sources import (
+    FunctionSource,
+    Source,
+    ToolFacts,
+    WatchableSource,
+    mcp_rules,
+    public_functions,
+    read_skill_file,
+    skill_files,
+    sources_from_settings,
+)
+from toolcrib.sources.apps import AppRegistry
 from toolcrib.sources.mcp import McpSource, RefreshResult, open_added_servers, read_servers
 from toolcrib.sources.mcp import ServerEntry as McpEntry
-from toolcrib.sources.modules import public_functions
-from toolcrib.sources.protocol import Source, Watched
-from toolcrib.sources.skill_files import read_skill_file, skill_files
 from toolcrib.store import StoredReveals
+from toolcrib.system import LastGoodCopies
 from toolcrib.text import Language, load_glossary, token_counter
-from toolcrib.tools.own import Own
+from toolcrib.tools import OwnFiles
 from toolcrib.uses import UseAdvice, UseHints, UseHistory, unresolved_links
 from toolcrib.wiring import (
     app_rules_of,
@@ -140,7 +145,9 @@ class Crib:
         learns = self.settings.search.learn_boost if self.settings.search.learn else 0.0
         self._advice = UseAdvice(self._uses, self.pool, boost=learns)
         self._tickets = tickets_of(self.settings)
-        self._rule_file = RuleFile(self.settings.rules_file, LastGood(self.settings.state_folder))
+        self._rule_file = RuleFile(
+            self.settings.rules_file, LastGoodCopies(self.settings.state_folder)
+        )
         self._door = Door(
             self.pool,
             policy_of(self.settings, self._rule_file.rules),
@@ -149,7 +156,7 @@ class Crib:
             heard=self._heard,
             why_unknown=self.why_unknown,
         )
-        self._functions = BuiltinSource(named_by="program")
+        self._functions = FunctionSource(named_by="program")
         self._added = False
         self._fleet = Fleet(self.pool, self._changing, self._refresh)
         self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], frozenset[str]]()
@@ -171,7 +178,7 @@ class Crib:
         run until this is closed, and `close` is then called from another thread.
         """
         crib = cls(settings)
-        found = configured(settings, crib._functions, loop)
+        found = sources_from_settings(settings, crib._functions, loop)
         crib._problems = found.problems
         crib.add_source(*found.sources)
         crib._fleet.open(found.servers)
@@ -241,7 +248,7 @@ class Crib:
         with self._changing:
             self._problems += self.pool.add(*sources)
         for source in sources:
-            if isinstance(source, Watched):
+            if isinstance(source, WatchableSource):
                 source.watch(partial(self._refresh, source))
 
     def add_mcp(self, server: str | Path | Mapping[str, Json], **entry: Unpack[McpEntry]) -> None:
@@ -270,7 +277,7 @@ class Crib:
         """
         if not fit_in_place(self.settings, settings):
             return False
-        found = read_servers(settings.mcp_config, LastGood(settings.state_folder))
+        found = read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
         self._glossary = load_glossary(settings.search.glossaries)
         self._rules = rules_of(settings)
         self._door.policy = policy_of(settings, self._rule_file.rules)
@@ -635,8 +642,8 @@ class Crib:
             raise CallRefused("bad_arguments", "arguments", str(error)) from error
 
     @property
-    def _own(self) -> Own:
-        return Own.of(self.settings)
+    def _own(self) -> OwnFiles:
+        return OwnFiles.of(self.settings)
 
     def _host(self, caller: Caller) -> Host:
         """What a session of this caller reaches of the crib."""
@@ -688,9 +695,9 @@ class Crib:
         return caller if scope is caller.scope else replace(caller, scope=scope)
 
     @cached_property
-    def _apps(self) -> Apps:
+    def _apps(self) -> AppRegistry:
         """The apps that are known, in the pool, and whichever joins them."""
         rules = app_rules_of(self.settings)
-        apps = Apps(self.settings.state_folder / "apps", rules, joined=self.add_source)
+        apps = AppRegistry(self.settings.state_folder / "apps", rules, joined=self.add_source)
         self.add_source(*apps.sources)
         return apps

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt, Va
 
 from toolcrib.errors import EvalError
 from toolcrib.model import ToolInfo
-from toolcrib.plain_file import read_plain_file
+from toolcrib.system import read_plain_file
 
 
 class _Line(BaseModel):

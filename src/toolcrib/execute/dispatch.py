@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from toolcrib.errors import BadArguments, UnknownTool
 from toolcrib.model import Call, CallContext, CallError, Outcome, ToolInfo
-from toolcrib.sources.deadline import LATE
-from toolcrib.sources.protocol import Source
-from toolcrib.sources.waiting import Waiting, done_in_time
+from toolcrib.sources import Source
+from toolcrib.system import DEADLINE_PASSED, CallClock, done_in_time
 from toolcrib.text import without_hidden
 
 GRACE_S = 0.25
@@ -39,7 +38,7 @@ async def dispatch(
     Every other kind is sent at most once. The kind is the one that the approval went by: what a
     server says of a tool makes it a `read` only as far as it is believed.
     """
-    waiting = Waiting(running.ask)
+    waiting = CallClock(running.ask)
     running = replace(running, ask=waiting.ask, pause=waiting.pause if patient else None)
     outcome = await _attempt(call, tool, source, running, waiting)
     in_time = running.deadline + waiting.spent_s > time.monotonic()
@@ -69,7 +68,7 @@ def _told(outcome: Outcome, server: str | None) -> Outcome:
 
 
 async def _attempt(
-    call: Call, tool: ToolInfo, source: Source, running: CallContext, waiting: Waiting
+    call: Call, tool: ToolInfo, source: Source, running: CallContext, waiting: CallClock
 ) -> Outcome:
     try:
         return await _in_time(lambda: source.call(call, running), running.deadline, waiting)
@@ -87,7 +86,7 @@ async def _attempt(
 
 
 async def _in_time(
-    start: Callable[[], Coroutine[None, None, Outcome]], deadline: float, waiting: Waiting
+    start: Callable[[], Coroutine[None, None, Outcome]], deadline: float, waiting: CallClock
 ) -> Outcome:
     """The outcome, or that it is late: of a source that does not keep to the deadline itself.
 
@@ -101,7 +100,7 @@ async def _in_time(
     finally:
         task.cancel()
     if not done:
-        return Outcome(error=LATE)
+        return Outcome(error=DEADLINE_PASSED)
     return Outcome(error=GAVE_UP) if task.cancelled() else task.result()
 
 

@@ -38,7 +38,7 @@ from toolcrib.model import (
     ToolInfo,
 )
 from toolcrib.pool import Pool
-from toolcrib.sources.protocol import Source
+from toolcrib.sources import Source
 
 _GATE_FAILED = CallError(
     "door_failed", "approval", "a check in Toolcrib itself failed, so nothing was sent; see the log"

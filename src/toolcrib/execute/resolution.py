@@ -18,7 +18,7 @@ from toolcrib.execute.caller import Caller
 from toolcrib.execute.gates import CallRefused
 from toolcrib.model import Entry
 from toolcrib.pool import Pool, entry_names
-from toolcrib.sources.builtin import BuiltinSource
+from toolcrib.sources import FunctionSource
 
 _OF_THIS_REQUEST: ContextVar[Pool | None] = ContextVar("toolcrib_tools_of_this_request")
 
@@ -29,7 +29,7 @@ def per_request_tools(*functions: Callable[..., object]) -> Generator[None]:
 
     They pass the same gates as every other tool. Raises `NameTaken` and `DeclarationError`.
     """
-    source = BuiltinSource(named_by="program")
+    source = FunctionSource(named_by="program")
     for fn in functions:
         source.add(fn)
     pool = Pool()

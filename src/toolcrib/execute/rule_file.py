@@ -17,8 +17,7 @@ from typing import Any, cast, get_args
 from toolcrib.errors import ConfigError
 from toolcrib.execute.rulebook import Rule, Verdict
 from toolcrib.model import PermissionKind
-from toolcrib.plain_file import read_plain_file
-from toolcrib.sources.last_good import LastGood
+from toolcrib.system import LastGoodCopies, read_plain_file
 from toolcrib.text import nearest_names
 
 LARGEST_FILE = 1024 * 1024
@@ -36,7 +35,7 @@ class RuleFile:
     `last_good` knows what it said when it could last be used, whoever read it then.
     """
 
-    def __init__(self, path: Path | None, last_good: LastGood | None = None) -> None:
+    def __init__(self, path: Path | None, last_good: LastGoodCopies | None = None) -> None:
         self._path = path
         self._last_good = last_good
         self._reading = Lock()

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, cast
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.principal import DEFAULT_PROFILE, LOCAL_USER, Principal, profile_named
 from toolcrib.settings import GatewaySettings
-from toolcrib.sources.private_file import locked, read_bytes, write_bytes
+from toolcrib.system import file_locked, read_private_file, write_private_file
 from toolcrib.text import nearest_names
 
 # Keys: a client's credential, good for the profiles that it was made for.
@@ -101,11 +101,11 @@ class Keys:
     def _changing(self) -> Generator[list[Key]]:
         """The keys as they are, alone with them; as they are left, they are written."""
         try:
-            with locked(self.file):
+            with file_locked(self.file):
                 keys = list(_read_keys(self.file) if self._facts() else ())
                 yield keys
                 content = json.dumps([asdict(key) for key in keys], indent=1).encode()
-                write_bytes(self.file, content)
+                write_private_file(self.file, content)
         except OSError as error:
             told = f"{self.file} cannot be written ({error.strerror}); check space and permissions"
             raise ConfigError(told) from error
@@ -139,7 +139,9 @@ def _hashed(secret: str, salt: str) -> str:
 
 def _read_keys(path: Path) -> tuple[Key, ...]:
     try:
-        return tuple(map(_key_of, cast("list[object]", json.loads(read_bytes(path, MOST_BYTES)))))
+        return tuple(
+            map(_key_of, cast("list[object]", json.loads(read_private_file(path, MOST_BYTES))))
+        )
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise _unreadable(path) from error
 

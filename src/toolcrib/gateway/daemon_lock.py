@@ -13,7 +13,7 @@ from pathlib import Path
 
 from toolcrib.connect import DaemonFiles, DaemonInfo, NoDaemon, make_daemon_folder, read_daemon_info
 from toolcrib.errors import ConfigError
-from toolcrib.sources.private_file import write_bytes
+from toolcrib.system import write_private_file
 
 POLL_S = 0.1
 
@@ -41,7 +41,7 @@ class DaemonLock:
 
     def tell(self, runtime: DaemonInfo) -> None:
         """Write down where the daemon is, in one step."""
-        write_bytes(Path(self.place.file), json.dumps(runtime._asdict()).encode())
+        write_private_file(Path(self.place.file), json.dumps(runtime._asdict()).encode())
 
     def still_ours(self) -> bool:
         """Whether the place is ours still. If the lock was removed, it is taken again.

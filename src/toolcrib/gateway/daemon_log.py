@@ -12,7 +12,7 @@ from textwrap import indent
 from types import TracebackType
 from typing import TypeAlias
 
-from toolcrib.sources.private_file import make_folder
+from toolcrib.system import make_private_folder
 from toolcrib.text import printable
 
 MOST_BYTES = 1024 * 1024
@@ -34,7 +34,7 @@ def log_to_stderr() -> None:
 
 def log_to_file(state_folder: Path) -> None:
     """From now on only there; of old lines, one more file is kept."""
-    make_folder(state_folder)
+    make_private_folder(state_folder)
     path = log_file(state_folder)
     _log_to(_PrivateFile(path, maxBytes=MOST_BYTES, backupCount=1, encoding="utf-8"))
 

@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from toolcrib.gateway import sdk
-from toolcrib.sources.mcp import LONGEST_LINE, Line, Reader, bounded_lines, reply_id
+from toolcrib.sources.mcp import reply_id
+from toolcrib.system import LONGEST_LINE, ByteReader, PipeLine, bounded_lines
 from toolcrib.text import has_more_json_values, strict_json
 
 MOST_VALUES = 2 * strict_json.MOST_JSON_VALUES
@@ -50,7 +51,7 @@ class MessageStreams(NamedTuple):
 
 
 def message_streams(
-    reader: Reader, send: Send, gate: MessageGate | None = None, *, longest: int = LONGEST_LINE
+    reader: ByteReader, send: Send, gate: MessageGate | None = None, *, longest: int = LONGEST_LINE
 ) -> MessageStreams:
     """The messages of a client that writes to `reader`, and to one that `send` reaches.
 
@@ -71,7 +72,7 @@ class _Stream(sdk.AsyncResource):
 class MessageWriter(_Stream):
     """Sends each message as a line."""
 
-    def __init__(self, reader: Reader, send: Send, gate: MessageGate) -> None:
+    def __init__(self, reader: ByteReader, send: Send, gate: MessageGate) -> None:
         self._reader = reader
         self._send = send
         self._gate = gate
@@ -96,7 +97,7 @@ class MessageReader(_Stream):
     """Gives each message; answers lines that are none."""
 
     def __init__(
-        self, reader: Reader, answers: MessageWriter, gate: MessageGate, longest: int
+        self, reader: ByteReader, answers: MessageWriter, gate: MessageGate, longest: int
     ) -> None:
         self._lines = bounded_lines(reader, longest=longest)
         self._answers = answers
@@ -130,7 +131,7 @@ class MessageReader(_Stream):
         raise sdk.ClosedResourceError
 
 
-def _message(line: Line) -> sdk.SessionMessage | None:
+def _message(line: PipeLine) -> sdk.SessionMessage | None:
     """The message on a line; None if there is none."""
     if not line.whole or has_more_json_values(line.content, MOST_VALUES):
         return None
@@ -141,7 +142,7 @@ def _message(line: Line) -> sdk.SessionMessage | None:
     return sdk.SessionMessage(message)
 
 
-def _unreadable(line: Line, longest: int) -> sdk.ErrorData | None:
+def _unreadable(line: PipeLine, longest: int) -> sdk.ErrorData | None:
     """What is wrong with a line that is no message; None if there is nothing on it."""
     if not line.whole:
         told = f"a message has at most {longest:,} bytes; send less"

@@ -21,8 +21,8 @@ from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
 from toolcrib.gateway.unix_listener import UnixListener, hang_up
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.connection_limiter import ConnectionLimiter
 from toolcrib.sources.mcp import REPORT_EVERY_S, McpSource, RefreshResult, find_server, start_phases
+from toolcrib.system import ConnectionLimiter
 
 MESSAGE_S = 30.0
 MOST_AT_ONCE = 16

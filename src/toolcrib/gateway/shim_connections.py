@@ -14,7 +14,7 @@ from toolcrib.gateway.message_streams import message_streams
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import PrincipalServers
 from toolcrib.gateway.unix_listener import UnixListener, hang_up
-from toolcrib.sources.connection_limiter import ConnectionLimiter
+from toolcrib.system import ConnectionLimiter
 
 HELLO_S = 10.0
 PROTOCOL = 1

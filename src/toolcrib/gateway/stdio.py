@@ -19,7 +19,7 @@ from toolcrib.gateway.background_tasks import ServerLister
 from toolcrib.gateway.message_streams import Send, message_streams
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer
-from toolcrib.sources.mcp import Input, Reader
+from toolcrib.system import ByteReader, PipeWriter
 
 _STOPS = (signal.SIGTERM, signal.SIGINT)
 
@@ -100,13 +100,13 @@ def claim_stdio() -> Generator[StdioDescriptors]:
 
 
 @asynccontextmanager
-async def open_pipes(wires: StdioDescriptors) -> AsyncGenerator[tuple[Reader, Send]]:
+async def open_pipes(wires: StdioDescriptors) -> AsyncGenerator[tuple[ByteReader, Send]]:
     """Both wires without a thread in between, where the system can: files need one."""
     async with AsyncExitStack() as ends:
         yield await _reader(wires.incoming, ends), await _sender(wires.outgoing, ends)
 
 
-async def _reader(fd: int, ends: AsyncExitStack) -> Reader:
+async def _reader(fd: int, ends: AsyncExitStack) -> ByteReader:
     if not _is_pipe(fd):
         return _File(fd)
     reader = asyncio.StreamReader()
@@ -122,7 +122,7 @@ async def _sender(fd: int, ends: AsyncExitStack) -> Send:
     if not _is_pipe(fd):
         return _File(fd).write
     pipe = ends.enter_context(os.fdopen(os.dup(fd), "wb", buffering=0))
-    transport, output = await asyncio.get_running_loop().connect_write_pipe(Input, pipe)
+    transport, output = await asyncio.get_running_loop().connect_write_pipe(PipeWriter, pipe)
     transport.set_write_buffer_limits(0)  # what is sent is through when `send` returns
     ends.callback(transport.close)
     return output.send

@@ -18,7 +18,7 @@ from toolcrib.gateway.fixed_tool_definitions import (
 from toolcrib.gateway.modes import EffectiveMode, effective_mode
 from toolcrib.gateway.sdk import Result
 from toolcrib.model import Capability, Json, JsonObject, ToolInfo
-from toolcrib.sources.permissions import permission_from
+from toolcrib.sources import permission_from
 
 _TYPES: Mapping[str, type] = {
     "title": str,

@@ -12,7 +12,7 @@ from toolcrib.names import RESERVED_NAMES, NameStems, Origin, name_all, overlaps
 from toolcrib.pool.entries import pin, remedy, state
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
 from toolcrib.pool.resolver import entry_names
-from toolcrib.sources.protocol import Sleeper, Source
+from toolcrib.sources import SleepingSource, Source
 
 
 class ListedCapability(NamedTuple):
@@ -236,5 +236,5 @@ def warm_up_best(pool: Pool, found: Answer) -> None:
     if found and found[0].state == "asleep":
         with suppress(UnknownTool):  # it was taken away meanwhile
             source = pool.source_of(found[0].name)
-            if isinstance(source, Sleeper):
+            if isinstance(source, SleepingSource):
                 source.warm_up()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.definition import Definition
+from toolcrib.sources import Definition
 from toolcrib.text import canonical_json, show_hidden
 
 _Path: TypeAlias = tuple[str | int, ...]

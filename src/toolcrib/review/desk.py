@@ -12,7 +12,7 @@ from toolcrib.errors import AmbiguousName, ConfigError
 from toolcrib.names import Origin, overlaps
 from toolcrib.pool import NameResolver, ambiguous_name
 from toolcrib.review.changes import Change, changes, configuration_changes
-from toolcrib.sources.definition import Definition
+from toolcrib.sources import Definition
 from toolcrib.sources.mcp import McpSource, ReviewStatus
 from toolcrib.store import Decision, Decisions
 from toolcrib.text import nearest_names

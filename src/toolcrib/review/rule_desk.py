@@ -11,7 +11,7 @@ from pathlib import Path
 
 from toolcrib.errors import ConfigError
 from toolcrib.execute import MOST_RULES, Rule, read_rules, rules_json
-from toolcrib.sources.private_file import locked, write_bytes
+from toolcrib.system import file_locked, write_private_file
 
 _WILD = re.compile(r"[*?]|\[[^]]*\]")
 
@@ -66,12 +66,12 @@ def _changing(path: Path) -> Generator[list[Rule]]:
     """
     place = path.resolve()
     try:
-        with locked(place):
+        with file_locked(place):
             before = read_rules(path)
             kept = list(before)
             yield kept
             if tuple(kept) != before:
-                write_bytes(place, rules_json(kept))
+                write_private_file(place, rules_json(kept))
     except OSError as error:
         told = f"{path}: cannot be written: {error.strerror}; change its permissions"
         raise ConfigError(told) from error

@@ -22,9 +22,9 @@ from pydantic import ValidationError as PydanticError
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger
-from toolcrib.plain_file import read_plain_file
 from toolcrib.settings.paths import config_folder, own_servers_file
 from toolcrib.settings.schema import Settings, check_keys, documented
+from toolcrib.system import read_plain_file
 
 PREFIX = "TOOLCRIB_"
 CONFIG_VARIABLE = "TOOLCRIB_CONFIG"

@@ -8,15 +8,14 @@ from pydantic import BaseModel, Field, ValidationError
 
 from toolcrib.errors import DeclarationError
 from toolcrib.model import AgentInfo
-from toolcrib.sources.files import FileSource, find_files
-from toolcrib.sources.front_matter import Tags, Text, read_front_matter
-from toolcrib.sources.text_file import read_text
+from toolcrib.sources.declaration_file import Tags, Text, read_front_matter, read_text
+from toolcrib.sources.file_source import FileSource, find_files
 
 _PATTERNS = ("agent.json", "agent-card.json", "*.agent.json", "*.md")
 _NOT_AGENTS = {"readme.md", "skill.md"}
 
 
-class _Head(BaseModel):
+class _AgentHead(BaseModel):
     name: Text
     description: Text
     tags: Tags = ()
@@ -35,7 +34,7 @@ class _Interface(BaseModel):
     url: str
 
 
-class _Card(_Head):
+class _Card(_AgentHead):
     """Cards before A2A 1.0 have one `url`, later ones a list of interfaces, the preferred first."""
 
     url: str = ""
@@ -65,7 +64,7 @@ def _agent_files(place: Path) -> Sequence[Path]:
 
 
 def _from_markdown(path: Path) -> AgentInfo:
-    head, _ = read_front_matter(path, _Head)
+    head, _ = read_front_matter(path, _AgentHead)
     return _agent(path, head, head.tags)
 
 
@@ -82,7 +81,7 @@ def _from_card(path: Path) -> AgentInfo:
 
 
 def _agent(
-    path: Path, head: _Head, tags: tuple[str, ...], url: str = "", skills: tuple[str, ...] = ()
+    path: Path, head: _AgentHead, tags: tuple[str, ...], url: str = "", skills: tuple[str, ...] = ()
 ) -> AgentInfo:
     return AgentInfo(
         name=head.name,

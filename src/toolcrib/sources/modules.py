@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import cast
 
 from toolcrib.errors import DeclarationError, SourceError, ToolcribError
-from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.function import (
     Function,
     ToolFacts,
@@ -23,9 +22,10 @@ from toolcrib.sources.function import (
     is_declared,
     module_of,
 )
+from toolcrib.sources.function_source import FunctionSource
 
 
-def add_module(source: BuiltinSource, reference: str) -> None:
+def add_module(source: FunctionSource, reference: str) -> None:
     """Add the tools of a module, by its name or by its file. Raises `SourceError`.
 
     A function that is no tool joins the source's `mistakes`, and costs no other.
@@ -80,7 +80,7 @@ def _function(fn: Callable[..., object], facts: ToolFacts) -> Function:
     return function_from(fn, **cast("ToolFacts", {**facts, **facts_of(fn)}))
 
 
-def _functions(module: ModuleType, source: BuiltinSource) -> Iterator[Callable[..., object]]:
+def _functions(module: ModuleType, source: FunctionSource) -> Iterator[Callable[..., object]]:
     for name, found in vars(module).items():
         if is_declared(found) or (isroutine(found) and source.describes(name)):
             yield found

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeGuard, cast
 
-from toolcrib.sources.builtin import BuiltinSource
 from toolcrib.sources.function import is_declared
+from toolcrib.sources.function_source import FunctionSource
 from toolcrib.sources.protocol import Source
 
 GROUP = "toolcrib.plugins"
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class PluginProblem:
     """Why a plugin contributes nothing, and what to do about it."""
 
     plugin: str
@@ -40,13 +40,13 @@ class Plugins:
     """What the installed plugins contribute, and what is wrong with the others."""
 
     sources: tuple[Source, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[PluginProblem, ...] = ()
 
 
 def load_plugins() -> Plugins:
     """Import the installed plugins, by name. One that fails is a problem, never an exception."""
     sources: list[Source] = []
-    problems: list[Problem] = []
+    problems: list[PluginProblem] = []
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         try:
             sources += list(_sources(entry))  # all of them, or none
@@ -55,15 +55,15 @@ def load_plugins() -> Plugins:
     return Plugins(tuple(sources), tuple(problems))
 
 
-def _problem(entry: EntryPoint, error: BaseException) -> Problem:
+def _problem(entry: EntryPoint, error: BaseException) -> PluginProblem:
     package = entry.dist.name if entry.dist else entry.value
     remedy = f"update or uninstall the package {package!r}"
-    return Problem(entry.name, f"{type(error).__name__}: {error}", remedy)
+    return PluginProblem(entry.name, f"{type(error).__name__}: {error}", remedy)
 
 
 def _sources(entry: EntryPoint) -> Iterator[Source]:
     """The sources that it brings, then one with the functions that it brings, if any."""
-    functions = BuiltinSource(entry.name)
+    functions = FunctionSource(entry.name)
     for one in _contributions(entry.load()):
         if _is_source(one):
             yield one

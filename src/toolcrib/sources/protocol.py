@@ -52,7 +52,7 @@ class Source(Protocol):
 
 
 @runtime_checkable
-class Sleeper(Protocol):
+class SleepingSource(Protocol):
     """A source behind which something may have to be started before a call."""
 
     def warm_up(self) -> None:
@@ -61,7 +61,7 @@ class Sleeper(Protocol):
 
 
 @runtime_checkable
-class Watched(Protocol):
+class WatchableSource(Protocol):
     """A source whose list or states change by themselves."""
 
     def watch(self, changed: Callable[[], None]) -> None:

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.testing.script import Say, Search, Step
-from toolcrib.testing.wire import (
-    Refusal,
+from toolcrib.testing.provider import (
+    ApiRefusal,
     arguments_of,
     call_of,
     objects,
@@ -18,6 +17,7 @@ from toolcrib.testing.wire import (
     refuse,
     text_of,
 )
+from toolcrib.testing.script import Say, SearchTools, Step
 
 MOST_DEFERRED = 10_000
 HOSTED = ("tool_search_tool_bm25", "tool_search_tool_regex")
@@ -25,7 +25,7 @@ NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 AT_THE_TOP = ("oneOf", "allOf", "anyOf")
 
 
-class AnthropicWire:
+class AnthropicApi:
     """`POST /v1/messages`. A thread is kept for as long as the wire is."""
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ def _blocks(step: Step, seen: dict[str, str], id: str) -> list[JsonObject]:
     hosted = next((name for name, way in seen.items() if way == "hosted"), "")
     if isinstance(step, Say):
         return [{"type": "text", "text": step.text}]
-    if isinstance(step, Search) and hosted:
+    if isinstance(step, SearchTools) and hosted:
         seen |= dict.fromkeys(step.finds, "here")
         return _hosted(step, hosted, f"srvtoolu_{id}")
     call = call_of(step, seen)
@@ -127,7 +127,7 @@ def _blocks(step: Step, seen: dict[str, str], id: str) -> list[JsonObject]:
     ]
 
 
-def _hosted(step: Search, name: str, id: str) -> list[JsonObject]:
+def _hosted(step: SearchTools, name: str, id: str) -> list[JsonObject]:
     found = [{"type": "tool_reference", "tool_name": each} for each in step.finds]
     result = {"type": "tool_search_tool_search_result", "tool_references": found}
     asked = {"pattern" if name.endswith("regex") else "query": step.query}
@@ -158,7 +158,7 @@ def _check_tool(tool: JsonObject, place: str) -> None:
     name, schema = text_of(tool.get("name")), tool.get("input_schema")
     refuse(f"{place}.name: does not match {NAME.pattern}", when=not NAME.fullmatch(name))
     if not isinstance(schema, dict) or schema.get("type") != "object":
-        raise Refusal(f"{place}.input_schema.type: Field required, 'object'")
+        raise ApiRefusal(f"{place}.input_schema.type: Field required, 'object'")
     refuse(
         f"{place}.input_schema: oneOf, allOf, or anyOf at the top level is not supported",
         when=any(each in schema for each in AT_THE_TOP),

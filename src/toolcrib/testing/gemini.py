@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.testing.script import Say, Step
-from toolcrib.testing.wire import (
+from toolcrib.testing.provider import (
     arguments_of,
     call_of,
     object_of,
@@ -14,6 +13,7 @@ from toolcrib.testing.wire import (
     refuse,
     text_of,
 )
+from toolcrib.testing.script import Say, Step
 
 MOST_FUNCTIONS = 512
 STREAM = ":streamGenerateContent"
@@ -27,7 +27,7 @@ KEYWORDS = frozenset(
 """What a schema may have. Names of properties and of definitions are free."""
 
 
-class GeminiWire:
+class GeminiApi:
     """`POST /v1beta/models/NAME:generateContent`, and `:streamGenerateContent` for streams."""
 
     def is_for(self, path: str) -> bool:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.testing.functions import check_functions, openai_error
+from toolcrib.testing.openai_functions import check_functions, openai_error
+from toolcrib.testing.provider import arguments_text, call_of, object_of, objects, refuse, text_of
 from toolcrib.testing.script import Say, Step
-from toolcrib.testing.wire import arguments_text, call_of, object_of, objects, refuse, text_of
 
 MOST_TOOLS = 128
 
 
-class ChatWire:
+class ChatApi:
     """`POST /v1/chat/completions`."""
 
     def is_for(self, path: str) -> bool:

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.session import SEARCH_TOOL_NAME
-from toolcrib.testing.functions import check_functions, openai_error
-from toolcrib.testing.script import Say, Search, Step
-from toolcrib.testing.wire import (
-    Refusal,
+from toolcrib.testing.openai_functions import check_functions, openai_error
+from toolcrib.testing.provider import (
+    ApiRefusal,
     arguments_of,
     arguments_text,
     call_of,
@@ -19,13 +18,14 @@ from toolcrib.testing.wire import (
     refuse,
     text_of,
 )
+from toolcrib.testing.script import Say, SearchTools, Step
 
 CALLS = ("function_call", "tool_search_call")
 OUTPUTS = ("function_call_output", "tool_search_output")
 HERE, CLIENT, HOSTED = "here", "client", "hosted"
 
 
-class ResponsesWire:
+class ResponsesApi:
     """`POST /v1/responses`, without state on the server."""
 
     def is_for(self, path: str) -> bool:
@@ -178,7 +178,7 @@ def _items(
         text: JsonObject = {"type": "output_text", "text": step.text, "annotations": []}
         facts = {"id": f"msg_{id}", "role": "assistant", "status": "completed"}
         return [{"type": "message", **facts, "content": [text]}]
-    if isinstance(step, Search) and seen.get(SEARCH_TOOL_NAME) == HOSTED:
+    if isinstance(step, SearchTools) and seen.get(SEARCH_TOOL_NAME) == HOSTED:
         return _hosted(step, seen, tools, id)
     call = call_of(step, seen)
     facts = {"id": f"item_{id}", "call_id": f"call_{id}", "status": "completed"}
@@ -192,14 +192,14 @@ def _items(
 
 
 def _hosted(
-    step: Search, seen: dict[str, str], tools: Sequence[JsonObject], id: str
+    step: SearchTools, seen: dict[str, str], tools: Sequence[JsonObject], id: str
 ) -> list[JsonObject]:
     """The provider searches: it loads whole definitions of what it finds."""
     found = [_only(tool, step.finds) for tool in tools if tool.get("type") == "namespace"]
     loaded = [tool for tool in found if tool["tools"]]
     known = {text_of(each.get("name")) for tool in loaded for each in objects(tool["tools"])}
     if missing := set(step.finds) - known:
-        raise Refusal(f"the scripted search cannot find {', '.join(sorted(missing))}: not sent")
+        raise ApiRefusal(f"the scripted search cannot find {', '.join(sorted(missing))}: not sent")
     facts = {"execution": "server", "call_id": None, "status": "completed"}
     output: JsonObject = {"type": "tool_search_output", "id": f"out_{id}", **facts, "tools": loaded}
     seen |= _loaded(output)

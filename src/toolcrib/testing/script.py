@@ -8,7 +8,7 @@ from toolcrib.model import Json, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchTools:
     """The model searches for tools.
 
     `finds` is what a search of the provider's own finds: there the scripted model is the provider.
@@ -38,11 +38,11 @@ class Say:
     text: str
 
 
-Step: TypeAlias = Search | CallTool | Say
+Step: TypeAlias = SearchTools | CallTool | Say
 Turn: TypeAlias = Step | Sequence[Step]
 """What the model does in one reply: one step, or several at once."""
 
 
 def steps_of(turn: Turn) -> tuple[Step, ...]:
     """The steps of a turn."""
-    return (turn,) if isinstance(turn, Search | CallTool | Say) else tuple(turn)
+    return (turn,) if isinstance(turn, SearchTools | CallTool | Say) else tuple(turn)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeGuard, get_args
 
 from toolcrib.errors import ConfigError
-from toolcrib.plain_file import read_plain_file
+from toolcrib.system import read_plain_file
 from toolcrib.text.language import Language
 
 LARGEST_FILE = 4 * 1024 * 1024

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from toolcrib.text import nearest_names
 
 
-class Moment(TypedDict):
+class ClockTime(TypedDict):
     """One moment as people and programs write it."""
 
     time: str
@@ -24,7 +24,7 @@ class Duration(TypedDict):
     seconds: float
 
 
-def current_time(timezone: str = "UTC") -> Moment:
+def current_time(timezone: str = "UTC") -> ClockTime:
     """Tell the date, the time and the weekday now.
 
     Args:
@@ -33,7 +33,7 @@ def current_time(timezone: str = "UTC") -> Moment:
     return _moment(datetime.now(_zone(timezone)))
 
 
-def convert_time(time: str, to_timezone: str, from_timezone: str = "UTC") -> Moment:
+def convert_time(time: str, to_timezone: str, from_timezone: str = "UTC") -> ClockTime:
     """Convert a time from one time zone to another.
 
     Args:
@@ -46,7 +46,7 @@ def convert_time(time: str, to_timezone: str, from_timezone: str = "UTC") -> Mom
 
 def shift_time(
     time: str, days: float = 0, hours: float = 0, minutes: float = 0, timezone: str = "UTC"
-) -> Moment:
+) -> ClockTime:
     """Tell the time that is some days, hours and minutes after, or before, a given one.
 
     A day is 24 hours, also where the clocks change.
@@ -97,8 +97,8 @@ def _zone(name: str) -> tzinfo:
         raise ValueError(f"there is no time zone {name!r}; did you mean: {near}?") from error
 
 
-def _moment(time: datetime) -> Moment:
-    return Moment(
+def _moment(time: datetime) -> ClockTime:
+    return ClockTime(
         time=time.isoformat(timespec="seconds"),
         timezone=str(time.tzinfo),
         weekday=time.strftime("%A"),

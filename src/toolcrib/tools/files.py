@@ -9,9 +9,9 @@ from typing import Annotated, Literal, TypedDict
 
 from pydantic import Field
 
+from toolcrib.tools.file_tree import glob_filter, walk_files
 from toolcrib.tools.roots import roots, uses_files
 from toolcrib.tools.text_files import MAX_BYTES, decode, regular_file
-from toolcrib.tools.walk import glob_filter, walk
 
 Line = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=1, le=10_000)]
@@ -86,7 +86,9 @@ def find_files(pattern: str, folder: str = ".", max_results: Count = 200) -> Fou
     """
     root = roots().resolve(folder)
     fits = glob_filter(pattern)
-    found = (path for path in walk(root, roots().is_own) if fits(path.relative_to(root).as_posix()))
+    found = (
+        path for path in walk_files(root, roots().is_own) if fits(path.relative_to(root).as_posix())
+    )
     paths = [str(path) for path in islice(found, max_results + 1)]
     return FoundFiles(paths=paths[:max_results], more=len(paths) > max_results)
 

@@ -15,7 +15,7 @@ LONGEST_EXCERPT = 200
 Title = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[^\r\n]{1,200}$")]
 
 
-class Note(TypedDict):
+class SavedNote(TypedDict):
     """A note, or the beginning of one."""
 
     title: str
@@ -37,7 +37,7 @@ def save_note(title: Title, text: str, *, overwrite: bool = False) -> str:
     return f"saved the note {title!r}"
 
 
-def search_notes(text: str = "") -> list[Note]:
+def search_notes(text: str = "") -> list[SavedNote]:
     """Search the saved notes; returns titles and beginnings, sorted by title.
 
     Args:
@@ -45,10 +45,10 @@ def search_notes(text: str = "") -> list[Note]:
     """
     words = text.casefold().split()
     found = [note for note in _notes() if all(word in _whole(note) for word in words)]
-    return [Note(title=note["title"], text=note["text"][:LONGEST_EXCERPT]) for note in found]
+    return [SavedNote(title=note["title"], text=note["text"][:LONGEST_EXCERPT]) for note in found]
 
 
-def read_note(title: Title) -> Note:
+def read_note(title: Title) -> SavedNote:
     """Read a saved note.
 
     Args:
@@ -84,14 +84,14 @@ def _existing(title: str) -> Path:
     return place
 
 
-def _notes() -> list[Note]:
+def _notes() -> list[SavedNote]:
     return sorted(map(_read, _folder().glob("*.md")), key=lambda note: note["title"])
 
 
-def _read(place: Path) -> Note:
+def _read(place: Path) -> SavedNote:
     title, _, text = read_text(place).partition("\n\n")
-    return Note(title=title.removeprefix("# "), text=text.removesuffix("\n"))
+    return SavedNote(title=title.removeprefix("# "), text=text.removesuffix("\n"))
 
 
-def _whole(note: Note) -> str:
+def _whole(note: SavedNote) -> str:
     return f"{note['title']}\n{note['text']}".casefold()

@@ -1,8 +1,8 @@
 """The folders in which file tools work, and the files that no tool touches.
 
 A path is judged by what it leads to: links are followed first, and a file that is not there yet
-counts as what it would become. What Toolcrib keeps for itself is refused whatever the roots are:
-who reads its files has its secrets, and who writes them has its rights.
+counts as what it would become. What Toolcrib keeps for itself (`OwnFiles`) is refused whatever the
+roots are: who reads its files has its secrets, and who writes them has its rights.
 """
 
 import os
@@ -10,16 +10,49 @@ import stat
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cached_property
 from io import BufferedReader
 from pathlib import Path
 from typing import TypeVar
 
-from toolcrib.tools.own import Own
+from platformdirs import user_cache_path, user_data_path
+
+from toolcrib.settings import Settings, config_folder
+from toolcrib.system import run_folders
+
+# What Toolcrib keeps for itself on this machine: no tool may read or write there.
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFiles:
+    """Folders with all that is in them, and single files.
+
+    Files whose names begin with the name of such a file, and lie beside it, belong to it: a
+    database has its journals there.
+    """
+
+    folders: tuple[Path, ...] = ()
+    files: tuple[Path, ...] = ()
+
+    @classmethod
+    def of(cls, settings: Settings) -> "OwnFiles":
+        """Our folders, and what the settings name elsewhere: code, secrets, what was done."""
+        kept = (settings.state_folder, user_data_path("toolcrib"), user_cache_path("toolcrib"))
+        running = map(Path, run_folders(os.environ))
+        return cls((config_folder(), *kept, *running), tuple(filter(None, _own_files(settings))))
+
+
+def _own_files(settings: Settings) -> tuple[Path | None, ...]:
+    in_memory = settings.store_path == ":memory:"
+    store = () if in_memory else (Path(settings.store_path), settings.audit_path)
+    modules = (Path(each) for each in settings.tool_modules if each.endswith(".py"))
+    return (settings.file, *store, *settings.mcp_config, *settings.tools, *modules)
+
 
 F = TypeVar("F", bound=Callable[..., object])
 
-ADD_IT = "the operator can add its folder to the setting `file_roots`"
+ADD_TO_ROOTS = "the operator can add its folder to the setting `file_roots`"
 # The memory and the environment of every process of ours, the daemon among them.
 NEVER = (Path("/proc"),)
 
@@ -30,9 +63,9 @@ class Roots:
     """The folders that a call may touch: none means nothing. Relative paths begin in the first."""
 
     def __init__(
-        self, folders: Iterable[Path], own: Own | None = None, remedy: str = ADD_IT
+        self, folders: Iterable[Path], own: OwnFiles | None = None, remedy: str = ADD_TO_ROOTS
     ) -> None:
-        own = own or Own()
+        own = own or OwnFiles()
         self._remedy = remedy
         self.folders = tuple(map(_real, folders))
         self._own_folders = tuple(map(_real, (*own.folders, *NEVER)))

@@ -8,9 +8,9 @@ from typing import Annotated, TypedDict
 from pydantic import Field
 
 from toolcrib.text import compile_pattern
+from toolcrib.tools.file_tree import glob_filter, walk_files
 from toolcrib.tools.roots import roots, uses_files
 from toolcrib.tools.text_files import read_text
-from toolcrib.tools.walk import glob_filter, walk
 
 LONGEST_LINE = 300
 
@@ -64,7 +64,7 @@ def _containing(text: str) -> Callable[[str], bool]:
 def _matches(
     root: Path, chosen: Callable[[str], bool], fits: Callable[[str], bool]
 ) -> Iterator[TextMatch]:
-    for path in walk(root, roots().is_own):
+    for path in walk_files(root, roots().is_own):
         if chosen(path.relative_to(root).as_posix()):
             for number, line in enumerate(_lines(path), start=1):
                 if fits(line):

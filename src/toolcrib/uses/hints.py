@@ -10,8 +10,7 @@ from typing import TypeAlias
 
 from toolcrib.model import Capability, Entry, SkillInfo
 from toolcrib.search import is_identifier
-from toolcrib.sources.builtin import BuiltinSource
-from toolcrib.sources.protocol import Source
+from toolcrib.sources import FunctionSource, Source
 from toolcrib.text import nearest_names
 
 LINK_COUNTS = 3
@@ -86,7 +85,7 @@ def unresolved_links(
 ) -> Iterator[str]:
     """One message for each link of a tools.yaml that leads to no tool, or to several."""
     for source in sources:
-        if isinstance(source, BuiltinSource):
+        if isinstance(source, FunctionSource):
             for (_, link), place in source.links.items():
                 if problem := _link_problem(link, names, resolve(link)):
                     yield f"{place} {problem}"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.adapters.wire.schemas import object_schema
+from toolcrib.adapters.wire.tool_list import object_schema
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tests.e2e.gateway.visits import HANDSHAKE, MODERN, Door, python_client, tex
 from tests.plan import amount
 from tests.sources.mcp.faking import FAKE, below, left_of, nothing_left, processes, zombies
 from tests.waiting import let_pass_async
-from toolcrib.sources.process_tree import LAUNCHER
+from toolcrib.system.process_tree import LAUNCHER
 
 SETTINGS = '[gateway]\nmode = "search"\n'
 SPARED = 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.sources.apps.joining import PROGRAM
-from toolcrib.sources.apps.apps import Apps
+from toolcrib.sources.apps import AppRegistry
 
 
 @pytest.fixture
@@ -16,8 +16,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def apps(folder: Path) -> Generator[Apps]:
-    found = Apps(folder)
+def apps(folder: Path) -> Generator[AppRegistry]:
+    found = AppRegistry(folder)
     yield found
     found.close()
 

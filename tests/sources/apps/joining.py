@@ -11,7 +11,7 @@ from websockets.sync.client import connect
 
 from tests.waiting import HANG_S
 from toolcrib.app import App
-from toolcrib.sources.apps.address import public_file, read_address
+from toolcrib.sources.apps import public_file, read_address
 
 PROGRAM = '''
 import sys, time

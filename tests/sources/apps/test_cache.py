@@ -4,8 +4,7 @@ import stat
 import pytest
 
 from toolcrib.errors import SourceError
-from toolcrib.sources.apps import cache
-from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
+from toolcrib.sources.apps import KnownApp, SDKToolsCache, cache
 
 APP = KnownApp("calendar", "1", ("python3", "/a b.py"), ({"name": "add", "inputSchema": {}},))
 

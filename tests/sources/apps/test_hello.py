@@ -1,7 +1,8 @@
 import pytest
 
-from toolcrib.sources.apps.hello import Hello, doubt, hello_of
-from toolcrib.sources.apps.wire import RemoteError
+from toolcrib.sources.apps import RemoteError
+from toolcrib.sources.apps.server import Hello, hello_of
+from toolcrib.sources.apps.source import launch_doubt
 
 GOOD = {"token": "t", "name": "calendar", "version": "1", "launch": ["/bin/x", "a b"]}
 
@@ -38,6 +39,6 @@ def test_what_no_app_may_say_is_refused(said):
 
 
 def test_another_launch_command_than_the_trusted_one_is_doubted():
-    assert doubt("a", ["x"], ["x"]) == doubt("a", ["x"], []) == ""
-    assert "`toolcrib apps set-command a -- " in doubt("a", ["x"], ["y"])
-    assert "`toolcrib apps set-command a -- " in doubt("a", [], ["y"])
+    assert launch_doubt("a", ["x"], ["x"]) == launch_doubt("a", ["x"], []) == ""
+    assert "`toolcrib apps set-command a -- " in launch_doubt("a", ["x"], ["y"])
+    assert "`toolcrib apps set-command a -- " in launch_doubt("a", [], ["y"])

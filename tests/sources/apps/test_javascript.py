@@ -10,7 +10,7 @@ import pytest
 from tests.waiting import until
 from tests.workshop import soon
 from toolcrib.model import Call, CallContext
-from toolcrib.sources.apps.apps import Apps
+from toolcrib.sources.apps import AppRegistry
 
 CLIENT = Path(__file__).parents[3] / "examples" / "app_client.mjs"
 
@@ -33,7 +33,7 @@ def node() -> list[str]:
 
 
 def test_a_client_in_javascript_joins_serves_and_is_launched(folder, monkeypatch):
-    apps = Apps(folder)
+    apps = AppRegistry(folder)
     apps.listen()
     monkeypatch.setenv("TOOLCRIB_APPS_FILE", str(folder / "apps.json"))
     by_hand = subprocess.Popen([*node(), CLIENT])

@@ -9,10 +9,7 @@ from websockets.sync.client import connect
 from tests.sources.apps.joining import raw
 from tests.waiting import until
 from toolcrib.errors import SourceError
-from toolcrib.sources.apps import server
-from toolcrib.sources.apps.address import public_file, read_address
-from toolcrib.sources.apps.apps import Apps
-from toolcrib.sources.apps.rules import AppRules
+from toolcrib.sources.apps import AppRegistry, AppRules, public_file, read_address, server
 
 TOOL = {"name": "add", "description": "Add"}
 
@@ -24,7 +21,7 @@ def listening(apps, folder):
 
 
 def test_the_address_is_for_nobody_else_to_read_and_goes_with_us(folder):
-    apps = Apps(folder)
+    apps = AppRegistry(folder)
     with pytest.raises(SourceError, match="start `toolcrib serve`"):
         read_address(public_file(folder))
     apps.listen()
@@ -36,12 +33,12 @@ def test_the_address_is_for_nobody_else_to_read_and_goes_with_us(folder):
 
 
 def test_only_one_process_lets_apps_join(apps, listening):
-    other = Apps(listening)
+    other = AppRegistry(listening)
     with pytest.raises(SourceError, match="another Toolcrib"):
         other.listen()
     other.close()
     apps.close()
-    third = Apps(listening)
+    third = AppRegistry(listening)
     third.listen()
     third.close()
 
@@ -157,7 +154,7 @@ def test_the_first_launch_command_stays_until_the_operator_says_otherwise(apps, 
         assert source.launch == ("/bin/first",)
         assert "/bin/evil" in source.problems[0]
     apps.close()
-    (again,) = Apps(listening).sources
+    (again,) = AppRegistry(listening).sources
     assert again.launch == ("/bin/first",)
-    (set_by_hand,) = Apps(listening, AppRules({"raw": ["/bin/mine"]})).sources
+    (set_by_hand,) = AppRegistry(listening, AppRules({"raw": ["/bin/mine"]})).sources
     assert set_by_hand.launch == ("/bin/mine",)

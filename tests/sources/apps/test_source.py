@@ -15,9 +15,7 @@ from tests.sources.mcp.faking import below, processes
 from tests.waiting import HANG_S, until
 from tests.workshop import soon
 from toolcrib.model import Call, CallContext
-from toolcrib.sources.apps.apps import Apps
-from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
-from toolcrib.sources.apps.rules import AppRules, Patience
+from toolcrib.sources.apps import AppRegistry, AppRules, AppTimeouts, KnownApp, SDKToolsCache
 from toolcrib.sources.apps.source import AppSource
 
 ADD = {
@@ -39,12 +37,14 @@ DIE = {
 }
 
 
-def known(folder, launch, *tools, patience: Patience | None = None) -> tuple[Apps, AppSource]:
+def known(
+    folder, launch, *tools, patience: AppTimeouts | None = None
+) -> tuple[AppRegistry, AppSource]:
     """Apps that remember one which is not running."""
     SDKToolsCache(folder / "known").write(
         KnownApp("calendar", launch=tuple(launch), tools=tools or (ADD, DIE))
     )
-    apps = Apps(folder, AppRules(patience=patience or Patience(start_s=HANG_S)))
+    apps = AppRegistry(folder, AppRules(patience=patience or AppTimeouts(start_s=HANG_S)))
     return apps, apps.sources[0]
 
 
@@ -94,7 +94,7 @@ def test_an_app_that_dies_in_a_call_leaves_the_outcome_unknown_and_starts_again(
 
 
 def test_an_idle_app_is_ended_and_woken_again(folder, command):
-    apps, source = known(folder, command, patience=Patience(HANG_S, 0.2))
+    apps, source = known(folder, command, patience=AppTimeouts(HANG_S, 0.2))
     for _ in range(2):
         assert call(source, title="x").ok
         until(lambda: not children())
@@ -112,7 +112,7 @@ def test_an_idle_app_is_ended_and_woken_again(folder, command):
     ],
 )
 def test_an_app_that_does_not_start_says_why_and_leaves_nothing(folder, launch, said):
-    apps, source = known(folder, launch, patience=Patience(1.0 if said == "hm" else HANG_S))
+    apps, source = known(folder, launch, patience=AppTimeouts(1.0 if said == "hm" else HANG_S))
     error = call(source, title="x").error
     assert error
     assert (error.phase, error.effect, error.server) == ("start", "not_sent", "calendar")

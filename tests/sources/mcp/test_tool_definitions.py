@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.model import ToolInfo
-from toolcrib.sources.definition import Definition
+from toolcrib.sources import Definition
 from toolcrib.sources.mcp import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.identity import ServerIdentity
 from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerListing

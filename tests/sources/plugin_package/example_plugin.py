@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from toolcrib.errors import UnknownTool
 from toolcrib.model import Call, CallContext, Capability, Outcome, SkillInfo, SourceKind, State
-from toolcrib.sources.function import tool
+from toolcrib.sources import tool
 
 
 def roll_dice(sides: int = 6) -> int:

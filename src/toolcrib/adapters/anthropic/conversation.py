@@ -7,9 +7,9 @@ from typing import cast
 from anthropic.types import MessageParam
 
 from toolcrib.adapters.wire.calls import ToolCall
-from toolcrib.adapters.wire.plain import objects, text_of
-from toolcrib.adapters.wire.proxy import called_for, unwrapped
-from toolcrib.adapters.wire.told import told_beside, told_gone, told_loaded
+from toolcrib.adapters.wire.outcome_text import gone_text, loaded_text, text_beside_loaded
+from toolcrib.adapters.wire.proxy import paging_tool_in, unwrap_proxy_call
+from toolcrib.adapters.wire.reply import objects, text_of
 from toolcrib.model import Json, JsonObject, Outcome
 from toolcrib.session import SEARCH_TOOL_NAME, revealed_in
 
@@ -45,7 +45,7 @@ def revealed(messages: Iterable[MessageParam]) -> Iterator[str]:
             if call and call.is_search:
                 yield from _revealed_by(block.get("content"))
             elif call and not block.get("is_error"):
-                yield from (unwrapped(call).name, *called_for(_words_of(block)))
+                yield from (unwrap_proxy_call(call).name, *paging_tool_in(_words_of(block)))
 
 
 def call_of(block: JsonObject) -> ToolCall:
@@ -129,7 +129,9 @@ def _referring(
         for block, names in zip(blocks, found, strict=True)
     ]
     besides = (
-        told_beside(Outcome(words)) for words, names in zip(said, found, strict=True) if names
+        text_beside_loaded(Outcome(words))
+        for words, names in zip(said, found, strict=True)
+        if names
     )
     texts = [{"type": "text", "text": text} for text in besides if text]
     return cast("MessageParam", {**message, "content": [*referring, *texts]})
@@ -173,4 +175,4 @@ def _block_in_words(block: JsonObject, known: Collection[str]) -> JsonObject:
     if set(names).issubset(known):
         return block
     content = _to(name for name in names if name in known)
-    return {**block, "content": content or (told_gone(names) if known else told_loaded(names))}
+    return {**block, "content": content or (gone_text(names) if known else loaded_text(names))}

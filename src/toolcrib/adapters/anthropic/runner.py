@@ -14,7 +14,7 @@ from anthropic.lib.tools import (
 )
 from anthropic.types.beta import BetaToolUnionParam
 
-from toolcrib.sources.background_loop import BackgroundLoop
+from toolcrib.system import BackgroundLoop
 
 Run: TypeAlias = Callable[[str, object], Coroutine[Any, Any, BetaFunctionToolResultType]]
 """Calls the tool of a name. Raises the SDK's `ToolError` with what the model is to read."""

@@ -38,19 +38,30 @@ from toolcrib.adapters.anthropic.conversation import (
     with_known,
 )
 from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
-from toolcrib.adapters.auto import Auto, Choice, Speaking
-from toolcrib.adapters.auto_table import Mode
+from toolcrib.adapters.auto import Auto, Choice, WireSelector
+from toolcrib.adapters.auto_table import WireMode
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
-from toolcrib.adapters.wire.plain import objects, text_of, tokens_in
-from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
-from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
-from toolcrib.adapters.wire.schemas import object_schema
-from toolcrib.adapters.wire.told import Image, told_beside, told_unloaded, told_with_images
+from toolcrib.adapters.wire.outcome_text import (
+    Image,
+    outcome_parts,
+    text_beside_loaded,
+    unloaded_text,
+)
+from toolcrib.adapters.wire.proxy import proxy_tools, search_note, unwrap_proxy_call
+from toolcrib.adapters.wire.reply import (
+    check_ended,
+    check_uncut,
+    objects,
+    read_reply,
+    text_of,
+    tokens_in,
+)
+from toolcrib.adapters.wire.tool_list import object_schema
 from toolcrib.errors import ConfigError, ReplyError
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session import Session
-from toolcrib.sources.background_loop import BackgroundLoop
+from toolcrib.system import BackgroundLoop
 
 AnthropicMode = Literal["reference", "append", "proxy"]
 AnthropicSearch = Literal["ours", "bm25", "regex"]
@@ -88,7 +99,7 @@ class AnthropicWire:
         auto: Auto | None = None,
     ) -> None:
         self._session = session
-        self._speaking = Speaking(auto or Auto(), "anthropic", model, endpoint, mode)
+        self._speaking = WireSelector(auto or Auto(), "anthropic", model, endpoint, mode)
         self._search = search
         self._cache_control = cache_control
         self._approver = approver
@@ -103,7 +114,7 @@ class AnthropicWire:
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred, or hosted."""
         proxy = self.choice.mode == "proxy"
-        return "" if self._hosted else note_of(self._session, proxy=proxy)
+        return "" if self._hosted else search_note(self._session, proxy=proxy)
 
     def request(self, messages: Iterable[MessageParam]) -> AnthropicRequest:
         """The conversation and the tools, as they are to be sent.
@@ -134,11 +145,13 @@ class AnthropicWire:
         _check_whole(text_of(read.get("stop_reason")), blocks)
         self._session.see(hosted_names(blocks))
         self._session.used(tokens_in(read.get("usage"), *_USAGE))
-        calls = [unwrapped(call) for call in map(call_of, typed(blocks, "tool_use"))]
+        calls = [unwrap_proxy_call(call) for call in map(call_of, typed(blocks, "tool_use"))]
         outcomes = await make_calls(self._session, calls, self._approver, paged=not self._hosted)
         made = list(zip(calls, outcomes, strict=True))
         results = [self._result(*each) for each in made]
-        besides = (told_beside(outcome) for call, outcome in made if self._refers(call, outcome))
+        besides = (
+            text_beside_loaded(outcome) for call, outcome in made if self._refers(call, outcome)
+        )
         content = [*results, *map(_block, filter(None, besides))]
         return {"role": "user", "content": content} if content else None
 
@@ -174,11 +187,11 @@ class AnthropicWire:
         So where a search has something to say that a model must not miss, it says all in words,
         and the model selects what it wants.
         """
-        call = unwrapped(ToolCall("", name, cast("JsonObject", arguments)))
+        call = unwrap_proxy_call(ToolCall("", name, cast("JsonObject", arguments)))
         paged = self._session.deferring  # else the runner's list has no search tool to read on with
         [outcome] = await make_calls(self._session, [call], self._approver, paged=paged)
-        if self._refers(call, outcome) and told_beside(outcome, hints=False):
-            return told_unloaded(outcome)
+        if self._refers(call, outcome) and text_beside_loaded(outcome, hints=False):
+            return unloaded_text(outcome)
         content = cast("BetaFunctionToolResultType", self._content(call, outcome))
         if outcome.error:
             raise ToolError(content)
@@ -194,7 +207,7 @@ class AnthropicWire:
         if self._refers(call, outcome):
             found = found_tools(self._session, outcome)
             return [{"type": "tool_reference", "tool_name": tool.name} for tool in found]
-        said = told_with_images(outcome)
+        said = outcome_parts(outcome)
         return said if isinstance(said, str) else [_block(part) for part in said]
 
     def _result(self, call: ToolCall, outcome: Outcome) -> ToolResultBlockParam:
@@ -219,7 +232,7 @@ class AnthropicWire:
             return with_known(messages, names)
         return as_referred(messages, names)
 
-    def _tools(self, mode: Mode) -> list[ToolUnionParam]:
+    def _tools(self, mode: WireMode) -> list[ToolUnionParam]:
         session = self._session
         if mode == "proxy":
             return self._listed(proxy_tools(session))

@@ -7,7 +7,7 @@ said otherwise: the door checks every call against the tool's own schema.
 from collections.abc import Mapping
 from typing import cast
 
-from toolcrib.adapters.wire.schemas import object_schema
+from toolcrib.adapters.wire.tool_list import object_schema
 from toolcrib.model import Json, JsonObject
 
 PLAIN = frozenset(

@@ -17,10 +17,15 @@ from google.genai import types
 from toolcrib.adapters.gemini.reply import calls_of, tokens_of
 from toolcrib.adapters.gemini.schema import gemini_schema
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
-from toolcrib.adapters.wire.limit import within_limit
-from toolcrib.adapters.wire.plain import objects, text_of
-from toolcrib.adapters.wire.proxy import note_of, proxy_tools, revealed_by, unwrapped
-from toolcrib.adapters.wire.told import told
+from toolcrib.adapters.wire.outcome_text import outcome_text
+from toolcrib.adapters.wire.proxy import (
+    proxy_tools,
+    revealed_by_call,
+    search_note,
+    unwrap_proxy_call,
+)
+from toolcrib.adapters.wire.reply import objects, text_of
+from toolcrib.adapters.wire.tool_list import tools_within_limit
 from toolcrib.execute import Approver
 from toolcrib.model import Json, JsonObject, Outcome, ToolInfo
 from toolcrib.session import Session
@@ -59,7 +64,7 @@ class GeminiWire:
 
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred."""
-        return note_of(self._session, proxy=self._mode == "proxy")
+        return search_note(self._session, proxy=self._mode == "proxy")
 
     def request(self, contents: Iterable[Said]) -> GeminiRequest:
         """The conversation as it is, and the config with the tools.
@@ -75,7 +80,7 @@ class GeminiWire:
         if self._mode == "proxy":
             tools = proxy_tools(self._session)
         else:
-            tools = within_limit(self._session, MOST_FUNCTIONS, _revealed(asked))
+            tools = tools_within_limit(self._session, MOST_FUNCTIONS, _revealed(asked))
         own = list(self._config.tools or [])
         with_tools = {"tools": [*own, *_declared(tools)]}
         return {"contents": asked, "config": self._config.model_copy(update=with_tools)}
@@ -93,7 +98,7 @@ class GeminiWire:
         """
         asked = calls_of(reply)
         self._session.used(tokens_of(reply))
-        calls = [unwrapped(_call(call)) for call in asked]
+        calls = [unwrap_proxy_call(_call(call)) for call in asked]
         outcomes = await make_calls(self._session, calls, self._approver)
         parts = [_part(*each) for each in zip(asked, outcomes, strict=True)]
         return types.Content(role="user", parts=parts) if parts else None
@@ -125,7 +130,7 @@ def _call(call: types.FunctionCall) -> ToolCall:
 
 
 def _part(call: types.FunctionCall, outcome: Outcome) -> types.Part:
-    said = {"error" if outcome.error else "result": told(outcome)}
+    said = {"error" if outcome.error else "result": outcome_text(outcome)}
     answer = types.FunctionResponse(id=call.id, name=call.name, response=said)
     return types.Part(function_response=answer)
 
@@ -148,7 +153,7 @@ def _revealed(contents: Iterable[Said]) -> Iterator[str]:
 
 
 def _revealed_by(call: ToolCall, result: Json) -> tuple[str, ...]:
-    return revealed_by(call, text_of(result)) if result is not None else ()
+    return revealed_by_call(call, text_of(result)) if result is not None else ()
 
 
 def _plain_call(call: JsonObject) -> ToolCall:

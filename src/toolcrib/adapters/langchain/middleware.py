@@ -28,30 +28,35 @@ from langgraph.types import Command
 from toolcrib.adapters.auto import Auto, Choice
 from toolcrib.adapters.interrupts import (
     Replies,
-    afinished,
+    approval_steps,
     approver_of,
-    asking,
-    finished,
-    on_record,
-    pin_shown,
     question_of,
+    recorded_value,
+    run_steps,
+    run_steps_async,
+    shown_pin,
 )
-from toolcrib.adapters.langchain.wires import APPEND, Spoken, shaped, spoken_by
-from toolcrib.adapters.messages import message_of, shown, unreadable, unreadable_answer
+from toolcrib.adapters.langchain.wires import APPEND, ChatModelWire, request_in_mode, wire_of_model
+from toolcrib.adapters.langchain_messages import (
+    message_of,
+    session_after,
+    unreadable,
+    unreadable_answer,
+)
 from toolcrib.crib import Crib
 from toolcrib.session import SEARCH_TOOL_NAMES, Session
-from toolcrib.sources.background_loop import BackgroundLoop
+from toolcrib.system import BackgroundLoop
 
 Done: TypeAlias = "ToolMessage | Command[Any]"
 State: TypeAlias = AgentState[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _SentRequest:
     """A request as it is sent, and the wire that was chosen for it."""
 
     request: ModelRequest[Any]
-    spoken: Spoken | None
+    spoken: ChatModelWire | None
     choice: Choice
 
 
@@ -122,7 +127,7 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         """Call a tool of the crib; the graph is interrupted where a person has to be asked."""
         if request.tool is not None:
             return handler(request)
-        return finished(self._calling(request), self._run)
+        return run_steps(self._calling(request), self._run)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Done]]
@@ -130,7 +135,7 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         """As `wrap_tool_call`."""
         if request.tool is not None:
             return await handler(request)
-        return await afinished(self._calling(request))
+        return await run_steps_async(self._calling(request))
 
     def _calling(self, request: ToolCallRequest) -> Generator[Any, Any, ToolMessage]:
         name, arguments, id = itemgetter("name", "args", "id")(request.tool_call)
@@ -139,30 +144,30 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         replies: Replies = ()
         if name not in SEARCH_TOOL_NAMES:  # nobody is asked about a search
             question = session.question(name, arguments)
-            replies = yield from asking([question_of(id, question)] if question else [])
+            replies = yield from approval_steps([question_of(id, question)] if question else [])
         approver = approver_of(id, arguments, replies)
-        outcome = yield session.call(name, arguments, pin=pin_shown(id, replies), approver=approver)
+        outcome = yield session.call(name, arguments, pin=shown_pin(id, replies), approver=approver)
         return message_of(name, id, outcome)
 
     def _run(self, wanted: Any) -> Any:  # noqa: ANN401 - as generators are sent it
         if isinstance(wanted, Coroutine):
             return self._loop.submit(cast("Coroutine[Any, Any, Any]", wanted)).result()
-        return on_record(wanted)
+        return recorded_value(wanted)
 
-    def _asked(self, request: ModelRequest[Any]) -> _Asked:
+    def _asked(self, request: ModelRequest[Any]) -> _SentRequest:
         session = self._session(request.runtime.context, request.state["messages"])
-        spoken = spoken_by(request.model)
+        spoken = wire_of_model(request.model)
         choice = spoken.choose(self._auto) if spoken else APPEND
-        sent = shaped(choice.mode, session, request.messages)
+        sent = request_in_mode(choice.mode, session, request.messages)
         own = {_name(tool) for tool in request.tools}
         override = request.override(
             tools=[*request.tools, *(tool for tool in sent.tools if _name(tool) not in own)],
             messages=sent.messages,
             system_message=self._prompt(session, request.system_message),
         )
-        return _Asked(override, spoken, choice)
+        return _SentRequest(override, spoken, choice)
 
-    def _is_refused(self, asked: _Asked, error: Exception) -> bool:
+    def _is_refused(self, asked: _SentRequest, error: Exception) -> bool:
         spoken = asked.spoken
         return bool(spoken and self._auto.refuse(spoken.endpoint, asked.choice.mode, error))
 
@@ -177,7 +182,7 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         return SystemMessage([*said, {"type": "text", "text": told}])
 
     def _session(self, context: object, messages: Sequence[AnyMessage]) -> Session:
-        return shown(self._make(context), messages)
+        return session_after(self._make(context), messages)
 
 
 def _name(tool: BaseTool | dict[str, Any]) -> str:

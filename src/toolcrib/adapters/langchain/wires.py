@@ -15,8 +15,8 @@ from typing import Any
 from langchain_core.messages import AnyMessage
 
 from toolcrib.adapters.auto import Auto, Choice
-from toolcrib.adapters.auto_table import Mode, Provider
-from toolcrib.adapters.messages import (
+from toolcrib.adapters.auto_table import Provider, WireMode
+from toolcrib.adapters.langchain_messages import (
     definition,
     function,
     with_additions,
@@ -29,13 +29,13 @@ APPEND = Choice("append", "this chat model has no wire of its own here")
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class ChatModelWire:
     """Whom a chat model speaks to, and which of the modes we speak to it there."""
 
     provider: Provider
     model: str
     endpoint: str
-    modes: frozenset[Mode]
+    modes: frozenset[WireMode]
 
     def choose(self, auto: Auto) -> Choice:
         """The best of these modes, and why; one that needs a beta header is not among them."""
@@ -44,29 +44,31 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Shaped:
+class WireRequest:
     """Tools and messages as they are to be sent."""
 
     tools: list[dict[str, Any]]
     messages: list[AnyMessage]
 
 
-def spoken_by(model: object) -> Spoken | None:
+def wire_of_model(model: object) -> ChatModelWire | None:
     """What is known of a chat model; None for one that gets its tools appended.
 
     Told by what it has, not by its class: neither package has to be installed.
     """
     match model:
         case object(anthropic_api_url=str(url), model=str(name)):
-            return Spoken("anthropic", name, url, frozenset({"reference"}))
+            return ChatModelWire("anthropic", name, url, frozenset({"reference"}))
         case object(use_responses_api=True, use_previous_response_id=False, model_name=str(name)):
             base = getattr(model, "openai_api_base", None) or "https://api.openai.com/v1"
-            return Spoken("openai_responses", name, base, frozenset({"inject"}))
+            return ChatModelWire("openai_responses", name, base, frozenset({"inject"}))
         case _:
             return None
 
 
-def shaped(mode: Mode, session: Session, messages: Sequence[AnyMessage]) -> Shaped:
+def request_in_mode(
+    mode: WireMode, session: Session, messages: Sequence[AnyMessage]
+) -> WireRequest:
     """What this session shows and what was said, in the form of one mode.
 
     What is revealed waits in every mode but `append`, whether or not these messages still show how
@@ -74,14 +76,14 @@ def shaped(mode: Mode, session: Session, messages: Sequence[AnyMessage]) -> Shap
     when it is found again. Stubs are listed, and so leave nothing to wait.
     """
     if mode == "append" or session.style == "stub":
-        return Shaped([function(tool) for tool in session.active_tools()], [*messages])
+        return WireRequest([function(tool) for tool in session.active_tools()], [*messages])
     waiting = {tool.name: tool for tool in session.revealed_tools()}
     at_once = [function(tool) for tool in session.stable_tools()]
     if mode == "reference":
         deferred = [_deferred(tool) for tool in waiting.values()]
-        return Shaped([*at_once, *deferred], with_references(messages, waiting))
+        return WireRequest([*at_once, *deferred], with_references(messages, waiting))
     definitions = {name: _flat_function(tool) for name, tool in waiting.items()}
-    return Shaped(at_once, with_additions(messages, definitions))
+    return WireRequest(at_once, with_additions(messages, definitions))
 
 
 def _flat_function(tool: ToolInfo) -> dict[str, Any]:

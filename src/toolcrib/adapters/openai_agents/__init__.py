@@ -1,6 +1,10 @@
 """OpenAI Agents SDK; see `toolcrib.adapters.openai_agents.tools`."""
 
-from toolcrib.adapters.openai_agents.conversation import revealed
-from toolcrib.adapters.openai_agents.tools import AgentsMode, toolcrib_note, toolcrib_tools
+from toolcrib.adapters.openai_agents.tools import (
+    AgentsMode,
+    revealed,
+    toolcrib_note,
+    toolcrib_tools,
+)
 
 __all__ = ["AgentsMode", "revealed", "toolcrib_note", "toolcrib_tools"]

@@ -12,7 +12,7 @@ The SDK asks before every turn which tools are enabled, and that is how a tool c
 A list is for one conversation, since the session is: clone an agent that several share.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, TypeAlias, cast
 
 from agents import (
@@ -28,16 +28,39 @@ from agents import (
 from agents.agent import AgentBase
 from agents.tool_context import ToolContext
 
-from toolcrib.adapters.openai_agents.conversation import revealed
-from toolcrib.adapters.wire.calls import ToolCall, make_call
-from toolcrib.adapters.wire.leave import leave_for
-from toolcrib.adapters.wire.namespaces import namespaces_of
-from toolcrib.adapters.wire.proxy import PROXY_TOOL, note_of, unwrapped
-from toolcrib.adapters.wire.schemas import object_schema
-from toolcrib.adapters.wire.told import told
+from toolcrib.adapters.wire.calls import ToolCall, approver_for, make_call
+from toolcrib.adapters.wire.outcome_text import outcome_text
+from toolcrib.adapters.wire.proxy import (
+    PROXY_TOOL,
+    revealed_by_call,
+    search_note,
+    unwrap_proxy_call,
+)
+from toolcrib.adapters.wire.reply import objects, text_of
+from toolcrib.adapters.wire.tool_list import group_in_namespaces, object_schema
 from toolcrib.model import JsonObject, ToolInfo
 from toolcrib.session import SEARCH_TOOL, Session
 from toolcrib.text import parse_strictly
+
+# What the items of a conversation show.
+
+
+def revealed(items: Iterable[object]) -> Iterator[str]:
+    """The names that searches have revealed, and those that were called, in order.
+
+    For `session.compacted(frozenset(revealed(items)))`, once a conversation was made shorter.
+    """
+    asked: dict[str, ToolCall] = {}
+    for item in objects(list(items)):
+        id = text_of(item.get("call_id"))
+        match item:
+            case {"type": "function_call", "name": str(name)}:
+                asked[id] = ToolCall(id, name, text_of(item.get("arguments")))
+            case {"type": "function_call_output"} if id in asked:
+                yield from revealed_by_call(asked[id], text_of(item.get("output")))
+            case _:
+                pass
+
 
 AgentsMode = Literal["enabled", "hosted", "proxy"]
 
@@ -72,14 +95,14 @@ def toolcrib_note(session: Session, mode: AgentsMode = "enabled") -> str:
     """
     if mode == "hosted" or not session.deferring:
         return ""
-    note = note_of(session, proxy=mode == "proxy")
+    note = search_note(session, proxy=mode == "proxy")
     return "\n\n".join(filter(None, (note, session.deferred_summary())))
 
 
 def _namespaces(session: Session) -> list[FunctionTool]:
     return [
         tool
-        for each in namespaces_of(session.deferred_tools())
+        for each in group_in_namespaces(session.deferred_tools())
         for tool in tool_namespace(
             name=each.name,
             description=each.description,
@@ -102,8 +125,8 @@ def _tool(
         meant = asked(context.tool_call_id, arguments)
         question = session.question(meant.name, meant.arguments)
         leave = context.is_tool_approved(context.qualified_tool_name, context.tool_call_id)
-        approver = leave_for(question) if leave else None
-        return told(await make_call(session, meant, approver, paged=not hosted))
+        approver = approver_for(question) if leave else None
+        return outcome_text(await make_call(session, meant, approver, paged=not hosted))
 
     async def is_asked(_context: Context, arguments: dict[str, Any], id: str) -> bool:
         meant = asked(id, cast("JsonObject", arguments))
@@ -116,12 +139,12 @@ def _tool(
             return ToolGuardrailFunctionOutput.allow()
         meant = asked(given.context.tool_call_id, text)
         refused = await make_call(session, meant, None)
-        return ToolGuardrailFunctionOutput.reject_content(told(refused))
+        return ToolGuardrailFunctionOutput.reject_content(outcome_text(refused))
 
     def asked(id: str, arguments: JsonObject | str) -> ToolCall:
         if hosted:  # the provider has revealed it, or the model could not call it
             session.see([tool.name])
-        return unwrapped(ToolCall(id, tool.name, arguments))
+        return unwrap_proxy_call(ToolCall(id, tool.name, arguments))
 
     may_ask = session.asks(tool.name) if asks is None else asks
     return FunctionTool(

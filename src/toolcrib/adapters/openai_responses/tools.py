@@ -9,8 +9,7 @@ from typing import Literal, cast
 from openai.types.responses import FunctionToolParam, NamespaceToolParam, ToolSearchToolParam
 from openai.types.responses.namespace_tool_param import ToolFunction
 
-from toolcrib.adapters.wire.namespaces import Namespace, namespaces_of
-from toolcrib.adapters.wire.schemas import object_schema
+from toolcrib.adapters.wire.tool_list import Namespace, group_in_namespaces, object_schema
 from toolcrib.model import ToolInfo
 
 
@@ -39,7 +38,7 @@ def search_tool(tool: ToolInfo, by: Literal["client", "server"]) -> ToolSearchTo
 
 def namespaces(tools: Iterable[ToolInfo]) -> list[NamespaceToolParam]:
     """The tools as deferred functions, in namespaces."""
-    return [_namespace(each) for each in namespaces_of(tools)]
+    return [_namespace(each) for each in group_in_namespaces(tools)]
 
 
 def namespace(name: str, tools: Sequence[ToolInfo]) -> NamespaceToolParam:

@@ -25,15 +25,32 @@ from openai.types.responses import (
     ToolParam,
 )
 
-from toolcrib.adapters.auto import Auto, Choice, Speaking
-from toolcrib.adapters.openai_responses.carriers import NATIVE, with_carriers
-from toolcrib.adapters.openai_responses.items import as_spoken, carried, revealed, with_namespaces
+from toolcrib.adapters.auto import Auto, Choice, WireSelector
+from toolcrib.adapters.openai_responses.conversation import (
+    NATIVE,
+    as_spoken,
+    carried,
+    revealed,
+    with_carriers,
+    with_namespaces,
+)
 from toolcrib.adapters.openai_responses.tools import function, namespaces, search_tool
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
-from toolcrib.adapters.wire.plain import objects, text_of, tokens_in
-from toolcrib.adapters.wire.proxy import note_of, proxy_tools, unwrapped
-from toolcrib.adapters.wire.reply import check_ended, check_uncut, read_reply
-from toolcrib.adapters.wire.told import Image, told, told_beside, told_with_images
+from toolcrib.adapters.wire.outcome_text import (
+    Image,
+    outcome_parts,
+    outcome_text,
+    text_beside_loaded,
+)
+from toolcrib.adapters.wire.proxy import proxy_tools, search_note, unwrap_proxy_call
+from toolcrib.adapters.wire.reply import (
+    check_ended,
+    check_uncut,
+    objects,
+    read_reply,
+    text_of,
+    tokens_in,
+)
 from toolcrib.errors import ReplyError
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
@@ -72,7 +89,7 @@ class ResponsesWire:
         auto: Auto | None = None,
     ) -> None:
         self._session = session
-        self._speaking = Speaking(auto or Auto(), "openai_responses", model, endpoint, mode)
+        self._speaking = WireSelector(auto or Auto(), "openai_responses", model, endpoint, mode)
         self._search: ResponsesSearch = search
         self._approver = approver
         self._carried: set[str] = set()
@@ -85,7 +102,7 @@ class ResponsesWire:
     def system_note(self) -> str:
         """How to find tools, for the instructions; "" where nothing is deferred, or hosted."""
         proxy = self.choice.mode == "proxy"
-        return "" if self._hosted else note_of(self._session, proxy=proxy)
+        return "" if self._hosted else search_note(self._session, proxy=proxy)
 
     def request(self, items: Iterable[Item]) -> ResponsesRequest:
         """The conversation and the tools, as they are to be sent.
@@ -115,7 +132,7 @@ class ResponsesWire:
         _check_whole(read, has_calls=any(_calls(output)))
         self._session.see(revealed(output))
         self._session.used(tokens_in(read.get("usage"), "total_tokens"))
-        calls = [unwrapped(call) for call in _calls(output)]
+        calls = [unwrap_proxy_call(call) for call in _calls(output)]
         outcomes = await make_calls(self._session, calls, self._approver, paged=not self._hosted)
         made = list(zip(calls, outcomes, strict=True))
         native = self.choice.mode == "output"
@@ -199,10 +216,10 @@ class ResponsesWire:
 
     def _besides(self, outcome: Outcome) -> str:
         if found_tools(self._session, outcome):
-            return told_beside(outcome)
+            return text_beside_loaded(outcome)
         if outcome.structured is None and not outcome.error:  # the text of a skill
-            return told(outcome)
-        return f"{SEARCH_TOOL_NAME} has found nothing to load. {told(outcome)}"
+            return outcome_text(outcome)
+        return f"{SEARCH_TOOL_NAME} has found nothing to load. {outcome_text(outcome)}"
 
 
 def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:
@@ -230,7 +247,7 @@ def _check_whole(reply: JsonObject, *, has_calls: bool) -> None:
 
 
 def _output(call: ToolCall, outcome: Outcome) -> JsonObject:
-    said = told_with_images(outcome)
+    said = outcome_parts(outcome)
     output = said if isinstance(said, str) else [_part(part) for part in said]
     return {"type": "function_call_output", "call_id": call.id, "output": output}
 

@@ -1,6 +1,5 @@
 """pydantic-ai; see `toolcrib.adapters.pydantic_ai.toolset`."""
 
-from toolcrib.adapters.pydantic_ai.search import toolcrib_search
-from toolcrib.adapters.pydantic_ai.toolset import ToolcribToolset
+from toolcrib.adapters.pydantic_ai.toolset import ToolcribToolset, toolcrib_search
 
 __all__ = ["ToolcribToolset", "toolcrib_search"]

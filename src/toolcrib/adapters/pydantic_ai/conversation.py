@@ -11,7 +11,7 @@ from pydantic_ai.messages import (
     post_compaction_window,
 )
 
-from toolcrib.adapters.wire.proxy import called_for
+from toolcrib.adapters.wire.proxy import paging_tool_in
 from toolcrib.crib import Crib
 from toolcrib.session import SEARCH_TOOL_NAMES, Session, revealed_in
 
@@ -38,7 +38,7 @@ def revealed(messages: Iterable[ModelMessage]) -> Iterator[str]:
     for part in _returns(messages):
         if part.outcome == "success":
             text = part.model_response_str()
-            called = (part.tool_name, *called_for(text))
+            called = (part.tool_name, *paging_tool_in(text))
             yield from revealed_in(text) if part.tool_name in SEARCH_TOOL_NAMES else called
 
 

@@ -13,7 +13,8 @@ to the `ToolSearch` capability when to show them, on the provider's own wire whe
 
 import sys
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Generic, TypeAlias, cast
 
 from pydantic_ai import RunContext
@@ -24,13 +25,69 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
 from toolcrib.adapters.pydantic_ai.conversation import Sessions, session_for, session_in
-from toolcrib.adapters.pydantic_ai.unlisted import answer_unlisted
-from toolcrib.adapters.wire.leave import leave_for
-from toolcrib.adapters.wire.schemas import object_schema
-from toolcrib.adapters.wire.told import Image, told, told_with_images
+from toolcrib.adapters.wire.calls import approver_for
+from toolcrib.adapters.wire.outcome_text import Image, outcome_parts, outcome_text
+from toolcrib.adapters.wire.tool_list import object_schema
 from toolcrib.execute import ApprovalRequest
 from toolcrib.model import Outcome, ToolInfo
 from toolcrib.session import Session
+
+# The ranking of a crib, for the `ToolSearch` capability of pydantic-ai.
+
+Strategy = Callable[[RunContext[Any], Sequence[str], Sequence[ToolDefinition]], Sequence[str]]
+
+
+def toolcrib_search(sessions: Sessions) -> Strategy:
+    """A search strategy: `ToolSearch(strategy=toolcrib_search(crib))`.
+
+    It finds the tools of a `ToolcribToolset` with `deferred=True`, and no other deferred tools: an
+    agent that has such tools besides has no use for it.
+    """
+
+    def search(
+        context: RunContext[Any], queries: Sequence[str], tools: Sequence[ToolDefinition]
+    ) -> list[str]:
+        """The names of what fits best, best first."""
+        offered = {tool.name for tool in tools}
+        found = session_for(sessions, context.deps).search(queries=queries)
+        return [tool.name for tool in found.tools if tool.name in offered]
+
+    return search
+
+
+# Calls of names that a run step does not list: they are answered, and do not end the run.
+
+Tools = dict[str, ToolsetTool[Any]]
+
+
+class AnsweredTools(Tools):
+    """The tools of a step. Any other name is taken for a tool of the toolset that `like` is of.
+
+    It lists no more than they are; only whoever asks for a name gets an answer.
+    """
+
+    def __init__(self, tools: Tools, like: ToolsetTool[Any]) -> None:
+        super().__init__(tools)
+        self._like = like
+
+    def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401, ARG002 - as of a dict
+        """The tool of this name, or one that hands the call to the toolset."""
+        return self[name]
+
+    def __missing__(self, name: str) -> ToolsetTool[Any]:
+        return replace(self._like, tool_def=replace(self._like.tool_def, name=name))
+
+
+def answer_unlisted(toolset: AbstractToolset[Any], ctx: RunContext[Any]) -> None:
+    """Let this toolset answer calls of names that the step of this context does not list."""
+    manager = ctx.tool_manager
+    tools = manager.tools if manager else None
+    if not manager or tools is None or isinstance(tools, AnsweredTools):
+        return
+    own = (tool for tool in tools.values() if tool.toolset is toolset)
+    if like := next(own, None):
+        manager.tools = AnsweredTools(tools, like)
+
 
 Result: TypeAlias = str | list[str | BinaryContent]
 
@@ -105,7 +162,7 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         question = session.question(name, tool_args)
         if question:
             _check_leave(question, ctx)
-        leave, paged = leave_for(question), not self._deferred
+        leave, paged = approver_for(question), not self._deferred
         return _result(await session.call(name, tool_args, approver=leave, paged=paged))
 
     def _session(self, ctx: RunContext[AgentDepsT]) -> Session:
@@ -155,8 +212,8 @@ def _question(request: ApprovalRequest) -> dict[str, Any]:
 
 def _result(outcome: Outcome) -> Result:
     if outcome.error:
-        raise ToolFailed(told(outcome))
-    shown = told_with_images(outcome)
+        raise ToolFailed(outcome_text(outcome))
+    shown = outcome_parts(outcome)
     if isinstance(shown, str):
         return shown
     return [part if isinstance(part, str) else _image(part) for part in shown]

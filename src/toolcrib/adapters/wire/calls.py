@@ -1,10 +1,10 @@
-"""The calls of one reply, made through a session."""
+"""The calls of one reply, made through a session, with the approval that was given for them."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolcrib.execute import Approver
+from toolcrib.execute import ApprovalRequest, Approver
 from toolcrib.model import CallError, JsonObject, Outcome, ToolInfo
 from toolcrib.session import SEARCH_TOOL_NAMES, Session
 
@@ -67,3 +67,15 @@ def found_tools(session: Session, outcome: Outcome) -> list[ToolInfo]:
             return [revealed[name] for name in names if isinstance(name, str) and name in revealed]
         case _:
             return []
+
+
+# Leave that a framework has asked a person for.
+
+
+def approver_for(shown: ApprovalRequest | None) -> Approver | None:
+    """Leave for the call that was shown, and for no other; where none was, there is none."""
+
+    async def is_the_same(request: ApprovalRequest) -> bool:
+        return request == shown
+
+    return is_the_same if shown else None

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from toolcrib.adapters.wire.calls import ToolCall
-from toolcrib.adapters.wire.told import is_told_error
+from toolcrib.adapters.wire.outcome_text import is_error_text
 from toolcrib.execute import CallRefused
 from toolcrib.model import Json, JsonObject, ToolInfo
 from toolcrib.session import SEARCH_TOOL_NAME as SEARCH
@@ -39,7 +39,7 @@ PROXY_NOTE: Final = (
 )
 
 
-def note_of(session: Session, *, proxy: bool) -> str:
+def search_note(session: Session, *, proxy: bool) -> str:
     """How to find tools, with the proxy tool or without; "" where nothing is deferred."""
     note = session.system_note()
     return PROXY_NOTE if note and proxy else note
@@ -50,7 +50,7 @@ def proxy_tools(session: Session) -> tuple[ToolInfo, ...]:
     return (*session.stable_tools(), *([PROXY_TOOL] if session.deferring else []))
 
 
-def unwrapped(call: ToolCall) -> ToolCall:
+def unwrap_proxy_call(call: ToolCall) -> ToolCall:
     """The call that a call of the proxy tool stands for; any other as it is.
 
     One that names no tool is refused.
@@ -75,19 +75,19 @@ _MISUSED: Final = CallRefused(
 ).error
 
 
-def revealed_by(call: ToolCall, text: str) -> tuple[str, ...]:
+def revealed_by_call(call: ToolCall, text: str) -> tuple[str, ...]:
     """The names that an answered call shows to be revealed, by the text of the answer.
 
     Those that a search made callable, or the tool that was called and has not failed.
     """
     if call.is_search:
         return revealed_in(text)
-    if is_told_error(text):
+    if is_error_text(text):
         return ()
-    return (unwrapped(call).name, *called_for(text))
+    return (unwrap_proxy_call(call).name, *paging_tool_in(text))
 
 
-def called_for(text: str) -> tuple[str, ...]:
+def paging_tool_in(text: str) -> tuple[str, ...]:
     """The search tool, where it is what a model reads on with in this result; else nothing."""
     return (SEARCH,) if begins_with_page_note(text) else ()
 

@@ -1,12 +1,58 @@
-"""A reply as it has to be before its calls are made: this provider's, and whole."""
+"""A provider's reply as it has to be before its calls are made: plain JSON, and whole."""
 
 import inspect
-from collections.abc import Collection, Mapping
-from typing import cast
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Protocol, cast, runtime_checkable
 
-from toolcrib.adapters.wire.plain import plain
 from toolcrib.errors import ReplyError
-from toolcrib.model import JsonObject
+from toolcrib.model import Json, JsonObject
+
+# What an SDK hands over, as plain JSON values.
+
+
+@runtime_checkable
+class SdkModel(Protocol):
+    """A value of an SDK: a pydantic model."""
+
+    def model_dump(self, *, mode: str, by_alias: bool, exclude_none: bool) -> dict[str, object]: ...
+
+
+def plain_json(value: object) -> Json:
+    """The value with every model in it as an object; what is neither is taken for JSON."""
+    match value:
+        case SdkModel():
+            return cast("Json", value.model_dump(mode="json", by_alias=True, exclude_none=True))
+        case Mapping():
+            pairs = cast("Mapping[str, object]", value)
+            return {key: plain_json(each) for key, each in pairs.items()}
+        case list() | tuple():
+            return [plain_json(each) for each in cast("Sequence[object]", value)]
+        case _:
+            return cast("Json", value)
+
+
+def objects(value: object) -> list[JsonObject]:
+    """The objects of a list, as plain ones; of anything else none."""
+    return [each for each in _each(plain_json(value)) if isinstance(each, Mapping)]
+
+
+def text_of(value: object) -> str:
+    """A text, or none."""
+    return value if isinstance(value, str) else ""
+
+
+def tokens_in(usage: object, *members: str) -> int:
+    """The sum of these members of what a provider says of tokens; 0 if it says nothing."""
+    if not isinstance(usage, Mapping):
+        return 0
+    counts = cast("Mapping[str, object]", usage)
+    said = (counts.get(member) for member in members)
+    return sum(each for each in said if isinstance(each, int))
+
+
+def _each(value: Json) -> Iterator[Json]:
+    if isinstance(value, list):
+        yield from value
 
 
 def read_reply(reply: object, key: str, expected: str) -> JsonObject:
@@ -14,7 +60,7 @@ def read_reply(reply: object, key: str, expected: str) -> JsonObject:
 
     `expected` is what the SDK calls such a reply.
     """
-    read = plain(reply)
+    read = plain_json(reply)
     if isinstance(read, Mapping) and isinstance(read.get(key), list):
         return cast("JsonObject", read)
     raise ReplyError(f"expected {expected}, not {_described(reply)}")

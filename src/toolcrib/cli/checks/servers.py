@@ -8,10 +8,9 @@ from pathlib import Path
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
 from toolcrib.cli.screen import number
 from toolcrib.errors import SourceError
-from toolcrib.sources.apps.address import public_file, read_address
-from toolcrib.sources.apps.cache import SDKToolsCache
+from toolcrib.sources.apps import SDKToolsCache, public_file, read_address
 from toolcrib.sources.mcp import INSTALL, McpSource, ServerCommand, refresh_all, server_environment
-from toolcrib.sources.private_file import runs
+from toolcrib.system import is_running
 
 SERVERS = "servers"
 
@@ -107,7 +106,7 @@ def check_apps(patient: CheckContext) -> Iterator[Diagnosis]:
     folder = patient.settings.state_folder / "apps"
     try:
         address = read_address(public_file(folder))
-        here = f"process {address.pid}" if runs(address.pid) else "nobody"
+        here = f"process {address.pid}" if is_running(address.pid) else "nobody"
     except SourceError:
         here = "nobody"
     known, _ = SDKToolsCache(folder / "known").read_all()

@@ -12,7 +12,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from toolcrib.gateway.http.asgi import AUTHENTICATED, App
 from toolcrib.gateway.limits import ConnectionBounds
-from toolcrib.sources.connection_limiter import ConnectionLimiter
+from toolcrib.system import ConnectionLimiter
 
 HEAD_S = 10.0
 IDLE_S = 15

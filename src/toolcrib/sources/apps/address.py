@@ -12,14 +12,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from toolcrib.errors import SourceError
-from toolcrib.sources.private_file import Lock, make_folder, read_bytes, runs, write_bytes
+from toolcrib.system import (
+    FileLock,
+    is_running,
+    make_private_folder,
+    read_private_file,
+    write_private_file,
+)
 
-VARIABLE = "TOOLCRIB_APPS_FILE"
+ADDRESS_VARIABLE = "TOOLCRIB_APPS_FILE"
 MOST_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class AppAddress:
     """A port of this machine, what to say there, and whose it is."""
 
     port: int
@@ -42,26 +48,26 @@ def sweep_own_files(folder: Path) -> None:
     for path in folder.glob("launched-by-*.json"):
         pid = path.name.split("-")[2]
         with suppress(OSError):
-            if not (pid.isdecimal() and runs(int(pid))):
+            if not (pid.isdecimal() and is_running(int(pid))):
                 path.unlink()
 
 
-def write_address(path: Path, address: Address) -> None:
+def write_address(path: Path, address: AppAddress) -> None:
     """Raises `SourceError`."""
     try:
-        make_folder(path.parent)
-        write_bytes(path, json.dumps(asdict(address)).encode())
+        make_private_folder(path.parent)
+        write_private_file(path, json.dumps(asdict(address)).encode())
     except OSError as error:
         told = f"{path} cannot be written ({error.strerror}); check space and permissions"
         raise SourceError(told) from error
 
 
-def read_address(path: Path) -> Address:
+def read_address(path: Path) -> AppAddress:
     """Raises `SourceError` when there is none: nobody lets apps join."""
     try:
-        match json.loads(read_bytes(path, MOST_BYTES)):
+        match json.loads(read_private_file(path, MOST_BYTES)):
             case {"port": int(port), "token": str(token), "pid": int(pid)}:
-                return Address(port, token, pid)
+                return AppAddress(port, token, pid)
             case _:
                 raise SourceError(
                     f"{path} is not an address that can be used; start Toolcrib again"
@@ -72,14 +78,14 @@ def read_address(path: Path) -> Address:
         ) from error
 
 
-class Claim:
+class AddressClaim:
     """The right to the public file. When the process ends, the system lets go of it."""
 
     def __init__(self, folder: Path) -> None:
         """Raises `SourceError` when another process has it."""
         self.file = public_file(folder)
         try:
-            self._lock = Lock(self.file)
+            self._lock = FileLock(self.file)
         except TimeoutError as error:
             told = "another Toolcrib lets apps join already; stop that one, or let it serve"
             raise SourceError(told) from error

@@ -14,8 +14,13 @@ from pathlib import Path
 
 from toolcrib.errors import SourceError
 from toolcrib.model import JsonObject
-from toolcrib.sources.apps.wire import is_object
-from toolcrib.sources.private_file import make_folder, read_bytes, sweep, write_bytes
+from toolcrib.sources.apps.json_rpc import is_object
+from toolcrib.system import (
+    make_private_folder,
+    read_private_file,
+    sweep_temporary_files,
+    write_private_file,
+)
 
 MOST_BYTES = 16 * 1024 * 1024
 FORMAT = 1
@@ -37,7 +42,7 @@ class SDKToolsCache:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        sweep(folder)
+        sweep_temporary_files(folder)
 
     def path(self, app: str) -> Path:
         """The file of an app: a name that nothing in the app's own name can bend."""
@@ -55,8 +60,8 @@ class SDKToolsCache:
         if len(content) > MOST_BYTES:
             raise SourceError(f"app {known.name!r} has more than {MOST_BYTES} bytes of tools")
         try:
-            make_folder(self._folder)
-            write_bytes(self.path(known.name), content)
+            make_private_folder(self._folder)
+            write_private_file(self.path(known.name), content)
         except OSError as error:
             message = (
                 f"{self._folder}: cannot be written ({error.strerror}); check space and permissions"
@@ -72,7 +77,7 @@ class SDKToolsCache:
 
     def _read(self, path: Path) -> KnownApp | str:
         try:
-            return self._of(path, _parsed(read_bytes(path, MOST_BYTES)))
+            return self._of(path, _parsed(read_private_file(path, MOST_BYTES)))
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             return _set_aside(path, error)
 

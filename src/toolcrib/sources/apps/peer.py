@@ -6,17 +6,17 @@ from itertools import count
 from typing import Protocol, TypeAlias
 
 from toolcrib.model import Json, JsonObject, ProgressHandler
-from toolcrib.sources.apps.wire import (
+from toolcrib.sources.apps.json_rpc import (
     CANCELLED,
     FAILED,
     OVERLOADED,
     BadMessage,
-    Failure,
-    Message,
-    Notice,
     RemoteError,
-    Reply,
-    Request,
+    RpcFailure,
+    RpcMessage,
+    RpcNotification,
+    RpcReply,
+    RpcRequest,
     read,
     write,
 )
@@ -62,7 +62,7 @@ class Peer:
                 try:
                     self._take(read(text))
                 except BadMessage as error:
-                    self._post(Failure(None, error.code, str(error)))
+                    self._post(RpcFailure(None, error.code, str(error)))
                     await asyncio.sleep(0)
                     break
         finally:
@@ -74,12 +74,12 @@ class Peer:
         """The result of a request. Raises `RemoteError`, `ConnectionError`, `BadMessage`.
 
         Cancelling it tells the other end that nobody waits any more. A `ConnectionError` of an
-        `Unsent` kind means that nothing was sent.
+        `NothingSent` kind means that nothing was sent.
         """
         id = next(self._ids)
-        text = write(Request(id, method, params))
+        text = write(RpcRequest(id, method, params))
         if self._over:
-            raise Unsent("the connection has ended")
+            raise NothingSent("the connection has ended")
         self._asked[id] = asyncio.get_running_loop().create_future()
         if progress:
             self._heard[id] = progress
@@ -87,7 +87,7 @@ class Peer:
             await self._socket.send(text)
             return await self._asked[id]
         except asyncio.CancelledError:
-            self._post(Notice("cancel", {"id": id}))
+            self._post(RpcNotification("cancel", {"id": id}))
             raise
         finally:
             del self._asked[id]
@@ -102,21 +102,21 @@ class Peer:
         """Whether somebody waits for an answer from the other end."""
         return bool(self._asked)
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: RpcMessage) -> None:
         match message:
-            case Request():
+            case RpcRequest():
                 self._begin(message)
-            case Notice():
+            case RpcNotification():
                 self._hear(message)
-            case Reply(id, result):
+            case RpcReply(id, result):
                 if (waiting := self._asked.get(id)) and not waiting.done():
                     waiting.set_result(result)
-            case Failure(id, code, text, data):
+            case RpcFailure(id, code, text, data):
                 waiting = self._asked.get(id) if id is not None else None
                 if waiting and not waiting.done():
                     waiting.set_exception(RemoteError(code, text, data))
 
-    def _hear(self, notice: Notice) -> None:
+    def _hear(self, notice: RpcNotification) -> None:
         """What is told, of a request that is under way; anything else is nobody's business."""
         match notice.method, notice.params:
             case "cancel", {"id": int(id)} if id in self._answering:
@@ -129,36 +129,36 @@ class Peer:
             case _:
                 pass
 
-    def _begin(self, request: Request) -> None:
+    def _begin(self, request: RpcRequest) -> None:
         if request.id in self._answering:
             raise BadMessage(-32600, f"the request {request.id} is under way")
         if len(self._answering) >= MOST_AT_ONCE:
-            self._post(Failure(request.id, OVERLOADED, "too many at once; try again later"))
+            self._post(RpcFailure(request.id, OVERLOADED, "too many at once; try again later"))
             return
         task = asyncio.ensure_future(self._answer(request))
         self._answering[request.id] = task
         task.add_done_callback(lambda _: self._answering.pop(request.id, None))
 
-    async def _answer(self, request: Request) -> None:
+    async def _answer(self, request: RpcRequest) -> None:
         def tell(done: float, total: float | None, message: str) -> None:
             told: JsonObject = {"id": request.id, "done": done, "total": total, "message": message}
-            self._post(Notice("progress", told))
+            self._post(RpcNotification("progress", told))
 
         try:
             answer = self._answers.get(request.method)
             if answer is None:
                 raise RemoteError(-32601, f"there is no method {request.method!r} here")  # noqa: TRY301 - answered like the rest
-            reply = Reply(request.id, await answer(request.params, tell))
+            reply = RpcReply(request.id, await answer(request.params, tell))
             write(reply)
         except RemoteError as error:
-            reply = Failure(request.id, error.code, error.message, error.data)
+            reply = RpcFailure(request.id, error.code, error.message, error.data)
         except BadMessage as error:
-            reply = Failure(request.id, FAILED, f"done, but the result cannot be sent: {error}")
+            reply = RpcFailure(request.id, FAILED, f"done, but the result cannot be sent: {error}")
         except asyncio.CancelledError:
-            reply = Failure(request.id, CANCELLED, "cancelled")
+            reply = RpcFailure(request.id, CANCELLED, "cancelled")
         self._post(reply)
 
-    def _post(self, message: Message) -> None:
+    def _post(self, message: RpcMessage) -> None:
         """Send without waiting. What is gone by then hears nothing."""
         if not self._over:
             task = asyncio.ensure_future(self._sent(write(message)))
@@ -183,5 +183,5 @@ class Peer:
         await self._socket.close("done")
 
 
-class Unsent(ConnectionError):
+class NothingSent(ConnectionError):
     """There was no connection to send it on."""

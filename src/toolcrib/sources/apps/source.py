@@ -19,17 +19,12 @@ from toolcrib.model import (
     ToolInfo,
 )
 from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
-from toolcrib.sources.apps.calling import call_app
-from toolcrib.sources.apps.hello import doubt
+from toolcrib.sources.apps.call import call_app
+from toolcrib.sources.apps.definition import MOST_TOOLS, tool_from_json
+from toolcrib.sources.apps.launch import AppLauncher, AppRules
 from toolcrib.sources.apps.peer import Peer
-from toolcrib.sources.apps.rules import AppRules
-from toolcrib.sources.apps.tools import MOST_TOOLS, tool_of
-from toolcrib.sources.apps.waking import Waker
-from toolcrib.sources.background_loop import BackgroundLoop
-from toolcrib.sources.deadline import left_s
-from toolcrib.sources.definition import Definition
-from toolcrib.sources.scanned import cleaned
-from toolcrib.sources.threads import in_thread
+from toolcrib.sources.definition import Definition, clean_tool
+from toolcrib.system import BackgroundLoop, run_in_thread, seconds_left
 from toolcrib.text import json_digest, nearest_names
 
 REGISTER_S = 5.0
@@ -63,7 +58,7 @@ class AppSource:
         self._peer: Peer | None = None
         self._fresh = False
         self._parting: asyncio.Future[None] | None = None
-        self._waker = Waker(known.name, rules.patience, address, self._rest)
+        self._waker = AppLauncher(known.name, rules.patience, address, self._rest)
         self._changed: Callable[[], None] = lambda: None
         self._read(known.tools)
 
@@ -113,7 +108,9 @@ class AppSource:
         """
         self._peer, self._fresh = peer, True
         self.known = replace(self.known, version=said.version)
-        self._doubt = doubt(self.id, self.launch, said.launch) if self._configured is None else ""
+        self._doubt = (
+            launch_doubt(self.id, self.launch, said.launch) if self._configured is None else ""
+        )
 
     def disconnect(self, peer: Peer) -> None:
         """The app is gone; its tools stay. Does nothing for a connection that is not the app's."""
@@ -140,16 +137,16 @@ class AppSource:
 
     async def announce(self) -> None:
         """Tell whoever watches, and wait until they have heard: in a thread, for they may wait."""
-        await in_thread(self._changed)
+        await run_in_thread(self._changed)
 
     async def stop(self) -> None:
         """End the app, if it was launched here."""
         await self._waker.stop()
 
     async def _serve(self, call: Call, tool: ToolInfo, running: CallContext) -> Outcome:
-        await self._registering(left_s(running))
+        await self._registering(seconds_left(running))
         if not self._waker.awake.is_set():
-            failure = await self._waker.wake(self.launch, left_s(running))
+            failure = await self._waker.wake(self.launch, seconds_left(running))
             if failure:
                 return Outcome(error=failure)
         if self._tool(call.name) != tool:
@@ -184,7 +181,7 @@ class AppSource:
         self.known = replace(self.known, tools=tuple(good))
 
     def _one(self, raw: JsonObject, others: Mapping[str, ToolInfo]) -> ToolInfo:
-        tool = self._pinned(raw, tool_of(raw, self.id, trusted=self._trusted))
+        tool = self._pinned(raw, tool_from_json(raw, self.id, trusted=self._trusted))
         if tool.name in others:
             raise DeclarationError(f"there are two tools {tool.name!r}; rename one")
         if len(others) >= MOST_TOOLS:
@@ -194,7 +191,7 @@ class AppSource:
     def _pinned(self, raw: JsonObject, tool: ToolInfo) -> ToolInfo:
         """The tool with a pin of all that the app says of it, and with nothing hidden in it."""
         definition = Definition(raw, config_hash=json_digest(self.launch))
-        return cleaned(tool, definition.pin, definition.flags)
+        return clean_tool(tool, definition.pin, definition.flags)
 
     def _keep(self) -> None:
         """Remember what is known now. Not to be able to is a problem, no more."""
@@ -238,3 +235,17 @@ def _heard_here(progress: ProgressHandler) -> ProgressHandler:
 def _other(tool: ToolInfo) -> CallError:
     told = f"the app was started, and its tool {tool.name!r} has changed; search for it again"
     return CallError("definition_changed", "state", told)
+
+
+def launch_doubt(app: str, trusted: Sequence[str], proposed: Sequence[str]) -> str:
+    """What is wrong with a launch command that an app proposes; empty if it is the trusted one.
+
+    Trusted is what the settings say, else what the app said when it was first seen. Another one
+    later is not used until the operator puts it into the settings.
+    """
+    if not proposed or list(proposed) == list(trusted):
+        return ""
+    return (
+        f"app {app!r} wants to be launched by {list(proposed)!r:.500}, which is not what it said "
+        f"at first; if that is right, run `toolcrib apps set-command {app} -- COMMAND`"
+    )

@@ -47,11 +47,9 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp.config.switches import Switches, exact_names, exact_pattern
     from toolcrib.sources.mcp.identity import install_key
     from toolcrib.sources.mcp.jsonrpc import reply_id
-    from toolcrib.sources.mcp.lines import LONGEST_LINE, Line, Reader, bounded_lines
     from toolcrib.sources.mcp.listing import OfferKind
     from toolcrib.sources.mcp.offers import OfferedItem
     from toolcrib.sources.mcp.outcome import NEEDS_PERSON
-    from toolcrib.sources.mcp.pipes import Input
     from toolcrib.sources.mcp.registry import (
         DISTRIBUTION_KINDS,
         Distribution,
@@ -98,11 +96,9 @@ else:
             "config.switches": ("Switches", "exact_names", "exact_pattern"),
             "identity": ("install_key",),
             "jsonrpc": ("reply_id",),
-            "lines": ("LONGEST_LINE", "Line", "Reader", "bounded_lines"),
             "listing": ("OfferKind",),
             "offers": ("OfferedItem",),
             "outcome": ("NEEDS_PERSON",),
-            "pipes": ("Input",),
             "registry": (
                 "DISTRIBUTION_KINDS",
                 "Distribution",
@@ -140,18 +136,14 @@ __all__ = [
     "HTTP_TYPES",
     "INSTALL",
     "LISTING",
-    "LONGEST_LINE",
     "NEEDS_PERSON",
     "REPORT_EVERY_S",
     "Distribution",
     "EntryDraft",
-    "Input",
-    "Line",
     "McpServers",
     "McpSource",
     "OfferKind",
     "OfferedItem",
-    "Reader",
     "RefreshResult",
     "RegistryInput",
     "RegistryServer",
@@ -164,7 +156,6 @@ __all__ = [
     "ServerRules",
     "ServerStatus",
     "Switches",
-    "bounded_lines",
     "change_server",
     "change_switches",
     "drop_server",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.jsonrpc import reply_id
-from toolcrib.sources.mcp.lines import LONGEST_LINE
+from toolcrib.system import LONGEST_LINE
 
 
 def bounded_http_client(

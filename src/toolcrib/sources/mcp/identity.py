@@ -24,7 +24,7 @@ from toolcrib.sources.mcp.config.environment import references
 from toolcrib.sources.mcp.config.package_runner import CONTAINERS, PACKAGE_RUNNERS, command_name
 from toolcrib.sources.mcp.config.secret_values import masked_entry
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig, Transport
-from toolcrib.sources.private_file import create_bytes, make_folder, read_bytes
+from toolcrib.system import create_private_file, make_private_folder, read_private_file
 from toolcrib.text import canonical_json
 
 # Which program a server is, apart from what it is told: its command, package, script or address.
@@ -166,9 +166,9 @@ def install_key(path: Path) -> bytes:
     """The secret of this installation, made at first need. Raises `SourceError`."""
     try:
         if not path.exists():
-            make_folder(path.parent)
-            create_bytes(path, os.urandom(KEY_BYTES))
-        key = read_bytes(path, KEY_BYTES)
+            make_private_folder(path.parent)
+            create_private_file(path, os.urandom(KEY_BYTES))
+        key = read_private_file(path, KEY_BYTES)
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror or error}; make it readable for you") from error
     if len(key) != KEY_BYTES:

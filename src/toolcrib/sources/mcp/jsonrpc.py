@@ -4,7 +4,7 @@ import re
 from contextlib import suppress
 
 from toolcrib.sources.mcp import sdk
-from toolcrib.sources.mcp.lines import Line
+from toolcrib.system import PipeLine
 
 _FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,')
 _LAST = re.compile(rb',\s*"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
@@ -16,7 +16,7 @@ def reply_id(line: bytes) -> int | None:
     return int(found[1]) if found else None
 
 
-def message_of(line: Line) -> sdk.SessionMessage | None:
+def message_of(line: PipeLine) -> sdk.SessionMessage | None:
     """The message on a line; an error in its place where only its id can be made out."""
     if line.whole:
         with suppress(ValueError):

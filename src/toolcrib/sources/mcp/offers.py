@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from toolcrib.model import CallContext, JsonObject, Outcome
+from toolcrib.sources.definition import clean_json
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
 from toolcrib.sources.mcp.lifecycle.notifications import OnUpdate
 from toolcrib.sources.mcp.lifecycle.thread_bridge import UpstreamRequests
 from toolcrib.sources.mcp.listing import KnownServer, OfferKind
-from toolcrib.sources.scanned import cleaned_object
 from toolcrib.text import without_hidden
 
 # What a server has beside tools, as it listed them: one that is malformed hides no other.
@@ -42,7 +42,7 @@ def read_offers(kind: OfferKind, listed: Sequence[JsonObject]) -> tuple[OfferedI
     for raw in listed:
         key = raw.get(_KEYS[kind])
         if isinstance(key, str) and _is_usable(key):
-            found.setdefault(key, OfferedItem(key, cleaned_object(raw)))
+            found.setdefault(key, OfferedItem(key, clean_json(raw)))
     return tuple(found.values())
 
 
@@ -114,5 +114,5 @@ class Offers:
 def _cleaned(outcome: Outcome) -> Outcome:
     """The outcome with nothing hidden in what is for reading."""
     if isinstance(outcome.content, Mapping):
-        return replace(outcome, content=cleaned_object(outcome.content))
+        return replace(outcome, content=clean_json(outcome.content))
     return outcome

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from toolcrib.sources.private_file import Lock, make_folder
+from toolcrib.system import FileLock, make_private_folder
 from toolcrib.text import Redactor, printable
 
 FOLDER = "logs"
@@ -73,7 +73,7 @@ class ServerLog:
         if path is None:
             return
         with suppress(OSError):
-            make_folder(path.parent)
+            make_private_folder(path.parent)
             if _append(path, lines) > MOST_BYTES:
                 _rotate(path)
 
@@ -167,7 +167,7 @@ def _append(path: Path, lines: str) -> int:
 
 def _rotate(path: Path) -> None:
     """Put a full file in the place of the old one, unless somebody else has done so."""
-    lock = Lock(path)
+    lock = FileLock(path)
     try:
         if path.stat().st_size > MOST_BYTES:
             path.replace(old_log(path))

@@ -9,7 +9,6 @@ from typing import NamedTuple, cast
 
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.last_good import LastGood
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.config.server_entry import ServerEntry
 from toolcrib.sources.mcp.config.servers_file import TABLES, ServerConfigs, read_servers, read_table
@@ -25,6 +24,7 @@ from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource, RefreshResult
 from toolcrib.sources.mcp.trust import KEY_FILE, InstallState, ServerTrust, open_install_state
 from toolcrib.store import Decisions
+from toolcrib.system import LastGoodCopies
 from toolcrib.text import nearest_names
 
 CACHE_FOLDER = "mcp"
@@ -146,7 +146,7 @@ def open_server_files(
 
     Loads no SDK. Where they live: see `McpServers`.
     """
-    found = read_servers(files, LastGood(state_folder))
+    found = read_servers(files, LastGoodCopies(state_folder))
     return open_servers(found, state_folder, loop, rules)
 
 

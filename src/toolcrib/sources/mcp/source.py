@@ -17,7 +17,6 @@ from toolcrib.model import (
     ToolInfo,
 )
 from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
-from toolcrib.sources.mcp.footprint import resident_bytes
 from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.lifecycle.supervisor import NEEDS_LOGIN, ServerSupervisor
@@ -31,6 +30,7 @@ from toolcrib.sources.mcp.status import (
 )
 from toolcrib.sources.mcp.tool_definitions import ToolDefinitions, define_tools
 from toolcrib.sources.mcp.trust import ServerJudgement
+from toolcrib.system import resident_bytes
 
 
 class RefreshResult(NamedTuple):

@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, islice, takewhile
 
 from toolcrib.model import Defer, Json, JsonObject, ToolInfo
-from toolcrib.sources.definition import Definition
+from toolcrib.sources.definition import Definition, clean_tool, permission_from
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.listing import KnownServer, tools_by_name
 from toolcrib.sources.mcp.sanitize import TooLarge, bounded_json, without_surrogates
 from toolcrib.sources.mcp.trust import ServerJudgement, ToolJudgement
-from toolcrib.sources.permissions import permission_from
-from toolcrib.sources.scanned import cleaned
 from toolcrib.text import estimate_tokens, tool_definition
 
 LONGEST_DESCRIPTION = 16 * 1024
@@ -51,7 +49,7 @@ def define_tools(
             tools[name] = _withheld(config, name, judged)
         else:
             reader = _DefinitionReader(config, name, judged.shown)
-            tools[name] = cleaned(reader.tool(), *_pin_and_flags(judged, judged.shown))
+            tools[name] = clean_tool(reader.tool(), *_pin_and_flags(judged, judged.shown))
             problems += reader.problems
     return ToolDefinitions({**tools, **_loaded(config, tools)}, tuple(problems))
 

@@ -9,11 +9,12 @@ from tests.sources.mcp.conftest import TOKEN, call
 from tests.sources.mcp.faking import error, text, within_s
 from tests.waiting import HANG_S, until
 from toolcrib.model import Call, CallContext
-from toolcrib.sources.mcp import LONGEST_LINE, Line, ServerAddress, ServerConfig
+from toolcrib.sources.mcp import ServerAddress, ServerConfig
 from toolcrib.sources.mcp.client.connection import Connection
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.listing import ProtocolMode
 from toolcrib.sources.mcp.transport.sse import _Event
+from toolcrib.system import LONGEST_LINE, PipeLine
 
 
 @pytest.fixture(autouse=True)
@@ -116,7 +117,7 @@ def test_a_stream_that_ends_is_opened_again_by_the_next_call(shop, base):
     assert text(call(source, "echo", text="again")) == "again"
 
 
-def event(*lines: Line) -> _Event:
+def event(*lines: PipeLine) -> _Event:
     made = _Event()
     for line in lines:
         made.add(line)
@@ -125,11 +126,17 @@ def event(*lines: Line) -> _Event:
 
 def test_the_lines_of_an_event_are_put_together_and_bounded():
     two = event(
-        Line(b"event: x"), Line(b"data: a"), Line(b"data:b"), Line(b": ping"), Line(b"id: 1")
+        PipeLine(b"event: x"),
+        PipeLine(b"data: a"),
+        PipeLine(b"data:b"),
+        PipeLine(b": ping"),
+        PipeLine(b"id: 1"),
     )
-    assert (two.kind, two.data) == ("x", Line(b"a\nb"))
+    assert (two.kind, two.data) == ("x", PipeLine(b"a\nb"))
     half = LONGEST_LINE // 2 + 1
-    large = event(Line(b"data: " + b"x" * half), Line(b"data: " + b"x" * half), Line(b"data: y"))
+    large = event(
+        PipeLine(b"data: " + b"x" * half), PipeLine(b"data: " + b"x" * half), PipeLine(b"data: y")
+    )
     assert not large.data.whole
     assert len(large.data.content) == 512
-    assert not event(Line(b"data: {", whole=False)).data.whole
+    assert not event(PipeLine(b"data: {", whole=False)).data.whole

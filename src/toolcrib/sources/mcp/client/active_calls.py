@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from contextvars import Context, ContextVar
 
 from toolcrib.model import CallContext, JsonObject, log_nowhere
+from toolcrib.sources.definition import clean_json
 from toolcrib.sources.mcp.sanitize import TooLarge, bounded_json, without_surrogates
-from toolcrib.sources.scanned import cleaned_object
 
 _BELONGS_TO: ContextVar["CallContext | None"] = ContextVar("toolcrib_mcp_call", default=None)
 
@@ -71,4 +71,4 @@ def forward_log(message: JsonObject, running: CallContext | None) -> None:
     named = (
         {"logger": without_surrogates(logger, LONGEST_LOGGER)} if isinstance(logger, str) else {}
     )
-    running.log({"level": level, **cleaned_object({"data": data, **named})})
+    running.log({"level": level, **clean_json({"data": data, **named})})

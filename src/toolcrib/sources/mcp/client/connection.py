@@ -33,7 +33,7 @@ from toolcrib.sources.mcp.sanitize import without_surrogates
 from toolcrib.sources.mcp.server_log import ServerLog
 from toolcrib.sources.mcp.transport.endpoint import RemoteEndpoint, open_endpoint
 from toolcrib.sources.mcp.transport.tap import Tap
-from toolcrib.sources.waiting import Waiting, done_in_time
+from toolcrib.system import CallClock, done_in_time
 
 LAST_WORDS_S = 0.2
 LOOK_AGAIN_S = 0.5
@@ -136,7 +136,7 @@ class Connection:
 
         Cancelling it tells the server.
         """
-        waiting = Waiting(running.ask)
+        waiting = CallClock(running.ask)
         work = self._performed(errand, replace(running, ask=waiting.ask))
         try:
             return outcome_of(await self._within(deadline, work, waiting), self._config.id)
@@ -220,7 +220,7 @@ class Connection:
         self,
         deadline: float,
         work: Coroutine[object, object, T],
-        waiting: Waiting | None = None,
+        waiting: CallClock | None = None,
     ) -> T:
         """What the work returns. At the deadline it is left to itself: ending it may take long."""
 

@@ -8,11 +8,11 @@ from typing import Any, cast
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
+from toolcrib.sources.declaration_file import read_text
 from toolcrib.sources.mcp.config.fields import Fields
 from toolcrib.sources.mcp.config.servers_file import OVERRIDES, TABLES, read_table
 from toolcrib.sources.mcp.config.switches import Switches, read_switches
-from toolcrib.sources.private_file import locked, write_bytes
-from toolcrib.sources.text_file import read_text
+from toolcrib.system import file_locked, write_private_file
 
 
 def put_server(path: Path, name: str, entry: JsonObject) -> None:
@@ -147,12 +147,12 @@ def _changing_file(path: Path) -> Generator[dict[str, Any]]:
     """The same, of the whole file: in one step, through a link to where the file really is."""
     place = path.resolve()
     try:
-        with locked(place):
+        with file_locked(place):
             top = _read(path)
             before = _text(top)
             yield top
             if _text(top) != before:
-                write_bytes(place, _text(top).encode())
+                write_private_file(place, _text(top).encode())
     except OSError as error:
         raise ConfigError(
             f"{path}: cannot be written: {error.strerror}; change its permissions"

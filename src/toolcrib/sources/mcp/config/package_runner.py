@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from toolcrib.sources.mcp.config.server import ServerCommand, Transport
-from toolcrib.sources.process_tree import ProcessInfo, list_process_tree
+from toolcrib.system import ProcessInfo, list_process_tree
 
 CONTAINERS = frozenset({"docker", "podman"})
 PACKAGE_RUNNERS: dict[str, Sequence[Sequence[str]]] = {

@@ -13,7 +13,7 @@ from typing import cast
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json, JsonObject
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.last_good import LastGood
+from toolcrib.sources.declaration_file import read_text
 from toolcrib.sources.mcp.config.fields import Fields, is_object
 from toolcrib.sources.mcp.config.server import (
     ServerConfig,
@@ -24,7 +24,7 @@ from toolcrib.sources.mcp.config.server_entry import (
     read_entry,
 )
 from toolcrib.sources.mcp.config.switches import Switches, read_switches
-from toolcrib.sources.text_file import read_text
+from toolcrib.system import LastGoodCopies
 
 LONGEST_ID = 128
 TABLES = ("mcpServers", "servers")  # `servers` is VS Code's word
@@ -49,7 +49,7 @@ class ServerConfigs:
     overrides: Mapping[str, Fields] = field(default_factory=dict[str, Fields])
 
 
-def read_servers(paths: Sequence[Path], last_good: LastGood | None = None) -> ServerConfigs:
+def read_servers(paths: Sequence[Path], last_good: LastGoodCopies | None = None) -> ServerConfigs:
     """All servers of these files; of two with one id, or one prefix, the first.
 
     A file that cannot be used is a problem and costs no other. With `last_good`, what it said
@@ -72,7 +72,7 @@ def read_servers(paths: Sequence[Path], last_good: LastGood | None = None) -> Se
     return ServerConfigs(tuple(found.values()), tuple(problems), tuple(broken), tuple(broken_files))
 
 
-def _read_file(path: Path, last_good: LastGood | None) -> ServerConfigs:
+def _read_file(path: Path, last_good: LastGoodCopies | None) -> ServerConfigs:
     """The servers of one file, or those that it had when it could last be used."""
     try:
         text = read_text(path)
@@ -84,7 +84,7 @@ def _read_file(path: Path, last_good: LastGood | None) -> ServerConfigs:
     return read
 
 
-def _last_good(path: Path, error: ToolcribError, last_good: LastGood | None) -> ServerConfigs:
+def _last_good(path: Path, error: ToolcribError, last_good: LastGoodCopies | None) -> ServerConfigs:
     """What is had of a file that cannot be used. One that is gone was taken away, not broken."""
     copy = None
     if last_good and isinstance(error.__cause__, FileNotFoundError):

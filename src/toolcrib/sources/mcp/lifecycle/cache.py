@@ -21,7 +21,12 @@ from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerIntrodu
 from toolcrib.sources.mcp.outcome import StartFailed, StartFailure
 from toolcrib.sources.mcp.server_log import ServerLog
 from toolcrib.sources.mcp.trust import ServerJudgement, ServerTrust
-from toolcrib.sources.private_file import make_folder, read_bytes, sweep, write_bytes
+from toolcrib.system import (
+    make_private_folder,
+    read_private_file,
+    sweep_temporary_files,
+    write_private_file,
+)
 
 MOST_BYTES = 16 * 1024 * 1024
 MOST_OF_A_FAILURE = 64 * 1024
@@ -44,7 +49,7 @@ class MCPToolsCache:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        sweep(folder)
+        sweep_temporary_files(folder)
 
     def path(self, server: str, config_hash: str) -> Path:
         """The file of a server: a name that nothing in the server's own name can bend."""
@@ -55,7 +60,7 @@ class MCPToolsCache:
         """What is known of the server as it is configured now, whatever a file may hold."""
         path = self.path(server, config_hash)
         try:
-            known = _parsed(read_bytes(path, MOST_BYTES))
+            known = _parsed(read_private_file(path, MOST_BYTES))
         except FileNotFoundError:
             return CachedServer(None)
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
@@ -69,9 +74,9 @@ class MCPToolsCache:
         if len(content) > MOST_BYTES:
             raise SourceError(f"MCP server {known.server!r} lists more than {MOST_BYTES} bytes")
         try:
-            make_folder(self._folder)
+            make_private_folder(self._folder)
             path = self.path(known.server, known.config_hash)
-            write_bytes(path, content)
+            write_private_file(path, content)
         except OSError as error:
             message = (
                 f"{self._folder}: cannot be written ({error.strerror}); check space and permissions"
@@ -90,7 +95,7 @@ class MCPToolsCache:
         """How the last start of the server failed; None if it went well, or nobody tried."""
         path = _failure(self.path(server, config_hash))
         try:
-            return StartFailure(**json.loads(read_bytes(path, MOST_OF_A_FAILURE)))
+            return StartFailure(**json.loads(read_private_file(path, MOST_OF_A_FAILURE)))
         except (OSError, ValueError, TypeError, RecursionError):
             return None
 
@@ -101,8 +106,8 @@ class MCPToolsCache:
             if failure is None:
                 path.unlink(missing_ok=True)
             else:
-                make_folder(self._folder)
-                write_bytes(path, json.dumps(failure._asdict()).encode())
+                make_private_folder(self._folder)
+                write_private_file(path, json.dumps(failure._asdict()).encode())
 
     def _let_go(self, path: Path) -> None:
         """Remove what was known of the same server as it was configured long ago."""

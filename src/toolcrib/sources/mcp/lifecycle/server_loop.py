@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from toolcrib.sources.background_loop import BackgroundLoop
 from toolcrib.sources.mcp.outcome import StartFailed
+from toolcrib.system import BackgroundLoop
 
 MOST_STARTS = 4
 MOST_INSTALLS = 4

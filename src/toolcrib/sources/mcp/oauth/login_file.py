@@ -11,7 +11,7 @@ from typing import Any
 
 from toolcrib.errors import SourceError
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.private_file import locked, read_bytes, write_bytes
+from toolcrib.system import file_locked, read_private_file, write_private_file
 
 MOST_BYTES = 256 * 1024
 FORMAT = 1
@@ -46,7 +46,7 @@ class LoginFile:
         An address that has changed gets no token that was given for the old one.
         """
         try:
-            content: Any = json.loads(read_bytes(self.path, MOST_BYTES))
+            content: Any = json.loads(read_private_file(self.path, MOST_BYTES))
             if content.pop("format") != FORMAT or content.pop("server") != self._server:
                 return None
             if not all(isinstance(content[key], dict) for key in ("tokens", "client")):
@@ -63,9 +63,9 @@ class LoginFile:
         """
         content = {"format": FORMAT, "server": self._server} | asdict(login)
         try:
-            with locked(self.path):
+            with file_locked(self.path):
                 if not renews or self.path.exists():
-                    write_bytes(self.path, json.dumps(content).encode())
+                    write_private_file(self.path, json.dumps(content).encode())
         except OSError as error:
             message = (
                 f"{self.path.parent}: cannot be written ({error.strerror}); change its permissions"
@@ -77,7 +77,7 @@ class LoginFile:
         if not self.path.parent.exists():
             return False
         try:
-            with locked(self.path):
+            with file_locked(self.path):
                 self.path.unlink()
         except FileNotFoundError:
             return False

@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager, suppress
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.http_client import bounded_http_client
 from toolcrib.sources.mcp.jsonrpc import message_of
-from toolcrib.sources.mcp.lines import HEAD, LONGEST_LINE, Line, bounded_lines
 from toolcrib.sources.mcp.transport.streamable_http import HTTP_NOT_FOUND, LOGGERS, HttpTransport
+from toolcrib.system import LINE_HEAD_BYTES, LONGEST_LINE, PipeLine, bounded_lines
 
 WAITING = 64  # messages to a server that does not take them
 ORDER_S = 2.0  # longest that a POST holds up the next one
@@ -86,7 +86,7 @@ class _Event:
         self._length = 0
         self._whole = True
 
-    def add(self, line: Line) -> None:
+    def add(self, line: PipeLine) -> None:
         name, _, value = line.content.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"event":
@@ -96,11 +96,11 @@ class _Event:
             self._length += len(value) + 1
             self._whole = line.whole and self._length <= LONGEST_LINE
             if not self._whole:
-                self._pieces = [b"\n".join(self._pieces)[:HEAD]]
+                self._pieces = [b"\n".join(self._pieces)[:LINE_HEAD_BYTES]]
 
     @property
-    def data(self) -> Line:
-        return Line(b"\n".join(self._pieces), self._whole)
+    def data(self) -> PipeLine:
+        return PipeLine(b"\n".join(self._pieces), self._whole)
 
 
 class _Raw:

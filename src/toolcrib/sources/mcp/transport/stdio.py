@@ -10,12 +10,16 @@ import subprocess
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 
-from toolcrib.sources.head_tail import HeadTail, hear_nothing
-from toolcrib.sources.launched import Launched
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.jsonrpc import message_of
-from toolcrib.sources.mcp.lines import CHUNK, bounded_lines
-from toolcrib.sources.mcp.pipes import Input
+from toolcrib.system import (
+    CHUNK_BYTES,
+    ChildProcess,
+    OutputEnds,
+    PipeWriter,
+    bounded_lines,
+    ignore_bytes,
+)
 
 # One server process: its three pipes, and its end within bounds.
 
@@ -33,21 +37,21 @@ class ServerProcess:
         command: Sequence[str],
         env: Mapping[str, str],
         cwd: str | None,
-        heard: Callable[[bytes], None] = hear_nothing,
+        heard: Callable[[bytes], None] = ignore_bytes,
         finish_s: float = 0.0,
     ) -> None:
-        """Start it; `heard` gets its stderr, see `HeadTail`; for `finish_s` see `Launched`.
+        """Start it; `heard` gets its stderr, see `OutputEnds`; for `finish_s` see `ChildProcess`.
 
         Raises `OSError`, also where there is no such command.
         """
         pipe = subprocess.PIPE
-        self._launched = Launched(command, env, cwd, stdin=pipe, stderr=pipe, finish_s=finish_s)
+        self._launched = ChildProcess(command, env, cwd, stdin=pipe, stderr=pipe, finish_s=finish_s)
         self._popen = self._launched.popen
-        self._stderr = HeadTail(STDERR_HEAD, STDERR_TAIL, heard)
-        self._input: Input | None = None
+        self._stderr = OutputEnds(STDERR_HEAD, STDERR_TAIL, heard)
+        self._input: PipeWriter | None = None
         self._transports: list[asyncio.BaseTransport] = []
 
-    async def open(self) -> tuple[asyncio.StreamReader, Input]:
+    async def open(self) -> tuple[asyncio.StreamReader, PipeWriter]:
         """Its output and its input; its errors are read from now on."""
         loop = asyncio.get_running_loop()
         popen, reader = self._popen, asyncio.StreamReader(limit=READ_AHEAD)
@@ -57,7 +61,7 @@ class ServerProcess:
         ):
             transport, _ = await loop.connect_read_pipe(lambda it=protocol: it, pipe)
             self._transports.append(transport)
-        transport, written = await loop.connect_write_pipe(Input, popen.stdin)
+        transport, written = await loop.connect_write_pipe(PipeWriter, popen.stdin)
         self._transports.append(transport)
         self._input = written
         return reader, written
@@ -118,10 +122,10 @@ class StdioTransport:
         command: Sequence[str],
         env: Mapping[str, str],
         cwd: str | None,
-        heard: Callable[[bytes], None] = hear_nothing,
+        heard: Callable[[bytes], None] = ignore_bytes,
         finish_s: float = 0.0,
     ) -> None:
-        """`heard` gets what the process writes to its stderr; see `Launched`."""
+        """`heard` gets what the process writes to its stderr; see `ChildProcess`."""
         self._start = command, env, cwd, heard, finish_s
         self.process: ServerProcess | None = None
 
@@ -162,13 +166,13 @@ async def _receive(
                 await incoming.send(message)
     incoming.close()
     with suppress(OSError):
-        while await reader.read(CHUNK):
+        while await reader.read(CHUNK_BYTES):
             pass
 
 
 async def _send(
     outgoing: sdk.MemoryObjectReceiveStream[sdk.SessionMessage],
-    written: Input,
+    written: PipeWriter,
     incoming: sdk.MemoryObjectSendStream[sdk.Item],
 ) -> None:
     with suppress(*_GONE, OSError):

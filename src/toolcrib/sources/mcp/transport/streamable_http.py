@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from toolcrib.sources.mcp import sdk
-from toolcrib.sources.mcp.lines import LONGEST_LINE
+from toolcrib.system import LONGEST_LINE
 from toolcrib.text import Redactor
 
 if TYPE_CHECKING:

@@ -1,0 +1,233 @@
+"""The messages of LangChain: what they show, and the forms in which they carry tools to a model."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    HumanMessage,
+    InvalidToolCall,
+    SystemMessage,
+    ToolMessage,
+)
+from langchain_core.messages import ToolCall as LangChainCall
+
+from toolcrib.adapters.wire.outcome_text import outcome_text, text_beside_loaded
+from toolcrib.adapters.wire.proxy import paging_tool_in
+from toolcrib.adapters.wire.reply import objects, text_of
+from toolcrib.adapters.wire.tool_list import object_schema
+from toolcrib.execute import CallRefused
+from toolcrib.model import JsonObject, Outcome, ToolInfo
+from toolcrib.session import SEARCH_TOOL_NAME, SEARCH_TOOL_NAMES, Session, revealed_in
+from toolcrib.text import NotJson, read_json
+
+
+def session_after(session: Session, messages: Sequence[AnyMessage]) -> Session:
+    """The session, in which is revealed what these messages show to be.
+
+    A reply with calls that have no result yet does not count for how long the conversation is:
+    what its request showed can be called.
+    """
+    session.used(used(_before_reply(messages)))
+    session.see(revealed(messages))
+    return session
+
+
+def revealed(messages: Iterable[AnyMessage]) -> Iterator[str]:
+    """The names that searches have revealed, and those that were called, in order."""
+    for message in messages:
+        if isinstance(message, ToolMessage) and message.status != "error":
+            called = (message.name or "", *paging_tool_in(message.text))
+            yield from found_in(message) if message.name in SEARCH_TOOL_NAMES else called
+
+
+def found_in(message: AnyMessage) -> tuple[str, ...]:
+    """The names that a message reveals: one that answers a search."""
+    is_search = isinstance(message, ToolMessage) and message.name in SEARCH_TOOL_NAMES
+    return revealed_in(message.text) if is_search else ()
+
+
+def _before_reply(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
+    """The messages up to a reply whose calls are still to be made; all if there is none."""
+    for place in reversed(range(len(messages))):
+        if isinstance(reply := messages[place], AIMessage):
+            rest = messages[place + 1 :]
+            done = {each.tool_call_id for each in rest if isinstance(each, ToolMessage)}
+            waits = any(call["id"] not in done for call in reply.tool_calls)
+            return messages[:place] if waits else messages
+    return messages
+
+
+def used(messages: Iterable[AnyMessage]) -> int:
+    """The tokens that the conversation took at its longest, as far as the provider told."""
+    usages = (message.usage_metadata for message in messages if isinstance(message, AIMessage))
+    return max((usage["total_tokens"] for usage in usages if usage), default=0)
+
+
+def with_references(messages: Sequence[AnyMessage], known: Collection[str]) -> list[AnyMessage]:
+    """The messages with the results of searches as references, as Anthropic takes them.
+
+    What a result says besides follows all results of that step: one with references holds nothing
+    else, and they may not be parted from their calls. Before a call of a tool that nothing refers
+    to any more, after a summary say, stands a search that does.
+    """
+    made: list[AnyMessage] = []
+    for step in _steps(messages, known):
+        if step.lost:
+            made += _search_for(step.lost, len(made))
+        made += [_referring(message, known) for message in step.messages]
+        besides = (text_beside_loaded(Outcome(each.text)) for each in step.found)
+        made += [HumanMessage(text) for text in besides if text]
+    return made
+
+
+def with_additions(
+    messages: Sequence[AnyMessage], definitions: Mapping[str, JsonObject]
+) -> list[AnyMessage]:
+    """The messages with each tool in an item of its own behind the search that found it first.
+
+    The item stands behind all results of that step: a result may not be parted from its call.
+    Before a call of a tool that no such item adds any more stands one that does. A call that
+    another model made has no namespace, and gets the one that the API wants: the tool's name.
+    """
+    made: list[AnyMessage] = []
+    for step in _steps(messages, definitions):
+        made += _addition(definitions[name] for name in step.lost)
+        made += [_with_namespaces(message, definitions) for message in step.messages]
+        made += _addition(definitions[name] for name in step.new)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _MessageStep:
+    """A message of the model with its results, or any other message alone.
+
+    `found` are the results that reveal a tool, `new` the tools that are revealed here first, and
+    `lost` those that are called here and that nothing has revealed before.
+    """
+
+    messages: tuple[AnyMessage, ...]
+    found: tuple[AnyMessage, ...]
+    new: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+def _steps(messages: Sequence[AnyMessage], known: Collection[str]) -> Iterator[_MessageStep]:
+    loaded: set[str] = set()
+    for run in _runs(messages):
+        found = tuple(each for each in run if not set(known).isdisjoint(found_in(each)))
+        fresh = (name for each in found for name in found_in(each))
+        new = tuple(dict.fromkeys(name for name in fresh if name in known and name not in loaded))
+        loaded.update(new)
+        called = (name for name in revealed(run) if name in known and name not in loaded)
+        lost = tuple(dict.fromkeys(called))
+        loaded.update(lost)
+        yield _MessageStep(run, found, new, lost)
+
+
+def _runs(messages: Sequence[AnyMessage]) -> Iterator[tuple[AnyMessage, ...]]:
+    run: list[AnyMessage] = []
+    for message in messages:
+        if run and not isinstance(message, ToolMessage):
+            yield tuple(run)
+            run = []
+        run.append(message)
+    if run:
+        yield tuple(run)
+
+
+def _search_for(names: Iterable[str], place: int) -> list[AnyMessage]:
+    """A search that finds these, as a model makes it and we answer it."""
+    id, listed = f"toolcrib_{place}", list(names)
+    asked = {"query": f"select:{','.join(listed)}"}
+    call = {"type": "tool_call", "id": id, "name": SEARCH_TOOL_NAME, "args": asked}
+    found = ToolMessage(_to(listed), name=SEARCH_TOOL_NAME, tool_call_id=id)
+    return [AIMessage("", tool_calls=[call]), found]
+
+
+def _referring(message: AnyMessage, known: Collection[str]) -> AnyMessage:
+    names = [name for name in found_in(message) if name in known]
+    return message.model_copy(update={"content": _to(names)}) if names else message
+
+
+def _to(names: Iterable[str]) -> list[str | dict[str, Any]]:
+    return [{"type": "tool_reference", "tool_name": name} for name in names]
+
+
+def _with_namespaces(message: AnyMessage, names: Collection[str]) -> AnyMessage:
+    if not isinstance(message, AIMessage):
+        return message
+    blocks = message.content if isinstance(message.content, list) else []
+    kept = {text_of(block.get(key)) for block in objects(blocks) for key in ("id", "call_id")}
+    bare = [call for call in message.tool_calls if call["name"] in names and call["id"] not in kept]
+    if not bare:
+        return message
+    said = blocks or ([{"type": "text", "text": message.content}] if message.content else [])
+    return message.model_copy(update={"content": [*said, *map(_function_call, bare)]})
+
+
+def _function_call(call: LangChainCall) -> dict[str, Any]:
+    name, arguments = call["name"], json.dumps(call["args"])
+    facts = {"name": name, "namespace": name, "arguments": arguments}
+    return {"type": "function_call", "call_id": call["id"], **facts}
+
+
+def _addition(definitions: Iterable[JsonObject]) -> list[AnyMessage]:
+    tools = list(definitions)
+    item = {"type": "additional_tools", "role": "developer", "tools": tools}
+    return [SystemMessage([item])] if tools else []
+
+
+def function(tool: ToolInfo) -> dict[str, Any]:
+    """A tool in the form that every chat model of LangChain takes."""
+    return {"type": "function", "function": definition(tool)}
+
+
+def definition(tool: ToolInfo) -> dict[str, Any]:
+    """Name, description and parameters of a tool, under the keys of OpenAI."""
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": object_schema(tool.parameters),
+    }
+
+
+def message_of(name: str, id: str | None, outcome: Outcome) -> ToolMessage:
+    """What the model reads; what only a program needs is the artifact."""
+    extras = {
+        "structured": outcome.structured,
+        "handle": outcome.handle,
+        "repaired": list(outcome.repaired),
+    }
+    return ToolMessage(
+        outcome_text(outcome),
+        name=name,
+        tool_call_id=id or "",
+        status="error" if outcome.error else "success",
+        artifact={key: value for key, value in extras.items() if value} or None,
+    )
+
+
+def unreadable(message: AnyMessage) -> list[InvalidToolCall]:
+    """The calls of a reply whose arguments are no JSON, and which can be answered."""
+    calls = message.invalid_tool_calls if isinstance(message, AIMessage) else []
+    return [call for call in calls if call["id"]]
+
+
+def unreadable_answer(call: InvalidToolCall) -> ToolMessage:
+    """What the model reads of a call whose arguments are no JSON."""
+    name = call["name"] or ""
+    message = f"the arguments of {name!r}: {_problem(call['args'] or '')}. Make the call again"
+    refused = CallRefused("bad_arguments", "arguments", message)
+    return message_of(name, call["id"], Outcome(error=refused.error))
+
+
+def _problem(text: str) -> str:
+    try:
+        read_json(text)
+    except NotJson as error:
+        return str(error)
+    return "not a JSON object"

@@ -1,0 +1,89 @@
+"""An outcome in the words that a model reads."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from toolcrib.model import CallError, Json, Outcome
+from toolcrib.session import CALLABLE_NOW, SEARCH_TOOL_NAME, page_note, remarks_in
+
+
+def outcome_text(outcome: Outcome) -> str:
+    """The error, or else the content: text as it is, also of a single text block, or as JSON."""
+    if outcome.error:
+        return error_text(outcome.error)
+    content = outcome.structured if outcome.content is None else outcome.content
+    match content:
+        case str(text) | [{"type": "text", "text": str(text)}]:
+            pass
+        case _:
+            text = json.dumps(content, ensure_ascii=False)
+    return _after_note(outcome, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image in a result: its media type and its bytes in base64."""
+
+    media_type: str
+    data: str
+
+
+def outcome_parts(outcome: Outcome) -> str | list[str | Image]:
+    """What `told` says, and the images of a result apart, where the provider takes them."""
+    match outcome.content:
+        case [*blocks] if not outcome.error and any(map(_image, blocks)):
+            shown = [_image(block) or outcome_text(Outcome([block])) for block in blocks]
+            note = page_note(outcome)
+            return [note, *shown] if note else shown
+        case _:
+            return outcome_text(outcome)
+
+
+def _after_note(outcome: Outcome, text: str) -> str:
+    note = page_note(outcome)
+    return f"{note}\n{text}" if note else text
+
+
+def _image(block: Json) -> Image | None:
+    match block:
+        case {"type": "image", "mimeType": str(media_type), "data": str(data)}:
+            return Image(media_type, data)
+        case _:
+            return None
+
+
+def error_text(error: CallError) -> str:
+    """The error as JSON, with the schema where the arguments do not fit it."""
+    facts = {key: value for key, value in asdict(error).items() if value not in ("", None)}
+    return json.dumps({"error": facts}, ensure_ascii=False)
+
+
+def is_error_text(text: str) -> bool:
+    """Whether this is what `told_error` says, on wires that do not mark an error otherwise."""
+    return text.startswith('{"error": {"code": ')
+
+
+def text_beside_loaded(outcome: Outcome, *, hints: bool = True) -> str:
+    """What the outcome of a search says besides the tools that it loaded; "" if nothing.
+
+    For wires on which those are no text: it stands behind them. `hints`: see `beside_loaded`.
+    """
+    said = remarks_in(outcome_text(outcome), hints=hints)
+    return f"{SEARCH_TOOL_NAME} says besides:\n{said}" if said else ""
+
+
+def unloaded_text(outcome: Outcome) -> str:
+    """What a search found, where it cannot be loaded and talked about in one answer."""
+    how = f"Not loaded yet: call {SEARCH_TOOL_NAME} with `select:` and the names that you want."
+    return outcome_text(outcome).replace(CALLABLE_NOW, how, 1)
+
+
+def loaded_text(names: Iterable[str]) -> str:
+    """That these tools were found, in words that `revealed_in` reads back."""
+    return "\n".join([CALLABLE_NOW, *(f"- {name}(…)" for name in names)])
+
+
+def gone_text(names: Iterable[str]) -> str:
+    """That these tools were found once, and are no more."""
+    return f"Not available any more: {', '.join(names)}"

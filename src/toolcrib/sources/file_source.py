@@ -1,0 +1,101 @@
+"""Capabilities that are files: listed and read, never called."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from toolcrib.errors import DeclarationError, SourceError, UnknownTool
+from toolcrib.model import AgentInfo, Call, CallContext, Outcome, SkillInfo, SourceKind, State
+from toolcrib.sources.definition import clean_file
+
+MAX_DEPTH = 4
+_HIDDEN = "something is hidden in it ({}); it is taken out of what models read: look at the file"
+
+C = TypeVar("C", SkillInfo, AgentInfo)
+
+
+@dataclass(frozen=True, slots=True)
+class FileListing(Generic[C]):
+    """What one look at the files found, by name, and what was wrong with the others."""
+
+    found: dict[str, C]
+    problems: tuple[str, ...]
+
+
+class FileSource(Generic[C]):
+    """The files that `find` finds, each of which `read` makes a capability.
+
+    A file that cannot be read is a problem, and hides no other.
+    """
+
+    kind: SourceKind = "files"
+    id: str | None = None
+
+    def __init__(self, find: Callable[[], Sequence[Path]], read: Callable[[Path], C]) -> None:
+        self._find = find
+        self._read = read
+        self._listing: FileListing[C] | None = None
+
+    def capabilities(self) -> Sequence[C]:
+        """What the files say now, in the order of their paths. Raises `SourceError`."""
+        return tuple(self._look().found.values())
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What was wrong when the files were last listed, one message a file."""
+        return (self._listing or self._look()).problems
+
+    def state(self, name: str) -> State:
+        """What is in a file is always ready. Raises `UnknownTool`."""
+        if name not in (self._listing or self._look()).found:
+            raise UnknownTool(f"no skill or agent {name!r} here; list them again, or search for it")
+        return "ready"
+
+    async def call(self, call: Call, running: CallContext) -> Outcome:  # noqa: ARG002 - nothing runs
+        """Always raises `UnknownTool`: there are no tools here."""
+        raise UnknownTool(
+            f"{call.name!r} is not a tool to call: read it if it is a skill, "
+            "hand it the work if it is an agent"
+        )
+
+    def _look(self) -> FileListing[C]:
+        self._listing = _listing(self._find(), self._read)
+        return self._listing
+
+
+def find_files(folder: Path, *patterns: str) -> Sequence[Path]:
+    """Files whose name fits a pattern, a few folders deep, none of them hidden; sorted.
+
+    Raises `SourceError` when the folder cannot be listed.
+    """
+    try:
+        next(folder.iterdir(), None)
+    except OSError as error:
+        raise SourceError(f"{folder} cannot be listed ({error.strerror}); name a folder") from error
+    globs = ["*/" * depth + pattern for depth in range(MAX_DEPTH + 1) for pattern in patterns]
+    return sorted({path for glob in globs for path in folder.glob(glob) if _shown(path, folder)})
+
+
+def _shown(path: Path, folder: Path) -> bool:
+    hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+    return path.is_file() and not hidden
+
+
+def _listing(paths: Sequence[Path], read: Callable[[Path], C]) -> FileListing[C]:
+    found: dict[str, C] = {}
+    problems: list[str] = []
+    for path in paths:
+        try:
+            capability = clean_file(read(path))
+        except DeclarationError as error:
+            problems.append(str(error))
+            continue
+        if capability.flags:
+            problems.append(f"{path}:1: {_HIDDEN.format(', '.join(capability.flags))}")
+        if not capability.name.strip():
+            continue
+        first = found.setdefault(capability.name, capability)
+        if first is not capability:
+            problems.append(f"{path}:1: {first.path} is named {first.name!r} too; rename one")
+    return FileListing(found, tuple(problems))

@@ -1,0 +1,204 @@
+"""Tools that are Python functions in this process."""
+
+import asyncio
+import inspect
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple, Unpack
+
+from pydantic import TypeAdapter
+
+from toolcrib.errors import BadArguments, DeclarationError, NameTaken, UnknownTool
+from toolcrib.model import (
+    Call,
+    CallContext,
+    CallError,
+    Json,
+    NamedBy,
+    Outcome,
+    SourceKind,
+    State,
+    ToolInfo,
+)
+from toolcrib.names import RESERVED_NAMES, reserved_message
+from toolcrib.sources.function import Function, ToolFacts, function_from, module_of, with_facts
+from toolcrib.system import DEADLINE_PASSED, run_in_thread, seconds_left
+from toolcrib.text import nearest_names
+
+_ANYTHING = TypeAdapter(object)
+NOT_ADDED = (
+    "no function of this name was added; add it (`crib.add`, or `--tools MODULE`), "
+    "or name it with 'function'"
+)
+
+
+_OF_ONE = frozenset({"name", "title", "description", "display", "desc"})
+"""What several functions cannot have in common."""
+
+
+class Description(NamedTuple):
+    """What a file says of a function, and where: file, line and name, as a message begins."""
+
+    where: str
+    facts: ToolFacts
+
+
+class FunctionSource:
+    """Holds functions, by name, in the order in which they were added.
+
+    `named_by` is "program" for functions that the program itself adds; see `Capability`.
+    `links` says of each declared link, from a tool to a name, where it was declared. `mistakes` are
+    what was wrong with declarations that were left out.
+    """
+
+    kind: SourceKind = "builtin"
+
+    def __init__(self, id: str | None = None, *, named_by: NamedBy = "") -> None:
+        self.id = id
+        self._named_by: NamedBy = named_by
+        self.links: dict[tuple[str, str], str] = {}
+        self.mistakes: list[str] = []
+        self._functions: dict[str, Function] = {}
+        self._described: dict[str, Description] = {}
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The mistakes, and each description whose function was not added by now."""
+        missing = (said for name, said in self._described.items() if name not in self._functions)
+        return (*self.mistakes, *(f"{said.where} {NOT_ADDED}" for said in missing))
+
+    def describes(self, name: str) -> bool:
+        """Whether something was said of a function of this name, wherever it is."""
+        return name in self._described
+
+    def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
+        """Add one function. Raises `NameTaken`, and `DeclarationError` as `tool_from` does."""
+        return self.put(function_from(fn, **facts))
+
+    def add_several(
+        self, fns: Iterable[Callable[..., object]], facts: ToolFacts
+    ) -> tuple[ToolInfo, ...]:
+        """Add all of these functions with the same facts, or none of them; raises as `add`."""
+        if own := sorted(_OF_ONE & facts.keys()):
+            message = f"{own[0]}= is about one function; add that one by itself"
+            raise DeclarationError(message)
+        return self.put_all([function_from(fn, **facts) for fn in fns])
+
+    def put_all(self, functions: Sequence[Function]) -> tuple[ToolInfo, ...]:
+        """Add all of these, or none of them; raises as `put`."""
+        before = dict(self._functions)
+        try:
+            return tuple([self.put(function) for function in functions])
+        except NameTaken:
+            self._functions = before
+            raise
+
+    def put(self, function: Function) -> ToolInfo:
+        """Add one function that was read before. Raises `NameTaken`, for a name of ours too."""
+        name = function.info.name
+        if name in RESERVED_NAMES:
+            raise NameTaken(reserved_message(name))
+        if name in self._functions:
+            raise NameTaken(f"there is a tool {name!r} here; add this one with another name=")
+        info = replace(
+            function.info,
+            source_id=self.id,
+            named_by=self._named_by,
+            module=self._module(function),
+        )
+        self._functions[name] = replace(function, info=info)
+        return self._amended(name)
+
+    def describe(self, name: str, description: Description) -> ToolInfo | None:
+        """Put these facts in place of those of the function of this name; its name stays.
+
+        One that is not here yet gets them as it is added: until then the result is None. Raises
+        `NameTaken` for a second description.
+        """
+        if name in self._described:
+            first = self._described[name].where
+            raise NameTaken(f"it is described already, at {first} keep one of the two")
+        self._described[name] = description
+        return self._amended(name) if name in self._functions else None
+
+    def remove(self, name: str) -> None:
+        """Take one tool away. Raises `UnknownTool`."""
+        del self._functions[self._function(name).info.name]
+
+    def capabilities(self) -> Sequence[ToolInfo]:
+        """All tools, in the order in which they were added."""
+        return tuple(function.info for function in self._functions.values())
+
+    def state(self, name: str) -> State:
+        """A function in this process is always ready. Raises `UnknownTool`."""
+        self._function(name)
+        return "ready"
+
+    async def call(self, call: Call, running: CallContext) -> Outcome:
+        """Run one function: on the loop if it is async, else in a thread, so that it may wait.
+
+        A thread cannot be stopped: at the deadline, or when it is cancelled, nobody waits any more.
+        """
+        function = self._function(call.name)
+        try:
+            bound = function.signature.bind(call.arguments)
+        except BadArguments as error:
+            raise BadArguments(f"{call.name}: {error}") from None
+        return await _outcome(partial(function.run, *bound.by_position, **bound.by_name), running)
+
+    def _module(self, function: Function) -> str:
+        """What a tool is labelled by; that of a source with an id is labelled by it."""
+        return "" if self.id else module_of(function.run)
+
+    def _amended(self, name: str) -> ToolInfo:
+        """The tool with what was said of it."""
+        function = self._functions[name]
+        if name in self._described:
+            info = with_facts(function.info, **self._described[name].facts)
+            function = self._functions[name] = replace(function, info=replace(info, name=name))
+        return function.info
+
+    def _function(self, name: str) -> Function:
+        if name not in self._functions:
+            near = nearest_names(name, list(self._functions))
+            nearby = f" Nearest: {', '.join(near)}." if near else ""
+            raise UnknownTool(f"no tool {name!r} here; search for it first.{nearby}")
+        return self._functions[name]
+
+
+async def _outcome(run: Callable[[], object], running: CallContext) -> Outcome:
+    limit = asyncio.timeout(seconds_left(running))
+    try:
+        async with limit:
+            result = await _result(run)
+    except Exception as error:  # noqa: BLE001 - whatever a tool raises is its outcome
+        return Outcome(
+            error=DEADLINE_PASSED if limit.expired() else _failure("tool_failed", _told(error))
+        )
+    try:
+        return Outcome(_as_json(result))
+    except ValueError as error:
+        lost = f"the tool ran, but its result cannot be written as JSON: {_told(error)}"
+        return Outcome(error=_failure("bad_result", lost))
+
+
+async def _result(run: Callable[[], object]) -> object:
+    if inspect.iscoroutinefunction(run):
+        return await run()
+    result = await run_in_thread(run)
+    return await result if inspect.isawaitable(result) else result
+
+
+def _failure(code: str, message: str) -> CallError:
+    return CallError(code, "call", message, effect="failed")
+
+
+def _as_json(result: object) -> Json:
+    """Through text and back: what comes out is JSON and nothing else; NaN and infinity are null."""
+    return json.loads(_ANYTHING.dump_json(result))
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

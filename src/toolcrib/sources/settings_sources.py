@@ -1,0 +1,95 @@
+"""The sources that the settings name."""
+
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from toolcrib.errors import ToolcribError
+from toolcrib.settings import Settings
+from toolcrib.sources.agents import AgentSource
+from toolcrib.sources.builtin_tools import builtin_tools
+from toolcrib.sources.function_source import FunctionSource
+from toolcrib.sources.mcp import McpServers, ServerRules, open_server_files
+from toolcrib.sources.modules import add_module
+from toolcrib.sources.plugins import Plugins, load_plugins
+from toolcrib.sources.protocol import Source
+from toolcrib.sources.skills import SkillSource
+from toolcrib.sources.tools_yaml import declare_tools
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsSources:
+    """The sources that could be made, and what is wrong with the others.
+
+    A source that could be made says by itself what is wrong within it. `servers` are the MCP
+    servers, whose sources and problems are not among the others.
+    """
+
+    sources: tuple[Source, ...]
+    problems: tuple[str, ...]
+    servers: McpServers
+
+
+def sources_from_settings(
+    settings: Settings, functions: FunctionSource, loop: AbstractEventLoop | None = None
+) -> SettingsSources:
+    """Make every source the settings name. One that fails is a problem and costs no other.
+
+    Functions that the settings name, and descriptions of such that are added later, join
+    `functions`. MCP servers live on the loop, if one is given; see `BackgroundLoop`.
+    """
+    plugins = load_plugins() if settings.plugins else Plugins()
+    mcp = open_server_files(settings.mcp_config, settings.state_folder, loop, mcp_rules(settings))
+    sources: list[Source] = []
+    problems = list(map(str, plugins.problems))
+    packaged = _wants_packaged(settings, mcp)
+    for make in _makers(settings, functions, packaged=packaged):
+        try:
+            sources.append(make())
+        except ToolcribError as error:
+            problems.append(str(error))
+    problems += _declare_all(settings, functions)
+    return SettingsSources((*sources, *plugins.sources), tuple(problems), mcp)
+
+
+def mcp_rules(settings: Settings) -> ServerRules:
+    """What the settings say of all MCP servers."""
+    return ServerRules(settings.mcp.always_load, settings.mcp.env_from)
+
+
+def _wants_packaged(settings: Settings, mcp: McpServers) -> bool:
+    """Whether the tools that come with Toolcrib are in the pool.
+
+    Who has tools of their own is not to find ours before them.
+    """
+    if settings.builtin_tools != "auto":
+        return settings.builtin_tools
+    own = settings.tools or settings.tool_modules or mcp.sources or mcp.broken or mcp.broken_files
+    return not own or any(each.builtin_tools for each in settings.gateway.profiles.values())
+
+
+def _makers(
+    settings: Settings, functions: FunctionSource, *, packaged: bool
+) -> Iterator[Callable[[], Source]]:
+    if packaged:
+        yield partial(builtin_tools, settings)
+    if settings.tools or settings.tool_modules:
+        yield lambda: functions
+    for path in settings.skills:
+        yield partial(SkillSource, path)
+    for path in settings.agents:
+        yield partial(AgentSource, path)
+
+
+def _declare_all(settings: Settings, functions: FunctionSource) -> Iterator[str]:
+    """Read the files before the modules, which may hold what they describe; what went wrong."""
+    steps = [
+        *(partial(declare_tools, functions, path) for path in settings.tools),
+        *(partial(add_module, functions, reference) for reference in settings.tool_modules),
+    ]
+    for step in steps:
+        try:
+            step()
+        except ToolcribError as error:
+            yield str(error)

@@ -1,0 +1,137 @@
+"""What Toolcrib needs of the operating system: processes, threads, pipes, files, clocks.
+
+Every stage above may use it, and it knows none of them. Nothing here speaks MCP or HTTP.
+
+    ChildProcess ──> launcher ──> the command ──> whatever it starts
+         │ pipes
+         └─ PipeWriter, bounded_lines, OutputEnds
+
+    child_process       a command without a shell, ended with everything that it started
+    launcher            the program that stands between us and the command, and sees to its end
+    process_tree        the processes below one of ours, and the memory that they take
+    pipe                lines of bounded length, the two ends of a long output, writes that wait
+    event_loop          an event loop in a thread of its own; a plain function in a thread
+    deadline            how long a call has, and the clock that stands still while it asks
+    files               plain files of bounded size; private files: locked, written in one step
+    last_good_copy      what a file of the operator said when it could last be used
+    daemon_folder       where the runtime files of the daemon are
+    connection_limiter  bounds connections that have shown no credential yet
+
+The shim of the gateway (`toolcrib.connect`) reads `daemon_folder` and has to be up at once. So this
+door loads a module when one of its names is first asked for, and `daemon_folder` needs the standard
+library alone. The same goes for `launcher`: it is a program of its own, started for every server.
+
+Locks are taken with filelock, and processes are looked at with psutil, in this package and nowhere
+else. What belongs to one protocol stays with it: how an MCP server is started and spoken to is in
+`toolcrib.sources.mcp`.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.system.child_process import POLL_S, ChildProcess
+    from toolcrib.system.connection_limiter import ConnectionLimiter
+    from toolcrib.system.daemon_folder import RUN_FOLDER_VARIABLE, run_folder, run_folders
+    from toolcrib.system.deadline import DEADLINE_PASSED, CallClock, done_in_time, seconds_left
+    from toolcrib.system.event_loop import BackgroundLoop, run_in_thread
+    from toolcrib.system.files import (
+        FileLock,
+        create_private_file,
+        file_locked,
+        make_private_folder,
+        read_plain_file,
+        read_private_file,
+        sweep_temporary_files,
+        write_private_file,
+    )
+    from toolcrib.system.last_good_copy import LastGoodCopies
+    from toolcrib.system.pipe import (
+        CHUNK_BYTES,
+        LINE_HEAD_BYTES,
+        LONGEST_LINE,
+        ByteReader,
+        OutputEnds,
+        PipeLine,
+        PipeWriter,
+        bounded_lines,
+        ignore_bytes,
+    )
+    from toolcrib.system.process_tree import (
+        ProcessInfo,
+        is_running,
+        list_process_tree,
+        resident_bytes,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "child_process": ("POLL_S", "ChildProcess"),
+            "connection_limiter": ("ConnectionLimiter",),
+            "daemon_folder": ("RUN_FOLDER_VARIABLE", "run_folder", "run_folders"),
+            "deadline": ("DEADLINE_PASSED", "CallClock", "done_in_time", "seconds_left"),
+            "event_loop": ("BackgroundLoop", "run_in_thread"),
+            "files": (
+                "FileLock",
+                "create_private_file",
+                "file_locked",
+                "make_private_folder",
+                "read_plain_file",
+                "read_private_file",
+                "sweep_temporary_files",
+                "write_private_file",
+            ),
+            "last_good_copy": ("LastGoodCopies",),
+            "pipe": (
+                "CHUNK_BYTES",
+                "LINE_HEAD_BYTES",
+                "LONGEST_LINE",
+                "ByteReader",
+                "OutputEnds",
+                "PipeLine",
+                "PipeWriter",
+                "bounded_lines",
+                "ignore_bytes",
+            ),
+            "process_tree": ("ProcessInfo", "is_running", "list_process_tree", "resident_bytes"),
+        },
+    )
+
+__all__ = [
+    "CHUNK_BYTES",
+    "DEADLINE_PASSED",
+    "LINE_HEAD_BYTES",
+    "LONGEST_LINE",
+    "POLL_S",
+    "RUN_FOLDER_VARIABLE",
+    "BackgroundLoop",
+    "ByteReader",
+    "CallClock",
+    "ChildProcess",
+    "ConnectionLimiter",
+    "FileLock",
+    "LastGoodCopies",
+    "OutputEnds",
+    "PipeLine",
+    "PipeWriter",
+    "ProcessInfo",
+    "bounded_lines",
+    "create_private_file",
+    "done_in_time",
+    "file_locked",
+    "ignore_bytes",
+    "is_running",
+    "list_process_tree",
+    "make_private_folder",
+    "read_plain_file",
+    "read_private_file",
+    "resident_bytes",
+    "run_folder",
+    "run_folders",
+    "run_in_thread",
+    "seconds_left",
+    "sweep_temporary_files",
+    "write_private_file",
+]

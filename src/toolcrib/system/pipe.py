@@ -1,0 +1,153 @@
+"""Pipes to and from a child process, all of them bounded.
+
+`bounded_lines` reads lines: one that is too long is given by its beginning, and skipped.
+`OutputEnds` keeps the beginning and the end of what a program writes: one that fails says why first
+and then explains its options, or the other way round. `PipeWriter` waits while the other end does
+not read.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from typing import NamedTuple, Protocol, cast
+
+GAP = "\n…\n"
+"""Stands for what was left out."""
+
+
+def ignore_bytes(_data: bytes) -> None:
+    """For who does not care."""
+
+
+class OutputEnds(asyncio.Protocol):
+    """Keeps the first and the last bytes of what comes from a pipe; `heard` gets all of it.
+
+    The last that it gets is empty.
+    """
+
+    def __init__(self, head: int, tail: int, heard: Callable[[bytes], None] = ignore_bytes) -> None:
+        self._most_head, self._most_tail = head, tail
+        self._heard = heard
+        self._head = b""
+        self._chunks: deque[bytes] = deque()
+        self._length = 0
+        self._left_out = False
+
+    def data_received(self, data: bytes) -> None:
+        """One more chunk; of what is no head, the oldest go once the others suffice."""
+        self._heard(data)
+        room = self._most_head - len(self._head)
+        self._head += data[:room]
+        rest = data[room:]
+        if rest:
+            self._keep(rest)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - its signature
+        """The pipe is closed."""
+        self._heard(b"")
+
+    def text(self) -> str:
+        """All of it, or its two ends with `GAP` between them."""
+        gap = GAP if self._left_out else ""
+        tail = b"".join(self._chunks)[-self._most_tail :]
+        if not gap:
+            return (self._head + tail).decode("utf-8", "replace")
+        return gap.join(each.decode("utf-8", "replace") for each in (self._head, tail))
+
+    def _keep(self, rest: bytes) -> None:
+        self._chunks.append(rest[-self._most_tail :])
+        self._left_out |= self._length + len(rest) > self._most_tail
+        self._length += len(self._chunks[-1])
+        while self._length - len(self._chunks[0]) >= self._most_tail:
+            self._length -= len(self._chunks.popleft())
+
+
+# Lines from a pipe, of bounded length: a longer one is given by its beginning, and skipped.
+
+LONGEST_LINE = 8 * 1024 * 1024
+MOST_SKIPPED = 64 * 1024 * 1024
+LINE_HEAD_BYTES = 512
+CHUNK_BYTES = 256 * 1024
+
+
+class PipeLine(NamedTuple):
+    """A line without its end. `whole` is False where only its beginning is here."""
+
+    content: bytes
+    whole: bool = True
+
+
+class ByteReader(Protocol):
+    """What bytes are read from; none means the end."""
+
+    async def read(self, n: int, /) -> bytes: ...
+
+
+async def bounded_lines(
+    reader: ByteReader, *, longest: int = LONGEST_LINE, most_skipped: int = MOST_SKIPPED
+) -> AsyncIterator[PipeLine]:
+    """Every line, in time proportional to its length; ends early on one that does not end.
+
+    The beginning of a line that is too long comes as soon as that is known.
+    """
+    pieces: list[bytes] = []
+    length = 0
+    while chunk := await reader.read(CHUNK_BYTES):
+        *ended, rest = chunk.split(b"\n")
+        for part in ended:
+            if length + len(part) <= longest:
+                yield PipeLine(b"".join((*pieces, part)))
+            elif length <= longest:
+                yield PipeLine(b"".join((*pieces, part))[:LINE_HEAD_BYTES], whole=False)
+            pieces, length = [], 0
+        fitted = length <= longest
+        length += len(rest)
+        if length <= longest:
+            pieces.append(rest)
+        elif fitted:
+            yield PipeLine(b"".join((*pieces, rest))[:LINE_HEAD_BYTES], whole=False)
+            pieces = []
+        elif length > longest + most_skipped:
+            return
+
+
+# What is at our end of a process's input.
+
+
+class PipeWriter(asyncio.BaseProtocol):
+    """Writes that wait while the process does not read."""
+
+    def __init__(self) -> None:
+        self._free = asyncio.Event()
+        self._free.set()
+        self._transport: asyncio.WriteTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.WriteTransport", transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - its signature
+        self._transport = None
+        self._free.set()
+
+    def pause_writing(self) -> None:
+        self._free.clear()
+
+    def resume_writing(self) -> None:
+        self._free.set()
+
+    async def send(self, data: bytes) -> None:
+        """Hand over, and wait for room. Raises `BrokenPipeError` when the other end is gone."""
+        if self._transport is None:
+            raise BrokenPipeError
+        self._transport.write(data)
+        await self._free.wait()
+
+    def close(self) -> None:
+        """End it once what was sent is through."""
+        if self._transport:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """End it now, with what is not through yet. Does nothing to one that is ending anyway."""
+        if self._transport and self._transport.get_write_buffer_size():
+            self._transport.abort()
