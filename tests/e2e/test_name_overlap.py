@@ -135,8 +135,8 @@ def test_a_profile_excludes_and_includes_by_source(crib: Crib):
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 def test_through_the_gateway_nothing_that_is_denied_or_excluded_runs(crib: Crib, era: Any):
     async def calls(principal: Principal) -> dict[tuple[str, str], str]:
-        window, told = GatewayServer(crib, principal), dict[tuple[str, str], str]()
-        async with connected(window, era) as client:
+        server, told = GatewayServer(crib, principal), dict[tuple[str, str], str]()
+        async with connected(server, era) as client:
             for server, tool in (
                 ("google_drive", "delete_file"),
                 ("google", "drive_delete_file"),

@@ -1,4 +1,4 @@
-"""A window with one tool, in place of the real ones: what it is called with, it says."""
+"""A server with one tool, in place of the real ones: what it is called with, it says."""
 
 import asyncio
 from typing import Any
@@ -15,13 +15,13 @@ HOLD = Tool(name="hold", description="Take until let go.", input_schema={"type":
 
 
 class EchoServer:
-    """One principal's window."""
+    """One principal's server."""
 
     def __init__(self, crib: Crib, principal: Principal, let_go: asyncio.Event) -> None:
         self.principal = principal
         self._let_go = let_go
         self.crib = crib
-        self.server: Server[Any] = Server(
+        self.mcp_server: Server[Any] = Server(
             "stand-in", on_list_tools=self._list, on_call_tool=self._call
         )
 

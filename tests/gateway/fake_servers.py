@@ -43,7 +43,7 @@ def crib_at(home: Path) -> Generator[Crib]:
 
 
 class Front:
-    """What a window has of all this: a tool for every tool, and whatever else servers have."""
+    """What a server has of all this: a tool for every tool, and whatever else servers have."""
 
     def __init__(self, crib: Crib, principal: Principal) -> None:
         self._crib = crib

@@ -47,9 +47,9 @@ def tried(
 
     async def scenario() -> types.CallToolResult:
         with Crib.from_settings(settings) as crib:
-            window = GatewayServer(crib, Principal(principal, profile_named(settings.gateway)))
+            server = GatewayServer(crib, Principal(principal, profile_named(settings.gateway)))
             more: dict[str, Any] = {} if roots is None else {"list_roots_callback": said}
-            async with connected(window, era, **more) as client:
+            async with connected(server, era, **more) as client:
                 return await client.call_tool(
                     "tool_call", {"name": tool, "arguments": dict(arguments)}
                 )
@@ -176,7 +176,7 @@ def test_a_key_for_one_profile_leads_to_no_other(tmp_path: Path, monkeypatch: py
     async def scenario() -> None:
         profiles = {"reading": {"builtin_tools": True}, "writing": {}}
         settings = settings_of(file_roots=["/"], gateway={"profiles": profiles})
-        async with serving(tmp_path, settings, windows=GatewayServers) as (daemon, runtime):
+        async with serving(tmp_path, settings, servers=GatewayServers) as (daemon, runtime):
             key = new_key(settings, "ann", "reading")
             got = await call(
                 runtime.port, key, "tool_call_read", "/mcp/reading",
@@ -188,7 +188,7 @@ def test_a_key_for_one_profile_leads_to_no_other(tmp_path: Path, monkeypatch: py
                 answer = await call(runtime.port, secret, "tool_search", "/mcp/writing")
                 assert answer.status == 401
             assert (await call(runtime.port, key, "tool_search", "/mcp/writing")).status == 403
-            assert daemon.house.credentials.is_good("local")
+            assert daemon.serving.authenticator.is_good("local")
 
     asyncio.run(scenario())
 

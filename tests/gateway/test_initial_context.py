@@ -24,7 +24,7 @@ def test_it_is_what_a_client_receives(era: Any, mode: EffectiveMode):
     expected = initial_context(shop.crib, principal)
 
     async def run() -> None:
-        async with connected(shop.window(principal), era) as client:
+        async with connected(shop.server(principal), era) as client:
             listed = await client.list_tools()
             tools: Any = [
                 tool.model_dump(mode="json", by_alias=True, exclude_unset=True)

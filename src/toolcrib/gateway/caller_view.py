@@ -1,4 +1,4 @@
-"""A crib as one principal has it: their caller, their view, their calls."""
+"""A crib as one principal has it: what they see, what they find, what they call."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from toolcrib.session import SearchResult, round_robin
 
 
 class CallerView:
-    """One principal's side of a crib. Safe to share between threads."""
+    """One principal's view of a crib. Safe to share between threads."""
 
     def __init__(self, crib: Crib, principal: Principal) -> None:
         self._crib = crib
@@ -52,10 +52,9 @@ class CallerView:
         self, queries: Sequence[str], limit: int | None = None, kinds: Iterable[Kind] = ()
     ) -> SearchResult:
         """What fits each query. May take a while: an embedder may be asked."""
-        wanted = frozenset(kinds)
-        caller = self.principal.caller
+        caller, only = self.principal.caller, frozenset(kinds)
         answers = tuple(
-            self._crib.search(query, limit=limit, kinds=wanted, caller=caller) for query in queries
+            self._crib.search(query, limit=limit, kinds=only, caller=caller) for query in queries
         )
         tools = _tools(self.visible.entries, [hit.name for hit in round_robin(answers)])
         return SearchResult(answers, tuple(tool.name for tool in tools), tools)
@@ -68,10 +67,10 @@ class CallerView:
         self,
         entry: Entry,
         arguments: JsonObject | str,
+        channel: CallChannel,
         *,
         pin: str = "",
         read_only: bool = False,
-        heard: CallChannel,
     ) -> Outcome:
         """Call it through the door; with `read_only` the door lets nothing else through."""
         caller = self._reader if read_only else self.principal.caller
@@ -80,10 +79,10 @@ class CallerView:
             arguments,
             caller=caller,
             pin=pin,
-            approver=client_approver(self._crib.settings.approval, self.principal, heard),
-            progress=heard.progress,
-            ask=heard.ask,
-            log=heard.log,
+            approver=client_approver(self._crib.settings.approval, self.principal, channel),
+            progress=channel.progress,
+            ask=channel.ask,
+            log=channel.log,
             paged=True,
         )
 

@@ -21,19 +21,21 @@ class ServerPrompt(NamedTuple):
     prompt: OfferedItem
 
 
-def prompt_handlers(crib: Crib, principal: Principal, rounds: InputRequests) -> dict[str, Any]:
+def prompt_handlers(
+    crib: Crib, principal: Principal, input_requests: InputRequests
+) -> dict[str, Any]:
     """What an SDK server takes as `on_...`, for this principal."""
-    served = Prompts(crib, principal, rounds)
-    return {"on_list_prompts": served.list, "on_get_prompt": served.get}
+    prompts = Prompts(crib, principal, input_requests)
+    return {"on_list_prompts": prompts.list, "on_get_prompt": prompts.get}
 
 
 class Prompts:
     """By server, and then in the server's own order."""
 
-    def __init__(self, crib: Crib, principal: Principal, rounds: InputRequests) -> None:
+    def __init__(self, crib: Crib, principal: Principal, input_requests: InputRequests) -> None:
         self._crib = crib
         self._principal = principal
-        self._rounds = rounds
+        self._input_requests = input_requests
 
     async def list(self, context: sdk.Context, params: sdk.PaginatedRequestParams) -> sdk.Result:
         every = visible_prompts(self._crib, self._principal)
@@ -42,14 +44,14 @@ class Prompts:
 
     async def get(self, context: sdk.Context, params: sdk.GetPromptRequestParams) -> sdk.Result:
         """Get one, by the name that is listed here, or by the server's own where it is unique."""
-        meant = find_prompt(self._crib, self._principal, params.name)
+        found = find_prompt(self._crib, self._principal, params.name)
 
-        async def work(heard: CallChannel) -> sdk.Result:
-            under_way = running_request(self._crib, self._principal, heard)
-            offers, name = meant.source.offers, meant.prompt.key
-            return offer_result(await offers.prompt(name, params.arguments or {}, under_way))
+        async def work(channel: CallChannel) -> sdk.Result:
+            call_context = running_request(self._crib, self._principal, channel)
+            offers, name = found.source.offers, found.prompt.key
+            return offer_result(await offers.prompt(name, params.arguments or {}, call_context))
 
-        return await self._rounds.serve(context, work)
+        return await self._input_requests.serve(context, work)
 
 
 def visible_prompts(crib: Crib, principal: Principal) -> Mapping[str, ServerPrompt]:

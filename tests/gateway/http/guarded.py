@@ -29,12 +29,12 @@ class Guarded:
         # The owner's is good for a profile that there is not, too.
         self.key = self.keys.add("small", ["small"])
         self.token = self.keys.add("owner", ["default", "small", "smal", "large"])
-        self.admission = RequestLimiter(2, 3)
+        self.request_limiter = RequestLimiter(2, 3)
         self.edge = HttpGuard(
             lambda: settings,
             PORT,
             lambda: self.credentials,
-            self.admission,
+            self.request_limiter,
             RequestLimiter(2, 3),
             self._served,
         )
