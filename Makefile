@@ -51,7 +51,7 @@ bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...)
 	$(if $(CATALOGS),$(BIN)/python -m benchmarks.gateway --catalogs $(CATALOGS))
 
 extras: $(VENV)/.extras $(VENV)/.bench ## Test what needs optional packages (installs PyTorch)
-	$(BIN)/python -m pytest tests/embed tests/contracts/test_embedder.py tests/benchmarks tests/training $(ARGS)
+	$(BIN)/python -m pytest -m extras tests/benchmarks tests/embed tests/training $(ARGS)
 
 shape: $(VENV)/.created ## Print the shape of the code next to that of its peers
 	@$(BIN)/python scripts/shape.py $(ARGS)

@@ -4,7 +4,7 @@ Runs offline, with a scripted model in place of the provider:
 
     pip install 'toolcrib[openai-agents]' && python examples/openai_agents_sdk.py
 
-For a real one, leave the model and its client out.
+For your own agent, leave `model` out and make the session from your own crib.
 """
 
 import asyncio
@@ -12,31 +12,10 @@ import asyncio
 from agents import Agent, OpenAIChatCompletionsModel, RunConfig, Runner
 from openai import AsyncOpenAI
 
-from toolcrib import Crib
 from toolcrib.adapters.openai_agents import toolcrib_note, toolcrib_tools
-from toolcrib.testing import CallTool, Say, ScriptedModel, SearchTools
+from weather_crib import make_crib, scripted_provider
 
 MODEL = "gpt-4.1"
-
-
-def get_forecast(city: str, days: int = 1) -> str:
-    """Tell the weather forecast of a city."""
-    return f"sunny in {city} for {days} day(s)"
-
-
-def current_time() -> str:
-    """Tell the time of the day."""
-    return "12:00"
-
-
-def make_crib() -> Crib:
-    """A crib with one tool that is always shown, one that waits, and many besides."""
-    crib = Crib()
-    crib.add(current_time, permission_kind="read", defer="never")
-    crib.add(get_forecast, permission_kind="read")
-    for number in range(198):
-        crib.add(lambda: "turned", name=f"turn_gear_{number}", description=f"Turn gear {number}")
-    return crib
 
 
 async def ask(url: str, text: str) -> str:
@@ -55,15 +34,8 @@ async def ask(url: str, text: str) -> str:
 
 async def main() -> None:
     """Ask about the weather."""
-    script = [
-        SearchTools("weather forecast"),
-        CallTool("get_forecast", {"city": "Oslo", "days": 2}),
-        Say("It stays sunny in Oslo."),
-    ]
-    with ScriptedModel(script) as model:
-        print(await ask(model.url, "How is the weather in Oslo?"))
-        for request in model.requests:
-            print(len(request.body), "bytes, the model sees", ", ".join(request.sees))
+    with scripted_provider() as url:
+        print(await ask(url, "How is the weather in Oslo?"))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,9 @@ it is used, per 1000 lines of code: blank lines, comments and docstrings are non
 counts wherever it stands: at the top, in a function, under `TYPE_CHECKING`. It points at the
 module it names, not at the packages that Python loads on the way there. Percentiles are
 interpolated. Standard library only, so that it runs on any tree.
+
+A splinter is a module under 40 lines that one other module imports, by itself or through the
+front door of its package: it belongs into that importer, unless `REASONS` says why not.
 """
 
 import argparse
@@ -16,6 +19,7 @@ import ast
 import io
 import sys
 import tokenize
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, starmap
@@ -25,6 +29,9 @@ from typing import NamedTuple
 
 PACKAGE = Path(__file__).parent.parent / "src" / "toolcrib"
 LONGEST = 5
+SPLINTER = 40
+REASONS: Mapping[str, str] = {}
+"""Splinters that stay, by path, each with what keeps it apart."""
 NOT_CODE = (
     tokenize.COMMENT,
     tokenize.DEDENT,
@@ -91,18 +98,25 @@ class Shape:
     modules: int
     cycle: Sequence[str]
     any_per_1000: float
+    splinters: Sequence[Span]
 
 
 class Verdict(NamedTuple):
-    """One figure beside the most it may be."""
+    """One figure beside the most, and the least, that it may be."""
 
     what: str
     figure: float
     most: int
+    least: int = 0
 
     @property
     def kept(self) -> bool:
-        return self.figure <= self.most
+        return self.least <= self.figure <= self.most
+
+    def __str__(self) -> str:
+        word = "ok" if self.kept else "over" if self.figure > self.most else "under"
+        bounds = f"{self.least} to {self.most}" if self.least else f"at most {self.most}"
+        return f"{self.what:<20}{self.figure:>6g}   {bounds:<13}{word}"
 
 
 def read(package: Path) -> list[Module]:
@@ -124,6 +138,7 @@ def measure(modules: Sequence[Module]) -> Shape:
         modules=len(modules),
         cycle=sorted(largest_cycle(import_graph(modules))),
         any_per_1000=per_1000(sum(map(count_any, modules)), sum(map(count_code, modules))),
+        splinters=list(splinters(modules)),
     )
 
 
@@ -184,6 +199,42 @@ def imports(module: Module, known: frozenset[str]) -> Iterator[str]:
             yield from {name if name in known else base for name in named} & known
 
 
+def splinters(modules: Sequence[Module]) -> Iterator[Span]:
+    """The small modules with a single importer that have no reason to stand alone."""
+    importers = Counter(chain.from_iterable(importing(modules).values()))
+    for module in modules:
+        small = 0 < module.lines < SPLINTER and module.path.name != "__init__.py"
+        if small and importers[module.name] == 1 and module.path.as_posix() not in REASONS:
+            yield Span(module.lines, str(module.path))
+
+
+def importing(modules: Sequence[Module]) -> Graph:
+    """Module → the modules it takes names from; a front door is looked through, and is none."""
+    known = frozenset(module.name for module in modules)
+    doors = {module.name: module for module in modules if module.path.name == "__init__.py"}
+    homes = {name: home for door in doors.values() for name, home in exports(door, known)}
+    return {
+        module.name: frozenset(sources(module, known, homes)) - {module.name}
+        for module in modules
+        if module.name not in doors
+    }
+
+
+def exports(door: Module, known: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """(full name at the door, the module that defines it)."""
+    for node in ast.walk(door.tree):
+        if isinstance(node, ast.ImportFrom) and (base := absolute(node, door)) in known:
+            yield from ((f"{door.name}.{alias.name}", base) for alias in node.names)
+
+
+def sources(module: Module, known: frozenset[str], homes: Mapping[str, str]) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ImportFrom):
+            base = absolute(node, module)
+            named = (f"{base}.{alias.name}" for alias in node.names)
+            yield from (homes.get(name, name if name in known else base) for name in named)
+
+
 def absolute(node: ast.ImportFrom, module: Module) -> str:
     """The full name of what a `from ... import` imports from, its leading dots resolved."""
     if not node.level:
@@ -228,9 +279,10 @@ def verdicts(shape: Shape) -> list[Verdict]:
     """The targets, and how this shape stands to each."""
     return [
         Verdict("function lines p50", percentile(shape.functions, 50), 6),
-        Verdict("function lines p95", percentile(shape.functions, 95), 30),
-        Verdict("file lines p50", percentile(shape.files, 50), 120),
+        Verdict("function lines p95", percentile(shape.functions, 95), 25),
+        Verdict("file lines p50", percentile(shape.files, 50), 150, least=110),
         Verdict("file lines p95", percentile(shape.files, 95), 350),
+        Verdict("splinters", len(shape.splinters), 0),
         Verdict("modules in a cycle", len(shape.cycle), 0),
         Verdict("Any per 1000 lines", round(shape.any_per_1000, 1), 10),
     ]
@@ -258,11 +310,11 @@ def longest(spans: Iterable[Span]) -> Iterator[str]:
 def report(shape: Shape, name: str) -> Iterator[str]:
     yield from table([HEAD, *PEERS, ours(shape, name)])
     yield ""
-    for verdict in verdicts(shape):
-        word = "ok" if verdict.kept else "over"
-        yield f"{verdict.what:<20}{verdict.figure:>6g}   at most {verdict.most:<5}{word}"
+    yield from map(str, verdicts(shape))
     if shape.cycle:
         yield from ("", "largest import cycle", *(f"        {name}" for name in shape.cycle))
+    if shape.splinters:
+        yield from ("", f"under {SPLINTER} lines with one importer", *longest(shape.splinters))
     yield from ("", "longest functions", *longest(shape.functions))
     yield from ("", "longest files", *longest(shape.files))
 

@@ -96,11 +96,11 @@ def test_one_client_is_served_on_standard_input_and_output():
 def test_a_tree_without_a_launcher_is_ended_whole(tmp_path: Path):
     script = (
         "import asyncio, subprocess, sys; from tests.without_unix import hide; hide();"
-        "from toolcrib.system.child_process import Launched\n"
+        "from toolcrib.system.child_process import ChildProcess\n"
         'below = \'import os, subprocess, sys, time; subprocess.Popen([sys.executable, "-c",'
         ' "import time; time.sleep(1000)"]); print("up", flush=True); time.sleep(1000)\'\n'
         "async def main():\n"
-        "    launched = Launched([sys.executable, '-c', below], {'PATH': ''}, None)\n"
+        "    launched = ChildProcess([sys.executable, '-c', below], {'PATH': ''}, None)\n"
         "    launched.popen.stdout.readline()\n"
         "    import psutil\n"
         "    every = [launched.popen.pid, *(p.pid for p in"

@@ -1,6 +1,5 @@
 """A small catalog like those that agents have, a source to list it, and a search over it."""
 
-import time
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from toolcrib.model import (
     Call,
     CallContext,
     Capability,
+    Deadline,
     Entry,
     Match,
     Outcome,
@@ -62,7 +62,7 @@ class ListedSource:
 
 def soon(seconds: float = HANG_S) -> CallContext:
     """What a call has that may take this long: by default as long as only a hang does."""
-    return CallContext(time.monotonic() + seconds)
+    return CallContext(Deadline(seconds))
 
 
 def mcp(server: str, name: str, description: str = "") -> ToolInfo:

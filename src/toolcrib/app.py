@@ -16,14 +16,13 @@ in docs/protocol/apps.md.
 
 import asyncio
 import os
-import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TypeVar, Unpack, overload
 
 from toolcrib.errors import BadArguments, SourceError, UnknownTool
-from toolcrib.model import Call, CallContext, Json, JsonObject, Outcome, ProgressHandler
+from toolcrib.model import Call, CallContext, Deadline, Json, JsonObject, Outcome, ProgressHandler
 from toolcrib.settings import Settings
 from toolcrib.sources import FunctionSource, ToolFacts
 from toolcrib.sources.apps import (
@@ -133,7 +132,7 @@ class App:
             case _:
                 raise RemoteError(BAD_PARAMS, "a call has a name and arguments")
         known = isinstance(limit_s, int | float)
-        running = CallContext(time.monotonic() + (limit_s if known else LONGEST_CALL_S), tell)
+        running = CallContext(Deadline(limit_s if known else LONGEST_CALL_S), tell)
         _PROGRESS.set(_from_any_thread(tell))
         try:
             return _answer(await self._tools.call(Call(name, arguments), running))

@@ -59,7 +59,8 @@ def test_the_tables_can_go_into_a_page(told: tuple[str, str]):
     assert out.strip() in page
 
 
-@pytest.mark.skipif(search_latency.peer is None, reason="fastmcp is not installed")
+@pytest.mark.extras
+@pytest.mark.skipif(search_latency.peer is None, reason="no fastmcp: run `make extras`")
 @pytest.mark.filterwarnings("ignore")  # what the peer warns of is its own affair
 def test_the_peer_is_measured_where_it_is_installed(
     bench: Path, capsys: pytest.CaptureFixture[str]

@@ -12,7 +12,6 @@ from toolcrib.client_config import (
     Backups,
     ChangePlan,
     ClientFile,
-    ShimCommand,
     UndoPlan,
     apply_plan,
     client_named,
@@ -21,6 +20,7 @@ from toolcrib.client_config import (
     undo_change,
 )
 from toolcrib.client_config.files import read_file, write_file
+from toolcrib.client_config.shim import ShimCommand
 from toolcrib.errors import ConfigError
 
 TEXT = '{"mcpServers": {"a": {"command": "a"}}}'

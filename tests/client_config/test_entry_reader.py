@@ -3,7 +3,9 @@ from typing import Any
 
 import pytest
 
-from toolcrib.client_config import CLIENTS, CannotConvert, client_named, read_entry
+from toolcrib.client_config import CLIENTS, client_named
+from toolcrib.client_config.entry_format import CannotConvert
+from toolcrib.client_config.entry_reader import read_entry
 from toolcrib.client_config.entry_writer import write_entry
 from toolcrib.model import Json
 from toolcrib.sources.mcp import read_table
@@ -12,7 +14,7 @@ HOME = Path("/home/me")
 
 
 def taken(client: str, entry: Json, project: Path | None = None) -> Any:
-    return read_entry(client_named(client).layouts[0].shape, entry, HOME, project).entry
+    return read_entry(client_named(client).layouts[0].format, entry, HOME, project).entry
 
 
 @pytest.mark.parametrize(
@@ -171,9 +173,9 @@ def test_in_a_project_paths_are_the_projects():
 
 
 def test_keys_without_a_counterpart_are_named_and_the_silent_ones_are_not():
-    shape = client_named("cursor").layouts[0].shape
+    fmt = client_named("cursor").layouts[0].format
     entry: dict[str, Json] = {"command": "x", "type": "stdio", "alwaysAllow": ["a"], "weird": 1}
-    assert read_entry(shape, entry, HOME).dropped == ("alwaysAllow", "weird")
+    assert read_entry(fmt, entry, HOME).dropped == ("alwaysAllow", "weird")
 
 
 SERVERS: dict[str, dict[str, Json]] = {
@@ -203,11 +205,11 @@ def test_what_is_written_for_a_client_is_read_back_as_it_was(name: str):
     could = 0
     for _, layout in LAYOUTS:
         try:
-            entry = write_entry(layout.shape, server)
+            entry = write_entry(layout.format, server)
         except CannotConvert:
             continue
         could += 1
-        (again,) = read_table(own, {name: read_entry(layout.shape, entry, HOME).entry}).servers
+        (again,) = read_table(own, {name: read_entry(layout.format, entry, HOME).entry}).servers
         assert (again.disabled, _facts(again)) == (server.disabled, _facts(server))
     assert could >= 5
 
@@ -243,13 +245,13 @@ def test_what_a_client_cannot_say_is_not_said_otherwise(
 ):
     (server,) = read_table(Path("/x"), {"a": entry}).servers
     with pytest.raises(CannotConvert, match=why):
-        write_entry(client_named(client).layouts[0].shape, server)
+        write_entry(client_named(client).layouts[0].format, server)
 
 
 @pytest.mark.parametrize("client", ["codex", "gemini-cli"])
 def test_tools_that_are_switched_off_are_written_and_read_back_as_they_were(client: str):
-    shape = client_named(client).layouts[0].shape
+    fmt = client_named(client).layouts[0].format
     entry: dict[str, Json] = {"command": "x", "enabled_tools": ["a[?]"], "disabled_tools": ["b"]}
     (server,) = read_table(Path("/x"), {"a": entry}).servers
-    again = read_entry(shape, write_entry(shape, server), HOME).entry
+    again = read_entry(fmt, write_entry(fmt, server), HOME).entry
     assert again == {**entry, **({"args": []} if "args" in again else {})}

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.client_config import CLIENTS, SHIM_NAME, Client, ShimCommand, exported_text
+from toolcrib.client_config import CLIENTS, Client
 from toolcrib.client_config.clients import CHECKED
+from toolcrib.client_config.document import edit_document
 from toolcrib.client_config.files import FileLocation, Platform
-from toolcrib.client_config.shim import shim_entry
+from toolcrib.client_config.shim import SHIM_NAME, ShimCommand, shim_entry
 
 PAGE = (Path(__file__).parents[2] / "docs/guide/clients.md").read_text(encoding="utf-8")
 every_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
@@ -49,8 +50,8 @@ def test_the_table_has_every_file_and_key(client: Client):
 
 @every_client
 def test_the_snippet_is_the_shim_that_an_import_writes(client: Client):
-    entry = shim_entry(client, client.layouts[0].shape, ShimCommand("/path/to/toolcrib"))
-    snippet = exported_text(client, {SHIM_NAME: entry})
+    entry = shim_entry(client, client.layouts[0].format, ShimCommand("/path/to/toolcrib"))
+    snippet = edit_document("", client.syntax, client.layouts[0].path, (), {SHIM_NAME: entry})
     language = "toml" if client.syntax == "toml" else "json"
     assert f"```{language}\n{snippet}```\n" in section(client)
 
@@ -67,5 +68,5 @@ def test_the_steps_are_told(client: Client):
 
 def test_what_stays_in_the_client_is_told():
     for client in CLIENTS:
-        for key in client.layouts[0].shape.narrowing:
+        for key in client.layouts[0].format.narrowing:
             assert f"`{key}`" in PAGE, key

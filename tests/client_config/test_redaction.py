@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from toolcrib.client_config import Syntax, diff
+from toolcrib.client_config import diff
+from toolcrib.client_config.document import Syntax
 from toolcrib.client_config.redaction import MASK, redacted
 
 

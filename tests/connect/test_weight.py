@@ -19,6 +19,7 @@ MAY_LOAD = {
     "toolcrib.connect.messages",
     "toolcrib.connect.daemon_files",
     "toolcrib.connect.shim",
+    "toolcrib.system",
     "toolcrib.system.daemon_folder",
 }
 # Parts of the standard library that would cost more than all the rest.

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from scripts.install_test_servers import install, servers
 from tests.sources.mcp.faking import below, left_of, text, zombies
 from tests.waiting import HANG_S
 from toolcrib.crib import Crib
-from toolcrib.model import Call, CallContext, Entry, Json, Outcome
+from toolcrib.model import Call, CallContext, Deadline, Entry, Json, Outcome
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import McpServers, open_server_files
 
@@ -72,7 +71,7 @@ class Open:
     def call(self, name: str, **arguments: Json) -> Outcome:
         entry: Entry = self.crib.get(name)
         source = next(s for s in self.mcp.sources if s.id == entry.capability.source_id)
-        running = CallContext(time.monotonic() + HANG_S)
+        running = CallContext(Deadline(HANG_S))
         return asyncio.run(source.call(Call(entry.bare, arguments), running))
 
 

@@ -27,7 +27,7 @@ from tests.waiting import let_pass_async
 from toolcrib.access import Scope
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.cli.app import app
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.gateway import Keys, Principal
 from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.server import GatewayServer
@@ -106,9 +106,9 @@ class Reach:
     def state(self) -> dict[str, object]:
         """All that only the operator may change."""
         return {
-            "waits": self.ticket in {each.id for each in self.crib.tickets.waiting()},
+            "waits": self.ticket in {each.id for each in self.crib.operator.tickets.waiting()},
             "held": self.crib.get(HELD).state,
-            "servers": sorted(self.crib.servers),
+            "servers": sorted(inventory_of(self.crib).servers),
             "files": [path.read_bytes() for path in self.files],
         }
 

@@ -154,7 +154,7 @@ def test_the_operator_sees_the_change_and_approves_it(world: World):
 
 
 def test_a_decision_reaches_a_crib_that_is_open(world: World, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(notifications, "REVIEW_S", 0.05)
+    monkeypatch.setattr(notifications, "REVIEW_EVERY_S", 0.05)
     world.run("refresh")
     world.pull(description=EVIL)
     world.run("refresh")

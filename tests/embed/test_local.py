@@ -19,7 +19,7 @@ def tiny_model(tmp_path):
 
 
 def need(package):
-    reason = f"needs the extra {package}: pip install 'toolcrib[{package}]'"
+    reason = f"no {package}: run `make extras`"
     pytest.importorskip(package.replace("-", "_"), reason=reason)
 
 
@@ -69,6 +69,7 @@ def test_a_folder_without_a_model_is_an_error(tiny_model, tmp_path):
         LocalEmbedder("model2vec", str(tmp_path))
 
 
+@pytest.mark.extras
 def test_a_sentence_transformers_folder_is_loaded(tiny_model):
     need("sentence-transformers")
     rows = LocalEmbedder("sentence-transformers", str(tiny_model)).embed(["read a file", "web"])
@@ -77,6 +78,7 @@ def test_a_sentence_transformers_folder_is_loaded(tiny_model):
     )
 
 
+@pytest.mark.extras
 def test_a_fastembed_model_is_loaded_from_its_cache(tiny_model, tmp_path, monkeypatch):
     need("fastembed")
     monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(tmp_path / "cache"))
@@ -92,6 +94,7 @@ def test_a_package_that_is_not_installed_says_how_to_install_it(package, monkeyp
         LocalEmbedder(package, "some/model")
 
 
+@pytest.mark.extras
 @pytest.mark.parametrize(
     ("package", "model", "step"),
     [

@@ -16,7 +16,7 @@ from toolcrib.model import Outcome
 from toolcrib.settings import ApprovalSettings, AuditSettings, Settings
 from toolcrib.settings.sections import ApprovalRule
 from toolcrib.store import AuditFile, AuditRow
-from toolcrib.text import strict_json_digest
+from toolcrib.text import json_digest
 
 DENY = ApprovalSettings(rules=(ApprovalRule(verdict="deny", pattern="mcp_shop_drop"),))
 
@@ -50,7 +50,7 @@ def test_each_call_leaves_a_row_however_it_ended(tmp_path: Path):
         ("no_such\\x1b", "", "unknown_tool", "not_sent"),
     ]
     assert {each.caller for each in found} == {"ann"}
-    assert (found[0].pin, found[0].arguments) == (pin, strict_json_digest(secret))
+    assert (found[0].pin, found[0].arguments) == (pin, json_digest(secret))
     assert all(0 <= each.seconds < 60 for each in found)
     written = b"".join(path.read_bytes() for path in tmp_path.glob("audit.db*"))
     assert b"hunter" not in written

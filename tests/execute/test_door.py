@@ -1,5 +1,4 @@
 import asyncio
-import time
 
 import pytest
 
@@ -16,7 +15,7 @@ from toolcrib.execute import (
     Rulebook,
     per_request_tools,
 )
-from toolcrib.model import Call, CallError, Outcome, SkillInfo, State, ToolInfo
+from toolcrib.model import Call, CallError, Deadline, Outcome, SkillInfo, State, ToolInfo
 from toolcrib.pool import Pool
 
 NAMED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -230,23 +229,33 @@ def test_a_result_that_is_no_json_is_an_outcome_too(value):
 
 
 def test_a_call_has_the_time_of_the_policy_unless_it_says():
-    seen: list[float] = []
+    left: list[float] = []
     shop = Shop(policy=CallPolicy(timeout_s=5_000_000))
-    shop.source.watch = lambda running: seen.append(running.deadline)
-    began = time.monotonic()
+    shop.source.watch = lambda context: left.append(context.deadline.left_s)
     execute(shop.door, Call("look"))
     execute(shop.door, Call("look"), timeout_s=2_000_000)
-    assert [round(deadline - began, -5) for deadline in seen] == [5_000_000, 2_000_000]
+    assert [round(seconds, -5) for seconds in left] == [5_000_000, 2_000_000]
+
+
+def test_both_attempts_and_what_they_ask_have_one_deadline():
+    deadlines: list[Deadline] = []
+    shop = Shop(offered("look", "read"))
+    shop.source.watch = lambda context: deadlines.append(context.deadline)
+    failed = CallError("gone", "call", "cut off", retryable=True, effect="unknown")
+    shop.source.answer = lambda _call: Outcome(error=failed)
+    execute(shop.door, Call("look"))
+    first, second = deadlines
+    assert first is second
 
 
 @pytest.mark.parametrize(("limit", "stops"), [({}, True), ({"timeout_s": 5.0}, False)])
 def test_the_clock_may_be_stopped_where_somebody_hears_and_has_set_no_limit(limit, stops):
     shop = Shop()
-    pauses: list[bool] = []
-    shop.source.watch = lambda running: pauses.append(running.pause is not None)
+    patient: list[bool] = []
+    shop.source.watch = lambda context: patient.append(context.patient)
     execute(shop.door, Call("look"), progress=lambda *_news: None, **limit)
     execute(shop.door, Call("look"), **limit)
-    assert pauses == [stops, False]
+    assert patient == [stops, False]
 
 
 def test_progress_is_relayed():

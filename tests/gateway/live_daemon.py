@@ -13,7 +13,7 @@ from tests.gateway.daemons import place_in, serving
 from tests.sources.mcp.faking import FAKE
 from tests.waiting import until_async
 from toolcrib.cli.global_options import GlobalOptions
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.gateway import ask_operator
 from toolcrib.gateway import daemon as daemons
 from toolcrib.gateway.daemon import Daemon
@@ -80,7 +80,7 @@ async def listed(daemon: Daemon, *names: str) -> None:
     """Wait until the daemon knows just these servers, and the tools of each."""
 
     def has_all() -> bool:
-        servers = daemon.serving.crib.servers
+        servers = inventory_of(daemon.serving.crib).servers
         return set(servers) == set(names) and all(
             any(
                 each.capability.source_id == name for each in daemon.serving.crib.entries().values()

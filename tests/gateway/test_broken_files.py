@@ -9,6 +9,7 @@ import pytest
 from tests.gateway.live_daemon import LiveDaemon, entry, listed
 from tests.waiting import until_async
 from toolcrib.cli.global_options import GlobalOptions
+from toolcrib.crib import inventory_of
 from toolcrib.errors import ConfigError
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.settings import rules_file
@@ -65,7 +66,7 @@ def test_a_file_that_was_broken_meanwhile_is_as_before_at_the_next_start(
 
     async def scenario() -> set[str]:
         async with live.serving() as daemon:
-            return set(daemon.serving.crib.servers)
+            return set(inventory_of(daemon.serving.crib).servers)
 
     assert asyncio.run(scenario()) == {"a", "b"}
     live.break_off()
@@ -89,7 +90,7 @@ def test_settings_that_are_broken_are_as_before_at_the_next_start_and_while_it_r
             with pytest.raises(ConfigError, match=r"config.toml: not readable.*line 1.*correct it"):
                 await live.ask("reload")
             assert daemon.serving.crib.settings.tool_search == "off"
-            assert set(daemon.serving.crib.servers) == {"a"}
+            assert set(inventory_of(daemon.serving.crib).servers) == {"a"}
 
     asyncio.run(scenario(broken=False))
     asyncio.run(scenario(broken=True))
@@ -114,7 +115,7 @@ def test_a_file_that_was_taken_away_is_not_broken(live: LiveDaemon, tmp_path: Pa
         async with live.serving() as daemon:
             live.servers.unlink()
             await live.ask("changed")
-            assert not daemon.serving.crib.servers
+            assert not inventory_of(daemon.serving.crib).servers
             assert not daemon.broken
 
     asyncio.run(scenario())

@@ -10,6 +10,7 @@ from mcp import MCPError
 from tests.gateway.fake_servers import ERAS, Person, add_fake, client_of, crib_at, said, words
 from tests.waiting import HANG_S, until_async
 from toolcrib import Crib
+from toolcrib.crib import inventory_of
 from toolcrib.gateway import Principal
 
 BACKS = ("old", "modern")
@@ -42,7 +43,7 @@ def elicited(action, **content):
 
 def under_way(crib):
     """The calls that the server `old` has been sent and has not answered."""
-    return crib.servers["old"]._keeper._connection._listeners._here
+    return inventory_of(crib).servers["old"]._keeper._connection._listeners._here
 
 
 async def called(crib, front, back, person, name):

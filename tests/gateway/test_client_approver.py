@@ -52,7 +52,7 @@ def test_the_person_at_the_client_is_asked_first(era: Era, action: str, code: st
     assert CANCEL in said
     assert '"number": 7' in said
     assert len(shop.source.reached) == (0 if code else 1)
-    assert len(shop.crib.tickets.waiting()) == (code == "approval_needed")
+    assert len(shop.crib.operator.tickets.waiting()) == (code == "approval_needed")
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -63,7 +63,7 @@ def test_where_the_client_cannot_be_asked_the_operator_is(era: Era):
         async with connected(shop.server(), era) as client:
             refused = error_of(await client.call_tool("tool_call", GIVEN))
             assert refused["code"] == "approval_needed"
-            assert shop.crib.tickets.approve(refused["ticket"])
+            assert shop.crib.operator.tickets.approve(refused["ticket"])
             assert words(await client.call_tool("tool_call", GIVEN)) == "done"
 
     asked(run)
@@ -76,7 +76,7 @@ def test_whoever_dismisses_the_question_can_still_have_it_approved_by_the_operat
     async def run() -> None:
         async with connected(shop.server(), era, elicitation_callback=person) as client:
             refused = error_of(await client.call_tool("tool_call", GIVEN))
-            assert shop.crib.tickets.approve(refused["ticket"])
+            assert shop.crib.operator.tickets.approve(refused["ticket"])
             assert words(await client.call_tool("tool_call", GIVEN)) == "done"
 
     asked(run)

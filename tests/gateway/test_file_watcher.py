@@ -11,6 +11,7 @@ from mcp import Client
 from tests.gateway.live_daemon import LiveDaemon, entry, pid_of
 from tests.sources.mcp.faking import left_of, nothing_left, text
 from tests.waiting import let_pass_async, until_async
+from toolcrib.crib import inventory_of
 from toolcrib.gateway import LOCAL_USER, Principal
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.file_watcher import FileWatcher
@@ -27,7 +28,9 @@ def live(tmp_path: Path) -> LiveDaemon:
 
 
 async def known(daemon: Daemon, *names: str) -> None:
-    await until_async(lambda: set(daemon.serving.crib.servers) == set(names), f"servers: {names}")
+    await until_async(
+        lambda: set(inventory_of(daemon.serving.crib).servers) == set(names), f"servers: {names}"
+    )
 
 
 def test_servers_come_go_and_change_while_the_others_run_on(live: LiveDaemon):
@@ -63,7 +66,10 @@ def test_calls_under_way_go_on_but_those_of_a_server_that_is_gone(live: LiveDaem
                 for name in ("same", "other", "gone", "off")
             ]
             await until_async(
-                lambda: all(crib.servers[n]._keeper._places.taken for n in crib.servers)
+                lambda: all(
+                    inventory_of(crib).servers[n]._keeper._places.taken
+                    for n in inventory_of(crib).servers
+                )
             )
             live.write({"same": entry(), "other": entry("tool=x"), "off": entry(disabled=True)})
             await known(daemon, "same", "other", "off")
@@ -176,13 +182,13 @@ def test_a_file_that_is_gone_for_a_moment_costs_nothing(live: LiveDaemon):
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            (before,) = daemon.serving.crib.servers.values()
+            (before,) = inventory_of(daemon.serving.crib).servers.values()
             content = live.servers.read_text()
             live.servers.unlink()
             await let_pass_async(0.4)
             live.servers.write_text(content)
             await let_pass_async(1.5)
-            assert daemon.serving.crib.servers == {"a": before}
+            assert inventory_of(daemon.serving.crib).servers == {"a": before}
             live.servers.unlink()
             await known(daemon)
 
@@ -202,7 +208,11 @@ def test_two_daemons_take_the_same_change(live: LiveDaemon, tmp_path: Path):
                 await known(two, "a", "b")
                 live.break_off()
                 await until_async(lambda: one.broken and two.broken)
-                assert set(one.serving.crib.servers) == set(two.serving.crib.servers) == {"a", "b"}
+                assert (
+                    set(inventory_of(one.serving.crib).servers)
+                    == set(inventory_of(two.serving.crib).servers)
+                    == {"a", "b"}
+                )
 
     asyncio.run(scenario())
 
@@ -212,11 +222,11 @@ def test_a_touch_is_no_change_of_a_server(live: LiveDaemon):
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            before = daemon.serving.crib.servers["a"]
+            before = inventory_of(daemon.serving.crib).servers["a"]
             os.utime(live.servers)
             live.servers.write_text(json.dumps(json.loads(live.servers.read_text())))
             await live.ask("changed")
-            assert daemon.serving.crib.servers["a"] is before
+            assert inventory_of(daemon.serving.crib).servers["a"] is before
 
     asyncio.run(scenario())
 

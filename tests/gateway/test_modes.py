@@ -26,6 +26,7 @@ from tests.gateway.clients import (
 )
 from tests.waiting import let_pass_async
 from tests.workshop import ListedSource
+from toolcrib.crib import inventory_of
 from toolcrib.gateway import EffectiveMode, Principal
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 from toolcrib.gateway.modes import CLIENT_DEFAULTS, effective_mode
@@ -306,7 +307,7 @@ def test_whoever_has_listed_is_told_when_the_list_is_another(era: Era):
 
     async def change() -> None:
         shop.source.tools["new"] = offered("new")
-        await asyncio.to_thread(shop.crib.pool.refresh, shop.source)
+        await asyncio.to_thread(inventory_of(shop.crib).pool.refresh, shop.source)
 
     async def run() -> None:
         async with connected(shop.server(), era, message_handler=hear) as client:
@@ -334,7 +335,7 @@ def test_nobody_is_told_of_what_they_do_not_see():
         async with connected(shop.server(principal("search")), message_handler=hear) as client:
             await client.list_tools()
             shop.source.tools["new"] = offered("new")
-            shop.crib.pool.refresh(shop.source)
+            inventory_of(shop.crib).pool.refresh(shop.source)
             await let_pass_async()
             await client.list_tools()
 

@@ -126,7 +126,7 @@ def test_neither_http_nor_a_shim_leads_to_the_operators_side(tmp_path: Path):
         async with serving(tmp_path, crib=with_a_tool) as (daemon, runtime):
             crib = daemon.serving.crib
             await crib.call("send_mail", {"to": "a"}, caller=Caller("local@default"))
-            (ticket,) = crib.tickets.waiting()
+            (ticket,) = crib.operator.tickets.waiting()
             for deed in DEEDS:
                 for path in (f"/{deed}", f"/operator/{deed}", f"/gateway/{deed}"):
                     answer = await request(
@@ -137,7 +137,7 @@ def test_neither_http_nor_a_shim_leads_to_the_operators_side(tmp_path: Path):
                     body = {"do": deed, "id": ticket.id, "allowed": True}
                     said = await through_a_shim(runtime.socket, method, body)
                     assert "error" in said, said
-            assert crib.tickets.waiting()
+            assert crib.operator.tickets.waiting()
             assert not daemon._stopping.is_set()
 
     asyncio.run(scenario())

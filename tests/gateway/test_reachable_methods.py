@@ -58,7 +58,7 @@ def test_nothing_over_the_protocol_approves_or_changes_anything(era: Era):
             tries += [("tool_result", {"handle": ticket, "page": 1})]
             for name, arguments in tries:
                 await client.call_tool(name, arguments)
-            assert [each.id for each in shop.crib.tickets.waiting()].count(ticket) == 1
+            assert [each.id for each in shop.crib.operator.tickets.waiting()].count(ticket) == 1
 
     asked(run)
     assert shop.source.reached == []

@@ -20,6 +20,7 @@ from tests.gateway.clients import (
 )
 from tests.workshop import ListedSource
 from toolcrib.access import Scope
+from toolcrib.crib import inventory_of
 from toolcrib.errors import StoreError
 from toolcrib.execute import ArgumentCheck
 from toolcrib.gateway import Principal
@@ -125,7 +126,7 @@ def test_a_call_that_needs_leave_names_the_ticket_and_what_the_person_does(era: 
             assert error["ticket"] in words(refused)
             assert "`toolcrib approvals list`" in words(refused)
             assert not shop.source.reached
-            assert shop.crib.tickets.approve(error["ticket"])
+            assert shop.crib.operator.tickets.approve(error["ticket"])
             assert words(await client.call_tool("tool_call", given)) == "done"
 
     asked(run)
@@ -363,7 +364,7 @@ def test_two_principals_share_neither_sets_nor_tickets(era: Era):
             assert words(await ann.call_tool("tool_call_read", given)) == "done"
             assert error_of(await bob.call_tool("tool_call_read", given))["code"] == "unknown_set"
             ticket = error_of(await ann.call_tool("tool_call", {"name": CANCEL}))["ticket"]
-            assert shop.crib.tickets.approve(ticket)
+            assert shop.crib.operator.tickets.approve(ticket)
             assert error_of(await bob.call_tool("tool_call", {"name": CANCEL}))["ticket"] != ticket
 
     asked(run)
@@ -388,7 +389,7 @@ def test_a_set_keeps_to_what_was_shown(era: Era):
             assert "turn_gear_1(" in inside
             assert "turn_gear_2" not in inside
             shop.source.tools["turn_gear_1"] = offered("turn_gear_1", "write", {"type": "object"})
-            shop.crib.pool.refresh(shop.source)
+            inventory_of(shop.crib).pool.refresh(shop.source)
             changed = await client.call_tool("tool_call", gear)
             assert error_of(changed)["code"] == "definition_changed"
             lost = await client.call_tool("tool_search", {"queries": ["order"], "set": "none"})

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from toolcrib.index.fuzzy_match import (
     LEAST_LIKENESS,
+    Vocabulary,
     by_likeness,
     hopeless,
     likeness,
@@ -58,3 +59,24 @@ def test_no_label_out_of_reach_is_alike(query: int, label: int, share: float):
     alike = likeness(share * min(query, label), label, query)
     if label > longest_in_reach(query) * (1 + 1e-9) or hopeless(query, label * (1 + 1e-9)):
         assert alike < LEAST_LIKENESS + 1e-9
+
+
+SOME = Vocabulary(["file", "filesystem", "文件", "profile", "search"])
+VOCABULARY = st.text(st.sampled_from("abc文"), min_size=1, max_size=5)
+
+
+@given(words=st.sets(VOCABULARY), part=VOCABULARY)
+def test_it_finds_every_word_that_has_a_part_once_and_in_order(words: set[str], part: str):
+    some = sorted(words)
+    assert list(Vocabulary(some).containing(part)) == [word for word in some if part in word]
+
+
+def test_a_word_stands_for_itself_for_longer_ones_and_for_its_typos():
+    assert list(SOME.stands_for("file")) == ["filesystem", "profile", "file"]
+    assert list(SOME.stands_for("serach")) == ["search"]
+    assert list(SOME.stands_for("文件")) == ["文件"]
+    assert not SOME.stands_for("fi")
+
+
+def test_without_words_nothing_stands_for_anything():
+    assert not Vocabulary([]).stands_for("file")

@@ -9,7 +9,7 @@ from toolcrib.index.worker import BackgroundWorker
 
 PROGRAM = """
 from threading import Event
-from toolcrib.index.worker import Worker
+from toolcrib.index.worker import BackgroundWorker
 
 started = Event()
 
@@ -19,7 +19,7 @@ def step():
     print("step done", flush=True)
     return True
 
-Worker(step, name="until the end").wake()
+BackgroundWorker(step, name="until the end").wake()
 started.wait(30)
 print("working", flush=True)
 """

@@ -37,7 +37,7 @@ def test_every_rule_is_documented_with_its_severity():
 
 
 def test_every_rule_says_what_it_looks_for_and_what_to_do():
-    assert all(rule.look.__doc__ for rule in RULES)
+    assert all(rule.check.__doc__ for rule in RULES)
 
 
 @pytest.mark.parametrize("rule", [rule.id for rule in RULES])

@@ -10,6 +10,7 @@ from toolcrib.model import (
     CallContext,
     CallError,
     Capability,
+    Deadline,
     DeferralTrigger,
     Entry,
     Hit,
@@ -67,7 +68,7 @@ NOUNS = [
     (hit("x"), "score"),
     (ANSWER, "hits"),
     (Call("x"), "arguments"),
-    (CallContext(0.0), "deadline"),
+    (CallContext(Deadline(1)), "deadline"),
     (CallError("x", "call", "y"), "code"),
     (Outcome("done"), "content"),
 ]

@@ -114,6 +114,38 @@ def test_importing_a_module_is_not_importing_the_package_around_it(package: Path
     assert cycle(package, sources) == []
 
 
+def splinters(package: Path, sources: Mapping[str, str]) -> list[str]:
+    return [span.where for span in shape.measure(write(package, sources)).splinters]
+
+
+def test_a_small_module_with_one_importer_is_a_splinter(package: Path):
+    sources = {"a": "from demo.b import x", "b": "x = 1", "c": ""}
+    assert splinters(package, sources) == ["b.py"]
+    assert splinters(package, {**sources, "c": "from demo.b import x"}) == []
+    assert splinters(package, {**sources, "b": "x = 1\n" * shape.SPLINTER}) == []
+
+
+def test_a_door_is_looked_through_and_is_no_importer(package: Path):
+    door = {"__init__": "", "sub/__init__": "from demo.sub.b import x", "sub/b": "x = 1"}
+    assert splinters(package, {**door, "a": "from demo.sub import x"}) == ["sub/b.py"]
+    both = {**door, "a": "from demo.sub import x", "sub/c": "from demo.sub.b import x"}
+    assert splinters(package, both) == []
+
+
+def test_a_splinter_with_a_reason_may_stay(package: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shape, "REASONS", {"b.py": "read by another program"})
+    assert splinters(package, {"a": "from demo.b import x", "b": "x = 1"}) == []
+
+
+def test_every_reason_is_for_a_module_that_is_there():
+    assert all((shape.PACKAGE / path).is_file() for path in shape.REASONS)
+
+
+def test_a_figure_may_be_too_small_too():
+    assert not shape.Verdict("file lines p50", 80, 150, least=110).kept
+    assert "under" in str(shape.Verdict("file lines p50", 80, 150, least=110))
+
+
 def test_percentiles_are_interpolated():
     assert shape.percentile(spans(*range(1, 22)), 50) == 11
     assert shape.percentile(spans(*range(1, 22)), 95) == 20

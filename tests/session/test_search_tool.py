@@ -2,6 +2,8 @@
 
 import pytest
 
+from toolcrib.execute.schema_reader import properties_of
+from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 from toolcrib.model import JsonObject
 from toolcrib.session import SEARCH_TOOL
 from toolcrib.session.search_tool import MOST_QUERIES, SearchRequest, read_request
@@ -31,3 +33,13 @@ def test_it_teaches_every_form_and_costs_little():
     text = tool_definition(SEARCH_TOOL)
     assert all(form in text for form in ("select:", "+slack", "/create", "queries"))
     assert Tokenizer().count(text) < 300
+
+
+def test_sessions_and_the_gateway_have_one_search_tool():
+    """Each has sentences and parameters of its own; what they share is the same."""
+    ours, theirs = SEARCH_TOOL, FIXED_TOOLS[SEARCH_TOOL.name]
+    here, there = properties_of(ours.parameters), properties_of(theirs.parameters)
+    assert here.keys() & there.keys() == {"queries", "limit", "kinds"}
+    assert (here["limit"], here["kinds"]) == (there["limit"], there["kinds"])
+    assert all("Write a query as verb" in each.description for each in (ours, theirs))
+    assert (ours.permission_kind, ours.defer) == (theirs.permission_kind, theirs.defer)

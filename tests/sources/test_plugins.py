@@ -99,9 +99,10 @@ def test_a_broken_plugin_is_a_problem_and_breaks_no_other(example, install, code
 
 
 def test_a_plugin_contributes_all_or_nothing(install):
-    imported = "from toolcrib.sources.function_source import BuiltinSource"
-    code = f"{imported}\nit = [BuiltinSource('mine'), 5]"
+    imported = "from toolcrib.sources.function_source import FunctionSource"
+    code = f"{imported}\nit = [FunctionSource('mine'), 5]"
     install("half_plugin", code, {"half": "half_plugin:it"})
     plugins = load_plugins()
     assert plugins.sources == ()
-    assert len(plugins.problems) == 1
+    [problem] = plugins.problems
+    assert "5 is neither a function nor a source" in problem.cause

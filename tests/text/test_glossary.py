@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.text import Glossary, is_unspaced, load_glossary, simplified, words
+from toolcrib.text import Glossary, is_unspaced, load_glossary, words
 from toolcrib.text.glossary import MOST_MEANINGS, our_glossary
+from toolcrib.text.traditional import simplified
 
 GLOSSARY = Glossary()
 INTO_ENGLISH = GLOSSARY.lexicon("zh", "en")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.text import nearest_names, typos
+from toolcrib.text import did_you_mean, list_nearest, nearest_names, typos
 
 NAMES = ("read_file", "write_file", "send_message")
 
@@ -45,3 +45,14 @@ def test_ties_come_in_alphabetical_order_and_the_limit_holds():
 @given(st.text(max_size=30), st.lists(st.text(max_size=12), max_size=6))
 def test_no_name_is_too_odd(name: str, names: list[str]):
     assert set(nearest_names(name, names)) <= set(names)
+
+
+def test_a_message_ends_with_the_nearest_names_or_none():
+    assert list_nearest("write_fiel", NAMES) == "write_file, read_file"
+    assert list_nearest("zzz", NAMES) == "none"
+
+
+def test_a_message_asks_for_the_nearest_name_alone():
+    assert did_you_mean("write_fiel", NAMES) == "did you mean 'write_file'?"
+    assert did_you_mean("zzz", NAMES) == ""
+    assert did_you_mean("write_fiel", NAMES, at_least=99) == ""

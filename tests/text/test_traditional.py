@@ -1,8 +1,8 @@
 import pytest
 
-from toolcrib.text import simplified, terms, words
+from toolcrib.text import terms, words
 from toolcrib.text.glossary import our_glossary
-from toolcrib.text.traditional import PAIRS
+from toolcrib.text.traditional import PAIRS, simplified
 
 
 @pytest.mark.parametrize(

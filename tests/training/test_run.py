@@ -23,10 +23,10 @@ MISSING = [
 SETTINGS = {"OMP_NUM_THREADS": "1", "PIP_NO_INDEX": "1", "npm_config_offline": "true"}
 
 
-pytestmark = pytest.mark.skipif(
-    bool(MISSING),
-    reason=f"no {', '.join(MISSING)}: python -m pip install -r training/requirements.txt",
-)
+pytestmark = [
+    pytest.mark.extras,
+    pytest.mark.skipif(bool(MISSING), reason=f"no {', '.join(MISSING)}: run `make extras`"),
+]
 
 
 def run(work: Path, *more: str) -> None:

@@ -13,7 +13,7 @@ from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp import is_sse_url, put_server, read_servers
+from toolcrib.sources.mcp import OwnServersFile, is_sse_url, read_servers
 
 Env = Annotated[
     list[str] | None,
@@ -80,25 +80,25 @@ def add_command(
         toolcrib add wiki --url https://wiki.example/mcp --header 'X-Key: ${WIKI_KEY}'
         toolcrib add --from server.json
     """
-    opening: GlobalOptions = context.obj
-    settings, file = opening.settings(), own_servers_file()
+    options: GlobalOptions = context.obj
+    settings, file = options.settings(), own_servers_file()
     if from_:
         if url or command or header or env:
             raise ConfigError("`--from` says how to reach it; leave the other options out")
-        choices = Consent(dry_run=False, yes=yes, as_json=as_json)
-        name, entry = entry_from_registry(from_, name, use, value or (), choices)
+        consent = Consent(dry_run=False, yes=yes, as_json=as_json)
+        name, entry = entry_from_registry(from_, name, use, value or (), consent)
     elif not name or use or value:
         raise ConfigError("say what to call it, and how to reach it: see `toolcrib add --help`")
     else:
         entry = _entry(url, command or [], header or [], env or [])
     _refuse_second(name, settings)
-    put_server(file, name, entry)
+    OwnServersFile(file).put(name, entry)
     if not as_json:
         console().print(safe(f"{name} is added to {file}."), soft_wrap=True)
     if no_start:
-        tell_gateway(opening)
+        tell_gateway(options)
     list_now = list_servers if as_json else show_listing
-    done = None if no_start else list_now(opening, [name])[0]
+    done = None if no_start else list_now(options, [name])[0]
     if as_json:
         print_json({"server": name, "file": str(file), "listed": done and done._asdict()})
     elif no_start:

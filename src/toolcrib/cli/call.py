@@ -44,9 +44,9 @@ def call_command(
         toolcrib call mcp_time_get_current_time '{"timezone": "UTC"}'
         echo '{"path": "notes.md"}' | toolcrib call read_file -
     """
-    opening: GlobalOptions = context.obj
+    options: GlobalOptions = context.obj
     given = sys.stdin.read() if arguments == STDIN else arguments
-    with opening.crib() as crib:
+    with options.crib() as crib:
         outcome = asyncio.run(
             crib.call(name, given, timeout_s=timeout_s, approver=_approver(yes=yes))
         )

@@ -11,7 +11,7 @@ import typer
 from toolcrib.access import Scope
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe, table
-from toolcrib.crib import HOST
+from toolcrib.crib import HOST, inventory_of
 from toolcrib.model import Entry, Kind, State, ToolInfo
 from toolcrib.session import Prices, is_offered, tools_of
 from toolcrib.text import token_counter
@@ -27,8 +27,8 @@ def show_command(
     as_json: AsJson = False,
 ) -> None:
     """Show one capability in full, with its schema."""
-    opening: GlobalOptions = context.obj
-    with opening.crib() as crib:
+    options: GlobalOptions = context.obj
+    with options.crib() as crib:
         entry = crib.get(name)
     print_json(_all_fields(entry)) if as_json else _show_entry(entry)
 
@@ -112,10 +112,10 @@ def list_command(
 
         toolcrib list | grep github
     """
-    opening: GlobalOptions = context.obj
-    with opening.crib() as crib:
+    options: GlobalOptions = context.obj
+    with options.crib() as crib:
         entries = sorted(crib.entries().values(), key=lambda entry: entry.name)
-        seen = crib.seen_by(HOST)
+        seen = inventory_of(crib).seen_by(HOST)
     prices = Prices(token_counter)
     listed = [entry for entry in entries if not kinds or entry.capability.kind in kinds_of(kinds)]
     rows = [_capability_row(entry, prices) for entry in listed]

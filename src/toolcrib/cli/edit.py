@@ -17,8 +17,8 @@ from toolcrib.client_config import diff
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp import RefreshResult, change_server, read_server, read_servers
-from toolcrib.text import nearest_names
+from toolcrib.sources.mcp import OwnServersFile, RefreshResult, read_servers
+from toolcrib.text import list_nearest
 
 
 class EntryChanges(NamedTuple):
@@ -73,22 +73,22 @@ def edit_command(
         toolcrib edit github --env GITHUB_TOKEN --set call_timeout_s=120
         toolcrib edit sqlite -- uvx --with 'mcp<2' mcp-server-sqlite --db-path notes.db
     """
-    opening: GlobalOptions = context.obj
-    settings, file = opening.settings(), own_servers_file()
-    before = read_server(file, server) if file.exists() else None
+    options: GlobalOptions = context.obj
+    settings, file = options.settings(), OwnServersFile(own_servers_file())
+    before = file.read(server)
     if before is None:
         raise ConfigError(_not_ours(server, settings))
     changes = EntryChanges(command or (), arg or (), drop_arg or (), env or (), url, set_ or ())
-    put = partial(change_server, file, server, before)
+    put = partial(file.change, server, before)
     after = _changed(before, changes) if any(changes) else _by_hand(server, before, put)
     if any(changes) and after != before:
         put(after)
     warn_of_values(_texts(after, "env"), _texts(before, "env"))
-    tell_gateway(opening)
-    done = None if no_start or after == before else list_servers(opening, [server])[0]
+    tell_gateway(options)
+    done = None if no_start or after == before else list_servers(options, [server])[0]
     lines = diff(_text(before), _text(after), server, "json")
     if as_json:
-        told = {"server": server, "file": str(file), "changed": after != before, "diff": lines}
+        told = {"server": server, "file": str(file.path), "changed": after != before, "diff": lines}
         print_json({**told, "listed": done and done._asdict()})
     else:
         _tell(server, lines, done)
@@ -102,7 +102,7 @@ def _not_ours(name: str, settings: Settings) -> str:
             return f"server {name!r} stands in {file}, which is not ours: change it there"
     ours = own_servers_file()
     names = [each.id for each in read_servers([ours]).servers] if ours.exists() else []
-    near = ", ".join(nearest_names(name, names)) or "none"
+    near = list_nearest(name, names)
     return f"no server {name!r} was added; nearest: {near}"
 
 
@@ -142,7 +142,7 @@ def _changed(before: JsonObject, changes: EntryChanges) -> JsonObject:
     args: list[object] = after.get("args") or []
     for each in changes.drop_args:
         if each not in args:
-            near = ", ".join(nearest_names(each, [a for a in args if isinstance(a, str)])) or "none"
+            near = list_nearest(each, [a for a in args if isinstance(a, str)])
             raise ConfigError(f"there is no argument {each!r}; nearest: {near}")
         args = [arg for arg in args if arg != each]
     if changes.args or changes.drop_args:

@@ -58,9 +58,9 @@ def eval_command(
 
         toolcrib eval --catalog tools.jsonl --queries queries.jsonl --min-recall5 90
     """
-    opening: GlobalOptions = context.obj
+    options: GlobalOptions = context.obj
     suite = load_suite(catalog, queries)
-    with open_search(suite, opening.settings()) as search:
+    with open_search(suite, options.settings()) as search:
         results = dict(_results(search, suite, limit=limit, quiet=as_json))
     if run_file:
         _write(run_file, results["query"])

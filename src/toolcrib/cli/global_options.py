@@ -94,28 +94,28 @@ class GlobalOptions:
 # From the options of the command line to the place of the daemon that serves them.
 
 
-def daemon_place(opening: GlobalOptions) -> DaemonFiles:
+def daemon_place(options: GlobalOptions) -> DaemonFiles:
     """Where the daemon of these options is, if it runs."""
-    files = tuple(str(path) for path in opening.mcp_config)
-    return locate_daemon(ConnectOptions(str(opening.config or ""), files), os.environ)
+    files = tuple(str(path) for path in options.mcp_config)
+    return locate_daemon(ConnectOptions(str(options.config or ""), files), os.environ)
 
 
-def tell_gateway(opening: GlobalOptions) -> None:
+def tell_gateway(options: GlobalOptions) -> None:
     """Let a gateway that runs take what was changed, at once.
 
     Should it not answer, it takes the change by itself a moment later. Without one, all there is to
     do is that the copies of the files, which may hold secrets, are those of now.
     """
-    if is_daemon_running(daemon_place(opening)):
-        ask_if_running(opening, "changed")
+    if is_daemon_running(daemon_place(options)):
+        ask_if_running(options, "changed")
     else:
-        settings = opening.settings()
+        settings = options.settings()
         read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
 
 
-def ask_if_running(opening: GlobalOptions, do: str, **more: Json) -> Json:
+def ask_if_running(options: GlobalOptions, do: str, **more: Json) -> Json:
     """What the gateway says; None if none runs. That it says no is a warning, and no error."""
-    place = daemon_place(opening)
+    place = daemon_place(options)
     if not is_daemon_running(place):
         return None
     try:

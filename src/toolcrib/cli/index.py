@@ -33,8 +33,8 @@ def index_command(context: typer.Context, as_json: AsJson = False) -> None:
     on meanwhile, and a run that is interrupted leaves the current one as it was. Vectors are kept
     by text and model, so only new texts are embedded.
     """
-    opening: GlobalOptions = context.obj
-    with opening.crib() as crib:
+    options: GlobalOptions = context.obj
+    with options.crib() as crib:
         stats = build(crib, quiet=as_json)
     print_json(stats) if as_json else _show(stats)
 
@@ -44,7 +44,7 @@ def build(crib: Crib, *, quiet: bool) -> IndexStats:
     entries = crib.entries()
     started = perf_counter()
     with progress(quiet=quiet) as told:
-        crib.store_index(
+        crib.index.store(
             embedding=partial(told, "embedding"),
             progress=lambda done: told("indexing", done, len(entries)),
         )

@@ -32,8 +32,8 @@ def add_key(
 
         toolcrib keys add ci --profile reading
     """
-    opening: GlobalOptions = context.obj
-    settings, profiles = opening.settings(), tuple(profile or (DEFAULT_PROFILE,))
+    options: GlobalOptions = context.obj
+    settings, profiles = options.settings(), tuple(profile or (DEFAULT_PROFILE,))
     for each in profiles:
         profile_named(settings.gateway, each)
     secret = Keys(settings.state_folder).add(name, profiles)
@@ -75,8 +75,8 @@ A key is shown once, when it is made; what is kept is a hash of it.
 
 
 def _keys(context: typer.Context) -> Keys:
-    opening: GlobalOptions = context.obj
-    return Keys(opening.settings().state_folder)
+    options: GlobalOptions = context.obj
+    return Keys(options.settings().state_folder)
 
 
 def _show(keys: Keys, *, as_json: bool) -> None:

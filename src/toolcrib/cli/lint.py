@@ -37,15 +37,15 @@ def lint_command(
 
         toolcrib lint tools.yaml --strict
     """
-    opening: GlobalOptions = context.obj
-    findings = lint(_declared(files, opening.tools) if files else _catalog(opening))
+    options: GlobalOptions = context.obj
+    findings = lint(_declared(files, options.tools) if files else _catalog(options))
     print_json(findings) if as_json else _show(findings)
     if strict and any(finding.severity != "note" for finding in findings):
         raise typer.Exit(1)
 
 
-def _catalog(opening: GlobalOptions) -> Iterable[Entry]:
-    with opening.crib() as crib:
+def _catalog(options: GlobalOptions) -> Iterable[Entry]:
+    with options.crib() as crib:
         return crib.entries().values()
 
 

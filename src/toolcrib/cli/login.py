@@ -40,18 +40,18 @@ def login_command(
         toolcrib login notion
         toolcrib login notion --forget
     """
-    opening: GlobalOptions = context.obj
-    with opening.mcp() as servers:
+    options: GlobalOptions = context.obj
+    with options.mcp() as servers:
         source = find_server(server, servers.sources)
         if forget:
-            asked = ask_if_running(opening, "forget_login", server=source.server)
+            asked = ask_if_running(options, "forget_login", server=source.server)
             forgot = asked is True or source.forget_login()
             _tell_forgotten(source, forgot=forgot, as_json=as_json)
             return
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what goes wrong, we say ourselves
         source.log_in(_opener(browser=not no_browser), timeout_s).result()
-    (done,) = list_servers(opening, [source.server])
-    with opening.mcp() as servers:
+    (done,) = list_servers(options, [source.server])
+    with options.mcp() as servers:
         names = [tool.name for tool in find_server(server, servers.sources).capabilities()]
     if as_json:
         print_json({"server": source.server, "tools": names, "error": done.error})

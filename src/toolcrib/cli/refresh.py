@@ -32,7 +32,7 @@ MOST_SHOWN = 2
 
 
 def list_servers(
-    opening: GlobalOptions,
+    options: GlobalOptions,
     names: Sequence[str] = (),
     told: Callable[[RefreshResult], None] = lambda _: None,
     waiting: Callable[[Mapping[str, str]], None] = lambda _: None,
@@ -43,7 +43,7 @@ def list_servers(
     of the configuration. One that fails costs no other. A server takes as long as its own times
     let it, installs included. Raises `ConfigError` for a name that none has.
     """
-    place = daemon_place(opening)
+    place = daemon_place(options)
     if is_daemon_running(place):
 
         def heard(news: Json) -> None:
@@ -57,11 +57,11 @@ def list_servers(
 
         done = ask_operator(place, "refresh", heard, servers=list(names))
         return [RefreshResult(**each) for each in cast("list[dict[str, Any]]", done)]
-    with opening.mcp() as servers:
+    with options.mcp() as servers:
         return refresh_all(_sources_named(names, servers.sources), told, waiting)
 
 
-def show_listing(opening: GlobalOptions, names: Sequence[str] = ()) -> list[RefreshResult]:
+def show_listing(options: GlobalOptions, names: Sequence[str] = ()) -> list[RefreshResult]:
     """The same, with a line for each server on the screen as it comes, and what the others are at.
 
     Where it is no terminal, that is a line on standard error now and then. Why one failed, and what
@@ -82,7 +82,7 @@ def show_listing(opening: GlobalOptions, names: Sequence[str] = ()) -> list[Refr
                 last = monotonic()
                 console(to_stderr=True).print(safe(waiting_line(doing)), soft_wrap=True)
 
-        every = list_servers(opening, names, told, waiting)
+        every = list_servers(options, names, told, waiting)
     print_footnotes(Footnote(each.server, each.error, each.remedy) for each in every if each.error)
     return every
 
@@ -125,9 +125,9 @@ def refresh_command(
         toolcrib refresh
         toolcrib refresh github time
     """
-    opening: GlobalOptions = context.obj
+    options: GlobalOptions = context.obj
     names = servers or []
-    done = list_servers(opening, names) if as_json else show_listing(opening, names)
+    done = list_servers(options, names) if as_json else show_listing(options, names)
     if as_json:
         print_json([each._asdict() for each in done])
     elif not done:

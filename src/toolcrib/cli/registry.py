@@ -29,25 +29,25 @@ MOST_CHARACTERS = 1024 * 1024
 
 
 def entry_from_registry(
-    file: str, name: str, use: str, given: Sequence[str], choices: Consent
+    file: str, name: str, use: str, given: Sequence[str], consent: Consent
 ) -> tuple[str, JsonObject]:
     """The name and the entry that the person agrees to. Raises `ConfigError`.
 
     On a terminal what is missing is asked for; elsewhere it is an error that says how to give it.
     """
-    choices.refuse_silence()
+    consent.refuse_silence()
     published = read_server_json(*_read(file))
     way = _way(published, use)
     values = dict(map(_value, given))
     filled = fill_entry(way, values)
     while filled.missing:
-        values |= _asked(filled.missing, choices)
+        values |= _asked(filled.missing, consent)
         filled = fill_entry(way, values)
     name = name or published.short_name
-    if not choices.as_json:
+    if not consent.as_json:
         _show(published, way, filled)
     _warn(filled)
-    if not choices.agreed(f"Add it as {name}?"):
+    if not consent.agreed(f"Add it as {name}?"):
         raise typer.Exit(1)
     return name, filled.entry
 
@@ -82,8 +82,8 @@ def _is_here(way: Distribution) -> bool:
     return way.kind == "remote" or shutil.which(str(entry["command"])) is not None
 
 
-def _asked(missing: Sequence[RegistryInput], choices: Consent) -> Mapping[str, str]:
-    if choices.yes or choices.as_json or not at_terminal():
+def _asked(missing: Sequence[RegistryInput], consent: Consent) -> Mapping[str, str]:
+    if consent.yes or consent.as_json or not at_terminal():
         wanted = " ".join(f"--value {each.key}=..." for each in missing)
         told = "; ".join(f"{each.key}: {each.description or 'no description'}" for each in missing)
         raise ConfigError(f"it needs {wanted} ({told})")

@@ -60,8 +60,8 @@ def review_command(
         toolcrib review
         toolcrib review github --approve create_issue
     """
-    opening: GlobalOptions = context.obj
-    with _desk(opening) as desk:
+    options: GlobalOptions = context.obj
+    with _desk(options) as desk:
         items = desk.items(server)
         decided = _decided(items, desk.every(server), approve or (), reject or (), every=every)
         _check_pin(pin, decided)
@@ -77,15 +77,15 @@ def review_command(
             desk.reject(item)
         settled, left = desk.settle(), undecided(desk.items(server))
     if any(decided):
-        tell_gateway(opening)
+        tell_gateway(options)
     _tell(decided, left, settled=settled, as_json=as_json)
     if left:
         raise typer.Exit(1)
 
 
 @contextmanager
-def _desk(opening: GlobalOptions) -> Generator[Desk]:
-    with opening.mcp() as servers:
+def _desk(options: GlobalOptions) -> Generator[Desk]:
+    with options.mcp() as servers:
         if servers.decisions is None:
             raise ConfigError("there are no MCP servers to review; name a file with --mcp-config")
         yield Desk(servers.sources, servers.decisions)

@@ -39,11 +39,11 @@ def list_rules(context: typer.Context, as_json: AsJson = False) -> None:
     The first that fits a tool decides. With each stands how many tools it fits now, and for how
     many of them it decides; at the end, what holds where no rule fits.
     """
-    opening: GlobalOptions = context.obj
-    settings = opening.settings()
+    options: GlobalOptions = context.obj
+    settings = options.settings()
     book = rulebook_of(settings, RuleFile(rules_file()).rules)
     placed = _placed(book, settings)
-    with opening.crib() as crib:
+    with options.crib() as crib:
         tools = list(tools_in(crib))
     print_json(_whole(placed, tools, book)) if as_json else _show(placed, tools, book)
 
@@ -57,8 +57,8 @@ def remove_rule(
 
     toolcrib rules remove 2
     """
-    opening: GlobalOptions = context.obj
-    _remove(opening.settings(), number)
+    options: GlobalOptions = context.obj
+    _remove(options.settings(), number)
     list_rules(context, as_json=as_json)
 
 

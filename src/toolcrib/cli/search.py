@@ -31,10 +31,10 @@ PATIENCE_S = 30.0
 
 def await_vectors(crib: Crib) -> None:
     """Wait for the vectors of what is new in the catalog; say so, and what to do if it is much."""
-    if crib.embedded(0):
+    if crib.index.embedded(0):
         return
     with console(to_stderr=True).status("Reading new tools (kept for the next time)"):
-        ready = crib.embedded(PATIENCE_S)
+        ready = crib.index.embedded(PATIENCE_S)
     if not ready:
         warn("ranked by words alone, for many tools are new: run `toolcrib index` once")
 
@@ -58,8 +58,8 @@ def search_command(
         toolcrib search "+file move" --limit 3
         toolcrib search select:read_file,write_file
     """
-    opening: GlobalOptions = context.obj
-    with opening.crib() as crib:
+    options: GlobalOptions = context.obj
+    with options.crib() as crib:
         await_vectors(crib)
         answer = crib.search(query, limit=limit, kinds=kinds_of(kinds))
     print_json(answer) if as_json else show_answer(answer)
@@ -133,8 +133,8 @@ def why_command(
 
         toolcrib why "save a page" fetch_url
     """
-    opening: GlobalOptions = context.obj
-    with opening.crib() as crib:
+    options: GlobalOptions = context.obj
+    with options.crib() as crib:
         await_vectors(crib)
         explanation = crib.explain(query, tool, limit=limit)
     print_json(explanation) if as_json else show_explanation(explanation)

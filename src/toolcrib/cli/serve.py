@@ -54,14 +54,14 @@ def serve_command(
         toolcrib serve
         toolcrib serve --stdio --profile reading
     """
-    opening: GlobalOptions = context.obj
+    options: GlobalOptions = context.obj
     if stdio:
-        _serve_stdio(opening, profile)
+        _serve_stdio(options, profile)
     else:
-        _serve(opening, detached=detached, as_json=as_json)
+        _serve(options, detached=detached, as_json=as_json)
 
 
-def _serve(opening: GlobalOptions, *, detached: bool, as_json: bool) -> None:
+def _serve(options: GlobalOptions, *, detached: bool, as_json: bool) -> None:
     if not can_have_daemon():
         raise ConfigError(NEEDS_UNIX)
     # The SDK and the web server take a second to load, and no other command needs them.
@@ -80,9 +80,9 @@ def _serve(opening: GlobalOptions, *, detached: bool, as_json: bool) -> None:
             sys.stderr.write(f"toolcrib: serving at {_address(runtime)} and to toolcrib connect\n")
 
     run_daemon(
-        daemon_place(opening),
-        opening.lasting_settings,
-        opening.files,
+        daemon_place(options),
+        options.lasting_settings,
+        options.files,
         ready,
         detached=detached,
     )
@@ -100,17 +100,17 @@ def _step_back() -> None:
     os.close(nothing)
 
 
-def _serve_stdio(opening: GlobalOptions, profile: str) -> None:
+def _serve_stdio(options: GlobalOptions, profile: str) -> None:
     from toolcrib.gateway import serve_stdio  # noqa: PLC0415 - as above
 
     def crib(loop: asyncio.AbstractEventLoop) -> Crib:
-        settings, broken = opening.lasting_settings()
+        settings, broken = options.lasting_settings()
         opened = Crib.from_settings(settings, loop=loop)
         for problem in (*filter(None, [broken]), *opened.problems):
             warn(problem)
         return opened
 
-    settings, _ = opening.lasting_settings()
+    settings, _ = options.lasting_settings()
     serve_stdio(crib, Principal(LOCAL_USER, profile_named(settings.gateway, profile)))
 
 
@@ -137,7 +137,7 @@ def connect_command(
     clients notice no more than a pause. The variable `TOOLCRIB_KEY` holds the key of a client that
     is to have only what its key is good for.
     """
-    opening: GlobalOptions = context.obj
-    files = (*opening.mcp_config, *(mcp_config or ()))
-    asked = ConnectOptions(str(config or opening.config or ""), tuple(map(str, files)), profile)
+    options: GlobalOptions = context.obj
+    files = (*options.mcp_config, *(mcp_config or ()))
+    asked = ConnectOptions(str(config or options.config or ""), tuple(map(str, files)), profile)
     raise typer.Exit(connect(asked))

@@ -22,8 +22,14 @@ from toolcrib.cli.screen import (
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import is_daemon_running
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp import ServerStatus, drop_server, forget_server, read_servers, refresh_all
-from toolcrib.text import nearest_names
+from toolcrib.sources.mcp import (
+    OwnServersFile,
+    ServerStatus,
+    forget_server,
+    read_servers,
+    refresh_all,
+)
+from toolcrib.text import list_nearest
 
 COLUMNS = (
     *("server", "state", ">tools", ">waiting", ">flagged", "last seen"),
@@ -47,12 +53,12 @@ def servers_command(
         toolcrib servers
         toolcrib servers --start
     """
-    opening: GlobalOptions = context.obj
-    if start and is_daemon_running(daemon_place(opening)):
-        list_servers(opening)
-    asked = ask_if_running(opening, "servers")
+    options: GlobalOptions = context.obj
+    if start and is_daemon_running(daemon_place(options)):
+        list_servers(options)
+    asked = ask_if_running(options, "servers")
     if asked is None:
-        found = _known(opening, start=start)
+        found = _known(options, start=start)
     else:
         found = _of_gateway(cast("dict[str, Any]", asked))
     if as_json:
@@ -67,8 +73,8 @@ def servers_command(
         console().print("No gateway runs; this is what was known last.")
 
 
-def _known(opening: GlobalOptions, *, start: bool) -> list[ServerStatus]:
-    with opening.mcp() as servers:
+def _known(options: GlobalOptions, *, start: bool) -> list[ServerStatus]:
+    with options.mcp() as servers:
         if start:
             refresh_all([source for source in servers.sources if not source.config.disabled])
         return [source.status() for source in servers.sources]
@@ -120,12 +126,12 @@ def remove_command(
 
     Its tools, decisions and login go with it. One that a file of your own names stays there.
     """
-    opening: GlobalOptions = context.obj
-    settings, file = opening.settings(), own_servers_file()
+    options: GlobalOptions = context.obj
+    settings, file = options.settings(), own_servers_file()
     known = read_servers([file]).servers if file.exists() else ()
-    if not drop_server(file, name):
+    if not OwnServersFile(file).drop(name):
         raise ConfigError(_why_not_removed(name, settings))
-    tell_gateway(opening)  # it stops the server before what is known of it goes
+    tell_gateway(options)  # it stops the server before what is known of it goes
     for server in known:
         if server.id == name:
             forget_server(server, settings.state_folder)
@@ -143,5 +149,5 @@ def _why_not_removed(name: str, settings: Settings) -> str:
         if name in ids and file != own_servers_file():
             return f"server {name!r} stands in {file}, which is not ours: remove it there"
         names += ids if file == own_servers_file() else []
-    near = ", ".join(nearest_names(name, names)) or "none"
+    near = list_nearest(name, names)
     return f"no server {name!r} was added; nearest: {near}"

@@ -13,8 +13,8 @@ from toolcrib.cli.screen import AsJson, console, number, print_json, safe
 from toolcrib.errors import AmbiguousName, ConfigError
 from toolcrib.names import Origin
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.mcp import McpSource, ServerConfig, Switches, change_switches, read_servers
-from toolcrib.text import nearest_names
+from toolcrib.sources.mcp import McpSource, OwnServersFile, ServerConfig, Switches, read_servers
+from toolcrib.text import list_nearest
 
 Names = Annotated[
     list[str],
@@ -36,10 +36,10 @@ class SwitchTarget(NamedTuple):
         return f"{self.config.id}/{self.pattern}" if self.pattern else self.config.id
 
 
-def switch(opening: GlobalOptions, names: Sequence[str], *, on: bool, as_json: bool) -> None:
+def switch(options: GlobalOptions, names: Sequence[str], *, on: bool, as_json: bool) -> None:
     """Switch what the names mean, all of it or nothing. Raises `ConfigError`, `AmbiguousName`."""
-    files = opening.settings().mcp_config
-    with opening.mcp() as servers:
+    files = options.settings().mcp_config
+    with options.mcp() as servers:
         meant = [_meant(name, servers.sources) for name in names]
     own = own_servers_file()
     told: list[dict[str, object]] = []
@@ -49,7 +49,7 @@ def switch(opening: GlobalOptions, names: Sequence[str], *, on: bool, as_json: b
         told.append({"server": server, "pattern": each.pattern, "tools": tools, "changed": new})
         if not as_json:
             _tell(each, on=on, new=new)
-    tell_gateway(opening)
+    tell_gateway(options)
     if as_json:
         print_json({"enabled": on, "file": str(own), "switched": told})
 
@@ -70,7 +70,7 @@ def _switched(own: Path, meant: SwitchTarget, base: Switches, *, on: bool) -> bo
             return replace(now, disabled=not on)
         return now.with_(meant.pattern) if on else now.without(meant.pattern)
 
-    return change_switches(own, meant.config.id, base, change)
+    return OwnServersFile(own).change_switches(meant.config.id, base, change)
 
 
 def _meant(name: str, sources: Sequence[McpSource]) -> SwitchTarget:
@@ -98,7 +98,7 @@ def _of_pattern(source: McpSource, pattern: str) -> SwitchTarget:
     fit = [tool for tool in tools if fnmatchcase(tool, pattern)]
     switched_off = source.config.disabled_tools
     if tools and not fit and pattern not in switched_off:
-        near = ", ".join(nearest_names(pattern, tools)) or "none"
+        near = list_nearest(pattern, tools)
         raise ConfigError(f"server {source.server!r} has no tool {pattern!r}; nearest: {near}")
     return SwitchTarget(source.config, pattern, fit)
 
@@ -113,12 +113,12 @@ def _called(name: str, sources: Sequence[McpSource]) -> Iterator[SwitchTarget]:
 def _unknown(name: str, sources: Sequence[McpSource]) -> str:
     names = [source.server for source in sources]
     names += [f"{source.server}/{tool}" for source in sources for tool in _tools(source)]
-    near = ", ".join(nearest_names(name, names)) or "none"
+    near = list_nearest(name, names)
     return f"no MCP server, and no tool of one, is called {name!r}; nearest: {near}"
 
 
 def _tools(source: McpSource) -> list[str]:
-    return [*source.judgement.tools]
+    return [*source.judge().tools]
 
 
 def _tell(meant: SwitchTarget, *, on: bool, new: bool) -> None:

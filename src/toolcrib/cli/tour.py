@@ -26,9 +26,9 @@ For your own, name `tools`, `skills` or `agents` in the settings
 
 def tour_command(context: typer.Context, as_json: AsJson = False) -> None:
     """Take a short tour: index what is there, search, and see why."""
-    opening: GlobalOptions = context.obj
+    options: GlobalOptions = context.obj
     screen = console()
-    with opening.crib() as crib:
+    with options.crib() as crib:
         stats = build(crib, quiet=as_json)
         answers = [crib.search(query) for query in QUERIES]
         first = answers[0]

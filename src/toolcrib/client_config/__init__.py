@@ -9,11 +9,12 @@ writes our servers back. Nothing is written before a person has seen the plan.
     client                                  change        keeps a Backup
 
 `clients` is the table of clients: where each keeps its file, and the `EntryFormat` of a server in
-it. `files` finds and writes the files. `document` edits a text as JSON with comments (`jsonc`) or
-TOML (`toml`), and leaves all other bytes as they are. `entry_reader` and `entry_writer` convert one
-server in either direction, or say why they cannot. `plans` puts that together, `changes` applies a
-plan or undoes it by its `backups`. `shim` is the entry that a client launches in place of its
-servers. `redaction` shows a difference without secrets.
+it. `files` reads and writes the disk, `client_file` knows the entries of one file. `document` edits
+a text as JSON with comments (`jsonc`) or TOML (`toml`) by `spans`, and leaves all other bytes as
+they are. `entry_reader` and `entry_writer` convert one server in either direction, or say why they
+cannot. `plans` puts that together, `changes` applies a plan or undoes it by its `backups`. `shim`
+is the entry that a client launches in place of its servers. `redaction` shows a difference without
+secrets.
 
 Only the operator's commands come here: a model never changes a client. What a server is to us, and
 how our own `servers.json` is written, is the business of `toolcrib.sources.mcp`.
@@ -26,78 +27,48 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.client_config.backups import Backup, Backups
     from toolcrib.client_config.changes import UndoPlan, apply_plan, plan_undo, undo_change
-    from toolcrib.client_config.clients import CLIENTS, Client, client_named
-    from toolcrib.client_config.document import Syntax
-    from toolcrib.client_config.entry_format import CannotConvert
-    from toolcrib.client_config.entry_reader import read_entry
-    from toolcrib.client_config.files import this_machine
-    from toolcrib.client_config.plans import (
-        ChangePlan,
+    from toolcrib.client_config.client_file import (
         ClientDocument,
         ClientFile,
-        exported_entries,
-        exported_text,
-        plan_export,
-        plan_import,
+        client_files,
+        files_of,
     )
+    from toolcrib.client_config.clients import CLIENTS, Client, client_named
+    from toolcrib.client_config.plans import ChangePlan, export_text, plan_export, plan_import
     from toolcrib.client_config.redaction import diff
-    from toolcrib.client_config.shim import (
-        SHIM_NAME,
-        ShimCommand,
-        installed_command,
-        is_shim,
-        shim_path,
-    )
+    from toolcrib.client_config.shim import shim_command
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "backups": ("Backup", "Backups"),
             "changes": ("UndoPlan", "apply_plan", "plan_undo", "undo_change"),
+            "client_file": ("ClientDocument", "ClientFile", "client_files", "files_of"),
             "clients": ("CLIENTS", "Client", "client_named"),
-            "document": ("Syntax",),
-            "entry_format": ("CannotConvert",),
-            "entry_reader": ("read_entry",),
-            "files": ("this_machine",),
-            "plans": (
-                "ChangePlan",
-                "ClientDocument",
-                "ClientFile",
-                "exported_entries",
-                "exported_text",
-                "plan_export",
-                "plan_import",
-            ),
+            "plans": ("ChangePlan", "export_text", "plan_export", "plan_import"),
             "redaction": ("diff",),
-            "shim": ("SHIM_NAME", "ShimCommand", "installed_command", "is_shim", "shim_path"),
+            "shim": ("shim_command",),
         },
     )
 
 __all__ = [
     "CLIENTS",
-    "SHIM_NAME",
     "Backup",
     "Backups",
-    "CannotConvert",
     "ChangePlan",
     "Client",
     "ClientDocument",
     "ClientFile",
-    "ShimCommand",
-    "Syntax",
     "UndoPlan",
     "apply_plan",
+    "client_files",
     "client_named",
     "diff",
-    "exported_entries",
-    "exported_text",
-    "installed_command",
-    "is_shim",
+    "export_text",
+    "files_of",
     "plan_export",
     "plan_import",
     "plan_undo",
-    "read_entry",
-    "shim_path",
-    "this_machine",
+    "shim_command",
     "undo_change",
 ]

@@ -12,14 +12,14 @@ from toolcrib.client_config.files import read_file, remove_file, write_file
 from toolcrib.client_config.plans import ChangePlan
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
-from toolcrib.sources.mcp import drop_server, put_server, read_servers, read_table
+from toolcrib.sources.mcp import OwnServersFile, read_servers, read_table
 
 ChangedSince = Literal["nothing", "the rest", "the servers"]
 """What somebody else has changed in a client's file since we did."""
 
 
 def apply_plan(plan: ChangePlan, own: Path, backups: Backups) -> Path:
-    """Do what the plan says; where the backup is. Raises `ConfigError`."""
+    """Do what the plan says; returns the path of the backup. Raises `ConfigError`."""
     with backups.changing():
         return _apply(plan, own, backups)
 
@@ -31,40 +31,40 @@ def _apply(plan: ChangePlan, own: Path, backups: Backups) -> Path:
     backup = Backup(
         client, str(file), timestamp(), plan.before, plan.after, {**plan.added}, plan.known
     )
-    kept = backups.keep(backup)
+    path = backups.keep(backup)
     for name, entry in plan.added.items():
-        put_server(own, name, entry)
+        OwnServersFile(own).put(name, entry)
     if plan.after != (plan.before or ""):
         write_file(file, plan.after, plan.before)
-    return kept
+    return path
 
 
 @dataclass(frozen=True, slots=True)
 class UndoPlan:
     """The last change of a client's file, and how it would be undone.
 
-    `current` is the file as it is, `wanted` as it should be; None: it should not be there. `drop`
+    `current` is the file as it is, `restored` as it would be; None: there would be no file. `drop`
     are the servers of ours that go, `stay` why others do not.
     """
 
     backup: Backup
     current: str | None
-    wanted: str | None
+    restored: str | None
     changed: ChangedSince
     drop: tuple[str, ...]
     stay: dict[str, str]
 
 
 def plan_undo(backup: Backup, own: Path, backups: Backups, *, force: bool = False) -> UndoPlan:
-    """What undoing would do; with `force` the whole file is as before, whoever changed it since.
+    """What plan would do; with `force` the whole file is as before, whoever changed it since.
 
     Raises `ConfigError`.
     """
     current = read_file(Path(backup.file))
-    changed, wanted = _text_before(backup, current)
-    wanted = backup.before if force else wanted
+    changed, restored = _text_before(backup, current)
+    restored = backup.before if force else restored
     drop, stay = _servers_to_drop(backup, own, backups)
-    return UndoPlan(backup, current, wanted, changed, drop, stay)
+    return UndoPlan(backup, current, restored, changed, drop, stay)
 
 
 def _text_before(backup: Backup, current: str | None) -> tuple[ChangedSince, str | None]:
@@ -108,9 +108,7 @@ def _servers_to_drop(
     return tuple(name for name in backup.added if name in now_there and name not in stay), stay
 
 
-def undo_change(
-    undoing: UndoPlan, own: Path, backups: Backups, *, force: bool = False
-) -> Path | None:
+def undo_change(plan: UndoPlan, own: Path, backups: Backups, *, force: bool = False) -> Path | None:
     """Put the client's file back, and take out what had become ours.
 
     It is as it was, byte for byte, if nobody has changed it since; if somebody has, in other places
@@ -118,28 +116,27 @@ def undo_change(
     where the text that this replaces is kept is returned. Raises `ConfigError`.
     """
     with backups.changing():
-        if undoing.backup not in backups.all():
-            raise ConfigError(f"{undoing.backup.file}: this was undone already; look again")
-        return _undo(undoing, own, backups, force=force)
+        if plan.backup not in backups.all():
+            raise ConfigError(f"{plan.backup.file}: this was undone already; look again")
+        return _undo(plan, own, backups, force=force)
 
 
-def _undo(undoing: UndoPlan, own: Path, backups: Backups, *, force: bool) -> Path | None:
-    backup, current, kept = undoing.backup, undoing.current, None
+def _undo(plan: UndoPlan, own: Path, backups: Backups, *, force: bool) -> Path | None:
+    backup, current, replaced = plan.backup, plan.current, None
     file = Path(backup.file)
-    if undoing.changed == "the servers" and not force:
+    if plan.changed == "the servers" and not force:
         raise ConfigError(
             f"{file}: its servers were changed after the import; --force puts back the whole file"
             " as it was before, and keeps what is there now"
         )
-    if force and undoing.changed != "nothing" and current is not None:
-        kept = backups.keep_text(backup.client, current)
-    if undoing.wanted is not None and undoing.wanted != current:
-        write_file(file, undoing.wanted, current)
-    elif undoing.wanted is None and current is not None:
+    if force and plan.changed != "nothing" and current is not None:
+        replaced = backups.keep_text(backup.client, current)
+    if plan.restored is not None and plan.restored != current:
+        write_file(file, plan.restored, current)
+    elif plan.restored is None and current is not None:
         remove_file(file, current)
-    for name in _servers_to_drop(backup, own, backups)[
-        0
-    ]:  # another client may have come to need one
-        drop_server(own, name)
+    drop, _ = _servers_to_drop(backup, own, backups)  # another client may have come to need one
+    for name in drop:
+        OwnServersFile(own).drop(name)
     backups.forget(backup)
-    return kept
+    return replaced

@@ -27,10 +27,10 @@ CHECKED = "2026-11-15"
 
 @dataclass(frozen=True)
 class Layout:
-    """The key that the servers stand under, and the shape of each."""
+    """The key that the servers stand under, and the format of each entry."""
 
     path: tuple[str, ...]
-    shape: EntryFormat
+    format: EntryFormat
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """How a client writes one server down, and how it refers to variables of the environment."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.model import Json
@@ -136,3 +136,16 @@ class EntryFormat:
     disabled_tools: str = ""
     narrowing: frozenset[str] = frozenset()
     times: Mapping[str, tuple[str, float]] = field(default_factory=dict[str, tuple[str, float]])
+
+
+def exact_pattern(name: str) -> str:
+    """The pattern that fits this name and no other."""
+    return re.sub(r"[*?\[]", r"[\g<0>]", name)
+
+
+def exact_names(patterns: Sequence[str]) -> tuple[str, ...] | None:
+    """The names that the patterns fit; None if one of them may fit several."""
+    plain = [re.sub(r"\[([*?\[])\]", "", each) for each in patterns]
+    if any(re.search(r"[*?\[]", each) for each in plain):
+        return None
+    return tuple(re.sub(r"\[([*?\[])\]", r"\1", each) for each in patterns)

@@ -4,9 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.client_config.entry_format import CannotConvert, EntryFormat, with_fixed_values
+from toolcrib.client_config.entry_format import (
+    CannotConvert,
+    EntryFormat,
+    exact_pattern,
+    with_fixed_values,
+)
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.mcp import HTTP_TYPES, ServerAddress, exact_pattern, is_sse_url
+from toolcrib.sources.mcp import HTTP_TYPES, ServerAddress, is_sse_url
 
 LOCAL_TYPES = frozenset({"", "stdio", "local"})
 REMOTE_TYPES = frozenset({"", "remote", "sse", *HTTP_TYPES})
@@ -27,7 +32,7 @@ class ConvertedEntry:
 
 
 def read_entry(
-    shape: EntryFormat, entry: Json, home: Path, project: Path | None = None
+    fmt: EntryFormat, entry: Json, home: Path, project: Path | None = None
 ) -> ConvertedEntry:
     """The entry in our words. Raises `CannotConvert`.
 
@@ -35,13 +40,13 @@ def read_entry(
     """
     if not isinstance(entry, Mapping):
         raise CannotConvert("it is not an object")
-    if narrow := [key for key in entry if key in shape.narrowing and entry[key] not in (None, [])]:
+    if narrow := [key for key in entry if key in fmt.narrowing and entry[key] not in (None, [])]:
         raise CannotConvert(f"it has `{narrow[0]}`, which has no counterpart here")
-    reader = _EntryReader(shape, entry, _fixed(home, project), project)
+    reader = _EntryReader(fmt, entry, _fixed(home, project), project)
     ours = dict(reader.ours())
-    known = SILENT | {shape.env, shape.env_names, shape.headers, shape.bearer, shape.env_headers}
-    known |= {shape.enabled_tools, shape.disabled_tools}
-    dropped = [key for key in entry if key not in known and key not in shape.times]
+    known = SILENT | {fmt.env, fmt.env_names, fmt.headers, fmt.bearer, fmt.env_headers}
+    known |= {fmt.enabled_tools, fmt.disabled_tools}
+    dropped = [key for key in entry if key not in known and key not in fmt.times]
     return ConvertedEntry(ours, tuple(dropped))
 
 
@@ -53,7 +58,7 @@ def _fixed(home: Path, project: Path | None) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _EntryReader:
-    shape: EntryFormat
+    fmt: EntryFormat
     entry: JsonObject
     fixed: Mapping[str, str]
     project: Path | None
@@ -69,7 +74,7 @@ class _EntryReader:
         if self.entry.get("disabled") is True or self.entry.get("enabled") is False:
             yield "disabled", True
         yield from self._tools()
-        for key, (of_ours, unit_s) in self.shape.times.items():
+        for key, (of_ours, unit_s) in self.fmt.times.items():
             value = self.entry.get(key)
             if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
                 yield of_ours, value * unit_s
@@ -77,7 +82,7 @@ class _EntryReader:
     def _tools(self) -> Iterator[tuple[str, Json]]:
         """Which tools there are; Gemini CLI may write the arguments of a tool behind its name."""
         for ours in ("enabled_tools", "disabled_tools"):
-            theirs = getattr(self.shape, ours)
+            theirs = getattr(self.fmt, ours)
             if theirs and self.entry.get(theirs) is not None:
                 names = self._list(self.entry[theirs], theirs)
                 yield ours, [exact_pattern(name.partition("(")[0].strip()) for name in names]
@@ -99,15 +104,15 @@ class _EntryReader:
         return old
 
     def _says_sse(self, key: str, url: str) -> bool:
-        return self.shape.speaks_sse and (key == self.shape.sse or is_sse_url(url))
+        return self.fmt.speaks_sse and (key == self.fmt.sse or is_sse_url(url))
 
     def _remote(self, address: str, kind: str) -> Iterator[tuple[str, Json]]:
         yield "type", kind
         yield "url", self._filled(address, "address")
-        headers = self._texts(self.shape.headers, "headers")
-        by_variable = self._map(self.shape.env_headers)
+        headers = self._texts(self.fmt.headers, "headers")
+        by_variable = self._map(self.fmt.env_headers)
         headers |= {name: "${" + variable + "}" for name, variable in by_variable.items()}
-        if token := self._text(self.shape.bearer):
+        if token := self._text(self.fmt.bearer):
             headers["Authorization"] = "Bearer ${" + token + "}"
         if headers:
             yield "headers", headers
@@ -127,11 +132,11 @@ class _EntryReader:
 
     def _command(self) -> tuple[str, Sequence[str], Mapping[str, str]]:
         """The program, its arguments and its variables, in any of the ways there are."""
-        command, env = self.entry.get("command"), self._map(self.shape.env)
+        command, env = self.entry.get("command"), self._map(self.fmt.env)
         if isinstance(command, str):
             return command, self._list(self.entry.get("args")), env
         if isinstance(command, Mapping):  # Zed's older way
-            inner = _EntryReader(self.shape, command, self.fixed, self.project)
+            inner = _EntryReader(self.fmt, command, self.fixed, self.project)
             path = inner._text("path") or inner._text("command")
             return path, self._list(command.get("args")), inner._map("env") | env
         words = self._list(command)
@@ -152,7 +157,7 @@ class _EntryReader:
     def _env_names(self) -> list[Json]:
         """Codex's list of variables: names, or tables with a name and a source."""
         names: list[Json] = []
-        listed = self.entry.get(self.shape.env_names) if self.shape.env_names else None
+        listed = self.entry.get(self.fmt.env_names) if self.fmt.env_names else None
         for each in listed if isinstance(listed, list | tuple) else ():
             if isinstance(each, Mapping):
                 if each.get("source", "local") != "local":
@@ -163,15 +168,15 @@ class _EntryReader:
 
     def _plain(self, text: str, where: str) -> str:
         """A text that nobody fills in here, so nothing may be to fill in."""
-        text = with_fixed_values(text, self.fixed) if self.shape.references.filled(text) else text
-        if self.shape.references.filled(text):
+        text = with_fixed_values(text, self.fixed) if self.fmt.references.filled(text) else text
+        if self.fmt.references.filled(text):
             raise CannotConvert(f"its {where} refer to variables, which are not filled in here")
         return text
 
     def _filled(self, text: str, where: str) -> str:
-        if self.shape.references.filled(text):
+        if self.fmt.references.filled(text):
             text = with_fixed_values(text, self.fixed)
-        return self.shape.references.ours(text, where)
+        return self.fmt.references.ours(text, where)
 
     def _texts(self, key: str, where: str) -> dict[str, Json]:
         return {name: self._filled(value, where) for name, value in self._map(key).items()}

@@ -32,30 +32,46 @@ class ShimCommand:
         return [*self.options, CONNECT, *([PROFILE, self.profile] if self.profile else [])]
 
 
-def shim_entry(client: Client, shape: EntryFormat, shim: ShimCommand) -> JsonObject:
+def shim_command(
+    profile: str, config: Path | None, mcp_config: Sequence[Path], *, shared: bool
+) -> ShimCommand:
+    """The shim that sees what these options see.
+
+    `shared`: the file is shared with people who have Toolcrib elsewhere, so it names no path.
+    Raises `ConfigError` where our command is not installed.
+    """
+    if shared:
+        return ShimCommand(SHIM_NAME, profile=profile)
+    options = ["--config", str(config.absolute())] if config else []
+    for file in mcp_config:
+        options += ["--mcp-config", str(file.absolute())]
+    return ShimCommand(installed_command(), tuple(options), profile)
+
+
+def shim_entry(client: Client, fmt: EntryFormat, shim: ShimCommand) -> JsonObject:
     """The entry of the shim in the client's words."""
     args: list[Json] = [*shim.args()]
-    kind: dict[str, Json] = {"type": shape.types[0]} if shape.types else {}
+    kind: dict[str, Json] = {"type": fmt.types[0]} if fmt.types else {}
     words: dict[str, Json] = {"command": [shim.command, *args]}
-    if not shape.one_list:
+    if not fmt.one_list:
         words = {"command": shim.command, "args": args}
-    return {**shape.fixed, **kind, **words, **client.shim}
+    return {**fmt.fixed, **kind, **words, **client.shim}
 
 
 def installed_command() -> str:
     """The absolute path of our command. Raises `ConfigError` where it is not installed.
 
-    A client started from a menu has another PATH than a terminal, so a bare name would not do. The
-    way that PATH leads to is taken if it ends at the same program: it outlives a new environment.
+    A client started from a menu has another PATH than a terminal, so a bare name would not do. A
+    path on PATH that leads to the same program is preferred: it outlives a new environment.
     """
     name = "toolcrib.exe" if sys.platform == "win32" else "toolcrib"
-    beside = Path(sys.executable).with_name(name)
+    next_to_python = Path(sys.executable).with_name(name)
     on_path = shutil.which("toolcrib")
-    if on_path and (not beside.exists() or Path(on_path).samefile(beside)):
+    if on_path and (not next_to_python.exists() or Path(on_path).samefile(next_to_python)):
         return str(Path(on_path).absolute())
-    if beside.exists():
-        return str(beside)
-    raise ConfigError(f"the command `toolcrib` is not at {beside}; install the package there")
+    if next_to_python.exists():
+        return str(next_to_python)
+    raise ConfigError(f"the command `toolcrib` is not at {next_to_python}; install the package")
 
 
 def is_shim(entry: Json) -> bool:

@@ -46,7 +46,7 @@ class Approval:
         self._tickets = tickets
 
     def verdict(self, entry: Entry, caller: Caller) -> Verdict:
-        """What the rules say of a tool. Raises `Refused` where they cannot be read."""
+        """What the rules say of a tool. Raises `CallRefused` where they cannot be read."""
         try:
             return self._rulebook.verdict(entry, caller.profile)
         except ConfigError as error:
@@ -63,7 +63,7 @@ class Approval:
     async def grant(
         self, verdict: Verdict, request: ApprovalRequest, approver: Approver | None
     ) -> None:
-        """Return if the call has leave. Raises `Refused` if it has not, or if nobody can tell."""
+        """Return if the call has leave. Raises `CallRefused` if not, or if nobody can tell."""
         match verdict:
             case "allow" if not isinstance(approver, DenyingApprover):
                 return
@@ -101,7 +101,7 @@ class Approval:
 
 
 async def _ask(approver: Approver, request: ApprovalRequest) -> bool:
-    """Whether it was approved; False where nobody has answered. Raises `Refused`."""
+    """Whether it was approved; False where nobody has answered. Raises `CallRefused`."""
     try:
         async with asyncio.timeout(TICKET_S):
             answer = await approver(request)

@@ -42,7 +42,7 @@ class ArgumentCheck:
         return tool.pin in self._checks and is_little(given)
 
     def check(self, tool: ToolInfo, given: Json) -> CheckedArguments:
-        """The arguments to send. Raises `Refused` with the full schema, after `CHECK_S` at most."""
+        """The arguments to send. Raises `CallRefused` with the schema, after `CHECK_S` at most."""
         try:
             return self._checked(tool, given, time.monotonic() + CHECK_S)
         except SchemaRefused as error:

@@ -15,7 +15,7 @@ from toolcrib.errors import StoreError
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Outcome
 from toolcrib.store import AuditFile, AuditRow
-from toolcrib.text import strict_json_digest
+from toolcrib.text import json_digest
 
 PAUSE_S = 0.5
 END_S = 5.0
@@ -103,7 +103,7 @@ def _row(seen: CallRecord, outcome: Outcome, seconds: float) -> AuditRow:
         caller=seen.caller,
         tool=request.name if request else ascii(seen.name[:LONGEST_NAME])[1:-1],
         pin=request.pin if request else "",
-        arguments=strict_json_digest(request.arguments) if request else "",
+        arguments=json_digest(request.arguments) if request else "",
         verdict=seen.verdict,
         code=error.code if error else "",
         effect=error.effect if error else "",

@@ -8,7 +8,6 @@ a call that is refused is an outcome whose error says why, and that nothing was 
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -29,6 +28,7 @@ from toolcrib.model import (
     Call,
     CallContext,
     CallError,
+    Deadline,
     Entry,
     InputHandler,
     JsonObject,
@@ -159,11 +159,10 @@ class Door:
             _log.exception("a check in Toolcrib itself failed, so %r is not called", call.name)
             outcome = Outcome(error=_GATE_FAILED)
         else:
-            deadline = time.monotonic() + limit_s
-            running = CallContext.of(deadline, progress, ask, log, caller.id)
-            running = replace(running, roots=caller.roots)
+            context = CallContext.of(Deadline(limit_s), progress, ask, log, caller.id)
             patient = timeout_s is None and progress is not None
-            outcome = await self._sent(admitted, caller, running, patient=patient)
+            context = replace(context, roots=caller.roots, patient=patient)
+            outcome = await self._sent(admitted, caller, context)
         if self._audit:
             self._audit.note(seen, outcome)
         return outcome
@@ -186,7 +185,7 @@ class Door:
         return entry is not None and self._approval.asks(entry, caller)
 
     def check(self, tool: ToolInfo, arguments: JsonObject | str) -> JsonObject:
-        """The arguments as this tool would be sent them. Sends nothing. Raises `Refused`."""
+        """The arguments as this tool would be sent them. Sends nothing. Raises `CallRefused`."""
         given = take_in(Call.of(tool.name, arguments), tool)
         return self._arguments.check(tool, given).arguments
 
@@ -219,11 +218,8 @@ class Door:
         entry = self._pool.entries.get(tool.name)
         return entry is not None and entry.capability is tool
 
-    async def _sent(
-        self, admitted: _AdmittedCall, caller: Caller, running: CallContext, *, patient: bool
-    ) -> Outcome:
-        made = admitted.call, admitted.tool, admitted.source
-        outcome = await dispatch(*made, running, patient=patient)
+    async def _sent(self, admitted: _AdmittedCall, caller: Caller, context: CallContext) -> Outcome:
+        outcome = await dispatch(admitted.call, admitted.tool, admitted.source, context)
         if outcome.ok and self._has(admitted.tool):
             self._heard(caller, admitted.tool.name)
         given = outcome if is_json(outcome) else Outcome(error=_NO_JSON)
@@ -254,7 +250,7 @@ class Door:
         return _ResolvedCall(entry, pool, tool)
 
     async def _aside(self, work: Callable[[], T], *, at_once: bool) -> T:
-        """Do what may take a while where no event loop waits for it. Raises `Refused` if it does.
+        """Do what may take a while where no event loop waits for it. Raises `CallRefused` if late.
 
         The threads are few, so that checks do not hold up whatever else a loop has done aside.
         """

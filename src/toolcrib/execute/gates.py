@@ -59,7 +59,7 @@ _CALLABLE = ("ready", "asleep")
 def check_state(entry: Entry, shown: str) -> ToolInfo:
     """The tool of an entry that can be called, and is the one that was shown if a pin says which.
 
-    Raises `Refused` with the remedy.
+    Raises `CallRefused` with the remedy.
     """
     tool = entry.capability
     if not isinstance(tool, ToolInfo):
@@ -82,7 +82,7 @@ def changed(entry: Entry) -> CallRefused:
 
 
 def check_rights(entry: Entry, caller: Caller) -> None:
-    """Raises `Refused` when this caller may not call it: by the filters that search has."""
+    """Raises `CallRefused` when this caller may not call it: by the filters that search has."""
     if reason := why_barred(entry, caller.scope):
         message = f"this caller may not call {entry.name!r} ({reason}); ask the operator for it"
         raise CallRefused("not_allowed", "rights", message)
@@ -91,7 +91,7 @@ def check_rights(entry: Entry, caller: Caller) -> None:
 def take_in(call: Call, tool: ToolInfo) -> Json:
     """A copy of the arguments that nobody else can change.
 
-    Raises `Refused` for what no JSON can say.
+    Raises `CallRefused` for what no JSON can say.
     """
     try:
         return read_json(call.text) if call.text else plain_json(call.arguments)

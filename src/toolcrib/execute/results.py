@@ -93,7 +93,7 @@ class HeldResults:
     def page(self, handle: str, caller: Caller, number: int) -> Outcome:
         """One page of a held result, from 1.
 
-        Raises `Refused` when this caller has no such result, or not any more, or it has no such
+        Raises `CallRefused` when this caller has no such result, or not any more, or it has no such
         page.
         """
         held = self._of(handle, caller)
@@ -105,7 +105,7 @@ class HeldResults:
     def find(self, handle: str, caller: Caller, wanted: str, number: int = 1) -> Outcome:
         """The lines of a held result that have these words, or fit a `/pattern/`, by pages.
 
-        May take seconds. Raises `Refused` as `page`, and for a pattern that cannot be used.
+        May take seconds. Raises `CallRefused` as `page`, and for a pattern that cannot be used.
         """
         held = self._of(handle, caller)
         try:

@@ -14,7 +14,7 @@ from threading import Lock
 
 from toolcrib.model import Json, PermissionKind, ToolInfo
 from toolcrib.store import TicketBinding, TicketFile, TicketRow
-from toolcrib.text import strict_canonical_json, strict_json_digest
+from toolcrib.text import canonical_json, json_digest
 
 KEY_BYTES = 32
 
@@ -37,7 +37,7 @@ class ApprovalRequest:
 
     def binding(self) -> TicketBinding:
         """What makes it this call and no other: caller, pin, hash of the arguments."""
-        return TicketBinding(self.caller, self.pin, strict_json_digest(self.arguments))
+        return TicketBinding(self.caller, self.pin, json_digest(self.arguments))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Tickets:
 
         With too many of its caller waiting, the oldest of those makes room.
         """
-        return _read(self._file.ask(request.binding(), strict_canonical_json(asdict(request))))
+        return _read(self._file.ask(request.binding(), canonical_json(asdict(request))))
 
     def spend(self, request: ApprovalRequest) -> bool:
         """Whether this call was approved; if so, that approval is gone now."""

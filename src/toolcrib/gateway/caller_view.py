@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.execute import Caller, VisibleTools
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.client_approver import client_approver
@@ -22,15 +22,15 @@ class CallerView:
         self.principal = principal
         self.settings = crib.settings
         self._reader = _read_only(principal.caller)
-        self._session = crib.session(caller=principal.caller, mode="off")
+        self._session = crib.session(caller=principal.caller, tool_search="off")
         self._visible = VisibleTools({})
 
     @property
     def visible(self) -> VisibleTools:
         """What the principal may name now."""
-        entries = self._crib.seen_by(self.principal.caller)
+        entries = inventory_of(self._crib).seen_by(self.principal.caller)
         if self._visible.entries is not entries:
-            why = partial(self._crib.why_unknown, caller=self.principal.caller)
+            why = partial(inventory_of(self._crib).why_unknown, caller=self.principal.caller)
             self._visible = VisibleTools(entries, why)
         return self._visible
 

@@ -128,8 +128,8 @@ class Daemon:
         crib = setup.crib(self._settings)
         self.broken: tuple[str, ...] = ()
         self._note_broken(problem, crib)
-        if crib.rules_problem:  # later, whoever reads them logs it
-            _log.error("%s", crib.rules_problem)
+        if crib.operator.rules_problem:  # later, whoever reads them logs it
+            _log.error("%s", crib.operator.rules_problem)
         try:
             self._listening = listen_on_loopback(crib.settings.gateway.port)
         except ConfigError:
@@ -214,7 +214,7 @@ class Daemon:
     async def _change(self, settings: Settings) -> None:
         crib = self.serving.crib
         before = crib.settings
-        if not await asyncio.to_thread(crib.take_settings, settings):
+        if not await asyncio.to_thread(crib.operator.take_settings, settings):
             await self._start_over(settings)
         elif _seen_by_clients(before) != _seen_by_clients(settings):
             old, self.serving = self.serving, self._serving_state(crib)
@@ -234,11 +234,11 @@ class Daemon:
 
     def _note_broken(self, problem: str, crib: Crib) -> None:
         """Log once what is wrong with a file, and once that all can be used again."""
-        found = (*filter(None, [problem]), *crib.broken_files)
+        found = (*filter(None, [problem]), *crib.operator.broken_files)
         for each in found:
             if each not in self.broken:
                 _log.error("%s", each)
-        rules = crib.rules_problem  # whoever reads them has logged it
+        rules = crib.operator.rules_problem  # whoever reads them has logged it
         now = tuple(dict.fromkeys((*found, *filter(None, [rules]))))
         if self.broken and not now:
             _log.info("all files can be used again")

@@ -4,11 +4,13 @@ Their bytes never change, so that a host's prompt cache holds; a test keeps them
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from toolcrib.model import JsonObject, ToolInfo
+from toolcrib.session import SEARCH_TOOL_NAME, define_search_tool
 
-SEARCH: Final = "tool_search"
+SEARCH: Final = SEARCH_TOOL_NAME
 DESCRIBE: Final = "tool_describe"
 CALL_READ: Final = "tool_call_read"
 CALL: Final = "tool_call"
@@ -52,41 +54,21 @@ def _fixed(
     )
 
 
-_SEARCH_TOOL = _fixed(
-    SEARCH,
-    (
-        "Find tools, skills and agents that are not listed; there are many more than you see."
-        " Search before you say that something cannot be done, and before you use a shell for it."
-        ' Write a query as verb and object, then the domain: "create issue, github". Several needs'
-        " are several `queries` of one call. `select:name_a,name_b` takes tools by name,"
-        " `+slack send` wants slack in the name, `/create.*issue/` is a pattern. Answers give"
-        " signatures, full parameters of the best, states with what to do about them, and a `set`"
-        f" that names what was found. Then call `{CALL_READ}` for what is marked [read],"
-        f" `{CALL}` for all else."
-    ),
-    _READS,
-    {
-        "type": "object",
-        "properties": {
-            "queries": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": f"What you need, in any language; at most {MOST_QUERIES}. None"
-                " shows what there is, or what is in the `set`.",
-            },
-            "limit": {"type": "integer", "minimum": 1, "description": "Most hits a query."},
-            "kinds": {
-                "type": "array",
-                "items": {"type": "string", "enum": ["tool", "skill", "agent"]},
-                "description": "Only these.",
-            },
-            "set": {
-                "type": "string",
-                "description": "A `set` of an earlier search, to add what is found to it.",
-            },
+_SEARCH_TOOL = replace(
+    define_search_tool(
+        "; there are many more than you see. Search before you say that something cannot be done,"
+        " and before you use a shell for it.",
+        "Answers give signatures, full parameters of the best, states with what to do about them,"
+        f" and a `set` that names what was found. Then call `{CALL_READ}` for what is marked"
+        f" [read], `{CALL}` for all else.",
+        queries=f"What you need, in any language; at most {MOST_QUERIES}. None shows what there is,"
+        " or what is in the `set`.",
+        set={
+            "type": "string",
+            "description": "A `set` of an earlier search, to add what is found to it.",
         },
-        "additionalProperties": False,
-    },
+    ),
+    annotations=_READS,
 )
 _DESCRIBE_TOOL = _fixed(
     DESCRIBE,

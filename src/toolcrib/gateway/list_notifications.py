@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from toolcrib.access import allows_source
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.gateway import sdk
 from toolcrib.gateway.offers import visible_servers
 from toolcrib.gateway.principal import Principal
@@ -127,7 +127,7 @@ class OfferListNotifier:
         self._connections: set[sdk.Connection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sending: set[asyncio.Task[None]] = set()
-        self._end = crib.listen_offers(self._changed)
+        self._end = inventory_of(crib).listen_offers(self._changed)
 
     def subscribe(self, context: sdk.Context) -> None:
         """Notify the client of this request from now on."""
@@ -154,7 +154,7 @@ class OfferListNotifier:
 
     def _sees(self, source: McpSource) -> bool:
         """Whether the principal may see this server. One that is gone is judged by its name."""
-        if source in self._crib.servers.values():
+        if source in inventory_of(self._crib).servers.values():
             return source in visible_servers(self._crib, self._principal)
         return allows_source(source.id or "", self._principal.profile.scope)
 

@@ -11,9 +11,9 @@ from typing import NamedTuple, Protocol, Self, TypeAlias
 from toolcrib.gateway import sdk
 from toolcrib.sources.mcp import reply_id
 from toolcrib.system import LONGEST_LINE, ByteReader, PipeLine, bounded_lines
-from toolcrib.text import has_more_json_values, strict_json
+from toolcrib.text import MOST_JSON_VALUES, has_more_json_values
 
-MOST_VALUES = 2 * strict_json.MOST_JSON_VALUES
+MOST_VALUES = 2 * MOST_JSON_VALUES
 """Of one message: more than a call may have, so that a call with too many is told why."""
 
 Send: TypeAlias = Callable[[bytes], Awaitable[None]]

@@ -4,16 +4,15 @@ A principal sees the resources and prompts of a server if the profile lets the s
 one of its tools through. A server without tools is seen where the profile picks no tools.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from toolcrib.access import Scope, allows_source, why_barred
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.principal import Principal
-from toolcrib.model import CallContext, Entry, Outcome
+from toolcrib.model import CallContext, Deadline, Entry, Outcome
 from toolcrib.sources.mcp import McpSource
 
 PAGE_SIZE = 500
@@ -33,7 +32,7 @@ def visible_servers(crib: Crib, principal: Principal) -> Sequence[McpSource]:
     for entry in crib.entries().values():
         if entry.capability.source == "mcp":
             tools.setdefault(entry.capability.source_id or "", []).append(entry)
-    every = sorted(crib.servers.items())
+    every = sorted(inventory_of(crib).servers.items())
     return [each for _, each in every if _is_visible(each, tools.get(each.id or "", []), scope)]
 
 
@@ -47,7 +46,7 @@ def _is_visible(source: McpSource, tools: Sequence[Entry], scope: Scope) -> bool
 
 def running_request(crib: Crib, principal: Principal, channel: CallChannel) -> CallContext:
     """What a request of this principal has while it runs: as much time as a call."""
-    deadline = time.monotonic() + crib.settings.call.timeout_s
+    deadline = Deadline(crib.settings.call.timeout_s)
     return CallContext.of(deadline, None, channel.ask, channel.log, principal.caller.id)
 
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from importlib.metadata import version
 from typing import Any, Protocol, cast
 
+from toolcrib.crib import inventory_of
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.execute import Ticket
 from toolcrib.gateway.limits import RequestLimiter
@@ -128,7 +129,7 @@ def operator_handlers(daemon: OperatedDaemon) -> Mapping[str, OperatorHandler]:
         return await asyncio.to_thread(source.forget_login)
 
     async def approvals(_request: Mapping[str, Any], _report: Report) -> Json:
-        return [_ticket(each) for each in daemon.serving.crib.tickets.waiting()]
+        return [_ticket(each) for each in daemon.serving.crib.operator.tickets.waiting()]
 
     async def decide(request: Mapping[str, Any], _report: Report) -> Json:
         _decide(daemon, str(request.get("id", "")), allowed=request.get("allowed") is True)
@@ -141,7 +142,7 @@ def operator_handlers(daemon: OperatedDaemon) -> Mapping[str, OperatorHandler]:
 
 def _sources_named(daemon: OperatedDaemon, names: object) -> list[McpSource]:
     """The servers of these names; without names, all that are not switched off."""
-    every = list(daemon.serving.crib.servers.values())
+    every = list(inventory_of(daemon.serving.crib).servers.values())
     if isinstance(names, list) and names:
         return [find_server(str(name), every) for name in cast("list[object]", names)]
     return [each for each in every if not each.config.disabled]
@@ -167,7 +168,7 @@ async def _refresh(sources: Sequence[McpSource], report: Report) -> Json:
 
 
 def _servers(daemon: OperatedDaemon) -> Json:
-    sources = daemon.serving.crib.servers.values()
+    sources = inventory_of(daemon.serving.crib).servers.values()
     return {
         "servers": [each.status().as_json() for each in sources],
         "broken_files": list(daemon.broken),
@@ -176,7 +177,7 @@ def _servers(daemon: OperatedDaemon) -> Json:
 
 def _decide(daemon: OperatedDaemon, id: str, *, allowed: bool) -> None:
     """Raises `ConfigError` if nothing waits under this id."""
-    tickets = daemon.serving.crib.tickets
+    tickets = daemon.serving.crib.operator.tickets
     full = [each.id for each in tickets.waiting() if id and each.id.startswith(id)]
     if len(full) != 1 or not (tickets.approve(full[0]) if allowed else tickets.reject(full[0])):
         remedy = "`toolcrib approvals list` shows those that do"
@@ -216,9 +217,9 @@ def _status(daemon: OperatedDaemon) -> Json:
                 "tools": each.tools,
                 "listing": each.listing,
             }
-            for each in (source.status() for source in crib.servers.values())
+            for each in (source.status() for source in inventory_of(crib).servers.values())
         ],
-        "waiting": len(crib.tickets.waiting()),
+        "waiting": len(crib.operator.tickets.waiting()),
     }
 
 

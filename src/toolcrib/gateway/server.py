@@ -19,7 +19,7 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any, Final, cast
 
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import CallRefused
 from toolcrib.gateway import sdk
@@ -62,7 +62,8 @@ class GatewayServer:
         self._tool_list = ToolList(self._view)
         self._notifier = ToolListNotifier(partial(self._listed, "", (), modern=True))
         self._offers = OfferHandlers(crib, principal, self._input_requests, self._notifier.publish)
-        self._unsubscribe = crib.pool.events.subscribe(TOOLS_UPDATED, self._tools_updated)
+        pool = inventory_of(crib).pool
+        self._unsubscribe = pool.events.subscribe(TOOLS_UPDATED, self._tools_updated)
         self.mcp_server = self._make_mcp_server()
 
     def mode(self, client: str, *, modern: bool) -> EffectiveMode:

@@ -1,4 +1,4 @@
-"""What is looked at: every capability that a search may return, with its nearest neighbours."""
+"""What lint looks at: every capability that a search may return, and what its own words find."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MOST_FOUND = 4
 
 
 class LintRemark(NamedTuple):
-    """What a rule has to say of one capability, and the other one it is about, if there is one."""
+    """What a rule says about one capability. `neighbour` is the other one it is about, or ""."""
 
     name: str
     message: str
@@ -31,8 +31,8 @@ class LintCatalog:
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> "LintCatalog":
         """Only what can be found is looked at, in order of name."""
-        shown = (e for e in entries if e.capability.searchable and e.capability.enabled)
-        return cls({entry.name: entry for entry in sorted(shown, key=lambda entry: entry.name)})
+        searchable = (e for e in entries if e.capability.searchable and e.capability.enabled)
+        return cls({e.name: e for e in sorted(searchable, key=lambda e: e.name)})
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
@@ -43,7 +43,7 @@ class LintCatalog:
         }
 
     @cached_property
-    def found(self) -> Mapping[str, tuple[str, ...]]:
+    def own_hits(self) -> Mapping[str, tuple[str, ...]]:
         """What each one's own description finds, best first; nothing for an empty one.
 
         By names, labels and descriptions alone: what two tools have in common in words is what
@@ -69,6 +69,5 @@ def _without_detail(entry: Entry) -> Document:
 
 def _query(text: str) -> Variant:
     """A description as somebody would search by it."""
-    return Variant(
-        text, terms=tuple(stems(without_stopwords(words(text[:LONGEST_QUERY])))[:MOST_TERMS])
-    )
+    terms = stems(without_stopwords(words(text[:LONGEST_QUERY])))
+    return Variant(text, terms=tuple(terms[:MOST_TERMS]))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from toolcrib.lint.catalog import LintCatalog, LintRemark
 from toolcrib.model import Json, ToolInfo
-from toolcrib.text import nearest_names, words
+from toolcrib.text import did_you_mean, words
 
 GENERIC = frozenset(
     """
@@ -21,7 +21,7 @@ GENERIC = frozenset(
 )
 
 # Written without vowels, and words all the same.
-KNOWN = frozenset(
+NO_ABBREVIATIONS = frozenset(
     """
     by css csv db dns fly gql grpc gtm html http https js json jwt kb kpi llm mcp md mr my npm pdf
     php png pr qr rpc rss s3 sdk sftp sky smb sms smtp sql ssh ssl svg tcp tls tld try tv txt vm
@@ -29,11 +29,13 @@ KNOWN = frozenset(
     """.split(),
 )
 LONGEST_WORD = 5
+MOST_NAMED = 5
+"""Of parameters without a description, in one message."""
 
 
-def generic_name(shelf: LintCatalog) -> Iterator[LintRemark]:
+def generic_name(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Its name is one word that could be any tool's."""
-    for entry in shelf.entries.values():
+    for entry in catalog.entries.values():
         if entry.bare.lower() in GENERIC:
             message = (
                 f"is named {entry.bare!r}, which could be anything; add its object to the name"
@@ -41,66 +43,52 @@ def generic_name(shelf: LintCatalog) -> Iterator[LintRemark]:
             yield LintRemark(entry.name, message)
 
 
-def abbreviated_name(shelf: LintCatalog) -> Iterator[LintRemark]:
+def abbreviated_name(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Its name has an abbreviation in it, and it has no `search_hint` to write it out."""
-    for entry in shelf.entries.values():
+    for entry in catalog.entries.values():
         if entry.capability.kind == "tool" and not entry.capability.search_hint:
             short = [word for word in words(entry.bare) if _is_abbreviation(word)]
-            known = set(words(entry.capability.description))
-            if missing := [word for word in short if word not in known]:
-                told = ", ".join(repr(word) for word in missing)
-                yield LintRemark(
-                    entry.name, f"has {told} in its name; write it out in a search_hint"
-                )
+            described = set(words(entry.capability.description))
+            if missing := [repr(word) for word in short if word not in described]:
+                message = f"has {', '.join(missing)} in its name; write it out in a search_hint"
+                yield LintRemark(entry.name, message)
 
 
-def renamed(shelf: LintCatalog) -> Iterator[LintRemark]:
+def renamed(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Models see another name than the one it has: too long, taken, or with illegal characters."""
-    for name, entry in shelf.entries.items():
+    for name, entry in catalog.entries.items():
         if not name.endswith(entry.bare):
             message = f"is {entry.bare!r:.80} to its source; shorten that, or its server's id"
             yield LintRemark(name, message)
 
 
-def _is_abbreviation(word: str) -> bool:
-    spelt = word.isascii() and word.isalpha() and 1 < len(word) <= LONGEST_WORD
-    return spelt and word not in KNOWN and set("aeiouy").isdisjoint(word)
-
-
-# The rule about declared links.
-
-
-def unknown_link(shelf: LintCatalog) -> Iterator[LintRemark]:
+def unknown_link(catalog: LintCatalog) -> Iterator[LintRemark]:
     """It says that it is often used with something that is not here, or is several things."""
-    bare = Counter(entry.bare for entry in shelf.entries.values())
-    for name, entry in shelf.entries.items():
-        if entry.capability.kind == "tool":
-            for link in entry.capability.often_with:
-                if link not in shelf.entries and bare[link] != 1:
-                    near = nearest_names(link, list(shelf.entries), limit=1)
-                    maybe = f"; did you mean {near[0]}?" if near else ""
-                    yield LintRemark(
-                        name,
-                        f"names {link!r} in often_with, and no one tool is called so{maybe}",
-                    )
+    bare = Counter(entry.bare for entry in catalog.entries.values())
+    for name, entry in catalog.entries.items():
+        links = entry.capability.often_with if entry.capability.kind == "tool" else ()
+        for link in links:
+            if link not in catalog.entries and bare[link] != 1:
+                remedy = did_you_mean(link, list(catalog.entries)) or "take it out"
+                message = f"names {link!r} in often_with, but no one tool has that name; {remedy}"
+                yield LintRemark(name, message)
 
 
-# The rule about parameters: their descriptions are searched, and models call by them.
-
-MOST_NAMED = 5
-
-
-def undocumented_parameter(shelf: LintCatalog) -> Iterator[LintRemark]:
+def undocumented_parameter(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Some of its parameters have no description."""
-    for name, entry in shelf.entries.items():
+    for name, entry in catalog.entries.items():
         if isinstance(entry.capability, ToolInfo):
             bare = [key for key, each in _properties(entry.capability) if not _described(each)]
             if bare:
                 more = f" and {len(bare) - MOST_NAMED} more" if len(bare) > MOST_NAMED else ""
-                told = ", ".join(bare[:MOST_NAMED])
-                yield LintRemark(
-                    name, f"says nothing of its parameters {told}{more}; describe them"
-                )
+                some = ", ".join(bare[:MOST_NAMED])
+                message = f"says nothing of its parameters {some}{more}; describe them"
+                yield LintRemark(name, message)
+
+
+def _is_abbreviation(word: str) -> bool:
+    short = word.isascii() and word.isalpha() and 1 < len(word) <= LONGEST_WORD
+    return short and word not in NO_ABBREVIATIONS and set("aeiouy").isdisjoint(word)
 
 
 def _properties(tool: ToolInfo) -> Iterator[tuple[str, Json]]:
@@ -112,5 +100,5 @@ def _properties(tool: ToolInfo) -> Iterator[tuple[str, Json]]:
 def _described(schema: Json) -> bool:
     if not isinstance(schema, Mapping):
         return True
-    said = schema.get("description")
-    return "$ref" in schema or (isinstance(said, str) and bool(said.strip()))
+    text = schema.get("description")
+    return "$ref" in schema or (isinstance(text, str) and bool(text.strip()))

@@ -36,18 +36,18 @@ _PLACEHOLDER = re.compile(
 )
 
 
-def no_description(shelf: LintCatalog) -> Iterator[LintRemark]:
+def no_description(catalog: LintCatalog) -> Iterator[LintRemark]:
     """It has no description."""
-    for entry in shelf.entries.values():
+    for entry in catalog.entries.values():
         if not entry.capability.description.strip():
             yield LintRemark(
                 entry.name, "has no description; say in a sentence what it does, and to what"
             )
 
 
-def placeholder_description(shelf: LintCatalog) -> Iterator[LintRemark]:
+def placeholder_description(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Its description stands in for one."""
-    for entry in shelf.entries.values():
+    for entry in catalog.entries.values():
         text = entry.capability.description.strip()
         if _PLACEHOLDER.fullmatch(text):
             yield LintRemark(
@@ -55,9 +55,9 @@ def placeholder_description(shelf: LintCatalog) -> Iterator[LintRemark]:
             )
 
 
-def short_description(shelf: LintCatalog) -> Iterator[LintRemark]:
+def short_description(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Its description is a word or two."""
-    for entry in shelf.entries.values():
+    for entry in catalog.entries.values():
         text = entry.capability.description.strip()
         if text and not _PLACEHOLDER.fullmatch(text) and _length(text) < FEWEST_WORDS:
             yield LintRemark(
@@ -65,9 +65,9 @@ def short_description(shelf: LintCatalog) -> Iterator[LintRemark]:
             )
 
 
-def long_description(shelf: LintCatalog) -> Iterator[LintRemark]:
+def long_description(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Its description is longer than anybody reads, or a model should pay for."""
-    for entry in shelf.entries.values():
+    for entry in catalog.entries.values():
         text = entry.capability.description
         tokens = estimate_tokens(text)
         if len(text) > MOST_CHARACTERS or tokens > MOST_TOKENS:
@@ -77,11 +77,11 @@ def long_description(shelf: LintCatalog) -> Iterator[LintRemark]:
             )
 
 
-def same_description(shelf: LintCatalog) -> Iterator[LintRemark]:
+def same_description(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Another one of its kind has the same description."""
     alike: dict[tuple[str, str], list[str]] = {}
-    for name, entry in shelf.entries.items():
-        if text := shelf.texts[name]:
+    for name, entry in catalog.entries.items():
+        if text := catalog.texts[name]:
             alike.setdefault((entry.capability.kind, text), []).append(name)
     for names in alike.values():
         for name in names[1:]:
@@ -90,9 +90,9 @@ def same_description(shelf: LintCatalog) -> Iterator[LintRemark]:
             yield LintRemark(name, message, names[0])
 
 
-def name_apart(shelf: LintCatalog) -> Iterator[LintRemark]:
+def name_apart(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Its description shares no word with its name, and says in no verb what it does."""
-    for entry in shelf.entries.values():
+    for entry in catalog.entries.values():
         text = _prose(entry.capability)
         if text and not _has_verb(text) and not _shares_words(entry, text):
             yield LintRemark(
@@ -129,6 +129,5 @@ def _verbs() -> frozenset[str]:
 
 def _shares_words(entry: Entry, text: str) -> bool:
     labels = f"{entry.bare} {entry.capability.title} {' '.join(entry.capability.display.values())}"
-    names = without_stopwords(words(labels))
-    said = words(text)
-    return fold(entry.bare) in fold(text) or not set(stems(names)).isdisjoint(stems(said))
+    in_labels = stems(without_stopwords(words(labels)))
+    return fold(entry.bare) in fold(text) or not set(in_labels).isdisjoint(stems(words(text)))

@@ -1,4 +1,4 @@
-"""From a catalog to what its authors should put right: all rules in one table, and the run of them.
+"""All lint rules in one table, and `lint`, which runs them over a catalog.
 
 docs/guide/lint.md has the same table, for people.
 """
@@ -11,17 +11,15 @@ from toolcrib.lint import definition_rules, description_rules, neighbour_rules
 from toolcrib.lint.catalog import LintCatalog, LintRemark
 from toolcrib.model import Entry
 
-# All rules in one table. docs/guide/lint.md has the same one, for people.
-
 LintSeverity = Literal["error", "warning", "note"]
 
 
 class LintRule(NamedTuple):
-    """What it is called, how bad it is, and who looks for it."""
+    """Its id, how bad it is, and the check, which yields a remark for each offender."""
 
     id: str
     severity: LintSeverity
-    look: Callable[[LintCatalog], Iterator[LintRemark]]
+    check: Callable[[LintCatalog], Iterator[LintRemark]]
 
 
 RULES = (
@@ -58,14 +56,10 @@ def lint(entries: Iterable[Entry]) -> Sequence[LintFinding]:
 
     What no search returns (not searchable, disabled) is not looked at.
     """
-    shelf = LintCatalog.of(entries)
+    catalog = LintCatalog.of(entries)
     order = {rule.id: place for place, rule in enumerate(RULES)}
-    found = [
-        LintFinding(_source(shelf.entries[told.name]), told.name, rule.severity, rule.id, *told[1:])
-        for rule in RULES
-        for told in rule.look(shelf)
-    ]
-    return sorted(found, key=lambda each: (each.source, each.name, order[each.rule]))
+    findings = [_finding(rule, remark, catalog) for rule in RULES for remark in rule.check(catalog)]
+    return sorted(findings, key=lambda each: (each.source, each.name, order[each.rule]))
 
 
 def findings_by_source(findings: Iterable[LintFinding]) -> Mapping[str, Sequence[LintFinding]]:
@@ -74,6 +68,11 @@ def findings_by_source(findings: Iterable[LintFinding]) -> Mapping[str, Sequence
     for finding in findings:
         grouped.setdefault(finding.source, []).append(finding)
     return grouped
+
+
+def _finding(rule: LintRule, remark: LintRemark, catalog: LintCatalog) -> LintFinding:
+    source = _source(catalog.entries[remark.name])
+    return LintFinding(source, remark.name, rule.severity, rule.id, *remark[1:])
 
 
 def _source(entry: Entry) -> str:

@@ -14,46 +14,46 @@ LONGEST = 1_000
 FIRST_FEW = 3
 
 
-def near_identical(shelf: LintCatalog) -> Iterator[LintRemark]:
+def near_identical(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Another one of its kind reads almost the same, and not even the names' difference is told."""
-    told: set[frozenset[str]] = set()
-    for name, found in shelf.found.items():
-        for other in found:
+    reported: set[frozenset[str]] = set()
+    for name, hits in catalog.own_hits.items():
+        for other in hits:
             pair = frozenset({name, other})
-            if other != name and pair not in told and _confusing(shelf, name, other):
-                told.add(pair)
+            if other != name and pair not in reported and _confusing(catalog, name, other):
+                reported.add(pair)
                 message = f"reads almost like {other}; say in both what tells them apart"
                 yield LintRemark(name, message, other)
 
 
-def outranked(shelf: LintCatalog) -> Iterator[LintRemark]:
+def outranked(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Whoever searches by its own description finds others, and not it."""
-    for name, found in shelf.found.items():
-        alike = any(shelf.texts[name] == shelf.texts[other] for other in found)
-        if found and name not in found[:FIRST_FEW] and not alike:
-            message = f"is not among what its own words find: {found[0]} comes first"
-            yield LintRemark(name, message, found[0])
+    for name, hits in catalog.own_hits.items():
+        alike = any(catalog.texts[name] == catalog.texts[other] for other in hits)
+        if hits and name not in hits[:FIRST_FEW] and not alike:
+            message = f"is not among what its own words find: {hits[0]} comes first"
+            yield LintRemark(name, message, hits[0])
 
 
-def _confusing(shelf: LintCatalog, name: str, other: str) -> bool:
-    one, two = shelf.entries[name], shelf.entries[other]
-    texts = shelf.texts[name][:LONGEST], shelf.texts[other][:LONGEST]
+def _confusing(catalog: LintCatalog, name: str, other: str) -> bool:
+    one, two = catalog.entries[name], catalog.entries[other]
+    texts = catalog.texts[name][:LONGEST], catalog.texts[other][:LONGEST]
     if one.capability.kind != two.capability.kind or texts[0] == texts[1]:
-        return False  # another kind is no rival, and the same text another rule's to say
+        return False  # another kind is no rival, and "same-description" reports equal texts
     alike = likeness(*texts, at_least=SAME_SORT)
     names_alike = likeness(one.bare, two.bare) >= SAME_SORT
     if alike < (SAME_SORT if names_alike else SAME_WORDS):
         return False
-    return not (_tells(one, two) and _tells(two, one))
+    return not (_explains_name(one, two) and _explains_name(two, one))
 
 
-def _tells(one: Entry, two: Entry) -> bool:
+def _explains_name(one: Entry, two: Entry) -> bool:
     """Whether the first says in its description what its name has and the other's has not."""
-    own = _roots(one.bare) - _roots(two.bare)
-    said = _roots(one.capability.description) - _roots(two.capability.description)
-    both_alike = _roots(one.bare) == _roots(two.bare)
-    return not both_alike and (not own or not own.isdisjoint(said))
+    in_name = _stems(one.bare) - _stems(two.bare)
+    in_description = _stems(one.capability.description) - _stems(two.capability.description)
+    same_names = _stems(one.bare) == _stems(two.bare)
+    return not same_names and (not in_name or not in_name.isdisjoint(in_description))
 
 
-def _roots(text: str) -> set[str]:
+def _stems(text: str) -> set[str]:
     return set(stems(words(text[:LONGEST])))

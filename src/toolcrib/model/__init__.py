@@ -8,13 +8,14 @@
               of them in the pool: with its name, its state and what to do about that
 `search`      what a search takes and gives
 `call`        what a call takes and gives; what a tool may ask and say while it runs
+`deadline`    how long a call has: one for all who work on it
 `session`     when the tools of a session wait for a search, and how long a conversation is
 
 Every other package imports from here, and this one imports nothing of ours. That is why the list
 of names is long: it is the vocabulary of the whole tree. What belongs to one package alone is
 defined there (a `Ticket` in `execute`, a `Decision` in `store`), and so are errors: see
-`toolcrib.errors`. Nothing here reads a file, a clock or the environment, and nothing here changes
-once it is made: use `dataclasses.replace`.
+`toolcrib.errors`. Nothing here reads a file or the environment, and nothing here changes once it is
+made: use `dataclasses.replace`. The one exception is `Deadline`: time goes on.
 
 A value that comes from outside (a tool of an MCP server, a row of a file, the reply of a model)
 becomes one of these where it comes in. So whoever holds one does not check it again.
@@ -31,7 +32,6 @@ from toolcrib.model.call import (
     LogHandler,
     Outcome,
     Page,
-    Pause,
     Phase,
     ProgressHandler,
     RootsOf,
@@ -52,6 +52,7 @@ from toolcrib.model.capability import (
     State,
     ToolInfo,
 )
+from toolcrib.model.deadline import Deadline
 from toolcrib.model.search import (
     Answer,
     Confidence,
@@ -73,6 +74,7 @@ __all__ = [
     "Capability",
     "Confidence",
     "ConversationTokens",
+    "Deadline",
     "Defer",
     "DeferralTrigger",
     "Effect",
@@ -89,7 +91,6 @@ __all__ = [
     "NamedBy",
     "Outcome",
     "Page",
-    "Pause",
     "PermissionKind",
     "Phase",
     "ProgressHandler",

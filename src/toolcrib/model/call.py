@@ -4,11 +4,11 @@ Frozen values, no I/O.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from toolcrib.model.capability import Json, JsonObject
+from toolcrib.model.deadline import Deadline
 
 RootsOf = Literal["working_folder", "client", "none"]
 
@@ -40,9 +40,6 @@ same keys. What nobody replies to is missing among them."""
 
 
 LogHandler: TypeAlias = Callable[[JsonObject], None]
-
-
-Pause: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,28 +79,27 @@ def log_nowhere(_message: JsonObject) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """What a call has while it runs: a deadline on the monotonic clock, and who made it.
+    """What a call has while it runs: one deadline for all who work on it, and who made it.
 
     `progress` hears how far it is, `log` what the tool says meanwhile (level, data, logger), and
     `ask` replies to what the tool wants to know before it goes on. `caller` is the id of whoever
     made the call: two with one id may hear what is meant for either. `roots` says where our own
-    file tools work for them, unless the settings name folders. `pause` is there where somebody
-    hears of the progress and has set no limit: while it is entered, from whichever thread, the
-    clock stands still.
+    file tools work for them, unless the settings name folders. `patient`: somebody hears of the
+    progress and has set no limit, so that the deadline may be paused while a source gets ready.
     """
 
-    deadline: float
+    deadline: Deadline
     progress: ProgressHandler = _ignore_progress
     ask: InputHandler = _no_replies
     log: LogHandler = log_nowhere
     caller: str = ""
     roots: RootsOf = "none"
-    pause: Pause | None = None
+    patient: bool = False
 
     @classmethod
     def of(
         cls,
-        deadline: float,
+        deadline: Deadline,
         progress: ProgressHandler | None,
         ask: InputHandler | None,
         log: LogHandler | None,

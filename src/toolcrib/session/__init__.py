@@ -44,7 +44,12 @@ if TYPE_CHECKING:
     from toolcrib.session.result_page import begins_with_page_note, describe_page, page_note
     from toolcrib.session.reveals import RequestReveals, round_robin
     from toolcrib.session.search_result import CALLABLE_NOW, SearchResult, remarks_in, revealed_in
-    from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAME, SEARCH_TOOL_NAMES
+    from toolcrib.session.search_tool import (
+        SEARCH_TOOL,
+        SEARCH_TOOL_NAME,
+        SEARCH_TOOL_NAMES,
+        define_search_tool,
+    )
     from toolcrib.session.session import Session
 else:
     __getattr__, __dir__ = lazy_names(
@@ -65,7 +70,12 @@ else:
             "result_page": ("begins_with_page_note", "describe_page", "page_note"),
             "reveals": ("RequestReveals", "round_robin"),
             "search_result": ("CALLABLE_NOW", "SearchResult", "remarks_in", "revealed_in"),
-            "search_tool": ("SEARCH_TOOL", "SEARCH_TOOL_NAME", "SEARCH_TOOL_NAMES"),
+            "search_tool": (
+                "SEARCH_TOOL",
+                "SEARCH_TOOL_NAME",
+                "SEARCH_TOOL_NAMES",
+                "define_search_tool",
+            ),
             "session": ("Session",),
         },
     )
@@ -86,6 +96,7 @@ __all__ = [
     "SourceTokens",
     "TokenEstimate",
     "begins_with_page_note",
+    "define_search_tool",
     "describe",
     "describe_page",
     "is_offered",

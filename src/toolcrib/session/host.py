@@ -46,8 +46,8 @@ class Host:
     `asks`: whether the rules want a person's leave for calls of a name, whatever its state.
     `read`: the text of a skill or an agent, or of a file of a skill, in words for a model.
     `result`: a page of a long result. `check`: the arguments as they would be sent; raises
-    `Refused`. `aside`: does what may take a while (an embedder may be asked) where no event loop
-    waits for it.
+    `CallRefused`. `aside`: does what may take a while (an embedder may be asked) where no event
+    loop waits for it.
     """
 
     search: RunSearch

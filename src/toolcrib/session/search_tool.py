@@ -1,56 +1,70 @@
-"""The search tool: the one tool that a model needs to find all the others."""
+"""The search tool `tool_search`: the one tool that a model needs to find all the others.
+
+Sessions and the gateway have the same tool: one name, one way to write queries. What a model does
+with what was found differs, so each adds its own first and last sentence and parameters of its own.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from toolcrib.model import JsonObject, Kind, ToolInfo
+from toolcrib.model import Json, JsonObject, Kind, ToolInfo
 
 SEARCH_TOOL_NAME: Final = "tool_search"
 SEARCH_TOOL_ALIAS: Final = "search_capability"
 SEARCH_TOOL_NAMES: Final = frozenset({SEARCH_TOOL_NAME, SEARCH_TOOL_ALIAS})
 MOST_QUERIES = 8
 
-SEARCH_TOOL: Final = ToolInfo(
-    name=SEARCH_TOOL_NAME,
-    description=(
-        "Find tools, skills and agents that are not listed. What is found can be called from your"
-        ' next step on. Write a query as verb and object, then the domain: "create issue, github".'
-        " Several needs are several `queries` of one call. `select:name_a,name_b` takes tools by"
-        " name, `+slack send` wants slack in the name, `/create.*issue/` is a pattern. A skill or"
-        " an agent is not called: `read` gives its text."
-    ),
-    permission_kind="read",
-    category="search",
-    searchable=False,
-    defer="never",
-    required=True,
-    pin="tool_search",
-    parameters={
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "What you need, in any language."},
-            "queries": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "Several needs.",
-            },
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "Most hits a query.",
-            },
-            "kinds": {
-                "type": "array",
-                "items": {"type": "string", "enum": ["tool", "skill", "agent"]},
-                "description": "Only these.",
-            },
-            "read": {
-                "type": "string",
-                "description": "A skill or agent by name; `name/path` is a file of a skill.",
-            },
+_FINDS = "Find tools, skills and agents that are not listed"
+_HOW_TO_ASK = (
+    'Write a query as verb and object, then the domain: "create issue, github". Several needs are'
+    " several `queries` of one call. `select:name_a,name_b` takes tools by name, `+slack send`"
+    " wants slack in the name, `/create.*issue/` is a pattern."
+)
+_LIMIT: JsonObject = {"type": "integer", "minimum": 1, "description": "Most hits a query."}
+_KINDS: JsonObject = {
+    "type": "array",
+    "items": {"type": "string", "enum": ["tool", "skill", "agent"]},
+    "description": "Only these.",
+}
+
+
+def define_search_tool(
+    first: str, last: str, *, query: str = "", queries: str, **others: Json
+) -> ToolInfo:
+    """The search tool of one surface.
+
+    `first` goes on from "Find tools, skills and agents that are not listed"; `last` says what to do
+    with what was found. `query` and `queries` describe these parameters; without a description
+    there is no `query`. `others` are the parameters that this surface alone has.
+    """
+    one: JsonObject = {"query": {"type": "string", "description": query}} if query else {}
+    several: Json = {"type": "array", "items": {"type": "string"}, "description": queries}
+    return ToolInfo(
+        name=SEARCH_TOOL_NAME,
+        description=f"{_FINDS}{first} {_HOW_TO_ASK} {last}",
+        permission_kind="read",
+        category="search",
+        searchable=False,
+        defer="never",
+        required=True,
+        pin=SEARCH_TOOL_NAME,
+        parameters={
+            "type": "object",
+            "properties": {**one, "queries": several, "limit": _LIMIT, "kinds": _KINDS, **others},
+            "additionalProperties": False,
         },
-        "additionalProperties": False,
+    )
+
+
+SEARCH_TOOL: Final = define_search_tool(
+    ". What is found can be called from your next step on.",
+    "A skill or an agent is not called: `read` gives its text.",
+    query="What you need, in any language.",
+    queries="Several needs.",
+    read={
+        "type": "string",
+        "description": "A skill or agent by name; `name/path` is a file of a skill.",
     },
 )
 """The same for every session: its bytes are part of what a provider caches."""

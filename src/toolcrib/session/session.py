@@ -322,13 +322,13 @@ class Session:
         )
 
     def _admit(self, name: str, arguments: JsonObject | str) -> None:
-        """Reveal what is called, where it is to be. Raises `Refused` as `_revealing` does."""
+        """Reveal what is called, where it is to be. Raises `CallRefused` as `_revealing` does."""
         self._reveals.add(self._revealing(name, arguments))
 
     def _revealing(self, name: str, arguments: JsonObject | str) -> tuple[str, ...]:
         """The name that a call would reveal, if any.
 
-        Raises `Refused` for a deferred tool that is not revealed, and is not to be by itself.
+        Raises `CallRefused` for a deferred tool that is not revealed, and is not to be by itself.
         """
         entry = self._host.means(name)
         if entry is None:

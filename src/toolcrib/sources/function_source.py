@@ -24,7 +24,7 @@ from toolcrib.model import (
 )
 from toolcrib.names import RESERVED_NAMES, reserved_message
 from toolcrib.sources.function import Function, ToolFacts, function_from, module_of, with_facts
-from toolcrib.system import DEADLINE_PASSED, run_in_thread, seconds_left
+from toolcrib.system import DEADLINE_PASSED, run_in_thread
 from toolcrib.text import nearest_names
 
 _ANYTHING = TypeAdapter(object)
@@ -169,7 +169,7 @@ class FunctionSource:
 
 
 async def _outcome(run: Callable[[], object], running: CallContext) -> Outcome:
-    limit = asyncio.timeout(seconds_left(running))
+    limit = asyncio.timeout(running.deadline.left_s)
     try:
         async with limit:
             result = await _result(run)

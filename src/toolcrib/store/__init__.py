@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from toolcrib.store.embeddings import vector_bytes
     from toolcrib.store.protocol import RevealStore, Store, UseStore, VectorCache
     from toolcrib.store.reveals import StoredReveals
+    from toolcrib.store.seals import install_key
     from toolcrib.store.tickets import TICKET_S, TicketBinding, TicketFile, TicketRow
     from toolcrib.store.uses import (
         MOST_LESSONS,
@@ -60,6 +61,7 @@ else:
             "embeddings": ("vector_bytes",),
             "protocol": ("RevealStore", "Store", "UseStore", "VectorCache"),
             "reveals": ("StoredReveals",),
+            "seals": ("install_key",),
             "tickets": ("TICKET_S", "TicketBinding", "TicketFile", "TicketRow"),
             "uses": (
                 "MOST_LESSONS",
@@ -102,6 +104,7 @@ __all__ = [
     "VectorCache",
     "VectorFile",
     "catalog_condition",
+    "install_key",
     "prepare_decisions",
     "sqlite_version",
     "vector_bytes",

@@ -16,7 +16,9 @@ from pathlib import Path
 
 import apsw
 
+from toolcrib.errors import SourceError
 from toolcrib.store.database import transaction
+from toolcrib.system import create_private_file, make_private_folder, read_private_file
 from toolcrib.text import canonical_json
 
 # The last count of a file that is sealed, kept beside it: who puts an older copy back is seen.
@@ -141,3 +143,20 @@ class Seals:
 def _seals(db: apsw.Connection) -> list[list[object]]:
     rows = db.execute("SELECT id, used, hex(seal) FROM source ORDER BY id").fetchall()
     return [list(row) for row in rows]
+
+
+def install_key(path: Path) -> bytes:
+    """The secret of this installation, made at first need. Raises `SourceError`."""
+    try:
+        if not path.exists():
+            make_private_folder(path.parent)
+            create_private_file(path, os.urandom(KEY_BYTES))
+        key = read_private_file(path, KEY_BYTES)
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror or error}; make it readable for you") from error
+    if len(key) != KEY_BYTES:
+        raise SourceError(f"{path}: is not a key of {KEY_BYTES} bytes; remove it to get a new one")
+    return key
+
+
+KEY_BYTES = 32

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from toolcrib.system.child_process import POLL_S, ChildProcess
     from toolcrib.system.connection_limiter import ConnectionLimiter
     from toolcrib.system.daemon_folder import RUN_FOLDER_VARIABLE, run_folder, run_folders
-    from toolcrib.system.deadline import DEADLINE_PASSED, CallClock, done_in_time, seconds_left
+    from toolcrib.system.deadline import DEADLINE_PASSED, CallQuestions, done_in_time
     from toolcrib.system.event_loop import BackgroundLoop, run_in_thread
     from toolcrib.system.files import (
         FileLock,
@@ -68,10 +68,10 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "child_process": ("POLL_S", "ChildProcess"),
+            "child_process": ("ChildProcess", "POLL_S"),
             "connection_limiter": ("ConnectionLimiter",),
             "daemon_folder": ("RUN_FOLDER_VARIABLE", "run_folder", "run_folders"),
-            "deadline": ("DEADLINE_PASSED", "CallClock", "done_in_time", "seconds_left"),
+            "deadline": ("CallQuestions", "DEADLINE_PASSED", "done_in_time"),
             "event_loop": ("BackgroundLoop", "run_in_thread"),
             "files": (
                 "FileLock",
@@ -85,10 +85,10 @@ else:
             ),
             "last_good_copy": ("LastGoodCopies",),
             "pipe": (
+                "ByteReader",
                 "CHUNK_BYTES",
                 "LINE_HEAD_BYTES",
                 "LONGEST_LINE",
-                "ByteReader",
                 "OutputEnds",
                 "PipeLine",
                 "PipeWriter",
@@ -108,7 +108,7 @@ __all__ = [
     "RUN_FOLDER_VARIABLE",
     "BackgroundLoop",
     "ByteReader",
-    "CallClock",
+    "CallQuestions",
     "ChildProcess",
     "ConnectionLimiter",
     "FileLock",
@@ -131,7 +131,6 @@ __all__ = [
     "run_folder",
     "run_folders",
     "run_in_thread",
-    "seconds_left",
     "sweep_temporary_files",
     "write_private_file",
 ]

@@ -37,10 +37,15 @@ if TYPE_CHECKING:
     from toolcrib.text.pages import line_count, page_at, page_starts, size_in_words
     from toolcrib.text.pattern import BadPattern, compile_pattern
     from toolcrib.text.redactor import REDACTED, SHORTEST_SECRET, Redactor
-    from toolcrib.text.spelling import MOST_EDITS, likeness, nearest_names, typos
+    from toolcrib.text.spelling import (
+        MOST_EDITS,
+        did_you_mean,
+        likeness,
+        list_nearest,
+        nearest_names,
+        typos,
+    )
     from toolcrib.text.stopwords import (
-        CHINESE_ENDINGS,
-        CHINESE_OPENINGS,
         ENGLISH_STOPWORDS,
         without_wrapping,
     )
@@ -55,8 +60,6 @@ if TYPE_CHECKING:
         parse_strictly,
         plain_json,
         read_json,
-        strict_canonical_json,
-        strict_json_digest,
     )
     from toolcrib.text.tokens import (
         TokenCounter,
@@ -65,7 +68,6 @@ if TYPE_CHECKING:
         token_counter,
         tool_definition,
     )
-    from toolcrib.text.traditional import simplified
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -78,10 +80,15 @@ else:
             "pages": ("line_count", "page_at", "page_starts", "size_in_words"),
             "pattern": ("BadPattern", "compile_pattern"),
             "redactor": ("REDACTED", "SHORTEST_SECRET", "Redactor"),
-            "spelling": ("MOST_EDITS", "likeness", "nearest_names", "typos"),
+            "spelling": (
+                "MOST_EDITS",
+                "did_you_mean",
+                "likeness",
+                "list_nearest",
+                "nearest_names",
+                "typos",
+            ),
             "stopwords": (
-                "CHINESE_ENDINGS",
-                "CHINESE_OPENINGS",
                 "ENGLISH_STOPWORDS",
                 "without_wrapping",
             ),
@@ -96,8 +103,6 @@ else:
                 "parse_strictly",
                 "plain_json",
                 "read_json",
-                "strict_canonical_json",
-                "strict_json_digest",
             ),
             "tokens": (
                 "TokenCounter",
@@ -106,13 +111,10 @@ else:
                 "token_counter",
                 "tool_definition",
             ),
-            "traditional": ("simplified",),
         },
     )
 
 __all__ = [
-    "CHINESE_ENDINGS",
-    "CHINESE_OPENINGS",
     "ENGLISH_STOPWORDS",
     "LANGUAGE_NAMES",
     "MOST_EDITS",
@@ -132,6 +134,7 @@ __all__ = [
     "check_json_size",
     "compile_pattern",
     "detect_language",
+    "did_you_mean",
     "estimate_tokens",
     "find_hidden",
     "find_lines",
@@ -142,6 +145,7 @@ __all__ = [
     "json_digest",
     "likeness",
     "line_count",
+    "list_nearest",
     "load_glossary",
     "most_tokens",
     "nearest_names",
@@ -152,11 +156,8 @@ __all__ = [
     "printable",
     "read_json",
     "show_hidden",
-    "simplified",
     "size_in_words",
     "stems",
-    "strict_canonical_json",
-    "strict_json_digest",
     "terms",
     "token_counter",
     "tool_definition",

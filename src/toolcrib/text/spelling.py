@@ -35,6 +35,17 @@ def nearest_names(
     return tuple(near for near, _, _ in ranked[:limit])
 
 
+def list_nearest(name: str, names: Sequence[str]) -> str:
+    """The nearest names as a message ends with them: `read_file, read_dir`, or `none`."""
+    return ", ".join(nearest_names(name, names)) or "none"
+
+
+def did_you_mean(name: str, names: Sequence[str], *, at_least: float = 50) -> str:
+    """The question that a message ends with: `did you mean 'read_file'?`; "" if none is alike."""
+    near = nearest_names(name, names, limit=1, at_least=at_least)
+    return f"did you mean {near[0]!r}?" if near else ""
+
+
 def likeness(one: str, other: str, *, at_least: float = 0) -> float:
     """How much two texts are alike, letter by letter, in per cent; 0 where it is below `at_least`.
 

@@ -30,6 +30,12 @@ CHINESE_OPENINGS = tuple(
 )
 CHINESE_ENDINGS = ("一下", "可以吗", "好吗", "谢谢", "吗", "呢", "吧", "啊", "呀", "了", "的", "么")
 
+_SPACES = re.compile(r"([，,。；;！!？?\s]+)")
+# The longest first, by what they match: 想要 before 想(?!法).
+_LONGEST_FIRST = sorted(CHINESE_OPENINGS, key=lambda each: -len(each.partition("(")[0]))
+_OPENING = re.compile(f"(?:{'|'.join(_LONGEST_FIRST)})+")
+_ENDING = re.compile(f"(?:{'|'.join(CHINESE_ENDINGS)})+$")
+
 
 def without_wrapping(text: str) -> str:
     """The text without what wraps its Chinese clauses."""
@@ -43,16 +49,3 @@ def _unwrapped(clause: str) -> str:
     opening = _OPENING.match(clause)
     inner = clause[opening.end() :] if opening else clause
     return _ENDING.sub("", inner) or clause
-
-
-_SPACES = re.compile(r"([，,。；;！!？?\s]+)")
-
-
-# The longest first, by what they match: 想要 before 想(?!法).
-_LONGEST_FIRST = sorted(CHINESE_OPENINGS, key=lambda each: -len(each.partition("(")[0]))
-
-
-_OPENING = re.compile(f"(?:{'|'.join(_LONGEST_FIRST)})+")
-
-
-_ENDING = re.compile(f"(?:{'|'.join(CHINESE_ENDINGS)})+$")

@@ -15,6 +15,17 @@ from typing import cast
 
 from toolcrib.model import Json
 
+MOST_JSON_BYTES = 4 * 1024 * 1024
+MOST_JSON_DEPTH = 64
+MOST_JSON_VALUES = 50_000
+
+# To the end where no quote closes it: so that no text is gone through twice.
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+
+
+class NotJson(ValueError):
+    """A value or a text that is no JSON, or too much of it. The message says what to do."""
+
 
 def canonical_json(value: object) -> str:
     """The value as JSON: keys sorted, no white space, ASCII alone."""
@@ -26,10 +37,52 @@ def json_digest(value: object) -> str:
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
-# JSON read strictly: what two readers could read differently is refused.
+def read_json(text: str, *, most_values: int = MOST_JSON_VALUES) -> Json:
+    """The value of a text. Raises `NotJson`, for a key given twice too, and for NaN."""
+    if len(text) > MOST_JSON_BYTES:
+        raise NotJson(f"more than {MOST_JSON_BYTES:,} bytes of JSON; send less")
+    if has_more_json_values(text.encode("utf-8", "replace"), most_values):
+        raise NotJson(f"more than {most_values:,} values; send fewer at a time")
+    try:
+        value = parse_strictly(text)
+    except (ValueError, RecursionError) as error:
+        raise NotJson(f"not readable as JSON: {error}") from None
+    if json_deeper_than(value, MOST_JSON_DEPTH):
+        raise NotJson(f"nested more than {MOST_JSON_DEPTH} deep; send it flatter")
+    return value
 
-# To the end where no quote closes it: so that no text is gone through twice.
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+
+def plain_json(value: object) -> Json:
+    """A copy that is JSON and nothing else. Raises `NotJson`."""
+    check_json_size(value)
+    try:
+        text = canonical_json(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise NotJson(f"this is not a JSON value: {error}") from None
+    return read_json(text)
+
+
+def check_json_size(
+    value: object, *, most_values: int = MOST_JSON_VALUES, most_characters: int = MOST_JSON_BYTES
+) -> None:
+    """Return if a value is no more than this. Raises `NotJson` as soon as it is known to be."""
+    waiting: list[object] = [value]
+    values = characters = 0
+    while waiting:
+        each = waiting.pop()
+        values += 1
+        if isinstance(each, str):
+            characters += len(each)
+        elif isinstance(each, Mapping):
+            inner = cast("Mapping[object, object]", each)
+            characters += sum(len(key) for key in inner if isinstance(key, str))
+            waiting.extend(inner.values())
+        elif isinstance(each, list | tuple):
+            waiting.extend(cast("Sequence[object]", each))
+        if values + len(waiting) > most_values:
+            raise NotJson(f"more than {most_values:,} values; send fewer at a time")
+        if characters > most_characters:
+            raise NotJson(f"more than {most_characters:,} characters; send less")
 
 
 def parse_strictly(text: str | bytes) -> Json:
@@ -74,71 +127,3 @@ def _once_each(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
 
 def _no_constant(name: str) -> Json:
     raise ValueError(f"{name} is not a JSON number")
-
-
-# JSON, taken strictly: what two readers could read differently is refused.
-
-MOST_JSON_BYTES = 4 * 1024 * 1024
-MOST_JSON_DEPTH = 64
-MOST_JSON_VALUES = 50_000
-
-
-class NotJson(ValueError):
-    """A value or a text that is no JSON, or too much of it. The message says what to do."""
-
-
-def read_json(text: str, *, most_values: int = MOST_JSON_VALUES) -> Json:
-    """The value of a text. Raises `NotJson`, for a key given twice too, and for NaN."""
-    if len(text) > MOST_JSON_BYTES:
-        raise NotJson(f"more than {MOST_JSON_BYTES:,} bytes of JSON; send less")
-    if has_more_json_values(text.encode("utf-8", "replace"), most_values):
-        raise NotJson(f"more than {most_values:,} values; send fewer at a time")
-    try:
-        value = parse_strictly(text)
-    except (ValueError, RecursionError) as error:
-        raise NotJson(f"not readable as JSON: {error}") from None
-    if json_deeper_than(value, MOST_JSON_DEPTH):
-        raise NotJson(f"nested more than {MOST_JSON_DEPTH} deep; send it flatter")
-    return value
-
-
-def plain_json(value: object) -> Json:
-    """A copy that is JSON and nothing else. Raises `NotJson`."""
-    check_json_size(value)
-    return read_json(strict_canonical_json(value))
-
-
-def check_json_size(
-    value: object, *, most_values: int = MOST_JSON_VALUES, most_characters: int = MOST_JSON_BYTES
-) -> None:
-    """Return if a value is no more than this. Raises `NotJson` as soon as it is known to be."""
-    waiting: list[object] = [value]
-    values = characters = 0
-    while waiting:
-        each = waiting.pop()
-        values += 1
-        if isinstance(each, str):
-            characters += len(each)
-        elif isinstance(each, Mapping):
-            inner = cast("Mapping[object, object]", each)
-            characters += sum(len(key) for key in inner if isinstance(key, str))
-            waiting.extend(inner.values())
-        elif isinstance(each, list | tuple):
-            waiting.extend(cast("Sequence[object]", each))
-        if values + len(waiting) > most_values:
-            raise NotJson(f"more than {most_values:,} values; send fewer at a time")
-        if characters > most_characters:
-            raise NotJson(f"more than {most_characters:,} characters; send less")
-
-
-def strict_canonical_json(value: object) -> str:
-    """The one text of a value, whatever the order of its keys. Raises `NotJson`."""
-    try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise NotJson(f"this is not a JSON value: {error}") from None
-
-
-def strict_json_digest(value: Json) -> str:
-    """A SHA-256 over the canonical text."""
-    return hashlib.sha256(strict_canonical_json(value).encode()).hexdigest()

@@ -21,7 +21,6 @@ pytestmark = pytest.mark.skipif(not shutil.which("npx"), reason="there is no npx
 LISTS = """
 import asyncio, json, sys
 from toolcrib import Crib
-from toolcrib.sources.mcp.servers import Entry
 
 async def main():
     with Crib() as crib:

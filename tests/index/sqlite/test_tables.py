@@ -1,4 +1,4 @@
-from toolcrib.index.sqlite.tables import Tables
+from toolcrib.index.sqlite.tables import Pointer, Tables, current_pointer, switch_pointer
 from toolcrib.store import SqliteStore
 
 
@@ -25,3 +25,12 @@ def test_the_root_mark_and_chinese_are_letters_to_fts5(store: SqliteStore):
             *("read·", "读取", "取·", "über")
         }
         db.execute("DROP TABLE temp.seen")
+
+
+def test_it_starts_at_nothing_and_stays_where_it_is_put(store: SqliteStore):
+    with store.read() as db:
+        assert current_pointer(db) == Pointer(0, 0, 0, "")
+    with store.write() as db:
+        switch_pointer(db, Pointer(3, 2, 1, "made from nothing"))
+    with store.read() as db:
+        assert current_pointer(db) == Pointer(3, 2, 1, "made from nothing")

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -14,7 +13,7 @@ from tests.sources.apps.joining import app_at, raw, serving
 from tests.sources.mcp.faking import below, processes
 from tests.waiting import HANG_S, until
 from tests.workshop import soon
-from toolcrib.model import Call, CallContext
+from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.sources.apps import AppRegistry, AppRules, AppTimeouts, KnownApp, SDKToolsCache
 from toolcrib.sources.apps.source import AppSource
 
@@ -123,7 +122,7 @@ def test_an_app_that_does_not_start_says_why_and_leaves_nothing(folder, launch, 
 
 def test_the_deadline_holds_while_it_starts(folder):
     apps, source = known(folder, ("/bin/sleep", "600"))
-    error = call(source, running=CallContext(time.monotonic() + 0.2), title="x").error
+    error = call(source, running=CallContext(Deadline(0.2)), title="x").error
     assert error
     assert (error.phase, error.effect) == ("start", "not_sent")
     apps.close()
@@ -218,7 +217,7 @@ def test_progress_is_relayed_and_a_late_answer_is_cancelled(apps, folder):
     with serving(app):
         until(lambda: apps.sources and apps.sources[0].capabilities())
         heard = []
-        running = CallContext(time.monotonic() + 0.3, lambda *told: heard.append(told))
+        running = CallContext(Deadline(0.3), lambda *told: heard.append(told))
         error = call(apps.sources[0], "wait", running).error
         assert error
         assert (error.code, error.effect) == ("deadline", "unknown")

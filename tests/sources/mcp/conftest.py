@@ -4,7 +4,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 
 from tests.sources.mcp.faking import below, left_of, zombies
 from tests.waiting import HANG_S, until
-from toolcrib.model import Call, CallContext, Json, Outcome
+from toolcrib.model import Call, CallContext, Deadline, Json, Outcome
 from toolcrib.sources.mcp import McpSource, ServerConfig
 from toolcrib.sources.mcp.identity import ServerIdentity, config_hash
 from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, ServerMemory
@@ -69,7 +68,7 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
 
 
 async def acall(source: McpSource, name: str, within: float = HANG_S, **arguments: Json) -> Outcome:
-    running = CallContext(time.monotonic() + within)
+    running = CallContext(Deadline(within))
     return await source.call(Call(name, arguments), running)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.sources.mcp import ServerCommand
-from toolcrib.sources.mcp.diagnosis import Diagnosis, StartAttempt, diagnose, no_command
+from toolcrib.sources.mcp.diagnosis import StartAttempt, StartDiagnosis, diagnose, no_command
 
 NPX = ServerCommand("npx", ("-y", "@scope/server"))
 UVX = ServerCommand("uvx", ("mcp-server-sqlite", "--db-path", "x.db"))
@@ -90,7 +90,7 @@ UV_PYTHON = (
 )
 
 
-def found(stderr: str, command: ServerCommand = NPX, **env: str) -> Diagnosis:
+def found(stderr: str, command: ServerCommand = NPX, **env: str) -> StartDiagnosis:
     means = diagnose(stderr, StartAttempt("it", command, env))
     assert means, stderr
     return means

@@ -3,8 +3,9 @@ import stat
 import pytest
 
 from toolcrib.errors import SourceError
-from toolcrib.sources.mcp import ServerAddress, ServerCommand, install_key
+from toolcrib.sources.mcp import ServerAddress, ServerCommand
 from toolcrib.sources.mcp.identity import config_hash
+from toolcrib.store import install_key
 
 KEY = bytes(32)
 SAME = ServerCommand("x", ("a",), {"T": "1"}, {"E": "OURS"}, "/")

@@ -3,14 +3,13 @@
 import asyncio
 import hashlib
 import json
-import time
 
 import pytest
 
 from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import error, fake, text
 from tests.waiting import HANG_S, let_pass, until, until_async
-from toolcrib.model import CallContext
+from toolcrib.model import CallContext, Deadline
 from toolcrib.sources.mcp.client import list_requests
 from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache
 from toolcrib.sources.mcp.listing import (
@@ -25,7 +24,7 @@ BACKS = ("", "modern")
 
 
 def soon():
-    return CallContext(time.monotonic() + HANG_S)
+    return CallContext(Deadline(HANG_S))
 
 
 def keys(source, kind):

@@ -3,14 +3,13 @@ import json
 import sqlite3
 import subprocess
 import sys
-import time
 
 import pytest
 
 from tests.sources.mcp.faking import FAKE, error
 from tests.waiting import HANG_S, until
-from toolcrib.crib import Crib
-from toolcrib.model import Call, CallContext
+from toolcrib.crib import Crib, inventory_of
+from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import McpSource, open_server_files, refresh_all
 
@@ -41,7 +40,9 @@ def learn(file):
 
 
 def mcp_source(crib) -> McpSource:
-    return next(source for source, _ in crib.pool._listed.values() if source.kind == "mcp")
+    return next(
+        source for source, _ in inventory_of(crib).pool._listed.values() if source.kind == "mcp"
+    )
 
 
 def test_a_server_that_is_not_known_yet_is_a_problem(write):
@@ -62,7 +63,7 @@ def test_its_tools_are_found_while_it_sleeps_and_ready_while_it_runs(write):
             "mcp",
             "write",
         )
-        running = CallContext(time.monotonic() + HANG_S)
+        running = CallContext(Deadline(HANG_S))
         assert asyncio.run(mcp_source(crib).call(Call("echo", {"text": "x"}), running)).ok
         until(lambda: crib.get("mcp_f_echo").state == "ready")
         until(lambda: crib.get("mcp_f_echo").state == "asleep")
@@ -73,8 +74,8 @@ def test_a_changed_list_reaches_search_by_itself(write):
     learn(file)
     with Crib.from_settings(settings_for(file)) as crib:
         news = []
-        crib.pool.events.subscribe("TOOLS_UPDATED", news.append)
-        running = CallContext(time.monotonic() + HANG_S)
+        inventory_of(crib).pool.events.subscribe("TOOLS_UPDATED", news.append)
+        running = CallContext(Deadline(HANG_S))
         asyncio.run(mcp_source(crib).call(Call("echo", {"text": "x"}), running))
         until(lambda: "mcp_fake_seen_2" in crib.entries())
         assert any("mcp_fake_seen_2" in {entry.name for entry in one.added} for one in news)
@@ -99,7 +100,7 @@ def test_a_crib_that_is_closed_calls_nobody(write):
     learn(file)
     with Crib.from_settings(settings_for(file)) as crib:
         source = mcp_source(crib)
-    outcome = asyncio.run(source.call(Call("echo", {}), CallContext(time.monotonic() + HANG_S)))
+    outcome = asyncio.run(source.call(Call("echo", {}), CallContext(Deadline(HANG_S))))
     assert error(outcome).code == "closed"
 
 

@@ -12,7 +12,7 @@ from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import FAKE, error, fake, left_of, text
 from tests.waiting import HANG_S, let_pass, until
 from toolcrib.errors import UnknownTool
-from toolcrib.model import Call, CallContext
+from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.sources.mcp import ServerCommand, ServerConfig
 
 
@@ -108,7 +108,7 @@ def test_progress_arrives_on_the_callers_own_thread(shop):
         def told(*news):
             heard.append((threading.get_ident(), news))
 
-        return await source.call(Call("progress"), CallContext(time.monotonic() + HANG_S, told))
+        return await source.call(Call("progress"), CallContext(Deadline(HANG_S), told))
 
     assert asyncio.run(ask()).ok
     assert [news for _, news in heard] == [(step, 9.0, "on") for step in (0.0, 1.0, 2.0)]
@@ -120,7 +120,7 @@ def test_cancelling_a_call_frees_the_server(shop):
 
     async def ask():
         begun = asyncio.Event()
-        running = CallContext(time.monotonic() + HANG_S, lambda *_: begun.set())
+        running = CallContext(Deadline(HANG_S), lambda *_: begun.set())
         task = asyncio.create_task(source.call(Call("progress", {"pause": 600}), running))
         await begun.wait()
         task.cancel()
@@ -295,7 +295,7 @@ def test_closing_ends_calls_with_an_outcome(shop):
     source = shop.listed(fake())
     found = []
     begun = threading.Event()
-    running = CallContext(time.monotonic() + HANG_S, lambda *_: begun.set())
+    running = CallContext(Deadline(HANG_S), lambda *_: begun.set())
     asked = source.call(Call("progress", {"pause": 600}), running)
     thread = threading.Thread(target=lambda: found.append(asyncio.run(asked)))
     thread.start()

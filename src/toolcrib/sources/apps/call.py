@@ -14,7 +14,7 @@ from toolcrib.sources.apps.json_rpc import (
     is_object,
 )
 from toolcrib.sources.apps.peer import NothingSent, Peer
-from toolcrib.system import DEADLINE_PASSED, seconds_left
+from toolcrib.system import DEADLINE_PASSED
 
 LONGEST_MESSAGE = 4000
 
@@ -33,7 +33,7 @@ GONE = CallError(
 
 async def call_app(peer: Peer, call: Call, running: CallContext) -> Outcome:
     """The outcome of a call. Raises `UnknownTool` and `BadArguments`, as the app says."""
-    limit_s = seconds_left(running)
+    limit_s = running.deadline.left_s
     params = {"name": call.name, "arguments": call.arguments, "deadline_s": round(limit_s, 3)}
     limit = asyncio.timeout(limit_s)
     try:

@@ -24,7 +24,7 @@ from toolcrib.sources.apps.definition import MOST_TOOLS, tool_from_json
 from toolcrib.sources.apps.launch import AppLauncher, AppRules
 from toolcrib.sources.apps.peer import Peer
 from toolcrib.sources.definition import Definition, clean_tool
-from toolcrib.system import BackgroundLoop, run_in_thread, seconds_left
+from toolcrib.system import BackgroundLoop, run_in_thread
 from toolcrib.text import json_digest, nearest_names
 
 REGISTER_S = 5.0
@@ -144,9 +144,9 @@ class AppSource:
         await self._waker.stop()
 
     async def _serve(self, call: Call, tool: ToolInfo, running: CallContext) -> Outcome:
-        await self._registering(seconds_left(running))
+        await self._registering(running.deadline.left_s)
         if not self._waker.awake.is_set():
-            failure = await self._waker.wake(self.launch, seconds_left(running))
+            failure = await self._waker.wake(self.launch, running.deadline.left_s)
             if failure:
                 return Outcome(error=failure)
         if self._tool(call.name) != tool:

@@ -33,22 +33,14 @@ from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.config.environment import references, server_environment
-    from toolcrib.sources.mcp.config.own_file import (
-        change_server,
-        change_switches,
-        drop_server,
-        preview_change,
-        put_server,
-        read_server,
-    )
+    from toolcrib.sources.mcp.config.own_file import OwnServersFile
     from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig
     from toolcrib.sources.mcp.config.server_entry import HTTP_TYPES, ServerEntry, is_sse_url
     from toolcrib.sources.mcp.config.servers_file import ServerConfigs, read_servers, read_table
-    from toolcrib.sources.mcp.config.switches import Switches, exact_names, exact_pattern
-    from toolcrib.sources.mcp.identity import install_key
+    from toolcrib.sources.mcp.config.switches import Switches
     from toolcrib.sources.mcp.jsonrpc import reply_id
     from toolcrib.sources.mcp.listing import OfferKind
-    from toolcrib.sources.mcp.offers import OfferedItem
+    from toolcrib.sources.mcp.offers import OfferedItem, Offers
     from toolcrib.sources.mcp.outcome import NEEDS_PERSON
     from toolcrib.sources.mcp.registry import (
         DISTRIBUTION_KINDS,
@@ -82,22 +74,14 @@ else:
         __name__,
         {
             "config.environment": ("references", "server_environment"),
-            "config.own_file": (
-                "change_server",
-                "change_switches",
-                "drop_server",
-                "preview_change",
-                "put_server",
-                "read_server",
-            ),
+            "config.own_file": ("OwnServersFile",),
             "config.server": ("ServerAddress", "ServerCommand", "ServerConfig"),
             "config.server_entry": ("HTTP_TYPES", "ServerEntry", "is_sse_url"),
             "config.servers_file": ("ServerConfigs", "read_servers", "read_table"),
-            "config.switches": ("Switches", "exact_names", "exact_pattern"),
-            "identity": ("install_key",),
+            "config.switches": ("Switches",),
             "jsonrpc": ("reply_id",),
             "listing": ("OfferKind",),
-            "offers": ("OfferedItem",),
+            "offers": ("OfferedItem", "Offers"),
             "outcome": ("NEEDS_PERSON",),
             "registry": (
                 "DISTRIBUTION_KINDS",
@@ -144,6 +128,8 @@ __all__ = [
     "McpSource",
     "OfferKind",
     "OfferedItem",
+    "Offers",
+    "OwnServersFile",
     "RefreshResult",
     "RegistryInput",
     "RegistryServer",
@@ -156,23 +142,14 @@ __all__ = [
     "ServerRules",
     "ServerStatus",
     "Switches",
-    "change_server",
-    "change_switches",
-    "drop_server",
-    "exact_names",
-    "exact_pattern",
     "fill_entry",
     "find_server",
     "forget_server",
-    "install_key",
     "is_sse_url",
     "log_path",
     "old_log",
     "open_added_servers",
     "open_server_files",
-    "preview_change",
-    "put_server",
-    "read_server",
     "read_server_json",
     "read_servers",
     "read_table",

@@ -24,7 +24,7 @@ LONGEST_END = 16 * 1024
 """Of what was written, so much is looked through at either end."""
 
 
-class Diagnosis(NamedTuple):
+class StartDiagnosis(NamedTuple):
     """In words of ours, in small letters: "does not start: REASON", "the user can REMEDY".
 
     The remedy is what to do before the next try.
@@ -42,17 +42,17 @@ class StartAttempt(NamedTuple):
     env: Mapping[str, str]
 
 
-_Explain: TypeAlias = Callable[["re.Match[str]", StartAttempt], Diagnosis | None]
+_Explain: TypeAlias = Callable[["re.Match[str]", StartAttempt], StartDiagnosis | None]
 
 
 class _Sign(NamedTuple):
     """What a cause looks like; `means` may find that it is none after all."""
 
     pattern: "re.Pattern[str]"
-    means: Diagnosis | _Explain
+    means: StartDiagnosis | _Explain
 
 
-def diagnose(stderr: str, start: StartAttempt) -> Diagnosis | None:
+def diagnose(stderr: str, start: StartAttempt) -> StartDiagnosis | None:
     """The first cause in the table that fits what was written, the line that tells why first.
 
     None if it is none of the usual ones.
@@ -66,21 +66,21 @@ def diagnose(stderr: str, start: StartAttempt) -> Diagnosis | None:
     return None
 
 
-def no_command(start: StartAttempt) -> Diagnosis:
+def no_command(start: StartAttempt) -> StartDiagnosis:
     """That the command itself is not there."""
     name = printable(Path(start.command.command).name, LONGEST_NAME)
     program = _PROGRAMS.get(command_name(name), repr(name))
-    return Diagnosis(
+    return StartDiagnosis(
         f"its command {name!r} is not there",
         f"install {program}, or write its whole path into `command`",
     )
 
 
-def _meant(sign: _Sign, found: "re.Match[str]", start: StartAttempt) -> Diagnosis | None:
-    return sign.means if isinstance(sign.means, Diagnosis) else sign.means(found, start)
+def _meant(sign: _Sign, found: "re.Match[str]", start: StartAttempt) -> StartDiagnosis | None:
+    return sign.means if isinstance(sign.means, StartDiagnosis) else sign.means(found, start)
 
 
-def _damaged_npx(found: "re.Match[str]", start: StartAttempt) -> Diagnosis | None:
+def _damaged_npx(found: "re.Match[str]", start: StartAttempt) -> StartDiagnosis | None:
     """A package that lacks parts of itself: an install was cut."""
     folder = _npx_folder(found.string)
     if folder is None:
@@ -90,7 +90,7 @@ def _damaged_npx(found: "re.Match[str]", start: StartAttempt) -> Diagnosis | Non
         remedy = "remove its folder under `_npx` in npm's cache"
     else:
         remedy = f"remove the folder, `rm -rf {shlex.quote(str(folder))}`"
-    return Diagnosis("what npx has installed of it seems damaged", remedy)
+    return StartDiagnosis("what npx has installed of it seems damaged", remedy)
 
 
 def _npx_folder(text: str) -> Path | None:
@@ -103,16 +103,16 @@ def _npx_folder(text: str) -> Path | None:
     return None
 
 
-def _damaged_uv(found: "re.Match[str]", start: StartAttempt) -> Diagnosis | None:
+def _damaged_uv(found: "re.Match[str]", start: StartAttempt) -> StartDiagnosis | None:
     runner = package_runner(start.command)
     if not runner or runner.name not in ("uv", "uvx") or not _UV_CACHE.search(found.string):
         return None
     package = _python_package(start.command.args)
     clean = f"uv cache clean {package}" if package else "uv cache clean"
-    return Diagnosis("what uv has installed of it seems damaged", f"run `{clean}`")
+    return StartDiagnosis("what uv has installed of it seems damaged", f"run `{clean}`")
 
 
-def _needs_mcp_1(_found: "re.Match[str]", start: StartAttempt) -> Diagnosis:
+def _needs_mcp_1(_found: "re.Match[str]", start: StartAttempt) -> StartDiagnosis:
     runner = package_runner(start.command)
     if runner and runner.name in ("uv", "uvx"):
         package = _python_package(start.command.args) or "PACKAGE"
@@ -120,10 +120,10 @@ def _needs_mcp_1(_found: "re.Match[str]", start: StartAttempt) -> Diagnosis:
         remedy = f"start it with that one, its own arguments at the end: `{edit}`"
     else:
         remedy = "install `mcp<2` where it runs"
-    return Diagnosis("it needs version 1 of the Python package `mcp`", remedy)
+    return StartDiagnosis("it needs version 1 of the Python package `mcp`", remedy)
 
 
-def _missing_variable(found: "re.Match[str]", start: StartAttempt) -> Diagnosis | None:
+def _missing_variable(found: "re.Match[str]", start: StartAttempt) -> StartDiagnosis | None:
     """The variables that are named where one is called missing, and that it was not given."""
     begin, end = found.string.rfind("\n", 0, found.start()) + 1, found.end()
     line = found.string[max(begin, found.start() - LONGEST_CONTEXT) : end + LONGEST_CONTEXT]
@@ -136,25 +136,27 @@ def _missing_variable(found: "re.Match[str]", start: StartAttempt) -> Diagnosis 
     options = " ".join(f"--env {name}" for name in some)
     edit = f"`toolcrib edit {shlex.quote(start.server)} {options}`"
     verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
-    return Diagnosis(f"{told} {verb} not set", f"set {them}, and hand {them} on: {edit}")
+    return StartDiagnosis(f"{told} {verb} not set", f"set {them}, and hand {them} on: {edit}")
 
 
-def _port_taken(found: "re.Match[str]", _start: StartAttempt) -> Diagnosis:
+def _port_taken(found: "re.Match[str]", _start: StartAttempt) -> StartDiagnosis:
     port = found["port"]
     what = f"the port {port}" if port else "the port that it listens on"
-    return Diagnosis(f"{what} is taken", "end the program that has it, or give it another port")
+    return StartDiagnosis(
+        f"{what} is taken", "end the program that has it, or give it another port"
+    )
 
 
-def _other_python(found: "re.Match[str]", _start: StartAttempt) -> Diagnosis:
+def _other_python(found: "re.Match[str]", _start: StartAttempt) -> StartDiagnosis:
     wanted = found["wanted"]
     reason = f"it needs Python {wanted}" if wanted else "it needs another Python"
-    return Diagnosis(reason, "name one that fits: `uvx --python 3.12 …`")
+    return StartDiagnosis(reason, "name one that fits: `uvx --python 3.12 …`")
 
 
-def _no_package(_found: "re.Match[str]", start: StartAttempt) -> Diagnosis:
+def _no_package(_found: "re.Match[str]", start: StartAttempt) -> StartDiagnosis:
     runner = package_runner(start.command)
     where = f" by {runner.name}" if runner else ""
-    return Diagnosis(
+    return StartDiagnosis(
         f"its package is not found{where}",
         "correct the name or the version in `args`, or the registry that is set",
     )
@@ -191,7 +193,7 @@ _PROGRAMS: Mapping[str, str] = {
     "docker": "Docker",
     "podman": "Podman",
 }
-_TRUST_CERTIFICATES = Diagnosis(
+_TRUST_CERTIFICATES = StartDiagnosis(
     "a certificate on its way is not trusted",
     "name your organisation's certificates where Toolcrib is started: NODE_EXTRA_CA_CERTS for Node,"
     " SSL_CERT_FILE for Python and uv",
@@ -223,15 +225,17 @@ _SIGNS: Sequence[_Sign] = (
     ),
     _Sign(
         re.compile(r"permission denied while trying to connect to the [Dd]ocker"),
-        Diagnosis("it may not use Docker", "add your user to the group `docker`, or use Podman"),
+        StartDiagnosis(
+            "it may not use Docker", "add your user to the group `docker`, or use Podman"
+        ),
     ),
     _Sign(
         re.compile(r"Cannot connect to the Docker daemon|Cannot connect to Podman"),
-        Diagnosis("Docker does not run", "start Docker"),
+        StartDiagnosis("Docker does not run", "start Docker"),
     ),
     _Sign(
         re.compile(r"pull access denied|manifest unknown|repository does not exist"),
-        Diagnosis(
+        StartDiagnosis(
             "its image is not found", "correct the name in `args`, or log in to its registry"
         ),
     ),
@@ -250,7 +254,7 @@ _SIGNS: Sequence[_Sign] = (
             r"407 Proxy|Proxy Authentication Required|ProxyError|tunnel error"
             r"|tunneling socket could not|Cannot connect to proxy|ERR_PROXY|code ECONNREFUSED_PROXY"
         ),
-        Diagnosis(
+        StartDiagnosis(
             "the proxy does not let it through",
             "correct HTTPS_PROXY and NO_PROXY where Toolcrib is started",
         ),
@@ -265,7 +269,7 @@ _SIGNS: Sequence[_Sign] = (
     ),
     _Sign(
         re.compile(r"npm (?:error|ERR!) code E40[13]|\b40[13] (?:Unauthorized|Forbidden) - GET"),
-        Diagnosis(
+        StartDiagnosis(
             "the package registry does not let it in",
             "log in to the registry with its package manager",
         ),
@@ -277,7 +281,7 @@ _SIGNS: Sequence[_Sign] = (
             r"|Network connectivity is disabled|Failed to establish a new connection"
             r"|dial tcp: lookup"
         ),
-        Diagnosis(
+        StartDiagnosis(
             "the package registry cannot be reached",
             "see that there is a network, and that HTTPS_PROXY is set if it needs a proxy",
         ),
@@ -288,7 +292,7 @@ _SIGNS: Sequence[_Sign] = (
             r"[^\n]{0,20}[0-9]|ERR_REQUIRE_ESM|ERR_UNKNOWN_BUILTIN_MODULE"
             r"|engine \"node\" is incompatible|SyntaxError: The requested module 'node:"
         ),
-        Diagnosis(
+        StartDiagnosis(
             "it needs a newer Node.js",
             "install a current Node.js, or pin an older version of the package",
         ),
@@ -309,7 +313,7 @@ _SIGNS: Sequence[_Sign] = (
     ),
     _Sign(
         re.compile(r"ENOSPC|No space left on device"),
-        Diagnosis("the disk is full", "free some space"),
+        StartDiagnosis("the disk is full", "free some space"),
     ),
     _Sign(
         re.compile(rf"KeyError: '{_NAME}'"),
@@ -323,11 +327,13 @@ _SIGNS: Sequence[_Sign] = (
     ),
     _Sign(
         re.compile(r"root-owned files"),
-        Diagnosis("npm's cache belongs to another user", 'run `sudo chown -R "$(id -u)" ~/.npm`'),
+        StartDiagnosis(
+            "npm's cache belongs to another user", 'run `sudo chown -R "$(id -u)" ~/.npm`'
+        ),
     ),
     _Sign(
         re.compile(r"\bEACCES\b|\bEPERM\b|[Pp]ermission denied|Operation not permitted"),
-        Diagnosis(
+        StartDiagnosis(
             "it is not let at a file or a folder", "give your user the right to what it names below"
         ),
     ),

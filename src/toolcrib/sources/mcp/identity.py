@@ -12,19 +12,15 @@ Where program and arguments cannot be told apart, everything belongs to the prog
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
-from pathlib import Path
 from typing import NamedTuple
 
-from toolcrib.errors import SourceError
 from toolcrib.sources.mcp.config.environment import references
 from toolcrib.sources.mcp.config.package_runner import CONTAINERS, PACKAGE_RUNNERS, command_name
 from toolcrib.sources.mcp.config.secret_values import masked_entry
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig, Transport
-from toolcrib.system import create_private_file, make_private_folder, read_private_file
 from toolcrib.text import canonical_json
 
 # Which program a server is, apart from what it is told: its command, package, script or address.
@@ -157,23 +153,6 @@ def _last_script(words: Sequence[str]) -> int:
     """How many words there are up to the last that names a file of code; 0 if none does."""
     found = [at for at, word in enumerate(words, 1) if _SCRIPT.fullmatch(word)]
     return found[-1] if found else 0
-
-
-KEY_BYTES = 32
-
-
-def install_key(path: Path) -> bytes:
-    """The secret of this installation, made at first need. Raises `SourceError`."""
-    try:
-        if not path.exists():
-            make_private_folder(path.parent)
-            create_private_file(path, os.urandom(KEY_BYTES))
-        key = read_private_file(path, KEY_BYTES)
-    except OSError as error:
-        raise SourceError(f"{path}: {error.strerror or error}; make it readable for you") from error
-    if len(key) != KEY_BYTES:
-        raise SourceError(f"{path}: is not a key of {KEY_BYTES} bytes; remove it to get a new one")
-    return key
 
 
 def config_hash(transport: Transport, key: bytes) -> str:

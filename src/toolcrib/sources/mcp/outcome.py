@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 from toolcrib.model import CallError, Outcome, Phase
-from toolcrib.sources.mcp.diagnosis import Diagnosis
+from toolcrib.sources.mcp.diagnosis import StartDiagnosis
 
 NEEDS_PERSON = frozenset({"needs_login", "not_configured"})
 """Codes of failures that do not go away by trying again: somebody has to do something first."""
-NO_DIAGNOSIS = Diagnosis("", "")
+NO_DIAGNOSIS = StartDiagnosis("", "")
 
 
 class StartFailed(Exception):
@@ -23,7 +23,7 @@ class StartFailed(Exception):
         tail: str = "",
         *,
         retryable: bool = True,
-        diagnosis: Diagnosis | None = None,
+        diagnosis: StartDiagnosis | None = None,
     ) -> None:
         super().__init__(f"{message}. {tail}".strip() if tail else message)
         self.code = code

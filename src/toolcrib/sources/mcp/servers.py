@@ -12,18 +12,14 @@ from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.config.server_entry import ServerEntry
 from toolcrib.sources.mcp.config.servers_file import TABLES, ServerConfigs, read_servers, read_table
-from toolcrib.sources.mcp.identity import (
-    config_hash,
-    identity_of,
-    install_key,
-)
+from toolcrib.sources.mcp.identity import config_hash, identity_of
 from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource, RefreshResult
 from toolcrib.sources.mcp.trust import KEY_FILE, InstallState, ServerTrust, open_install_state
-from toolcrib.store import Decisions
+from toolcrib.store import Decisions, install_key
 from toolcrib.system import LastGoodCopies
 from toolcrib.text import nearest_names
 

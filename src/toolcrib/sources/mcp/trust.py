@@ -21,9 +21,9 @@ from toolcrib.errors import StoreError
 from toolcrib.model import JsonObject
 from toolcrib.sources.definition import Definition, read_definition
 from toolcrib.sources.mcp.config.server import ServerConfig
-from toolcrib.sources.mcp.identity import ServerIdentity, install_key
+from toolcrib.sources.mcp.identity import ServerIdentity
 from toolcrib.sources.mcp.listing import KnownServer, tools_by_name
-from toolcrib.store import Decision, Decisions, ToolDecisions, prepare_decisions
+from toolcrib.store import Decision, Decisions, ToolDecisions, install_key, prepare_decisions
 
 ReviewStatus = Literal["approved", "changed", "unreviewed", "rejected"]
 

@@ -5,10 +5,10 @@ from contextvars import copy_context
 
 import pytest
 
-from toolcrib.model import CallContext
+from toolcrib.model import CallContext, Deadline
 from toolcrib.sources.mcp.client.active_calls import ActiveCalls
 
-ANN, BOB = CallContext(1.0, caller="ann"), CallContext(1.0, caller="bob")
+ANN, BOB = CallContext(Deadline(1), caller="ann"), CallContext(Deadline(1), caller="bob")
 
 
 async def under_way(listeners, running, until):

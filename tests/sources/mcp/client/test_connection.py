@@ -2,14 +2,13 @@ import asyncio
 import os
 import resource
 import sys
-import time
 
 import pytest
 
 from tests.plan import amount
 from tests.sources.mcp.faking import below, fake, left_of, nothing_left, within_s
 from tests.waiting import HANG_S
-from toolcrib.model import Call, CallContext
+from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.sources.mcp import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.client.connection import Connection
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
@@ -29,9 +28,9 @@ class Talk:
         self.greeting = greeting
 
     async def __call__(self, name, within=HANG_S, told=nothing, **arguments):
-        running = CallContext(time.monotonic() + within, told)
+        running = CallContext(Deadline(within), told)
         errand = UpstreamRequest.of(Call(name, arguments))
-        return await self.connection.perform(errand, running.deadline, running)
+        return await self.connection.perform(errand, running)
 
 
 def talking(*server_modes, mode=None, config=None, within=HANG_S, changed=nothing):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.racing import raced
 from toolcrib.errors import ConfigError
-from toolcrib.sources.mcp import drop_server, put_server
+from toolcrib.sources.mcp import OwnServersFile
 
 OLD = {"version": 3, "mcpServers": {"z": {"command": "z", "x-note": 1}, "a": {"url": "http://a"}}}
 
@@ -20,21 +20,21 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_rest_stays_as_it_is_and_where_it_is(file: Path):
-    put_server(file, "m", {"command": "m", "args": ["--ö"]})
+    OwnServersFile(file).put("m", {"command": "m", "args": ["--ö"]})
     written = json.loads(file.read_text())
     assert list(written) == ["version", "mcpServers"]
     assert list(written["mcpServers"]) == ["z", "a", "m"]
     assert written["mcpServers"]["z"] == {"command": "z", "x-note": 1}
     assert "--ö" in file.read_text()
-    assert drop_server(file, "m")
+    assert OwnServersFile(file).drop("m")
     assert json.loads(file.read_text()) == OLD
-    assert not drop_server(file, "m")
+    assert not OwnServersFile(file).drop("m")
 
 
 def test_a_file_that_is_not_there_is_made_for_us_alone(tmp_path: Path):
     path = tmp_path / "new" / "servers.json"
-    assert not drop_server(path, "a")
-    put_server(path, "a", {"command": "x"})
+    assert not OwnServersFile(path).drop("a")
+    OwnServersFile(path).put("a", {"command": "x"})
     assert json.loads(path.read_text()) == {"mcpServers": {"a": {"command": "x"}}}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -44,7 +44,7 @@ def test_a_file_that_cannot_be_understood_is_left_alone(tmp_path: Path, text: st
     path = tmp_path / "servers.json"
     path.write_text(text)
     with pytest.raises(ConfigError, match="correct it"):
-        put_server(path, "a", {"command": "x"})
+        OwnServersFile(path).put("a", {"command": "x"})
     assert path.read_text() == text
 
 
@@ -52,14 +52,14 @@ def test_a_file_that_cannot_be_understood_is_left_alone(tmp_path: Path, text: st
 def test_an_entry_that_means_nothing_is_not_written(file: Path, entry: dict[str, object]):
     before = file.read_text()
     with pytest.raises(ConfigError):
-        put_server(file, "m", entry)  # pyright: ignore[reportArgumentType]
+        OwnServersFile(file).put("m", entry)  # pyright: ignore[reportArgumentType]
     assert file.read_text() == before
 
 
 def test_a_link_stays_a_link(file: Path, tmp_path: Path):
     link = tmp_path / "link.json"
     link.symlink_to(file)
-    put_server(link, "m", {"command": "m"})
+    OwnServersFile(link).put("m", {"command": "m"})
     assert link.is_symlink()
     assert "m" in json.loads(file.read_text())["mcpServers"]
 
@@ -67,17 +67,17 @@ def test_a_link_stays_a_link(file: Path, tmp_path: Path):
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path):
     (tmp_path / "in-the-way").write_text("")
     with pytest.raises(ConfigError, match="cannot be written"):
-        put_server(tmp_path / "in-the-way" / "servers.json", "a", {"command": "x"})
+        OwnServersFile(tmp_path / "in-the-way" / "servers.json").put("a", {"command": "x"})
 
 
 def put_some(path: Path, name: str) -> None:
     for number in range(15):
-        put_server(path, f"{name}-{number}", {"command": name})
+        OwnServersFile(path).put(f"{name}-{number}", {"command": name})
 
 
 def drop_some(path: Path, name: str) -> None:
     for number in range(15):
-        assert drop_server(path, f"{name}-{number}")
+        assert OwnServersFile(path).drop(f"{name}-{number}")
 
 
 def test_of_servers_that_several_processes_add_none_is_lost_and_none_comes_back(file: Path):
@@ -89,6 +89,6 @@ def test_of_servers_that_several_processes_add_none_is_lost_and_none_comes_back(
 
 def test_a_name_that_another_entry_has_is_refused(file: Path):
     with pytest.raises(ConfigError, match="already"):
-        put_server(file, "z", {"command": "another"})
+        OwnServersFile(file).put("z", {"command": "another"})
     assert json.loads(file.read_text()) == OLD
-    put_server(file, "a", {"url": "http://a"})
+    OwnServersFile(file).put("a", {"url": "http://a"})

@@ -4,16 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from toolcrib.client_config.entry_format import exact_names, exact_pattern
 from toolcrib.errors import ConfigError
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.mcp import (
-    ServerConfig,
-    Switches,
-    change_switches,
-    exact_names,
-    exact_pattern,
-    read_servers,
-)
+from toolcrib.sources.mcp import OwnServersFile, ServerConfig, Switches, read_servers
 
 
 @pytest.fixture
@@ -70,11 +64,13 @@ def test_a_list_that_cannot_be_read_takes_all_tools_away(own: Path, key: str):
 def test_what_is_said_of_a_server_elsewhere_stands_in_our_file(own: Path, theirs: Path):
     there = theirs.read_text()
     base = Switches(disabled=True)
-    assert change_switches(own, "other", base, lambda _now: Switches(False, None, ("a",)))
+    assert OwnServersFile(own).change_switches(
+        "other", base, lambda _now: Switches(False, None, ("a",))
+    )
     assert config(own, theirs, "other").enables("b")
     assert not config(own, theirs, "other").enables("a")
-    assert not change_switches(own, "other", base, lambda now: now)
-    assert change_switches(own, "other", base, lambda _now: base)
+    assert not OwnServersFile(own).change_switches("other", base, lambda now: now)
+    assert OwnServersFile(own).change_switches("other", base, lambda _now: base)
     assert json.loads(own.read_text()) == {"mcpServers": {"ours": {"command": "x"}}}
     assert config(own, theirs, "other").disabled
     assert theirs.read_text() == there
@@ -124,12 +120,14 @@ def test_a_pattern_names_nobody():
 
 def test_a_server_that_moves_into_our_file_stays_switched_off(own: Path, theirs: Path):
     off = Switches(disabled=True, disabled_tools=("a",))
-    change_switches(own, "other", Switches(), lambda _now: off)
+    OwnServersFile(own).change_switches("other", Switches(), lambda _now: off)
     top = json.loads(own.read_text())
     top["mcpServers"]["other"] = {"command": "y"}
     own.write_text(json.dumps(top))
     assert config(own, theirs.with_name("none.json"), "other", problems=1).disabled
-    change_switches(own, "other", Switches(), lambda now: replace(now, disabled=False))
+    OwnServersFile(own).change_switches(
+        "other", Switches(), lambda now: replace(now, disabled=False)
+    )
     assert json.loads(own.read_text()) == {
         "mcpServers": {
             "ours": {"command": "x"},

@@ -154,12 +154,12 @@ WRITER = """
 import sys
 from pathlib import Path
 from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache
-from toolcrib.sources.mcp.listing import KnownServer, Listing, ServerFacts
+from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerListing
 cache = MCPToolsCache(Path(sys.argv[1]))
 tools = {name: tuple({"name": name * 2_000} for _ in range(100)) for name in "ab"}
 for number in range(10**9):
     name = "ab"[number % 2]
-    cache.write(KnownServer("git", "hash", ServerFacts(name), Listing(tools[name]), 0.0))
+    cache.write(KnownServer("git", "hash", ServerFacts(name), ServerListing(tools[name]), 0.0))
     if not number:
         print("ready", flush=True)
 """

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from tests.sources.mcp.faking import error, fake, text
 from tests.waiting import HANG_S, until
-from toolcrib.model import Call, CallContext, Outcome
+from toolcrib.model import Call, CallContext, Deadline, Outcome
 from toolcrib.sources.mcp import McpSource
 from toolcrib.sources.mcp.lifecycle import notifications
 from toolcrib.sources.mcp.lifecycle.breaker import MOST_FAILURES
@@ -39,7 +38,7 @@ class Rug:
 
     def call(self, **others: Any) -> Outcome:
         call = Call("cut", {"file": str(self.mark), "deaths": 0}, **others)
-        return asyncio.run(self.source.call(call, CallContext(time.monotonic() + 60)))
+        return asyncio.run(self.source.call(call, CallContext(Deadline(60))))
 
     @property
     def reached(self) -> bool:
@@ -54,7 +53,7 @@ def rug(shop: Any, tmp_path: Path) -> Rug:
 
 
 async def _echo(source: McpSource) -> Outcome:
-    return await source.call(Call("echo", {"text": "x"}), CallContext(time.monotonic() + 60))
+    return await source.call(Call("echo", {"text": "x"}), CallContext(Deadline(60)))
 
 
 @pytest.fixture
@@ -85,7 +84,7 @@ def test_a_call_waits_for_the_list_and_is_not_sent_if_the_tool_is_another(rug: R
 def test_what_cannot_be_listed_is_not_called(
     rug: Rug, manner: str, told: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(notifications, "LIST_S", 0.5)
+    monkeypatch.setattr(notifications, "LIST_TIMEOUT_S", 0.5)
     rug.pull(**{"cut": EVIL, "!list": manner})
     for _ in range(2):
         failed = error(rug.call())
@@ -142,7 +141,7 @@ def test_many_calls_wait_for_one_list(rug: Rug):
 
     async def listed() -> int:
         asked = Call("listed", {})
-        return int(text(await rug.source.call(asked, CallContext(time.monotonic() + 60))))
+        return int(text(await rug.source.call(asked, CallContext(Deadline(60)))))
 
     before = asyncio.run(listed())
     rug.pull(pid={"description": "other"})

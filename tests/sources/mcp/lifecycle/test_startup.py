@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,11 @@ import pytest
 from tests.sources.mcp.conftest import Shop, acall, call
 from tests.sources.mcp.faking import FAKE, below, error, left_of, text
 from tests.waiting import HANG_S, let_pass, let_pass_async, until, until_async
-from toolcrib.model import Call, CallContext
+from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.sources.mcp import McpSource, ServerCommand, ServerConfig
 from toolcrib.sources.mcp.lifecycle import startup
-from toolcrib.sources.mcp.lifecycle import startup as start_news
 
-RUNNER = Path(__file__).with_name("fake_npx.py")
+RUNNER = FAKE.with_name("fake_npx.py")
 
 
 class Package:
@@ -48,10 +46,10 @@ def package(tmp_path: Path) -> Package:
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("LOOK_S", "SHOWN_S", "ASIDE_S"):
+    for name in ("LOOK_EVERY_S", "QUICK_INSTALL_S", "ASIDE_S"):
         monkeypatch.setattr(startup, name, 0.05)
-    for name in ("FIRST_S", "EVERY_S"):
-        monkeypatch.setattr(start_news, name, 0.05)
+    for name in ("FIRST_PROGRESS_S", "PROGRESS_EVERY_S"):
+        monkeypatch.setattr(startup, name, 0.05)
 
 
 def known(shop: Shop, package: Package, config: ServerConfig) -> McpSource:
@@ -117,22 +115,14 @@ def test_a_caller_hears_how_far_an_install_is(shop, package):
     source = known(shop, package, package.config())
     heard: list[tuple[float, str]] = []
     said: list[object] = []
-    pauses: list[str] = []
     limit_s = 4.0  # for the call alone, once its server is up
-
-    class Pause:
-        def __enter__(self) -> None:
-            pauses.append("begun")
-
-        def __exit__(self, *_: object) -> None:
-            pauses.append("over")
 
     async def patient():
         running = CallContext(
-            time.monotonic() + limit_s,
+            Deadline(limit_s),
             lambda done, _all, message: heard.append((done, message)),
             log=lambda message: said.append(message["data"]),
-            pause=Pause,
+            patient=True,
         )
         calling = asyncio.ensure_future(source.call(Call("progress", {"steps": 2}), running))
         await until_async(lambda: len(heard) > 3)
@@ -144,7 +134,6 @@ def test_a_caller_hears_how_far_an_install_is(shop, package):
     told = [message for _, message in heard if "MCP server 'fake': installing by npx" in message]
     assert told
     assert any("installing by npx" in str(words) for words in said)
-    assert pauses == ["begun", "over"]
     steps = [done for done, _ in heard]
     assert steps == sorted(set(steps))
     assert [done for done, message in heard if message == "on"] == [1, 2]

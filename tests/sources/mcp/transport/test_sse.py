@@ -1,14 +1,13 @@
 """Old servers, over HTTP with SSE: the SDK's own server of that kind, and ones that misbehave."""
 
 import asyncio
-import time
 
 import pytest
 
 from tests.sources.mcp.conftest import TOKEN, call
 from tests.sources.mcp.faking import error, text, within_s
 from tests.waiting import HANG_S, until
-from toolcrib.model import Call, CallContext
+from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.sources.mcp import ServerAddress, ServerConfig
 from toolcrib.sources.mcp.client.connection import Connection
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
@@ -43,7 +42,7 @@ def test_calls_at_once_get_each_their_own_answer(shop, base):
     source = shop.listed(old(base))
 
     async def many():
-        running = CallContext(time.monotonic() + HANG_S)
+        running = CallContext(Deadline(HANG_S))
         calls = [source.call(Call("echo", {"text": str(n)}), running) for n in range(20)]
         return [text(each) for each in await asyncio.gather(*calls)]
 
@@ -65,10 +64,10 @@ def test_a_question_reaches_the_only_call_under_way(base):
         async def reply(asked):
             return {key: {"action": "accept", "content": {"name": "ann"}} for key in asked}
 
-        running = CallContext(time.monotonic() + HANG_S, ask=reply, caller="ann")
+        running = CallContext(Deadline(HANG_S), ask=reply, caller="ann")
         try:
             errand = UpstreamRequest.of(Call("who", {"words": "Who?"}))
-            return text(await connection.perform(errand, running.deadline, running))
+            return text(await connection.perform(errand, running))
         finally:
             await connection.close()
 

@@ -1,6 +1,5 @@
 import asyncio
 import resource
-import time
 
 import httpx2
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from tests.sources.mcp.conftest import TOKEN, call
 from tests.sources.mcp.faking import error, text, within_s
 from tests.waiting import HANG_S
-from toolcrib.model import Call, CallContext
+from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.sources.mcp import ServerAddress, ServerConfig
 from toolcrib.sources.mcp.client.connection import Connection
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
@@ -51,9 +50,9 @@ def test_the_stream_says_whom_a_question_is_for(base):
                 content = {"name": f"{name} to {words}"}
                 return {key: {"action": "accept", "content": content} for key in asked}
 
-            running = CallContext(time.monotonic() + HANG_S, ask=reply, caller=name)
+            running = CallContext(Deadline(HANG_S), ask=reply, caller=name)
             errand = UpstreamRequest.of(Call("who", {"words": name}))
-            return text(await connection.perform(errand, running.deadline, running))
+            return text(await connection.perform(errand, running))
 
         try:
             async with asyncio.timeout(HANG_S):

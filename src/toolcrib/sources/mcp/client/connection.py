@@ -5,13 +5,12 @@ long as it lives; callers use the client from other tasks of the same loop.
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from importlib.metadata import version
 from typing import TypeVar, cast
 
-from toolcrib.model import CallContext, JsonObject, Outcome
+from toolcrib.model import CallContext, Deadline, JsonObject, Outcome
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.client.active_calls import ActiveCalls, forward_log
 from toolcrib.sources.mcp.client.client_features import ClientCallbacks
@@ -33,7 +32,7 @@ from toolcrib.sources.mcp.sanitize import without_surrogates
 from toolcrib.sources.mcp.server_log import ServerLog
 from toolcrib.sources.mcp.transport.endpoint import RemoteEndpoint, open_endpoint
 from toolcrib.sources.mcp.transport.tap import Tap
-from toolcrib.system import CallClock, done_in_time
+from toolcrib.system import CallQuestions, done_in_time
 
 LAST_WORDS_S = 0.2
 LOOK_AGAIN_S = 0.5
@@ -115,7 +114,7 @@ class Connection:
         """Return when the server is gone, or when this was closed."""
         await self._tap.ended.wait()
 
-    async def list_all(self, deadline: float) -> ServerListing:
+    async def list_all(self, deadline: Deadline) -> ServerListing:
         """All that it lists, raw. Raises `StartFailed`, and then nothing was sent.
 
         A server that does not let us in is left.
@@ -129,23 +128,21 @@ class Connection:
             how = "takes too long" if isinstance(error, TimeoutError) else "fails"
             raise StartFailed("list_failed", f"{how} to list its tools") from error
 
-    async def perform(
-        self, errand: UpstreamRequest, deadline: float, running: CallContext
-    ) -> Outcome:
-        """Run an errand, and be done by the deadline, but for the time in which it asks back.
+    async def perform(self, errand: UpstreamRequest, running: CallContext) -> Outcome:
+        """Run an errand, and be done by its deadline, which is paused while it asks back.
 
         Cancelling it tells the server.
         """
-        waiting = CallClock(running.ask)
-        work = self._performed(errand, replace(running, ask=waiting.ask))
+        questions = CallQuestions(running.ask, running.deadline)
+        work = self._performed(errand, replace(running, ask=questions.ask))
         try:
-            return outcome_of(await self._within(deadline, work, waiting), self._config.id)
+            return outcome_of(await self._within(running.deadline, work), self._config.id)
         except Exception as error:  # noqa: BLE001 - whatever it is, the errand was sent
             return self._turned_away(_first(error)) or failed_outcome(
                 _first(error), self._config.id, await self._last_words(), self._reach.redactor
             )
         finally:
-            waiting.close()
+            questions.close()
 
     async def close(self) -> None:
         """End it, with its process and all that it started. Bounded by what a process may take."""
@@ -216,22 +213,13 @@ class Connection:
             for wait in waits:
                 wait.cancel()
 
-    async def _within(
-        self,
-        deadline: float,
-        work: Coroutine[object, object, T],
-        waiting: CallClock | None = None,
-    ) -> T:
+    async def _within(self, deadline: Deadline, work: Coroutine[object, object, T]) -> T:
         """What the work returns. At the deadline it is left to itself: ending it may take long."""
-
-        def left() -> float:
-            return deadline + (waiting.spent_s if waiting else 0.0) - time.monotonic()
-
         task = asyncio.create_task(work)
         self._strays.add(task)
         task.add_done_callback(self._strays.discard)
         try:
-            done = await done_in_time(task, left)
+            done = await done_in_time(task, deadline)
         finally:
             if not task.done():
                 task.cancel()

@@ -1,7 +1,6 @@
 """What the operator has switched off of a server: all of it, or some of its tools."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -77,16 +76,3 @@ def read_switches(fields: Fields, base: Switches) -> Switches:
     if fields.has("disabled_tools"):
         barred = fields.custom("disabled_tools", read_patterns, ("*",), wanted)
     return Switches(fields.flag("disabled", default=base.disabled), listed, barred)
-
-
-def exact_pattern(name: str) -> str:
-    """The pattern that fits this name and no other."""
-    return re.sub(r"[*?\[]", r"[\g<0>]", name)
-
-
-def exact_names(patterns: Sequence[str]) -> tuple[str, ...] | None:
-    """The names that the patterns fit; None if one of them may fit several."""
-    plain = [re.sub(r"\[([*?\[])\]", "", each) for each in patterns]
-    if any(re.search(r"[*?\[]", each) for each in plain):
-        return None
-    return tuple(re.sub(r"\[([*?\[])\]", r"\1", each) for each in patterns)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
+from toolcrib.model import Deadline
 from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
 from toolcrib.sources.mcp.outcome import StartFailed
 
@@ -89,7 +90,7 @@ class ListingFreshness:
                 return False
             began = self._said
             self._tried_at = time.monotonic()
-            listing = await connection.list_all(self._tried_at + LIST_TIMEOUT_S)
+            listing = await connection.list_all(Deadline(LIST_TIMEOUT_S))
             new = await asyncio.to_thread(self._memory.keep_listing, listing)
             self._covered = max(self._covered, began)  # only now: calls are checked by what is kept
         if new:
@@ -129,10 +130,10 @@ class ListingFreshness:
             return False
 
     async def _heed(self) -> None:
-        last = self._memory.judgement
+        last = self._memory.judge()
         while last.held():
             await asyncio.sleep(REVIEW_EVERY_S)
-            now = await asyncio.to_thread(lambda: self._memory.judgement)
+            now = await asyncio.to_thread(self._memory.judge)
             if now is not last:
                 last = now
                 self._tell()

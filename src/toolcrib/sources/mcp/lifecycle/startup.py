@@ -217,12 +217,11 @@ class StartProgress:
 
         Raises `TimeoutError` at the deadline of a call whose clock goes on.
         """
-        pause = self._running.pause
-        left_s = None if pause else self._running.deadline - self._began
+        deadline, patient = self._running.deadline, self._running.patient
         telling = asyncio.create_task(self._tell_all())
         try:
-            with pause() if pause else nullcontext():
-                async with asyncio.timeout(left_s):
+            with deadline.pause() if patient else nullcontext():
+                async with asyncio.timeout(None if patient else deadline.left_s):
                     return await awake
         finally:
             telling.cancel()
@@ -248,8 +247,6 @@ class StartProgress:
     def after(self) -> CallContext:
         """The call from here on, once the server is up."""
         running = self._running
-        if running.pause:  # its clock stood still
-            running = replace(running, deadline=running.deadline + time.monotonic() - self._began)
         if not self._told:
             return running
         heard = self._running.progress

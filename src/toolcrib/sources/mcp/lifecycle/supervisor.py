@@ -9,14 +9,15 @@ import math
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from toolcrib.errors import ConfigError
-from toolcrib.model import Call, CallContext, Outcome
+from toolcrib.model import Call, CallContext, Deadline, Outcome
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerConfig
-from toolcrib.sources.mcp.diagnosis import Diagnosis
+from toolcrib.sources.mcp.diagnosis import StartDiagnosis
 from toolcrib.sources.mcp.lifecycle.breaker import MOST_FAILURES, Breaker
 from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
 from toolcrib.sources.mcp.lifecycle.notifications import (
@@ -94,8 +95,7 @@ class ServerSupervisor:
 
     async def _say(self, connection: "Connection", errand: UpstreamRequest) -> None:
         """Run an errand that nobody waits for."""
-        running = CallContext(time.monotonic() + SUBSCRIBE_S)
-        await connection.perform(errand, running.deadline, running)
+        await connection.perform(errand, CallContext(Deadline(SUBSCRIBE_S)))
 
     async def _run(
         self, errand: UpstreamRequest, running: CallContext, check: Callable[[], None]
@@ -124,8 +124,8 @@ class ServerSupervisor:
         """Raises `StartFailed` for what was not sent."""
         connection, running = await self._entered(check, running)
         try:
-            deadline = min(running.deadline, time.monotonic() + self.config.call_timeout_s)
-            return await connection.perform(errand, deadline, running)
+            deadline = running.deadline.sooner(self.config.call_timeout_s)
+            return await connection.perform(errand, replace(running, deadline=deadline))
         finally:
             self._exit()
 
@@ -138,7 +138,7 @@ class ServerSupervisor:
         """
         try:
             connection, running = await self._awake_for(running)
-            async with asyncio.timeout(running.deadline - time.monotonic()):
+            async with asyncio.timeout(running.deadline.left_s):
                 await self._enter()
                 await self._allowed(check, connection)
         except TimeoutError as error:
@@ -285,7 +285,7 @@ class ServerSupervisor:
             )
         except ConfigError as error:
             reason, _, remedy = str(error).partition("; ")
-            found = Diagnosis(reason, remedy)
+            found = StartDiagnosis(reason, remedy)
             told = StartFailed("not_configured", str(error), retryable=False, diagnosis=found)
             raise told from error
 
@@ -367,7 +367,7 @@ class ServerSupervisor:
         """Say that something is otherwise; elsewhere, for whoever listens may take their time."""
         if self.told and not self._closed:
             asyncio.get_running_loop().run_in_executor(None, self.told)
-            if self.memory.judgement.held():
+            if self.memory.judge().held():
                 self._spawn(self.heed())
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:

@@ -12,7 +12,7 @@ from toolcrib.sources.mcp.config.environment import server_environment
 from toolcrib.sources.mcp.config.package_runner import package_runner
 from toolcrib.sources.mcp.config.secret_values import address_secrets, command_secrets
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig
-from toolcrib.sources.mcp.diagnosis import Diagnosis, StartAttempt, diagnose, no_command
+from toolcrib.sources.mcp.diagnosis import StartAttempt, StartDiagnosis, diagnose, no_command
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.outcome import StartFailed
 from toolcrib.sources.mcp.sanitize import printable, printable_end
@@ -107,7 +107,7 @@ class LocalEndpoint:
         message = f"{command!r} cannot be started: {error.strerror or error}"
         return StartFailed("not_started", message, retryable=False, diagnosis=found)
 
-    def _diagnosis(self) -> Diagnosis | None:
+    def _diagnosis(self) -> StartDiagnosis | None:
         process = self._transport.process
         return diagnose(self.redactor.text(process.stderr), self._start) if process else None
 
@@ -177,7 +177,7 @@ class RemoteEndpoint:
         return f"wants a login; run `toolcrib login {self._server}`"
 
 
-def _because(found: Diagnosis | None) -> str:
+def _because(found: StartDiagnosis | None) -> str:
     return f": {found.reason}" if found else ""
 
 

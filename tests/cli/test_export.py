@@ -7,7 +7,8 @@ import pytest
 
 from tests.cli.conftest import Run, unlisted
 from tests.client_config.configs import CONFIGS, entries, every_client, ours, put
-from toolcrib.client_config import client_named, read_entry
+from toolcrib.client_config import client_named
+from toolcrib.client_config.entry_reader import read_entry
 from toolcrib.errors import ConfigError
 from toolcrib.settings import own_servers_file
 from toolcrib.sources.mcp import read_table
@@ -20,7 +21,7 @@ def run(run: Run) -> Run:
 
 def transports(name: str, path: Path) -> Any:
     """What a client would start or reach, by name."""
-    shape = client_named(name).layouts[0].shape
+    shape = client_named(name).layouts[0].format
     found = {}
     for server in CONFIGS[name].taken:
         taken = read_entry(shape, entries(name, path)[server], Path.home())
