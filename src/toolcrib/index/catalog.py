@@ -134,8 +134,8 @@ class Catalog:
         return [replace(variant, vector=vector) for variant, vector in pairs]
 
     @property
-    def cosines(self) -> bool:
-        """Whether the vectors are of the model that comes along, whose cosines we know."""
+    def calibrated_cosines(self) -> bool:
+        """Whether the vectors are of the bundled model, to whose cosines the chance was fitted."""
         return bool(self._embedder) and self._embedder.model.startswith(BUNDLED)
 
     def embedded(self, timeout_s: float | None = None) -> bool:

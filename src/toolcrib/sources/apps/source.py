@@ -58,7 +58,7 @@ class AppSource:
         self._peer: Peer | None = None
         self._fresh = False
         self._parting: asyncio.Future[None] | None = None
-        self._waker = AppLauncher(known.name, rules.patience, address, self._rest)
+        self._launcher = AppLauncher(known.name, rules.timeouts, address, self._rest)
         self._changed: Callable[[], None] = lambda: None
         self._read(known.tools)
 
@@ -75,7 +75,7 @@ class AppSource:
     def state(self, name: str) -> State:
         """Ready while the app is connected, else asleep. Raises `UnknownTool`."""
         self._tool(name)
-        return "ready" if self._waker.awake.is_set() else "asleep"
+        return "ready" if self._launcher.awake.is_set() else "asleep"
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call this from now on, from any thread, whenever tools or states may have changed."""
@@ -116,7 +116,7 @@ class AppSource:
         """The app is gone; its tools stay. Does nothing for a connection that is not the app's."""
         if self._peer is peer:
             self._peer = None
-            self._waker.awake.clear()
+            self._launcher.awake.clear()
 
     def register(self, tools: Sequence[JsonObject]) -> Mapping[str, str]:
         """Take tools in, and return what is wrong with the others, by name.
@@ -141,12 +141,12 @@ class AppSource:
 
     async def stop(self) -> None:
         """End the app, if it was launched here."""
-        await self._waker.stop()
+        await self._launcher.stop()
 
     async def _serve(self, call: Call, tool: ToolInfo, running: CallContext) -> Outcome:
         await self._registering(running.deadline.left_s)
-        if not self._waker.awake.is_set():
-            failure = await self._waker.wake(self.launch, running.deadline.left_s)
+        if not self._launcher.awake.is_set():
+            failure = await self._launcher.wake(self.launch, running.deadline.left_s)
             if failure:
                 return Outcome(error=failure)
         if self._tool(call.name) != tool:
@@ -156,13 +156,13 @@ class AppSource:
         try:
             return await call_app(self._peer, call, running)
         finally:
-            self._waker.used()
+            self._launcher.used()
 
     async def _registering(self, most_s: float) -> None:
         """Wait a little for an app that is here and has yet to register: launch no second one."""
         if self._peer:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._waker.awake.wait(), min(REGISTER_S, most_s))
+                await asyncio.wait_for(self._launcher.awake.wait(), min(REGISTER_S, most_s))
 
     def _read(self, raw: Sequence[JsonObject]) -> None:
         """Make tools of what the app said; one that is none hides no other."""
@@ -199,7 +199,7 @@ class AppSource:
             self._cache.write(self.known)
         except SourceError as error:
             self._refused = {**self._refused, "": str(error)}
-        self._waker.awake.set()
+        self._launcher.awake.set()
 
     def _rest(self) -> bool:
         """Whether the app may be ended for idleness; from then on it counts as asleep."""
