@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal, Protocol
 
 from benchmarks.plain_fts5 import PlainFts5
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import UnknownTool
 from toolcrib.evaluate.cases import EvalTool
 from toolcrib.model import Call, CallContext, Outcome, SourceKind, State, ToolInfo
@@ -83,7 +83,7 @@ class InCrib:
 
     def add(self, tool: EvalTool) -> None:
         self.newcomers.put(tool)
-        self.crib.pool.refresh(self.newcomers)
+        inventory_of(self.crib).pool.refresh(self.newcomers)
 
     def database_bytes(self) -> int:
         if not self.file:

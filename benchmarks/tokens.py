@@ -167,7 +167,7 @@ def _request_row(name: str, tools: Tools, size: int) -> list[str]:
 
 def _estimated(tools: Tools) -> TokenEstimate:
     with _crib(tools) as crib:
-        return crib.session(mode="on").token_estimate()
+        return crib.session(tool_search="on").token_estimate()
 
 
 def _draws(tools: Tools, size: int) -> Iterable[Tools]:
@@ -193,7 +193,9 @@ def _crib(tools: Tools, style: DeferStyle = "hidden") -> Crib:
 def _stub_table(catalogs: Mapping[str, Tools]) -> str:
     head = ["tools from", ">whole", ">stubs", ">saved", ">schemas alone saved", ">worst draw"]
     rows = [
-        _stub_row(name, [_stubs(_crib(some, style="stub").session(mode="on")) for some in draws])
+        _stub_row(
+            name, [_stubs(_crib(some, style="stub").session(tool_search="on")) for some in draws]
+        )
         for name, draws in ((name, _draws(tools, STUB_SIZE)) for name, tools in catalogs.items())
     ]
     return table(head, [*rows, _stub_row("Toolcrib itself", [_own_stubs()])])
@@ -203,7 +205,7 @@ def _own_stubs() -> Stubs:
     """The tools that come with Toolcrib, in the order of their names."""
     settings = Settings(store=":memory:", plugins=False, apps=AppSettings(enabled=False))
     with Crib.from_settings(settings) as crib:
-        own = sorted(crib.session(mode="off").core_tools(), key=lambda tool: tool.name)
+        own = sorted(crib.session(tool_search="off").core_tools(), key=lambda tool: tool.name)
     tools = {
         tool.name: EvalTool.model_validate(
             {"id": tool.name, "name": tool.name}
@@ -211,7 +213,7 @@ def _own_stubs() -> Stubs:
         )
         for tool in own[:STUB_SIZE]
     }
-    return _stubs(_crib(tools, style="stub").session(mode="on"))
+    return _stubs(_crib(tools, style="stub").session(tool_search="on"))
 
 
 def _stubs(session: Session) -> Stubs:
@@ -273,7 +275,7 @@ def _task(tools: Tools, chance: Random) -> Task:
     that misses its goal is followed by one that selects it by name.
     """
     with _crib(tools) as crib:
-        session = crib.session(mode="on")
+        session = crib.session(tool_search="on")
         goals = chance.sample(session.deferred_tools(), min(GOALS, len(tools)))
         eager = session.token_estimate().eager * (len(goals) + 1)
         told = searches = spent = 0

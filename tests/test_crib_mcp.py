@@ -12,6 +12,7 @@ import pytest
 from tests.sources.mcp.faking import FAKE, nothing_left, text
 from tests.waiting import let_pass, until
 from toolcrib import Crib, Settings
+from toolcrib.crib import inventory_of
 from toolcrib.errors import ConfigError, NameTaken
 from toolcrib.settings import McpSettings
 
@@ -90,7 +91,7 @@ def test_a_search_starts_nothing_unless_it_is_told_to():
     with Crib() as crib:
         crib.add_mcp("fake", command=COMMAND)
         assert crib.search("select:echo")[0].state == "asleep"
-        (source,) = crib.servers.values()
+        (source,) = inventory_of(crib).servers.values()
         assert source._supervisor._starting is None
         assert source._loop._thread is None
 
@@ -98,7 +99,7 @@ def test_a_search_starts_nothing_unless_it_is_told_to():
 def test_a_server_that_fails_is_not_warmed_up_again_and_again(crib: Crib):
     asleep()
     crib.add_mcp("fake", command=COMMAND)
-    (source,) = crib.servers.values()
+    (source,) = inventory_of(crib).servers.values()
     tried: list[float] = []
 
     async def start() -> None:
@@ -115,7 +116,7 @@ def test_a_server_that_fails_is_not_warmed_up_again_and_again(crib: Crib):
 
 def test_the_memory_of_a_server_that_runs_is_told(crib: Crib):
     crib.add_mcp("fake", command=COMMAND)
-    (source,) = crib.servers.values()
+    (source,) = inventory_of(crib).servers.values()
     assert source.status().memory_bytes is None
     asyncio.run(crib.refresh())
     if Path("/proc").is_dir():

@@ -7,11 +7,13 @@ from toolcrib.embed import Embedder, make_embedder
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Audit, CallPolicy, Rule, Rulebook, Tickets, no_rules
 from toolcrib.model import DeferralTrigger
+from toolcrib.pool import Pool
 from toolcrib.search import ArmWeights, SearchRules
 from toolcrib.session import Deferral, SessionOptions
 from toolcrib.settings import ServerApproval, Settings, own_servers_file
 from toolcrib.sources.apps import AppRules, AppTimeouts
 from toolcrib.store import AuditFile, Retention, TicketFile, install_key
+from toolcrib.uses import StoreOpener, UseAdvice, UseHistory
 
 IN_PLACE = frozenset(
     {"mcp_config", "mcp", "approval", "session", "tool_search", "search", "gateway"}
@@ -130,3 +132,10 @@ def embedder_of(settings: Settings) -> Embedder | None:
         retries=said.retries,
         dimensions=said.dimensions,
     )
+
+
+def use_advice_of(settings: Settings, pool: Pool, store: StoreOpener) -> UseAdvice:
+    """What use tells searches; what it learns goes to the store, unless nothing is to be kept."""
+    history = UseHistory(None if settings.store_path == ":memory:" else store)
+    boost = settings.search.learn_boost if settings.search.learn else 0.0
+    return UseAdvice(history, pool, boost=boost)

@@ -12,6 +12,7 @@ from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, we
 from toolcrib import Crib
 from toolcrib.adapters.anthropic import AnthropicWire
 from toolcrib.adapters.auto import Auto
+from toolcrib.crib import inventory_of
 from toolcrib.errors import ConfigError
 from toolcrib.testing import CallTool, Request, Say, ScriptedModel, SearchTools
 
@@ -141,7 +142,7 @@ def test_a_tool_that_is_gone_is_not_referred_to_any_more(made: tuple[Crib, Weath
     with talking(crib, [SearchTools("weather forecast"), Say("Found."), Say("Gone.")]) as talk:
         talk.ask("Weather?")
         del source.tools["get_forecast"]
-        crib.pool.refresh(source)
+        inventory_of(crib).pool.refresh(source)
         assert talk.ask("And now?") == "Gone."
 
 

@@ -18,6 +18,7 @@ from tests.execute.counting import CountingSource, offered
 from tests.waiting import HANG_S, until
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.langgraph import ApprovalToolNode
+from toolcrib.crib import inventory_of
 from toolcrib.model import JsonObject, Outcome
 from toolcrib.settings import ApprovalSettings, Settings
 from toolcrib.settings.sections import ApprovalRule
@@ -256,7 +257,7 @@ def test_a_tool_that_changed_since_it_was_shown_is_not_called(
     github.tools["delete_repository"] = replace(
         github.tools["delete_repository"], description="Delete everything"
     )
-    crib.pool.refresh(github)
+    inventory_of(crib).pool.refresh(github)
     [answer] = answers(talk.resume(True))
     assert error(answer)["code"] in {"definition_changed", "changed"}
     assert not github.reached

@@ -20,6 +20,7 @@ from langgraph.types import Command, Send
 from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.langgraph import ApprovalToolNode
+from toolcrib.crib import inventory_of
 from toolcrib.testing import CallTool, Say, ScriptedModel, SearchTools
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
@@ -158,7 +159,7 @@ def test_a_question_is_asked_by_interrupt_and_answered_in_another_process(
 def asked_for(crib: Crib, source: Weather) -> None:
     """Let the forecast need leave."""
     source.tools["get_forecast"] = replace(source.tools["get_forecast"], permission_kind="write")
-    crib.pool.refresh(source)
+    inventory_of(crib).pool.refresh(source)
 
 
 def test_a_tool_that_no_search_has_found_is_refused_with_the_way_to_it(made: tuple[Crib, Weather]):

@@ -26,6 +26,7 @@ from tests.adapters.talks import open_ai
 from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
 from toolcrib import Crib
 from toolcrib.adapters.openai_agents import AgentsMode, revealed, toolcrib_note, toolcrib_tools
+from toolcrib.crib import inventory_of
 from toolcrib.testing import CallTool, Request, Say, ScriptedModel, SearchTools
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
@@ -195,7 +196,7 @@ def test_only_what_may_be_asked_for_has_a_policy_of_approval(made: tuple[Crib, W
     """The SDK asks a person about arguments that it cannot read, where there is one."""
     crib, source = made
     source.tools["rain_radar"] = replace(source.tools["rain_radar"], permission_kind="write")
-    crib.pool.refresh(source)
+    inventory_of(crib).pool.refresh(source)
     tools: dict[str, Any] = {tool.name: tool for tool in toolcrib_tools(crib.session())}
     assert tools["tool_search"].needs_approval is False
     assert tools[NOW].needs_approval is False
@@ -240,7 +241,7 @@ def test_where_a_person_is_to_be_asked_the_run_is_interrupted(
 ):
     crib, source = made
     source.tools["get_forecast"] = replace(source.tools["get_forecast"], permission_kind="write")
-    crib.pool.refresh(source)
+    inventory_of(crib).pool.refresh(source)
     find = SearchTools("weather forecast", finds=[FORECAST])
     with talking(crib, [find, OSLO, Say("Sunny."), OSLO, Say("Not.")], make, mode) as talk:
         stopped = talk.ask("Weather?")
@@ -273,7 +274,7 @@ def test_a_broken_call_that_would_be_asked_for_is_told_before_a_person_is_asked(
 ):
     crib, source = made
     source.tools["get_forecast"] = replace(source.tools["get_forecast"], permission_kind="write")
-    crib.pool.refresh(source)
+    inventory_of(crib).pool.refresh(source)
     with talking(crib, [FIND, BROKEN, OSLO]) as talk:
         talk.execution = ToolExecutionConfig(pre_approval_tool_input_guardrails=True)
         stopped = talk.ask("Weather?")

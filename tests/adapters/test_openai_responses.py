@@ -198,7 +198,7 @@ def test_sources_with_odd_names_have_namespaces_that_the_api_takes():
     source.id = "météo of the city " * 8
     crib = Crib()
     crib.add_source(source)
-    session = crib.session(mode="on")
+    session = crib.session(tool_search="on")
     assert session.core_tools()
     from toolcrib.adapters.wire.tool_list import namespace_name  # noqa: PLC0415
 

@@ -31,6 +31,7 @@ from tests.adapters.weather import (
 )
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.pydantic_ai import ToolcribToolset, toolcrib_search
+from toolcrib.crib import inventory_of
 from toolcrib.model import Outcome
 from toolcrib.testing import CallTool, Request, Say, ScriptedModel, SearchTools
 
@@ -323,7 +324,7 @@ def asked_for(made: tuple[Crib, Weather]) -> tuple[Crib, Weather]:
     """The crib, in which the forecast is asked for."""
     crib, source = made
     source.tools["get_forecast"] = replace(source.tools["get_forecast"], permission_kind="write")
-    crib.pool.refresh(source)
+    inventory_of(crib).pool.refresh(source)
     return crib, source
 
 
@@ -354,7 +355,7 @@ def test_leave_is_for_the_definition_that_was_shown(asked_for: tuple[Crib, Weath
     with talking(crib, [FIND, OSLO, Say("Hm.")], output=[str, DeferredToolRequests]) as talk:
         requests = talk.ask("Weather?")
         source.tools["get_forecast"] = replace(source.tools["get_forecast"], description="Spy")
-        crib.pool.refresh(source)
+        inventory_of(crib).pool.refresh(source)
         approved = requests.build_results(approve_all=True, metadata=requests.metadata)
         assert talk.ask(None, deferred_tool_results=approved) == "Hm."
         assert b"has changed since it was approved" in talk.model.requests[-1].body

@@ -34,20 +34,20 @@ def settings():
 
 def test_a_tool_that_is_rejected_is_gone_at_once_and_back_when_approved(crib: Crib, run: Run):
     run("review", "--reject", "fake/echo")
-    assert crib.take_settings(settings())
+    assert crib.operator.take_settings(settings())
     assert ECHO not in crib.entries()
     assert ECHO not in [hit.name for hit in crib.search("the echo tool")]
     assert not asyncio.run(crib.call(ECHO, {"text": "x"})).ok
     run("review", "--approve", "fake/echo")
-    assert crib.take_settings(settings())
+    assert crib.operator.take_settings(settings())
     assert ECHO in crib.entries()
 
 
 def test_a_tool_that_is_disabled_is_shown_as_that_to_the_operator_alone(crib: Crib, run: Run):
     run("disable", "fake/echo")
-    assert crib.take_settings(settings())
+    assert crib.operator.take_settings(settings())
     assert crib.entries()[ECHO].state == "disabled"
     assert ECHO not in [hit.name for hit in crib.search("the echo tool")]
     run("enable", "fake/echo")
-    assert crib.take_settings(settings())
+    assert crib.operator.take_settings(settings())
     assert crib.entries()[ECHO].state == "asleep"

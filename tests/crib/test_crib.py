@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tests.waiting import HANG_S
 from tests.workshop import HIDDEN, HIDDEN_NAMES, SEEN, ListedSource
 from toolcrib import Crib, Scope, Settings, tool
+from toolcrib.crib import inventory_of
 from toolcrib.errors import (
     AmbiguousName,
     ConfigError,
@@ -147,10 +148,10 @@ def test_what_changes_in_a_source_is_found_as_it_is_now():
     crib.add_source(source)
     crib.search("anything")
     source.listed = [*SEEN[1:], ToolInfo(name="bake", description="Bake a cake")]
-    crib.pool.refresh(source)
+    inventory_of(crib).pool.refresh(source)
     assert crib.search("cake")[0].name == "bake"
     assert "read_file" not in names(crib.search("read_file"))
-    crib.pool.remove(source)
+    inventory_of(crib).pool.remove(source)
     assert not crib.search("cake")
     assert not crib.search("write_file")
 
@@ -241,7 +242,7 @@ def test_a_tool_that_is_disabled_from_now_on_is_found_no_more():
     crib.add_source(source)
     assert crib.search("cake")
     source.listed = [ToolInfo(name="bake", description="Bake a cake", enabled=False)]
-    crib.pool.refresh(source)
+    inventory_of(crib).pool.refresh(source)
     assert not crib.search("cake")
     assert not crib.search("bake")
     assert not crib.search("select:bake")
@@ -293,8 +294,8 @@ def test_an_embedder_finds_what_words_do_not():
     for each in (without, crib):
         each.add(steer_truck)
         each.add(forecast)
-    assert not without.has_embedder
-    assert crib.has_embedder
+    assert not without.index.has_embedder
+    assert crib.index.has_embedder
     assert not without.search("drive lorry")
     assert crib.search("drive lorry")[0].name == "steer_truck"
     ranks = crib.explain("drive lorry", "steer_truck").wordings[0].ranks
@@ -392,7 +393,7 @@ def test_also_if_it_never_works(failure: str, stored: Settings):
 def test_also_if_it_fails_once_the_index_is_stored(failure: str, stored: Settings):
     with Crib(stored, embedder=WordHashes()) as crib:
         crib.add_source(ListedSource(*SEEN))
-        crib.store_index()
+        crib.index.store()
     embedder = Sometimes(FAILURES[failure])
     embedder.failing = True
     with Crib(stored, embedder=embedder) as crib:
@@ -423,7 +424,7 @@ def test_the_stored_index_serves_the_next_crib(stored: Settings):
     settings = of(stored, index="sqlite")
     with Crib(settings) as crib:
         crib.add_source(ListedSource(*SEEN))
-        crib.store_index()
+        crib.index.store()
     with Crib(settings) as crib:
         crib.add_source(ListedSource(*SEEN))
         assert crib.search("write_file")[0].name == "write_file"
@@ -434,7 +435,7 @@ def test_progress_is_told(stored: Settings):
     vectors: list[tuple[int, int]] = []
     with Crib(stored, embedder=WordHashes()) as crib:
         crib.add_source(ListedSource(*SEEN))
-        crib.store_index(
+        crib.index.store(
             progress=rows.append, embedding=lambda done, every: vectors.append((done, every))
         )
     assert rows[-1] == len(SEEN)
@@ -443,7 +444,7 @@ def test_progress_is_told(stored: Settings):
 
 def generation(crib: Crib) -> tuple[str, int]:
     """Which engine a crib searches, and how often it was written to."""
-    with crib._shelf.catalog().view() as view:
+    with crib._live_index.catalog().view() as view:
         return type(view).__name__, view.generation
 
 
@@ -458,7 +459,7 @@ def test_auto_leaves_no_trace_until_an_index_is_stored(stored: Settings):
 def test_auto_uses_the_stored_index_when_it_is_of_just_this_pool(stored: Settings):
     with Crib(stored) as crib:
         crib.add_source(ListedSource(*SEEN))
-        crib.store_index()
+        crib.index.store()
     with Crib(stored) as crib:
         crib.add_source(ListedSource(*SEEN))
         assert crib.search("write_file")[0].name == "write_file"
@@ -471,7 +472,7 @@ def test_auto_uses_the_stored_index_when_it_is_of_just_this_pool(stored: Setting
 def test_auto_falls_back_to_memory_when_the_pool_is_another(stored: Settings):
     with Crib(stored) as crib:
         crib.add_source(ListedSource(*SEEN))
-        crib.store_index()
+        crib.index.store()
     with Crib(stored) as crib:
         crib.add_source(ListedSource(*SEEN))
         crib.add(forecast)
@@ -483,7 +484,7 @@ def test_auto_falls_back_to_memory_when_the_pool_is_another(stored: Settings):
 def test_auto_falls_back_when_the_embedder_is_another(stored: Settings):
     with Crib(stored) as crib:
         crib.add(steer_truck)
-        crib.store_index()
+        crib.index.store()
     with Crib(stored, embedder=WordHashes()) as crib:
         crib.add(steer_truck)
         assert crib.search("drive lorry")
@@ -496,7 +497,7 @@ def test_another_who_stores_another_pool_meanwhile_does_no_harm(stored: Settings
         ours.add_source(ListedSource(*SEEN))
         assert ours.search("write_file")
         theirs.add(forecast)
-        theirs.store_index()
+        theirs.index.store()
         for text in ("weather", "forecast", "write_file", "", "/cast/"):
             assert "forecast" not in names(ours.search(text))
 
@@ -504,7 +505,7 @@ def test_another_who_stores_another_pool_meanwhile_does_no_harm(stored: Settings
 def test_vectors_are_kept_for_the_next_time(stored: Settings):
     with Crib(stored, embedder=WordHashes()) as crib:
         crib.add(steer_truck)
-        crib.store_index()
+        crib.index.store()
     embedder = WordHashes()
     with Crib(stored, embedder=embedder) as crib:
         crib.add(steer_truck)
@@ -687,7 +688,7 @@ def test_tools_that_come_in_another_language_are_noticed():
     crib.add_source(source)
     assert [hit.name for hit in crib.search("weather forecast")] == ["a"]
     source.listed = [ToolInfo(name="b", description="Get the weather")]
-    crib.pool.refresh(source)
+    inventory_of(crib).pool.refresh(source)
     assert [hit.name for hit in crib.search("天气")] == ["b"]
 
 
@@ -718,7 +719,7 @@ def test_words_answer_at_once_and_meaning_when_it_is_ready():
         crib.add(steer_truck)
         crib.add(forecast)
         assert crib.search("steer the truck")[0].name == "steer_truck"
-        assert crib.embedded(HANG_S)
+        assert crib.index.embedded(HANG_S)
         assert crib.search("what is the meaning of life").confidence == "none"
         assert crib.search("会不会下雨")[0].name == "forecast"
 
@@ -735,10 +736,10 @@ def test_what_was_embedded_once_is_there_at_the_next_start(stored: Settings):
         with Crib(bundled(stored)) as crib:
             crib.add(forecast)
             crib.search("weather")
-            assert crib.embedded(HANG_S)
+            assert crib.index.embedded(HANG_S)
     with Crib(bundled(stored)) as crib:
         crib.add(forecast)
-        assert crib.embedded(0)
+        assert crib.index.embedded(0)
 
 
 def test_an_index_that_is_being_built_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch):
@@ -770,12 +771,12 @@ def test_what_a_caller_may_see_is_named_and_remembered_until_it_changes():
     source = ListedSource(*SEEN, *HIDDEN)
     crib.add_source(source)
     caller = Caller("ann", Scope(allowed=frozenset({"*_file*"})))
-    seen = crib.seen_by(caller)
+    seen = inventory_of(crib).seen_by(caller)
     assert sorted(seen) == ["erase_file", "read_file", "write_file"]
-    assert crib.seen_by(caller) is seen
+    assert inventory_of(crib).seen_by(caller) is seen
     source.listed = SEEN[:1]
-    crib.pool.refresh(source)
-    assert list(crib.seen_by(caller)) == ["read_file"]
+    inventory_of(crib).pool.refresh(source)
+    assert list(inventory_of(crib).seen_by(caller)) == ["read_file"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ HANG_S = 300
 ANOTHER_POOL = """
 with Crib(settings) as crib:
     crib.add(lambda: None, name="knit_sock", description="Knit a sock")
-    crib.store_index()
+    crib.index.store()
 """
 ONE_TOOL_LESS = """
 source = ListedSource(*SEEN)
@@ -24,14 +24,14 @@ with Crib(settings) as crib:
     crib.add_source(source)
     assert crib.search("list_directory")
     source.listed = [each for each in SEEN if each.name != "read_file"]
-    crib._refresh(source)
+    crib._inventory.relist(source)
     assert "read_file" not in [hit.name for hit in crib.search("read_file")]
 """
 ANOTHER_FORMAT = """
-from toolcrib.index.sqlite.tables import current, switch
+from toolcrib.index.sqlite.tables import current_pointer, switch_pointer
 from toolcrib.store.catalog_file import SqliteStore
 with SqliteStore.open(Path(sys.argv[1])) as store, store.write() as db:
-    switch(db, current(db)._replace(format=99, mark="theirs"))
+    switch_pointer(db, current_pointer(db)._replace(format=99, mark="theirs"))
 """
 PROCESS = """
 import sys
@@ -59,7 +59,7 @@ def settings(tmp_path: Path) -> Settings:
     )
     with Crib(settings) as crib:
         crib.add_source(ListedSource(*SEEN))
-        crib.store_index()
+        crib.index.store()
     return settings
 
 
@@ -68,7 +68,7 @@ def best(crib: Crib, text: str) -> str:
 
 
 def engine_of(crib: Crib) -> str:
-    with crib._shelf.view() as (_, view):
+    with crib._live_index.view() as (_, view):
         return type(view).__name__
 
 
@@ -103,7 +103,7 @@ def test_nor_does_it_mix_with_what_changes_here(settings: Settings):
         assert best(crib, "read_file") == "read_file"
     with Crib(settings) as other:
         other.add(lambda: None, name="knit_sock", description="Knit a sock")
-        assert other.stored_index_fits()
+        assert other.index.is_stored()
 
 
 def test_the_same_pool_indexed_again_changes_nothing(settings: Settings):
@@ -113,7 +113,7 @@ def test_the_same_pool_indexed_again_changes_nothing(settings: Settings):
         beside(
             "with Crib(settings) as crib:\n"
             "    crib.add_source(ListedSource(*SEEN))\n"
-            "    crib.store_index()\n",
+            "    crib.index.store()\n",
             settings,
         )
         assert best(crib, "read_file") == "read_file"
@@ -138,7 +138,7 @@ with Crib(SETTINGS) as crib:
     crib.add(lambda: None, name="knit_sock", description="Knit a sock")
     crib.add(lambda: None, name="steer_truck", description="Drive a lorry")
     crib.search("a pair of socks")
-    assert crib.embedded()
+    assert crib.index.embedded()
 print(sum("sock" in text and "pair" not in text for text in asked))
 """
 

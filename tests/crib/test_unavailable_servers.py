@@ -17,7 +17,8 @@ from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib import Crib, Settings
 from toolcrib.access import Scope
 from toolcrib.cli.app import app
-from toolcrib.crib.unavailable_servers import package_of, purpose, query_stems
+from toolcrib.crib import inventory_of
+from toolcrib.crib.server_purposes import package_of, purpose, query_stems
 from toolcrib.execute import Caller
 from toolcrib.gateway import EffectiveMode, Principal
 from toolcrib.gateway.principal import Profile
@@ -89,10 +90,10 @@ def test_a_server_is_found_by_what_its_entry_says_now(tmp_path: Path):
     with nothing_left(), Crib.from_settings(settings) as crib:
         assert (found(crib, "chat"), found(crib, "weather")) == (["a"], [])
         describe(a="weather", b="chat rooms")
-        assert crib.take_settings(settings)
+        assert crib.operator.take_settings(settings)
         assert (found(crib, "chat"), found(crib, "weather")) == (["b"], ["a"])
         describe(b="chat rooms")
-        assert crib.take_settings(settings)
+        assert crib.operator.take_settings(settings)
         assert (found(crib, "chat"), found(crib, "weather")) == (["b"], [])
 
 
@@ -102,10 +103,10 @@ def test_a_model_that_need_not_search_is_told_beforehand(crib: Crib, mode: Effec
 
     async def run() -> None:
         await crib.refresh()
-        window = GatewayServer(crib, Principal("local", Profile(mode=mode)))
-        async with connected(window) as client:
+        server = GatewayServer(crib, Principal("local", Profile(mode=mode)))
+        async with connected(server) as client:
             assert TOLD in (client.instructions or "")
-        window.close()
+        server.close()
 
     asked(run)
 
@@ -115,8 +116,8 @@ def test_a_model_reads_it_through_the_gateway(crib: Crib, era: Era, monkeypatch)
     crib.add_mcp({"mcpServers": {"slack": SLACK}})
 
     async def run() -> None:
-        window = GatewayServer(crib, Principal("local", Profile(mode="search")))
-        async with connected(window, era) as client:
+        server = GatewayServer(crib, Principal("local", Profile(mode="search")))
+        async with connected(server, era) as client:
             found = await client.call_tool("tool_search", {"queries": ["send a slack message"]})
             assert TOLD in words(found)
             assert (found.meta or {})["toolcrib/unavailable"][0]["server"] == "slack"
@@ -133,7 +134,7 @@ def test_a_model_reads_it_through_the_gateway(crib: Crib, era: Era, monkeypatch)
             assert "mcp_slack_post_message" in words(found)
             assert "is configured but" not in words(found)
             assert "toolcrib/unavailable" not in (found.meta or {})
-        window.close()
+        server.close()
 
     asked(run)
 
@@ -194,7 +195,7 @@ def test_who_may_not_have_a_server_does_not_hear_of_it(crib: Crib):
     ):
         caller = Caller("ann", scope)
         assert not crib.search("slack", caller=caller).unavailable
-        assert not crib.why_unknown("mcp_slack_post_message", caller)
+        assert not inventory_of(crib).why_unknown("mcp_slack_post_message", caller)
         assert "configured" not in str(crib.read("mcp_slack_post_message", caller=caller).error)
     assert crib.search("slack", caller=Caller("bob", Scope(sources=frozenset({"sl*"})))).unavailable
 

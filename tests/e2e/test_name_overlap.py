@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from tests.gateway.clients import connected, error_of, words
 from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib.cli.app import app
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import AmbiguousName
 from toolcrib.gateway import Principal, profile_named
 from toolcrib.gateway.server import GatewayServer
@@ -122,8 +122,11 @@ def test_a_typo_in_one_entry_hands_its_rights_to_no_neighbour(path: Path):
 
 
 def test_a_profile_excludes_and_includes_by_source(crib: Crib):
-    guest = Principal("ann", profile_named(crib.settings.gateway, "drive"))
-    seen = {(e.capability.source_id, e.bare) for e in crib.seen_by(guest.caller).values()}
+    principal = Principal("ann", profile_named(crib.settings.gateway, "drive"))
+    seen = {
+        (e.capability.source_id, e.bare)
+        for e in inventory_of(crib).seen_by(principal.caller).values()
+    }
     assert ("google_drive", "list_files") in seen
     assert {server for server, _ in seen} == {"google_drive"}
     assert ("google_drive", "delete_file") not in seen
@@ -134,9 +137,9 @@ def test_a_profile_excludes_and_includes_by_source(crib: Crib):
 
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 def test_through_the_gateway_nothing_that_is_denied_or_excluded_runs(crib: Crib, era: Any):
-    async def calls(guest: Principal) -> dict[tuple[str, str], str]:
-        window, told = GatewayServer(crib, guest), dict[tuple[str, str], str]()
-        async with connected(window, era) as client:
+    async def calls(principal: Principal) -> dict[tuple[str, str], str]:
+        server, told = GatewayServer(crib, principal), dict[tuple[str, str], str]()
+        async with connected(server, era) as client:
             for server, tool in (
                 ("google_drive", "delete_file"),
                 ("google", "drive_delete_file"),

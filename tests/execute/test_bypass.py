@@ -16,12 +16,13 @@ from typing import get_args
 import pytest
 from typer.testing import CliRunner
 
+import toolcrib
 from tests.execute.counting import ANN, CountingSource, Shop, offered
 from tests.gateway.clients import Era, connected
 from tests.plan import amount
 from toolcrib.access import Scope
 from toolcrib.cli.app import app
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.execute import (
     ApprovalRequest,
     Caller,
@@ -78,7 +79,7 @@ def as_text(world: World) -> None:
 
 
 def door(world: World) -> None:
-    caller = world.crib._known(world.caller)
+    caller = inventory_of(world.crib).restricted(world.caller)
     asyncio.run(world.door.execute(Call(NAME, pin=world.pin), caller))
 
 
@@ -139,7 +140,7 @@ def command_line(world: World) -> None:
     opened = world.crib
     if world.caller is not ANN:
         opened = Crib(world.crib.settings)
-        opened._scope = lambda _scope: world.caller.scope  # type: ignore[method-assign]
+        inventory_of(opened).scope_of = lambda _scope: world.caller.scope  # type: ignore[method-assign]
         opened.add_source(world.source)
     original = Crib.from_settings
     Crib.from_settings = classmethod(lambda _cls, _settings: opened)  # type: ignore[method-assign]
@@ -153,12 +154,12 @@ def over_mcp(era: Era, tool: str, given: JsonObject) -> Callable[[World], None]:
     """A call as a front client makes it."""
 
     def route(world: World) -> None:
-        guest = Principal(world.caller.id, Profile(scope=world.caller.scope))
-        guest.__dict__["caller"] = world.caller  # whom the tickets are for
-        window = GatewayServer(world.crib, guest)
+        principal = Principal(world.caller.id, Profile(scope=world.caller.scope))
+        principal.__dict__["caller"] = world.caller  # whom the tickets are for
+        server = GatewayServer(world.crib, principal)
 
         async def calling() -> None:
-            async with connected(window, era) as client:
+            async with connected(server, era) as client:
                 await client.call_tool(tool, dict(given))
 
         asyncio.run(calling())
@@ -200,8 +201,8 @@ def expired(kind: PermissionKind) -> World:
     world = World(kind)
     error = world.call().error
     assert error
-    assert world.crib.tickets.approve(error.ticket)
-    world.crib.tickets._file._clock = lambda: 10.0**12  # type: ignore[method-assign]
+    assert world.crib.operator.tickets.approve(error.ticket)
+    world.crib.operator.tickets._file._clock = lambda: 10.0**12  # type: ignore[method-assign]
     return world
 
 
@@ -209,7 +210,7 @@ def approved_for_another(kind: PermissionKind) -> World:
     world = World(kind)
     error = asyncio.run(world.crib.call(NAME, {}, caller=Caller("bob"))).error
     assert error
-    assert world.crib.tickets.approve(error.ticket)
+    assert world.crib.operator.tickets.approve(error.ticket)
     return world
 
 
@@ -217,7 +218,7 @@ def approved_with_other_arguments(kind: PermissionKind) -> World:
     world = World(kind)
     error = asyncio.run(world.crib.call(NAME, {"a": 1}, caller=ANN)).error
     assert error
-    assert world.crib.tickets.approve(error.ticket)
+    assert world.crib.operator.tickets.approve(error.ticket)
     return world
 
 
@@ -226,23 +227,23 @@ def changed(kind: PermissionKind) -> World:
     world = World(kind)
     error = world.call().error
     assert error
-    assert world.crib.tickets.approve(error.ticket)
+    assert world.crib.operator.tickets.approve(error.ticket)
     world.source.tools["tool"] = offered("tool", kind, {"type": "object", "title": "new"})
-    world.crib.pool.refresh(world.source)
+    inventory_of(world.crib).pool.refresh(world.source)
     return world
 
 
 def awaiting_review(kind: PermissionKind) -> World:
     world = World(kind, "allow")
     world.source.states["tool"] = "changed"
-    world.crib.pool.refresh(world.source)
+    inventory_of(world.crib).pool.refresh(world.source)
     return world
 
 
 def disabled(kind: PermissionKind) -> World:
     world = World(kind, "allow")
     world.source.states["tool"] = "disabled"
-    world.crib.pool.refresh(world.source)
+    inventory_of(world.crib).pool.refresh(world.source)
     return world
 
 
@@ -258,7 +259,7 @@ def policy_down(kind: PermissionKind) -> World:
     def gone(_request) -> bool:
         raise OSError("the store of approvals is gone")
 
-    world.crib.tickets.spend = gone  # type: ignore[method-assign]
+    world.crib.operator.tickets.spend = gone  # type: ignore[method-assign]
     return world
 
 
@@ -309,7 +310,7 @@ def test_every_public_way_to_call_has_a_row():
     assert ways - {"refresh"} == {"call", "execute"}
     calling = [
         path.name
-        for path in Path(inspect.getfile(Crib)).parent.rglob("*.py")
+        for path in Path(toolcrib.__file__).parent.rglob("*.py")
         if "sources" not in path.parts  # a source may hand a call on within itself
         and re.search(r"\.call\(call[,)]", path.read_text(encoding="utf-8"))
     ]

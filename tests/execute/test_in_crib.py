@@ -94,7 +94,7 @@ def test_the_host_itself_calls_when_nobody_is_named():
     crib = Crib()
     crib.add(double, approval="ask")
     asyncio.run(crib.call("double", {"n": 2}))
-    assert [ticket.request.caller for ticket in crib.tickets.waiting()] == ["host"]
+    assert [ticket.request.caller for ticket in crib.operator.tickets.waiting()] == ["host"]
 
 
 def test_a_question_is_told_without_a_call():
@@ -106,4 +106,4 @@ def test_a_question_is_told_without_a_call():
     assert (asked.caller, asked.name, asked.arguments) == ("ann", "double", {"n": 2})
     assert crib.question("twice", {"n": 2}) is None
     assert crib.question("no_such_tool", {}) is None
-    assert not crib.tickets.waiting()
+    assert not crib.operator.tickets.waiting()

@@ -133,7 +133,7 @@ def test_where_rules_cannot_be_read_nothing_is_called_and_nobody_is_asked(crib: 
     rules_file().write_text('{"rules": [')
     assert code(crib) == "approval_failed"
     assert crib.question("mcp_shop_pay", {}) is None
-    assert not crib.tickets.waiting()
+    assert not crib.operator.tickets.waiting()
 
 
 def test_a_crib_of_a_program_has_no_rules_but_its_own():

@@ -264,7 +264,7 @@ crib = Crib(Settings(store=sys.argv[1]))
 crib.add(os.getpid, name="act", description="Act", approval="ask")
 asked = asyncio.run(crib.call("act", {}, caller=Caller("ann")))
 assert asked.error.code == "approval_needed", asked
-assert crib.tickets.approve(asked.error.ticket)
+assert crib.operator.tickets.approve(asked.error.ticket)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 

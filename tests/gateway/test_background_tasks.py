@@ -10,6 +10,7 @@ from tests.gateway.live_daemon import LiveDaemon, entry, listed, pid_of
 from tests.sources.mcp.faking import nothing_left
 from tests.waiting import let_pass_async, until_async
 from toolcrib.access import Scope
+from toolcrib.crib import inventory_of
 from toolcrib.gateway import background_tasks
 from toolcrib.model import ToolInfo
 
@@ -28,7 +29,7 @@ def test_servers_that_nobody_has_listed_are_listed_at_the_start_and_when_they_co
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            await until_async(lambda: "mcp_a_echo" in daemon.house.crib.entries())
+            await until_async(lambda: "mcp_a_echo" in daemon.serving.crib.entries())
             live.write({"a": entry(), "b": entry()})
             await listed(daemon, "a", "b")
             (b, *_) = [each for each in (await live.ask("servers"))["servers"] if each["seen"]]
@@ -52,7 +53,7 @@ def test_what_is_known_is_not_started_again(live: LiveDaemon):
     async def again() -> None:
         async with live.serving() as daemon:
             await let_pass_async()
-            assert not daemon.house.crib.servers["a"]._supervisor.up
+            assert not inventory_of(daemon.serving.crib).servers["a"]._supervisor.up
 
     asyncio.run(first())
     asyncio.run(again())
@@ -68,7 +69,7 @@ def test_a_failure_is_kept_with_its_reason_and_tried_again_more_and_more_rarely(
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            servers = daemon.house.crib.servers
+            servers = inventory_of(daemon.serving.crib).servers
             poor = await until_async(lambda: servers["poor"].status().failure)
             first = await until_async(lambda: servers["late"].status().failure)
             assert poor
@@ -82,7 +83,7 @@ def test_a_failure_is_kept_with_its_reason_and_tried_again_more_and_more_rarely(
             words = " ".join([fake["command"], *fake["args"]])
             late.write_text(f"#!/bin/sh\nexec {words}\n")
             late.chmod(0o700)
-            await until_async(lambda: "mcp_late_echo" in daemon.house.crib.entries())
+            await until_async(lambda: "mcp_late_echo" in daemon.serving.crib.entries())
             assert servers["poor"].status().failure == poor  # nobody has tried again
 
     with caplog.at_level(logging.INFO, "toolcrib"):
@@ -97,15 +98,15 @@ def test_a_search_says_that_servers_are_still_being_listed_to_those_who_may_know
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            crib = daemon.house.crib
+            crib = daemon.serving.crib
             await until_async(lambda: "mcp_a_echo" in crib.entries())
-            assert crib.servers["slow"].listing
+            assert inventory_of(crib).servers["slow"].listing
             said = crib.search("echo a text").note
             assert "1 server is still being listed (slow)" in said
             others = Scope(sources=frozenset({"a"}))
             assert "listed" not in crib.search("echo a text", scope=others).note
             live.write({"a": entry()})
-            await until_async(lambda: "slow" not in crib.servers)
+            await until_async(lambda: "slow" not in inventory_of(crib).servers)
             assert "listed" not in crib.search("echo a text").note
 
     with nothing_left():
@@ -117,7 +118,7 @@ def test_a_server_that_changes_while_it_is_listed_is_listed_as_it_is_then(live: 
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            await until_async(lambda: daemon.house.crib.servers["a"].listing)
+            await until_async(lambda: inventory_of(daemon.serving.crib).servers["a"].listing)
             live.write({"a": entry()})
             await listed(daemon, "a")
 
@@ -131,17 +132,17 @@ def test_our_own_view_of_a_server_changes_without_ending_its_process(live: LiveD
     async def scenario() -> None:
         async with live.serving() as daemon:
             await listed(daemon, "a")
-            crib, pid = daemon.house.crib, await pid_of(daemon, "a")
+            crib, pid = daemon.serving.crib, await pid_of(daemon, "a")
 
             def kind() -> str:
                 tool = crib.get("mcp_a_echo").capability
                 return tool.permission_kind if isinstance(tool, ToolInfo) else ""
 
             assert kind() == "read"
-            source = crib.servers["a"]
+            source = inventory_of(crib).servers["a"]
             live.write({"a": entry() | {"permission": {"sleep": "read", "echo": "network"}}})
             await until_async(lambda: kind() == "network")
-            assert crib.servers["a"] is source
+            assert inventory_of(crib).servers["a"] is source
             assert source.status().state == "ready"
             live.write({"a": entry()})
             await until_async(lambda: kind() == "read")

@@ -2,12 +2,13 @@ import pytest
 
 from tests.gateway.clients import Workshop
 from toolcrib.access import Scope
+from toolcrib.crib import inventory_of
 from toolcrib.gateway import Principal, server
 from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.server import GatewayServers
 
 
-def test_a_guest_keeps_their_window_and_shares_it_with_nobody():
+def test_a_principal_keeps_their_window_and_shares_it_with_nobody():
     every = GatewayServers(Workshop().crib)
     ann = every.of(Principal("ann"))
     assert every.of(Principal("ann")) is ann
@@ -27,7 +28,7 @@ def test_there_are_not_too_many_and_none_that_is_gone_listens(monkeypatch: pytes
     assert every.of(Principal("ann")) is ann
     every.of(Principal("eve"))
     assert every.of(Principal("ann")) is ann
-    listening = shop.crib.pool.events._listeners["TOOLS_UPDATED"]
+    listening = inventory_of(shop.crib).pool.events._listeners["TOOLS_UPDATED"]
     assert len([each for each in listening if "GatewayServer" in str(each)]) == 2
     every.close()
     assert not [each for each in listening if "GatewayServer" in str(each)]

@@ -11,6 +11,7 @@ from tests.workshop import many
 from toolcrib import Crib
 from toolcrib.adapters.anthropic.wire import _HOSTED
 from toolcrib.adapters.wire.proxy import NAME as PROXY
+from toolcrib.crib import inventory_of
 from toolcrib.errors import NameTaken
 from toolcrib.gateway import fixed_tool_definitions
 from toolcrib.model import SourceKind
@@ -72,7 +73,7 @@ def test_a_tool_of_a_source_with_bare_names_is_left_out_aloud(name: str):
     [problem] = crib.problems
     assert problem.startswith(f"builtin:shop: {name!r} is the name of a tool of Toolcrib's own")
     del source.tools[name]
-    crib.pool.refresh(source)
+    inventory_of(crib).pool.refresh(source)
     assert not crib.problems
 
 

@@ -67,7 +67,7 @@ def crib(request: pytest.FixtureRequest) -> Iterator[Crib]:
     with Crib(Settings(store=":memory:", embed=embed)) as crib:
         for tool in TOOLS:
             crib.add(tool)
-        assert crib.embedded(None)
+        assert crib.index.embedded(None)
         yield crib
 
 
@@ -102,7 +102,7 @@ def test_what_no_part_asks_for_does_not_stay_for_the_sake_of_the_whole():
         for number in range(60):
             about = f"Turn gear {number}"
             crib.add(lambda: "turned", name=f"turn_gear_{number}", description=about)
-        assert crib.embedded(None)
+        assert crib.index.embedded(None)
         found = crib.search("get the forecast and mail it to Anna")
     assert [hit.name for hit in found] == ["get_forecast", "send_mail"]
 

@@ -51,7 +51,7 @@ def test_nothing_found_names_the_nearest_and_what_there_is():
 def test_where_there_are_few_all_are_named(query: str):
     crib = crib_of(plenty(20))
     text = crib.session().search(query).text()
-    assert all(tool.name in text for tool in crib.session(mode="off").core_tools())
+    assert all(tool.name in text for tool in crib.session(tool_search="off").core_tools())
     assert revealed_in(text) == ()
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.session.deck import ALL, PINNED, crib_of, names, only, plenty
 from tests.workshop import READ_FILE, ListedSource, mcp
 from toolcrib import Caller, Crib, Scope, Settings, ToolInfo
+from toolcrib.crib import inventory_of
 from toolcrib.errors import ConfigError
 from toolcrib.execute import per_request_tools
 from toolcrib.model import JsonObject, Outcome
@@ -86,7 +87,7 @@ def test_a_restart_loses_no_reveal(tmp_path: Path):
 
 
 def test_a_caller_finds_and_sees_nothing_that_is_not_theirs():
-    session = crib_of().session("1", caller=only("read_*", "ask_*"), mode="auto:0")
+    session = crib_of().session("1", caller=only("read_*", "ask_*"), tool_search="auto:0")
     assert listed(session) == ["ask_person", "read_file"]
     crib = crib_of(ALL, threshold=1)
     session = crib.session("1", caller=only("read_*", "search_*"))
@@ -113,12 +114,12 @@ def test_a_revealed_tool_that_is_gone_or_barred_drops_out():
     session = crib.session("1")
     session.search("select:read_file,search_web,current_time")
     source.listed = [each for each in ALL if each.name != "search_web"]
-    crib.pool.refresh(source)
+    inventory_of(crib).pool.refresh(source)
     assert names(session.revealed_tools()) == ["read_file", "current_time"]
     barred = Caller("host", Scope(excluded=frozenset({"read_file"})))
     assert names(crib.session("1", caller=barred).revealed_tools()) == ["current_time"]
     source.listed = ALL
-    crib.pool.refresh(source)
+    inventory_of(crib).pool.refresh(source)
     assert names(session.revealed_tools()) == ["read_file", "search_web", "current_time"]
 
 
@@ -130,7 +131,7 @@ def test_a_revealed_tool_has_the_definition_that_is_there_now():
     session.search("select:read_file")
     new = replace(READ_FILE, description="Read it all")
     source.listed = [new if each is READ_FILE else each for each in ALL]
-    crib.pool.refresh(source)
+    inventory_of(crib).pool.refresh(source)
     assert session.revealed_tools()[0].description == "Read it all"
 
 
@@ -282,7 +283,7 @@ def test_after_compaction_the_reveals_are_those_still_in_the_conversation():
 
 
 def test_a_growing_conversation_begins_to_defer_and_keeps_what_it_called():
-    session = crib_of().session("1", mode="conversation:10", context_window=1_000)
+    session = crib_of().session("1", tool_search="conversation:10", context_window=1_000)
     assert not session.deferring
     assert session.search_tool is None
     assert session.system_note() == session.deferred_summary() == ""
@@ -298,7 +299,7 @@ def test_a_growing_conversation_begins_to_defer_and_keeps_what_it_called():
 
 
 def test_off_shows_everything_and_search_still_works():
-    session = crib_of().session(mode="off")
+    session = crib_of().session(tool_search="off")
     assert "read_file" in listed(session)
     assert "tool_search" not in listed(session)
     found = session.search("select:read_file")
@@ -308,11 +309,11 @@ def test_off_shows_everything_and_search_still_works():
 
 def test_what_was_listed_can_be_called_after_the_conversation_has_grown():
     crib = crib_of()
-    session = crib.session("1", mode="conversation:10", context_window=1_000)
+    session = crib.session("1", tool_search="conversation:10", context_window=1_000)
     session.active_tools()
     session.used(500)
     assert session.deferring
-    again = crib.session("1", mode="conversation:10", context_window=1_000)
+    again = crib.session("1", tool_search="conversation:10", context_window=1_000)
     assert called(again, "read_file", {"path": "x"}).ok
     session.active_tools()
     assert code(called(again, "write_file", {"path": "x"})) == "not_revealed"
@@ -323,7 +324,7 @@ def test_how_long_a_conversation_is_lasts_with_its_id():
     crib = crib_of()
 
     def opened(id: str | None) -> Session:
-        return crib.session(id, mode="conversation:10", context_window=1_000)
+        return crib.session(id, tool_search="conversation:10", context_window=1_000)
 
     opened("1").used(500)
     assert opened("1").deferring
@@ -390,14 +391,14 @@ def test_a_call_of_a_skill_says_how_it_is_read(with_skill: Crib):
 
 def test_a_mode_that_is_none_is_refused():
     with pytest.raises(ConfigError, match="conversation:N"):
-        crib_of().session(mode="sometimes")
+        crib_of().session(tool_search="sometimes")
 
 
 def test_the_settings_decide_where_the_session_says_nothing():
     crib = Crib(Settings(store=":memory:", tool_search="off"))
     crib.add_source(ListedSource(*ALL))
     assert not crib.session().deferring
-    assert crib.session(mode="on").deferring
+    assert crib.session(tool_search="on").deferring
 
 
 WIDE: JsonObject = {

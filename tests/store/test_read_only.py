@@ -39,7 +39,7 @@ def not_to_be_written(*paths: Path) -> Generator[None]:
 def found(crib: Crib) -> list[str]:
     """With vectors, if there are any to come."""
     crib.search("read a file")
-    assert crib.embedded(HANG_S)
+    assert crib.index.embedded(HANG_S)
     return [hit.name for hit in crib.search("read a file")]
 
 
@@ -51,7 +51,7 @@ def test_it_is_searched_and_that_is_said_once(
 ):
     path = tmp_path / "store" / "catalog.db"
     with stocked(path, embedder) as crib:
-        crib.store_index()
+        crib.index.store()
         before = found(crib)
     locked = [each for each in (path, path.parent) if what in ("both", _kind(each))]
     content = path.read_bytes()
@@ -68,7 +68,7 @@ def test_it_is_searched_and_that_is_said_once(
             assert "may be read but not written" in told[0]
         if what != "folder":
             with pytest.raises(StoreError, match="may be read but not written"):
-                crib.store_index()
+                crib.index.store()
     assert len([each for each in caplog.messages if "catalog.db" in each]) <= 2
     assert path.read_bytes() == content or what == "folder"
     with stocked(path, embedder) as crib:

@@ -64,7 +64,7 @@ def test_a_hit_says_what_it_is_often_used_with():
     call(crib, *["send_telegram", "send_mail"] * 4)
     (hit,) = crib.search("select:send_mail")
     assert hit.often_with == ("send_telegram", "write_letter")
-    assert crib.hints("send_mail").links == ("write_letter",)
+    assert crib.operator.hints("send_mail").links == ("write_letter",)
 
 
 def test_a_hint_names_nothing_that_the_caller_may_not_see():
@@ -86,7 +86,7 @@ def test_there_are_three_at_most():
 def test_a_call_that_failed_or_was_refused_does_not_count():
     crib = crib_of(send_mail, fail)
     call(crib, *["send_mail", "fail", "nowhere"] * 3)
-    assert crib.uses.kept().pairs == {}
+    assert crib.operator.uses.kept().pairs == {}
 
 
 def test_a_tool_of_the_request_does_not_count():
@@ -96,19 +96,19 @@ def test_a_tool_of_the_request_does_not_count():
     crib = crib_of(send_mail, send_telegram)
     with per_request_tools(tool(permission_kind="read")(send_letter)):
         call(crib, *["send_letter", "send_mail"] * 3)
-    assert crib.uses.kept().pairs == {}
+    assert crib.operator.uses.kept().pairs == {}
 
 
 def test_a_bare_name_counts_for_the_tool_it_means():
     crib = crib_of(send_mail, write_letter)
     call(crib, "send_mail", "write_letter")
-    assert list(crib.uses.kept().pairs) == [("send_mail", "write_letter")]
+    assert list(crib.operator.uses.kept().pairs) == [("send_mail", "write_letter")]
 
 
 def test_nothing_is_learned_unless_it_is_set():
     crib = crib_of(send_mail, send_telegram)
     lead(crib, QUERY, "send_telegram", *"abcd")
-    assert crib.uses.kept().lessons == {}
+    assert crib.operator.uses.kept().lessons == {}
     assert crib.explain(QUERY, "send_telegram").learned == 0
 
 
@@ -126,7 +126,7 @@ def test_what_a_query_led_to_is_raised_for_queries_like_it():
 def test_what_was_learned_is_forgotten_at_once():
     crib = crib_of(send_mail, send_telegram, learn=True)
     lead(crib, QUERY, "send_telegram", *"abcd")
-    crib.uses.forget()
+    crib.operator.uses.forget()
     assert names(crib, QUERY) == ["send_mail", "send_telegram"]
 
 
@@ -172,4 +172,4 @@ def test_use_lasts_in_the_catalog_file_and_a_lone_call_makes_none(tmp_path: Path
             call(crib, "send_mail", *(after for _, after in pairs))
         assert path.exists() == bool(pairs)
     with Crib(Settings(store=str(path))) as crib:
-        assert list(crib.uses.kept().pairs) == [("send_mail", "send_telegram")]
+        assert list(crib.operator.uses.kept().pairs) == [("send_mail", "send_telegram")]

@@ -73,7 +73,7 @@ def test_a_link_that_leads_nowhere_is_a_problem_with_file_line_key_and_the_neare
         assert first.startswith(f"{yaml}:3: base.often_with.1: no tool 'reed_file' here")
         assert first.endswith("did you mean 'read_file'?")
         assert "did you mean" not in second
-        assert crib.hints("base").links == ("folder",)
+        assert crib.operator.hints("base").links == ("folder",)
 
 
 def test_a_link_that_fits_several_is_a_problem_with_their_names():

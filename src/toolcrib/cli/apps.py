@@ -14,7 +14,7 @@ from toolcrib.errors import ConfigError, SourceError
 from toolcrib.settings import Settings
 from toolcrib.sources.apps import KnownApp, SDKToolsCache, public_file, read_address
 from toolcrib.system import is_running
-from toolcrib.text import nearest_names
+from toolcrib.text import list_nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _known(context: typer.Context) -> tuple[Settings, SDKToolsCache]:
 def _one(name: str, known: Sequence[KnownApp]) -> KnownApp:
     found = next((app for app in known if app.name == name), None)
     if found is None:
-        near = ", ".join(nearest_names(name, [app.name for app in known])) or "none"
+        near = list_nearest(name, [app.name for app in known])
         raise ConfigError(f"no app {name!r} has registered; nearest: {near}")
     return found
 

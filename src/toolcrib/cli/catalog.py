@@ -11,7 +11,7 @@ import typer
 from toolcrib.access import Scope
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe, table
-from toolcrib.crib import HOST
+from toolcrib.crib import HOST, inventory_of
 from toolcrib.model import Entry, Kind, State, ToolInfo
 from toolcrib.session import Prices, is_offered, tools_of
 from toolcrib.text import token_counter
@@ -115,7 +115,7 @@ def list_command(
     options: GlobalOptions = context.obj
     with options.crib() as crib:
         entries = sorted(crib.entries().values(), key=lambda entry: entry.name)
-        seen = crib.seen_by(HOST)
+        seen = inventory_of(crib).seen_by(HOST)
     prices = Prices(token_counter)
     listed = [entry for entry in entries if not kinds or entry.capability.kind in kinds_of(kinds)]
     rows = [_capability_row(entry, prices) for entry in listed]

@@ -18,7 +18,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
 from toolcrib.settings import Settings, own_servers_file
 from toolcrib.sources.mcp import OwnServersFile, RefreshResult, read_servers
-from toolcrib.text import nearest_names
+from toolcrib.text import list_nearest
 
 
 class EntryChanges(NamedTuple):
@@ -102,7 +102,7 @@ def _not_ours(name: str, settings: Settings) -> str:
             return f"server {name!r} stands in {file}, which is not ours: change it there"
     ours = own_servers_file()
     names = [each.id for each in read_servers([ours]).servers] if ours.exists() else []
-    near = ", ".join(nearest_names(name, names)) or "none"
+    near = list_nearest(name, names)
     return f"no server {name!r} was added; nearest: {near}"
 
 
@@ -142,7 +142,7 @@ def _changed(before: JsonObject, changes: EntryChanges) -> JsonObject:
     args: list[object] = after.get("args") or []
     for each in changes.drop_args:
         if each not in args:
-            near = ", ".join(nearest_names(each, [a for a in args if isinstance(a, str)])) or "none"
+            near = list_nearest(each, [a for a in args if isinstance(a, str)])
             raise ConfigError(f"there is no argument {each!r}; nearest: {near}")
         args = [arg for arg in args if arg != each]
     if changes.args or changes.drop_args:

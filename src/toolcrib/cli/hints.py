@@ -41,15 +41,15 @@ def hints_command(
     with options.crib() as crib:
         if forget:
             if not (tool or yes):
-                kept = crib.uses.kept()
+                kept = crib.operator.uses.kept()
                 amount = f"{len(kept.pairs)} pairs and {len(kept.lessons)} learned words"
                 typer.confirm(f"Erase all {amount}?", default=False, abort=True, err=True)
             _forget(crib, tool, as_json=as_json)
         elif tool:
-            found = crib.hints(tool)
+            found = crib.operator.hints(tool)
             print_json(found) if as_json else _show(found)
         else:
-            kept = crib.uses.kept()
+            kept = crib.operator.uses.kept()
             print_json(_exported(kept)) if as_json else _show_all(kept)
 
 
@@ -59,7 +59,7 @@ def _forget(crib: Crib, tool: str, *, as_json: bool) -> None:
         name = crib.get(tool).name if tool else ""
     except UnknownTool:
         name = tool
-    erased = crib.uses.forget(name)
+    erased = crib.operator.uses.forget(name)
     if as_json:
         print_json({"tool": name, "erased": erased})
     else:

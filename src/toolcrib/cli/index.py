@@ -44,7 +44,7 @@ def build(crib: Crib, *, quiet: bool) -> IndexStats:
     entries = crib.entries()
     started = perf_counter()
     with progress(quiet=quiet) as told:
-        crib.store_index(
+        crib.index.store(
             embedding=partial(told, "embedding"),
             progress=lambda done: told("indexing", done, len(entries)),
         )

@@ -21,7 +21,7 @@ from toolcrib.names import Origin
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import log_path, old_log, read_servers
 from toolcrib.store import AuditFile, AuditRow, CallFilter, Retention
-from toolcrib.text import nearest_names
+from toolcrib.text import list_nearest
 
 # The last lines of a log file, and those that come: across the file that it becomes when full.
 
@@ -113,7 +113,7 @@ def _log_path(settings: Settings, server: str) -> Path:
     found = read_servers(settings.mcp_config)
     names = [*(each.id for each in found.servers), *found.broken]
     if server not in names:
-        near = ", ".join(nearest_names(server, names)) or "none"
+        near = list_nearest(server, names)
         raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
     return log_path(settings.state_folder, server)
 
@@ -230,7 +230,7 @@ def _calls_of_server(settings: Settings, server: str) -> CallFilter:
     """The calls of one server. Raises `ConfigError` with the nearest names."""
     found = {each.id: each for each in read_servers(settings.mcp_config).servers}
     if server not in found:
-        near = ", ".join(nearest_names(server, list(found))) or "none"
+        near = list_nearest(server, list(found))
         raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
     source = found[server].prefix or server
     return CallFilter(source, Origin("mcp", source, "").stem)

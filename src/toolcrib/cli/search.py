@@ -31,10 +31,10 @@ PATIENCE_S = 30.0
 
 def await_vectors(crib: Crib) -> None:
     """Wait for the vectors of what is new in the catalog; say so, and what to do if it is much."""
-    if crib.embedded(0):
+    if crib.index.embedded(0):
         return
     with console(to_stderr=True).status("Reading new tools (kept for the next time)"):
-        ready = crib.embedded(PATIENCE_S)
+        ready = crib.index.embedded(PATIENCE_S)
     if not ready:
         warn("ranked by words alone, for many tools are new: run `toolcrib index` once")
 

@@ -29,7 +29,7 @@ from toolcrib.sources.mcp import (
     read_servers,
     refresh_all,
 )
-from toolcrib.text import nearest_names
+from toolcrib.text import list_nearest
 
 COLUMNS = (
     *("server", "state", ">tools", ">waiting", ">flagged", "last seen"),
@@ -149,5 +149,5 @@ def _why_not_removed(name: str, settings: Settings) -> str:
         if name in ids and file != own_servers_file():
             return f"server {name!r} stands in {file}, which is not ours: remove it there"
         names += ids if file == own_servers_file() else []
-    near = ", ".join(nearest_names(name, names)) or "none"
+    near = list_nearest(name, names)
     return f"no server {name!r} was added; nearest: {near}"

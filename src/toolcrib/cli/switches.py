@@ -14,7 +14,7 @@ from toolcrib.errors import AmbiguousName, ConfigError
 from toolcrib.names import Origin
 from toolcrib.settings import own_servers_file
 from toolcrib.sources.mcp import McpSource, OwnServersFile, ServerConfig, Switches, read_servers
-from toolcrib.text import nearest_names
+from toolcrib.text import list_nearest
 
 Names = Annotated[
     list[str],
@@ -98,7 +98,7 @@ def _of_pattern(source: McpSource, pattern: str) -> SwitchTarget:
     fit = [tool for tool in tools if fnmatchcase(tool, pattern)]
     switched_off = source.config.disabled_tools
     if tools and not fit and pattern not in switched_off:
-        near = ", ".join(nearest_names(pattern, tools)) or "none"
+        near = list_nearest(pattern, tools)
         raise ConfigError(f"server {source.server!r} has no tool {pattern!r}; nearest: {near}")
     return SwitchTarget(source.config, pattern, fit)
 
@@ -106,19 +106,19 @@ def _of_pattern(source: McpSource, pattern: str) -> SwitchTarget:
 def _called(name: str, sources: Sequence[McpSource]) -> Iterator[SwitchTarget]:
     for source in sources:
         for tool in _tools(source):
-            if name in (tool, Origin("mcp", source.id or "", tool).wanted()):
+            if name in (tool, Origin("mcp", source.id or "", tool).plain_name()):
                 yield SwitchTarget(source.config, tool, [tool])
 
 
 def _unknown(name: str, sources: Sequence[McpSource]) -> str:
     names = [source.server for source in sources]
     names += [f"{source.server}/{tool}" for source in sources for tool in _tools(source)]
-    near = ", ".join(nearest_names(name, names)) or "none"
+    near = list_nearest(name, names)
     return f"no MCP server, and no tool of one, is called {name!r}; nearest: {near}"
 
 
 def _tools(source: McpSource) -> list[str]:
-    return [*source.judgement.tools]
+    return [*source.judge().tools]
 
 
 def _tell(meant: SwitchTarget, *, on: bool, new: bool) -> None:

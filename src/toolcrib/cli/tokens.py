@@ -26,7 +26,7 @@ from toolcrib.cli.screen import (
     table,
 )
 from toolcrib.client_config import Client
-from toolcrib.crib import HOST, Crib
+from toolcrib.crib import HOST, Crib, inventory_of
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import DEFAULT_PROFILE, LOCAL_USER, EffectiveMode, Principal, profile_named
 from toolcrib.session import Prices, Session, SourceTokens, TokenEstimate, tools_of
@@ -60,7 +60,7 @@ def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Su
         yield _gateway_surface(crib, name, counter)
     for name, request in _WIRES.items():
         try:
-            sent = _request_tokens(request, crib.session(mode=mode), counter)
+            sent = _request_tokens(request, crib.session(tool_search=mode), counter)
         except ImportError:
             continue
         yield Surface(name, _eager_tokens(request, crib, counter), sent)
@@ -69,22 +69,22 @@ def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Su
 def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
     from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    guest = Principal(LOCAL_USER, profile_named(crib.settings.gateway, name))
-    sent, eager = initial_context(crib, guest), initial_context(crib, guest, "direct")
-    shows = sent.mode if crib.seen_by(guest.caller) else "shows nothing"
-    all_listed = counter.count(eager.text) if crib.seen_by(guest.caller) else 0
+    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway, name))
+    sent, eager = initial_context(crib, principal), initial_context(crib, principal, "direct")
+    shows = sent.mode if inventory_of(crib).seen_by(principal.caller) else "shows nothing"
+    all_listed = counter.count(eager.text) if inventory_of(crib).seen_by(principal.caller) else 0
     few = f"fewer than {crib.settings.session.threshold} tools are all listed: nothing to save yet"
     return Surface(
         f"gateway, profile {name} ({shows})",
         all_listed,
         counter.count(sent.text),
-        note=few if shows == "direct" and guest.profile.mode == "auto" else "",
+        note=few if shows == "direct" and principal.profile.mode == "auto" else "",
     )
 
 
 def _eager_tokens(request: "Request", crib: Crib, counter: TokenCounter) -> int | None:
     try:
-        return _request_tokens(request, crib.session(mode="off"), counter)
+        return _request_tokens(request, crib.session(tool_search="off"), counter)
     except ConfigError:
         return None
 
@@ -150,9 +150,11 @@ def tokens_command(context: typer.Context, mode: Mode = None, as_json: AsJson = 
     """
     options: GlobalOptions = context.obj
     with options.crib() as crib:
-        estimate = crib.session(mode=mode).token_estimate()
+        estimate = crib.session(tool_search=mode).token_estimate()
         places = list(surfaces(crib, mode, token_counter()))
-        asked = Prices(token_counter).asked_loads(tools_of(crib.seen_by(HOST).values()))
+        asked = Prices(token_counter).asked_loads(
+            tools_of(inventory_of(crib).seen_by(HOST).values())
+        )
     if as_json:
         told = [asdict(each) | {"share": each.share} for each in places]
         saved = {"saved": estimate.saved, "share": estimate.share}
@@ -233,14 +235,16 @@ def savings(
     return [
         _saving_of(crib, title, client, sorted(names), counter)
         for title, (client, names) in clients.items()
-        if names & crib.servers.keys()
+        if names & inventory_of(crib).servers.keys()
     ]
 
 
 def _saving_of(
     crib: Crib, title: str, client: Client, names: Sequence[str], counter: TokenCounter
 ) -> Saving:
-    sources = [crib.servers[name] for name in names if name in crib.servers]
+    sources = [
+        inventory_of(crib).servers[name] for name in names if name in inventory_of(crib).servers
+    ]
     listed = [each for source in sources for each in source.capabilities()]
     mode, now = _tokens_now(crib, CALLS_ITSELF.get(client.name, client.name), counter)
     return Saving(
@@ -258,8 +262,8 @@ def _tokens_now(crib: Crib, client: str, counter: TokenCounter) -> tuple[Effecti
     """How the gateway shows its tools to a client of this name, and the tokens of that."""
     from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    guest = Principal(LOCAL_USER, profile_named(crib.settings.gateway, DEFAULT_PROFILE))
-    told = initial_context(crib, guest, client=client)
+    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway, DEFAULT_PROFILE))
+    told = initial_context(crib, principal, client=client)
     listed = sum(counter.count(_tool_definition(tool)) for tool in told.tools)
     return told.mode, counter.count(told.told) + listed
 

@@ -10,7 +10,7 @@ import typer
 
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, number, print_json, safe
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Rule, RuleFile, Verdict
 from toolcrib.gateway import profile_named
@@ -101,7 +101,9 @@ def pattern_of(crib: Crib, name: str) -> str:
     """The pattern that means this, and nothing else. Raises `ConfigError` and `AmbiguousName`."""
     tools = list(tools_in(crib))
     sources = {source_of(each) for each in tools}
-    servers = {source.id or source.server: source.server for source in crib.servers.values()}
+    servers = {
+        source.id or source.server: source.server for source in inventory_of(crib).servers.values()
+    }
     for id, server in servers.items():
         if name in (id, server):
             return f"{_spelt_out(id, 'mcp', tools)}/*"
@@ -113,7 +115,7 @@ def pattern_of(crib: Crib, name: str) -> str:
     source, slash, _ = name.removeprefix("mcp:").partition("/")
     if slash and source in servers and not any(source_of(each) == source for each in tools):
         return name  # it was never listed, so that any name may be right
-    if crib.pool.candidates(name):
+    if inventory_of(crib).pool.candidates(name):
         return _of_tool(crib.get(name), tools)
     raise ConfigError(_unknown(name, tools, [*servers, *servers.values(), *sources]))
 

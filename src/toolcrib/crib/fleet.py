@@ -100,6 +100,10 @@ class Fleet:
             self._relist(source)
         return done
 
+    def server(self, name: str) -> McpSource:
+        """One server by its name. Raises `ConfigError` for a name that none has."""
+        return find_server(name, list(self.by_name.values()))
+
     def listen(self, heard: OffersListener) -> Callable[[], None]:
         """Call this, on any thread, with a server and the kinds of its offers that are others.
 

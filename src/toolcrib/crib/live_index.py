@@ -219,3 +219,47 @@ def _index(
         catalog.rebuild(entries.values(), fingerprint)
     else:
         catalog.change(put, gone, fingerprint)
+
+
+class CribIndex:
+    """The index of a crib: its vectors, and its copy in the catalog file. Made by `Crib`."""
+
+    def __init__(self, pool: Callable[[], Pool], index: LiveIndex) -> None:
+        """`pool` gives the pool with all that was added to it."""
+        self._pool = pool
+        self._index = index
+
+    @property
+    def has_embedder(self) -> bool:
+        """Whether search has a vector arm, or will have one when its model is loaded."""
+        return self._index.has_embedder
+
+    def embedded(self, timeout_s: float | None = None) -> bool:
+        """Wait until all that is indexed has its vectors; whether it has.
+
+        Nobody has to wait: searches work meanwhile, by words.
+        """
+        self._pool()
+        return self._index.catalog().embedded(timeout_s)
+
+    def store(
+        self,
+        *,
+        embedding: Callable[[int, int], None] = lambda _done, _all: None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Write the index of all entries to the catalog file, for the next start to use.
+
+        `embedding` is called with how many texts have a vector, of how many; `progress` with how
+        many rows are written. Raises `StoreError`.
+        """
+        self._pool()
+        self._index.rebuild(embedding, progress)
+
+    def is_stored(self) -> bool | None:
+        """Whether the catalog file has the index of just these entries; None if there is no file.
+
+        Raises `StoreError`.
+        """
+        self._pool()
+        return self._index.stored_fits()

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.pool import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.sources.mcp import NEEDS_PERSON, McpSource
@@ -26,7 +26,7 @@ class ServerLister:
 
     def look(self) -> None:
         """Begin with servers that have come, and give up those that are gone."""
-        servers = set(self._crib.servers.values())
+        servers = set(inventory_of(self._crib).servers.values())
         for gone in self._tasks.keys() - servers:
             self._tasks.pop(gone).cancel()
         for source in servers - self._tasks.keys():
@@ -69,7 +69,7 @@ class BackgroundTasks:
         self._lister = ServerLister(crib)
         self._loop = asyncio.get_running_loop()
         self._changed = asyncio.Event()
-        self._unsubscribe = crib.pool.events.subscribe(TOOLS_UPDATED, self._updated)
+        self._unsubscribe = inventory_of(crib).pool.events.subscribe(TOOLS_UPDATED, self._updated)
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -92,7 +92,10 @@ class BackgroundTasks:
 
     async def _run(self) -> None:
         """Whoever searches before the index is there waits, or gets less."""
-        said = (*self._crib.broken_files, self._crib.rules_problem)  # elsewhere, once each
+        said = (
+            *self._crib.operator.broken_files,
+            self._crib.operator.rules_problem,
+        )  # elsewhere, once each
         for problem in self._crib.problems:
             if problem not in said:
                 _log.warning("%s", problem)
@@ -110,16 +113,16 @@ class BackgroundTasks:
             await asyncio.sleep(GATHER_S)
             self._changed.clear()
             with suppress(ToolcribError):  # whoever searches is told
-                await asyncio.to_thread(self._crib.embedded, 0.0)
+                await asyncio.to_thread(self._crib.index.embedded, 0.0)
 
     async def _index(self) -> None:
         """Index, and say how far it is: by words at first, by meaning once there are vectors."""
-        done = await asyncio.to_thread(self._crib.embedded, 0.0)
+        done = await asyncio.to_thread(self._crib.index.embedded, 0.0)
         _log.info("%d capabilities are indexed", len(self._crib.entries()))
-        if self._crib.has_embedder and not done:
+        if self._crib.index.has_embedder and not done:
             _log.info("embedding in the background; searches go by words meanwhile")
             for _ in range(EMBED_S):
-                if await asyncio.to_thread(self._crib.embedded, 1.0):
+                if await asyncio.to_thread(self._crib.index.embedded, 1.0):
                     _log.info("embedded; searches go by meaning too")
                     return
                 await asyncio.sleep(1.0)

@@ -26,18 +26,19 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.uses.advice import UseAdvice
     from toolcrib.uses.hints import UseHints, unresolved_links
-    from toolcrib.uses.history import UseHistory
+    from toolcrib.uses.history import StoreOpener, UseHistory
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "advice": ("UseAdvice",),
             "hints": ("UseHints", "unresolved_links"),
-            "history": ("UseHistory",),
+            "history": ("StoreOpener", "UseHistory"),
         },
     )
 
 __all__ = [
+    "StoreOpener",
     "UseAdvice",
     "UseHints",
     "UseHistory",

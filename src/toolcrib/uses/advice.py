@@ -19,8 +19,6 @@ from toolcrib.uses.counts import HASH_BYTES
 from toolcrib.uses.hints import Links, UseHints, declared_links
 from toolcrib.uses.history import UseHistory
 
-# What is kept of a query: hashes of its telling words, by the profile of who asked.
-
 MOST_WORDS = 16
 NO_RIGHTS = frozenset({"bound"})
 """What a scope says that grants nothing and takes nothing: what its caller has already."""
@@ -66,35 +64,35 @@ class UseAdvice:
     `boost` is the largest share by which a lesson raises a score; 0 means that nothing is learned.
     """
 
-    def __init__(self, uses: UseHistory, pool: Pool, *, boost: float) -> None:
-        self._uses = uses
+    def __init__(self, history: UseHistory, pool: Pool, *, boost: float) -> None:
+        self.history = history
         self._pool = pool
         self._boost = boost
-        self._linked = EntryCache[None, Links]()
+        self._links_of = EntryCache[None, Links]()
 
     def often_with(self, entries: Mapping[str, Entry]) -> Callable[[str], Sequence[str]]:
         """What tells of an entry what it is often used with, the most often first."""
-        return self._uses.often_with(self._links(entries))
+        return self.history.often_with(self._links(entries))
 
     def learned(self, text: str, scope: Scope) -> Mapping[str, float]:
         """By what share earlier use raises the score of which tools for this query."""
         if not self._boost:
             return {}
-        shares = self._uses.shares(rights_hash(scope), content_words(text))
+        shares = self.history.shares(rights_hash(scope), content_words(text))
         return {name: share * self._boost for name, share in shares.items()}
 
     def answered(self, answer: Answer, caller: str, scope: Scope) -> None:
         """A search was answered, and may lead to a call."""
         if self._boost:
             found = [hit.name for hit in answer]
-            self._uses.searched(caller, rights_hash(scope), content_words(answer.query), found)
+            self.history.searched(caller, rights_hash(scope), content_words(answer.query), found)
 
     def hints(self, name: str) -> UseHints:
         """All that is known of what an entry is used with. Raises `StoreError`."""
-        return self._uses.hints(name, self._links(self._pool.entries))
+        return self.history.hints(name, self._links(self._pool.entries))
 
     def _links(self, entries: Mapping[str, Entry]) -> Links:
         """The declared links, remembered as long as the entries are these."""
-        return self._linked.get(
+        return self._links_of.get(
             entries, None, lambda: declared_links(entries, self._pool.candidates)
         )

@@ -45,9 +45,9 @@ def test_within_the_limit_all_are_listed_in_the_order_of_their_reveal(crib: Crib
 
 def test_too_many_that_are_always_shown_are_refused(crib: Crib):
     with pytest.raises(ConfigError, match="700 tools are always shown, and the provider takes 128"):
-        ChatWire(crib.session(mode="off")).request([])
+        ChatWire(crib.session(tool_search="off")).request([])
     with pytest.raises(ConfigError, match="takes 512"):
-        GeminiWire(crib.session(mode="off")).request([])
+        GeminiWire(crib.session(tool_search="off")).request([])
 
 
 def test_a_long_conversation_stays_within_what_chat_completions_take(crib: Crib):

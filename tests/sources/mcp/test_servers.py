@@ -8,7 +8,7 @@ import pytest
 
 from tests.sources.mcp.faking import FAKE, error
 from tests.waiting import HANG_S, until
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import McpSource, open_server_files, refresh_all
@@ -40,7 +40,9 @@ def learn(file):
 
 
 def mcp_source(crib) -> McpSource:
-    return next(source for source, _ in crib.pool._listed.values() if source.kind == "mcp")
+    return next(
+        source for source, _ in inventory_of(crib).pool._listed.values() if source.kind == "mcp"
+    )
 
 
 def test_a_server_that_is_not_known_yet_is_a_problem(write):
@@ -72,7 +74,7 @@ def test_a_changed_list_reaches_search_by_itself(write):
     learn(file)
     with Crib.from_settings(settings_for(file)) as crib:
         news = []
-        crib.pool.events.subscribe("TOOLS_UPDATED", news.append)
+        inventory_of(crib).pool.events.subscribe("TOOLS_UPDATED", news.append)
         running = CallContext(Deadline(HANG_S))
         asyncio.run(mcp_source(crib).call(Call("echo", {"text": "x"}), running))
         until(lambda: "mcp_fake_seen_2" in crib.entries())

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp.config.switches import Switches
     from toolcrib.sources.mcp.jsonrpc import reply_id
     from toolcrib.sources.mcp.listing import OfferKind
-    from toolcrib.sources.mcp.offers import OfferedItem
+    from toolcrib.sources.mcp.offers import OfferedItem, Offers
     from toolcrib.sources.mcp.outcome import NEEDS_PERSON
     from toolcrib.sources.mcp.registry import (
         DISTRIBUTION_KINDS,
@@ -81,7 +81,7 @@ else:
             "config.switches": ("Switches",),
             "jsonrpc": ("reply_id",),
             "listing": ("OfferKind",),
-            "offers": ("OfferedItem",),
+            "offers": ("OfferedItem", "Offers"),
             "outcome": ("NEEDS_PERSON",),
             "registry": (
                 "DISTRIBUTION_KINDS",
@@ -128,6 +128,7 @@ __all__ = [
     "McpSource",
     "OfferKind",
     "OfferedItem",
+    "Offers",
     "OwnServersFile",
     "RefreshResult",
     "RegistryInput",

@@ -110,17 +110,21 @@ class McpSource:
         if self.is_unknown and not self.listing and not problem:
             status = self.status()
             problem = f"MCP server {self.server!r}: {status.reason} → {status.remedy}"
-        return (*filter(None, [problem, self._review_problem()]), *self._definitions().problems)
+        judgement, definitions = self._look()
+        return (*filter(None, [problem, self._review_problem(judgement)]), *definitions.problems)
 
     def capabilities(self) -> Sequence[ToolInfo]:
         """What the server listed when it was last reached, in its order. Starts nothing."""
-        return tuple(self._definitions().tools.values())
+        return tuple(self._look()[1].tools.values())
 
     def state(self, name: str) -> State:
-        """Ready while the server is up, else asleep; or that it wants a login, or a review."""
-        judgement = self.judgement
-        if name not in self._definitions(judgement).tools:
-            raise self._unknown(name)
+        """Ready while the server is up, else asleep; or that it wants a login, or a review.
+
+        As decided when `capabilities` was last called: a list of tools is of one moment.
+        """
+        judgement, _, definitions = self._defined
+        if judgement is None or name not in definitions.tools:
+            judgement = self._check(name)
         judged = judgement.tools.get(name)
         if judged is None or judged.status == "rejected":
             return "unreviewed"  # it was listed a moment ago, and is no longer
@@ -129,23 +133,25 @@ class McpSource:
     async def call(self, call: Call, running: CallContext) -> Outcome:
         """Call a tool, starting the server if need be. Raises `UnknownTool`.
 
-        What was decided about the tool is looked up once, when the server is up: before that, it is
-        enough that the tool was there when somebody last looked.
+        What was decided is looked up right before the call is sent; and before a server is started,
+        so that none is started for nothing.
         """
-        if call.name not in self._defined[2].tools and call.name not in self._definitions().tools:
-            raise self._unknown(call.name)
+        if not self._supervisor.up or call.name not in self._defined[2].tools:
+            self._check(call.name)
         check = partial(self._memory.check, call)
         return await self._supervisor.request(UpstreamRequest.of(call), running, check)
 
-    @property
-    def judgement(self) -> ServerJudgement:
-        """What the server listed last, and what was decided about it by now."""
-        return self._memory.judgement
+    def judge(self) -> ServerJudgement:
+        """What the server listed last, and what was decided about it by now.
+
+        This reads the file of decisions: whoever needs it twice keeps it.
+        """
+        return self._memory.judge()
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call this, from a thread of ours, when the list or the state may have changed."""
         self._supervisor.on_change = changed
-        if self.judgement.held():
+        if self.judge().held():
             self._loop.submit(self._supervisor.follow_reviews())
 
     def refresh(self) -> "Future[RefreshResult]":
@@ -192,13 +198,14 @@ class McpSource:
         return self._status(listing=self.listing)
 
     def _status(self, *, listing: bool) -> ServerStatus:
-        known, judgement = self._memory.known, self.judgement
-        transport, pid = self.config.transport, self._supervisor.pid
+        known, transport = self._memory.known, self.config.transport
+        pid = self._supervisor.pid
+        judgement, definitions = self._look()
         status = ServerStatus(
             server=self.server,
             transport="stdio" if isinstance(transport, ServerCommand) else transport.kind,
             state="disabled" if self.config.disabled else self._server_state(),
-            tools=len(self._definitions(judgement).tools),
+            tools=len(definitions.tools),
             waiting=len(judgement.waiting()),
             flagged=sum(bool(one.flags) for one in judgement.tools.values()),
             protocol=known.facts.version if known else "",
@@ -218,8 +225,8 @@ class McpSource:
         except StartFailed as error:
             failure = str(error)
         seconds = time.monotonic() - self._supervisor.began
-        judgement = self.judgement
-        tools, waiting = len(self._definitions(judgement).tools), len(judgement.waiting())
+        judgement, definitions = self._look()
+        tools, waiting = len(definitions.tools), len(judgement.waiting())
         remedy = self._status(listing=False).remedy if failure else ""
         return RefreshResult(self.server, tools, seconds, failure, waiting, remedy)
 
@@ -242,23 +249,28 @@ class McpSource:
         since = self._logins.written if self._logins else 0.0
         return "asleep" if since > failure.at else "needs_login"
 
-    def _definitions(self, judgement: ServerJudgement | None = None) -> ToolDefinitions:
-        """The tools by this judgement, or by that of now; made once for each."""
-        judgement, known, config = judgement or self.judgement, self._memory.known, self.config
-        seen, by, defined = self._defined
-        if (judgement is not seen or config is not by) and known is not None:
-            defined = define_tools(config, known, judgement)
-            self._defined = judgement, config, defined
-        return defined
+    def _look(self) -> tuple[ServerJudgement, ToolDefinitions]:
+        """What is decided now, looked up once, and the tools by it, made once for each listing."""
+        judgement, known, config = self.judge(), self._memory.known, self.config
+        last, last_config, definitions = self._defined
+        if (judgement is not last or config is not last_config) and known is not None:
+            definitions = define_tools(config, known, judgement)
+            self._defined = judgement, config, definitions
+        return judgement, definitions
 
-    def _review_problem(self) -> str:
+    def _review_problem(self, judgement: ServerJudgement) -> str:
         """That tools wait for the operator, or why they all do."""
-        judgement = self.judgement
         if judgement.problem:
             return f"MCP server {self.server!r}: nothing is approved: {judgement.problem}"
         waiting = len(judgement.waiting())
         message = f"MCP server {self.server!r}: waiting for review: {waiting}"
         return f"{message}; run `toolcrib review {self.server}`" if waiting else ""
 
-    def _unknown(self, name: str) -> UnknownTool:
-        return UnknownTool(f"no tool {name!r} on MCP server {self.server!r}; search for it first")
+    def _check(self, name: str) -> ServerJudgement:
+        """What is decided now about the server of this tool. Raises `UnknownTool`."""
+        judgement, definitions = self._look()
+        if name not in definitions.tools:
+            raise UnknownTool(
+                f"no tool {name!r} on MCP server {self.server!r}; search for it first"
+            )
+        return judgement

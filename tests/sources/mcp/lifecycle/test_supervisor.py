@@ -49,7 +49,7 @@ def refused(supervisor: ServerSupervisor, pin: str) -> str:
 
 
 def pin_of(supervisor: ServerSupervisor) -> str:
-    return supervisor.memory.judgement.tools["echo"].pin
+    return supervisor.memory.judge().tools["echo"].pin
 
 
 @pytest.mark.plan(38)

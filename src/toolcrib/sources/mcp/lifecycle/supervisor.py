@@ -374,7 +374,7 @@ class ServerSupervisor:
         """Call `on_change` in a thread of its own: it may take its time."""
         if self.on_change and not self._closed:
             asyncio.get_running_loop().run_in_executor(None, self.on_change)
-            if self.memory.judgement.held():
+            if self.memory.judge().held():
                 self._spawn(self.follow_reviews())
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:

@@ -1,0 +1,216 @@
+"""What a crib holds: the pool, the sources that feed it, and what each caller may see of it.
+
+    functions ─┐
+    sources   ─┼→ pool → entries → what a caller sees
+    servers   ─┤
+    apps      ─┘
+
+One thread at a time changes it, any number read it. What is wrong with a source is a problem here,
+and never an error of whoever reads.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from threading import RLock
+from types import ModuleType
+
+from toolcrib.access import Scope, hidden_names, why_barred
+from toolcrib.crib.fleet import Fleet, OffersListener
+from toolcrib.crib.unavailable_servers import UnavailableServers
+from toolcrib.errors import ToolcribError
+from toolcrib.execute import Caller
+from toolcrib.model import Entry, Json, Kind, ToolInfo
+from toolcrib.pool import EntryCache, Pool
+from toolcrib.settings import Settings
+from toolcrib.sources import (
+    FunctionSource,
+    Source,
+    ToolFacts,
+    WatchableSource,
+    mcp_rules,
+    public_functions,
+    sources_from_settings,
+)
+from toolcrib.sources.apps import AppRegistry
+from toolcrib.sources.mcp import McpSource, ServerEntry, open_added_servers, read_servers
+from toolcrib.system import LastGoodCopies
+from toolcrib.uses import unresolved_links
+from toolcrib.wiring import app_rules_of
+
+_log = logging.getLogger(__name__)
+
+
+class Inventory:
+    """The pool of one crib and all that feeds it. Safe to share between threads.
+
+    `changing` is held by whoever changes the pool.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.pool = Pool()
+        self.changing = RLock()
+        self.fleet = Fleet(self.pool, self.changing, self.relist)
+        self.unavailable = UnavailableServers(self.fleet)
+        self._problems: tuple[str, ...] = ()
+        self._functions = FunctionSource(named_by="program")
+        self._functions_changed = False
+        self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], frozenset[str]]()
+        self._seen = EntryCache[Scope, Mapping[str, Entry]]()
+
+    def open(self, loop: asyncio.AbstractEventLoop | None) -> None:
+        """Take in every source that the settings name, once."""
+        found = sources_from_settings(self.settings, self._functions, loop)
+        self._problems = found.problems
+        self.add_source(*found.sources)
+        self.fleet.open(found.servers)
+        if self.settings.apps.enabled:
+            self._problems += self._apps.problems
+        names = list(self.entries())
+        self._problems += tuple(unresolved_links(found.sources, names, self.pool.candidates))
+
+    def take(self, settings: Settings) -> None:
+        """Go on by these settings, and by what the files with MCP servers say now."""
+        found = read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
+        self.settings = settings
+        self.fleet.take(found, mcp_rules(settings))
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the sources, as of now; one message a thing."""
+        return (*self._problems, *self.fleet.problems, *self.pool.problems)
+
+    @property
+    def servers(self) -> Mapping[str, McpSource]:
+        """The MCP servers by name, for what they have beside tools."""
+        return self.fleet.by_name
+
+    def report(self, problem: str) -> None:
+        """Put something that went wrong on the way among the problems and into the log, once."""
+        with self.changing:
+            if problem in self.problems:
+                return
+            self._problems += (problem,)
+        _log.warning("%s", problem)
+
+    def add_function(self, function: Callable[..., object], facts: ToolFacts) -> ToolInfo:
+        """Make a function a tool. Raises `NameTaken` and `DeclarationError`."""
+        with self.changing:
+            self._functions_changed = True
+            return self._functions.add(function, **facts)
+
+    def add_functions(
+        self, functions: Sequence[Callable[..., object]], facts: ToolFacts
+    ) -> tuple[ToolInfo, ...]:
+        """Make functions tools, all of them or none; raises the same."""
+        with self.changing:
+            self._functions_changed = True
+            return self._functions.add_several(functions, facts)
+
+    def add_module(self, module: ModuleType, facts: ToolFacts) -> tuple[ToolInfo, ...]:
+        """Make the public functions of a module tools, all of them or none; raises the same."""
+        found = public_functions(module, facts)
+        with self.changing:
+            self._functions_changed = True
+            return self._functions.put_all(found)
+
+    def add_source(self, *sources: Source) -> None:
+        """Take whole sources in; what is wrong with them is among `problems`."""
+        with self.changing:
+            self._problems += self.pool.add(*sources)
+        for source in sources:
+            if isinstance(source, WatchableSource):
+                source.watch(partial(self.relist, source))
+
+    def add_mcp(self, server: str | Path | Mapping[str, Json], entry: ServerEntry) -> None:
+        """Take MCP servers in. Raises `ConfigError` and `NameTaken`."""
+        settings = self.settings
+        servers = open_added_servers(server, entry, settings.state_folder, mcp_rules(settings))
+        self.fleet.add(servers)
+
+    def listen(self) -> None:
+        """Let apps join from now on. Raises `SourceError` if another process lets them join."""
+        self._apps.listen()
+
+    def listen_offers(self, listener: OffersListener) -> Callable[[], None]:
+        """Call this when a server has other resources or prompts; see `Fleet.listen`."""
+        return self.fleet.listen(listener)
+
+    def relist(self, source: Source) -> None:
+        """List one source again: it says that it is no longer what it was."""
+        with self.changing:
+            if self.pool.has(source):  # it may be gone by now
+                self.pool.refresh(source)
+
+    def look_again(self, name: str) -> None:
+        """List the source of a tool again that needs a login: somebody may have logged in."""
+        for entry in self.current().candidates(name):
+            if entry.state == "needs_login":
+                with suppress(ToolcribError):  # what was known before stays
+                    self.relist(self.pool.source_of(entry.name))
+
+    def current(self) -> Pool:
+        """The pool with all functions that were added; nobody waits while another changes it."""
+        if self._functions_changed:
+            with self.changing:
+                self.pool.refresh(self._functions)
+                self._functions_changed = False
+        return self.pool
+
+    def entries(self) -> Mapping[str, Entry]:
+        """Everything in the pool by name, hidden or not."""
+        return self.current().entries
+
+    def scope_of(self, scope: Scope | None) -> Scope:
+        """The scope of a caller, without what is hidden from everyone."""
+        own = scope or Scope()
+        internal = own.internal.union(self.settings.search.internal)
+        return own if internal == own.internal else replace(own, internal=internal)
+
+    def restricted(self, caller: Caller) -> Caller:
+        """The caller, without what is hidden from everyone."""
+        scope = self.scope_of(caller.scope)
+        return caller if scope is caller.scope else replace(caller, scope=scope)
+
+    def seen_by(self, caller: Caller) -> Mapping[str, Entry]:
+        """What this caller may see and call, by name. Nothing else is to be named to them."""
+        entries, scope = self.entries(), self.scope_of(caller.scope)
+        return self._seen.get(
+            entries,
+            scope,
+            lambda: {name: each for name, each in entries.items() if not why_barred(each, scope)},
+        )
+
+    def hidden_from(
+        self, scope: Scope, kinds: frozenset[Kind], entries: Mapping[str, Entry]
+    ) -> frozenset[str]:
+        """What a search of this scope does not see, remembered as long as the entries are these."""
+        return self._hidden.get(
+            entries, (scope, kinds), lambda: hidden_names(entries.values(), scope, kinds)
+        )
+
+    def why_unknown(self, name: str, caller: Caller) -> str:
+        """Why there is no such tool for this caller, where the server that it names is the reason.
+
+        In a sentence or two with what to do; "" if it names none whose tools cannot be had.
+        """
+        return self.unavailable.reason(name, self.scope_of(caller.scope))
+
+    def close(self) -> None:
+        """End the servers and apps that were started."""
+        self.fleet.close()
+        if "_apps" in self.__dict__:
+            self._apps.close()
+
+    @cached_property
+    def _apps(self) -> AppRegistry:
+        """The apps that are known, in the pool, and whichever joins them."""
+        rules = app_rules_of(self.settings)
+        apps = AppRegistry(self.settings.state_folder / "apps", rules, joined=self.add_source)
+        self.add_source(*apps.sources)
+        return apps

@@ -1,0 +1,82 @@
+"""One search over what a crib holds: the live index, the rules, what use teaches, and remarks.
+
+The pipeline itself is `toolcrib.search`; here it is given what it needs of the other stages.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+
+from toolcrib.access import Scope, why_hidden
+from toolcrib.crib.inventory import Inventory
+from toolcrib.crib.live_index import LiveIndex
+from toolcrib.crib.unavailable_servers import mention_unreviewed
+from toolcrib.index import Catalog, View
+from toolcrib.model import Answer, Entry, Query
+from toolcrib.pool import EntryCache, warm_up_best
+from toolcrib.search import Explanation, Search, answer_query, explain, monolingual_share
+from toolcrib.settings import Settings
+from toolcrib.text import Language, load_glossary
+from toolcrib.uses import UseAdvice
+from toolcrib.wiring import rules_of
+
+
+class Searcher:
+    """Answers and explains searches. Safe to share between threads."""
+
+    def __init__(self, inventory: Inventory, index: LiveIndex, advice: UseAdvice) -> None:
+        self._inventory = inventory
+        self._index = index
+        self._advice = advice
+        self._monolingual = EntryCache[None, Mapping[Language, float]]()
+        self.take(inventory.settings)
+
+    def take(self, settings: Settings) -> None:
+        """Go on by the rules and the glossaries of these settings. Raises `ConfigError`."""
+        self._glossary = load_glossary(settings.search.glossaries)  # first: it may raise
+        self._rules = rules_of(settings)
+
+    def search(self, query: Query, scope: Scope, caller_id: str) -> Answer:
+        """What fits best, best first, with remarks about what could not be searched."""
+        pool = self._inventory.current()
+        with self._index.view() as (catalog, view):
+            found = answer_query(query, self._search(catalog, view, query, scope))
+        found = self._with_remarks(found, query, scope)
+        self._advice.answered(found, caller_id, scope)
+        if self._inventory.settings.mcp.warm_up:
+            warm_up_best(pool, found)
+        return found
+
+    def explain(self, query: Query, name: str, scope: Scope) -> Explanation:
+        """Why a search returns this capability. Raises `UnknownTool` and `AmbiguousName`."""
+        entry = self._inventory.current().resolve(name)
+        with self._index.view() as (catalog, view):
+            search = self._search(catalog, view, query, scope)
+            return explain(query, entry, why_hidden(entry, scope), search)
+
+    def _search(self, catalog: Catalog, view: View, query: Query, scope: Scope) -> Search:
+        entries = self._inventory.pool.entries
+        return Search(
+            view,
+            entries,
+            self._rules,
+            hidden=self._inventory.hidden_from(scope, query.kinds, entries),
+            embed=partial(catalog.with_vectors, size=view.vector_size),
+            calibrated_cosines=catalog.calibrated_cosines,
+            glossary=self._glossary,
+            monolingual_share=self._monolingual_shares(entries),
+            boosts=self._advice.learned(query.text, scope),
+            often_with=self._advice.often_with(entries),
+        )
+
+    def _with_remarks(self, found: Answer, query: Query, scope: Scope) -> Answer:
+        """The answer, with what waits for review, is still being listed or cannot be reached."""
+        entries, unavailable = self._inventory.pool.entries, self._inventory.unavailable
+        found = mention_unreviewed(found, scope, entries)
+        if query.kinds and "tool" not in query.kinds:
+            return found
+        found = unavailable.mention_listing(found, scope)
+        return unavailable.mention(found, scope, entries, self._glossary)
+
+    def _monolingual_shares(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
+        """Who needs a translation, remembered as long as the entries are these."""
+        return self._monolingual.get(entries, None, lambda: monolingual_share(entries.values()))
