@@ -75,7 +75,7 @@ def _tools(settings: Settings) -> Iterable[str]:
         with suppress(OSError, ValueError, LookupError, TypeError):  # a file costs no other
             entry = json.loads(file.read_bytes())["entry"]
             stem = stems[entry["server"]]
-            yield from [Origin("mcp", stem, each["name"]).wanted() for each in _listed(entry)]
+            yield from [Origin("mcp", stem, each["name"]).plain_name() for each in _listed(entry)]
 
 
 def _listed(entry: Any) -> Sequence[Any]:  # noqa: ANN401 - as it was written, unchecked

@@ -135,7 +135,7 @@ def _of_pattern(source: McpSource, pattern: str) -> SwitchTarget:
 def _tools_named(name: str, sources: Sequence[McpSource]) -> Iterator[SwitchTarget]:
     for source in sources:
         for tool in _tools(source):
-            if name in (tool, Origin("mcp", source.id or "", tool).wanted()):
+            if name in (tool, Origin("mcp", source.id or "", tool).plain_name()):
                 yield SwitchTarget(source.config, tool, [tool])
 
 
@@ -147,7 +147,7 @@ def _unknown(name: str, sources: Sequence[McpSource]) -> str:
 
 
 def _tools(source: McpSource) -> list[str]:
-    return [*source.judgement.tools]
+    return [*source.judge().tools]
 
 
 def _show(target: SwitchTarget, *, on: bool, new: bool) -> None:

@@ -56,9 +56,9 @@ def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Su
 def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
     from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    user = Principal(LOCAL_USER, profile_named(crib.settings.gateway, name))
-    sent, eager = initial_context(crib, user), initial_context(crib, user, "direct")
-    visible = inventory_of(crib).seen_by(user.caller)
+    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway, name))
+    sent, eager = initial_context(crib, principal), initial_context(crib, principal, "direct")
+    visible = inventory_of(crib).seen_by(principal.caller)
     shows = sent.mode if visible else "shows nothing"
     all_listed = counter.count(eager.text) if visible else 0
     few = f"fewer than {crib.settings.session.threshold} tools are all listed: nothing to save yet"
@@ -66,7 +66,7 @@ def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
         f"gateway, profile {name} ({shows})",
         all_listed,
         counter.count(sent.text),
-        note=few if shows == "direct" and user.profile.mode == "auto" else "",
+        note=few if shows == "direct" and principal.profile.mode == "auto" else "",
     )
 
 
@@ -175,8 +175,8 @@ def _tokens_now(crib: Crib, client: str, counter: TokenCounter) -> tuple[Effecti
     """How the gateway shows its tools to a client of this name, and the tokens of that."""
     from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    user = Principal(LOCAL_USER, profile_named(crib.settings.gateway, DEFAULT_PROFILE))
-    context = initial_context(crib, user, client=client)
+    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway, DEFAULT_PROFILE))
+    context = initial_context(crib, principal, client=client)
     listed = sum(counter.count(_tool_definition(tool)) for tool in context.tools)
     return context.mode, counter.count(context.told) + listed
 

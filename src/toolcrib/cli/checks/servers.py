@@ -52,9 +52,10 @@ def _cannot_start(source: McpSource) -> Diagnosis | None:
 
 def _decisions_in_doubt(source: McpSource) -> Diagnosis | None:
     """Decisions about its tools that cannot be trusted."""
-    if not source.judgement.problem:
+    problem = source.judge().problem
+    if not problem:
         return None
-    words = f"none of its tools is approved: {source.judgement.problem}"
+    words = f"none of its tools is approved: {problem}"
     return _problem(source, words, f"toolcrib review {source.server}")
 
 
@@ -78,7 +79,7 @@ def _by_state(source: McpSource) -> Diagnosis:
 
 def _listing_problem(source: McpSource) -> Diagnosis | None:
     """What is wrong with what it has listed: for the operator to judge, or its maker to mend."""
-    if waiting := len(source.judgement.waiting()):
+    if waiting := len(source.judge().waiting()):
         words = f"waiting for review: {waiting}"
         return _warning(source, words, f"toolcrib review {source.server}")
     for problem in source.problems:

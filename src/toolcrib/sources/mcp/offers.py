@@ -64,7 +64,7 @@ class Offers:
     def listed(self, kind: OfferKind) -> tuple[OfferedItem, ...]:
         """What the server listed when it was last reached; nothing while nobody trusts it."""
         known = self._memory.known
-        if known is None or not self._memory.serves_offers:
+        if known is None or not self._memory.serves_offers():
             return ()
         if self._read[0] is not known:
             self._read = known, {}

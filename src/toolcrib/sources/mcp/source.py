@@ -110,34 +110,47 @@ class McpSource:
         if self.is_unknown and not self.listing and not said:
             status = self.status()
             said = f"MCP server {self.server!r}: {status.reason} → {status.remedy}"
-        return (*filter(None, [said, self._wait()]), *self._look().problems)
+        judgement, defined = self._look()
+        return (*filter(None, [said, self._wait(judgement)]), *defined.problems)
 
     def capabilities(self) -> Sequence[ToolInfo]:
         """What the server listed when it was last reached, in its order. Starts nothing."""
-        return tuple(self._look().tools.values())
+        return tuple(self._look()[1].tools.values())
 
     def state(self, name: str) -> State:
-        """Ready while the server is up, else asleep; or that it wants a login, or a review."""
-        self._check(name)
-        judged = self.judgement.tools.get(name)
+        """Ready while the server is up, else asleep; or that it wants a login, or a review.
+
+        As decided when `capabilities` was asked for: a list of tools is of one moment.
+        """
+        judgement, _, defined = self._defined
+        if judgement is None or name not in defined.tools:
+            judgement = self._check(name)
+        judged = judgement.tools.get(name)
         if judged is None or judged.status == "rejected":
             return "unreviewed"  # it was listed a moment ago, and is no longer
         return self._state() if judged.status == "approved" else judged.status
 
     async def call(self, call: Call, running: CallContext) -> Outcome:
-        """Call a tool, starting the server if need be. Raises `UnknownTool`."""
-        self._check(call.name)
+        """Call a tool, starting the server if need be. Raises `UnknownTool`.
+
+        What was decided is asked right before the call is sent; and before a server is started, so
+        that none is for nothing.
+        """
+        if not self._keeper.up or call.name not in self._defined[2].tools:
+            self._check(call.name)
         return await self._errands.call(call, running)
 
-    @property
-    def judgement(self) -> ServerJudgement:
-        """What the server listed last, held against what was decided by now."""
-        return self._memory.judgement
+    def judge(self) -> ServerJudgement:
+        """What the server listed last, held against what was decided by now.
+
+        Asks the file of decisions: whoever needs it twice holds on to it.
+        """
+        return self._memory.judge()
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call this, from a thread of ours, when the list or the state may be another."""
         self._keeper.told = changed
-        if self.judgement.held():
+        if self.judge().held():
             self._room.submit(self._keeper.heed())
 
     def refresh(self) -> "Future[RefreshResult]":
@@ -185,13 +198,14 @@ class McpSource:
     def _status(self, *, listing: bool) -> ServerStatus:
         known, transport = self._memory.known, self.config.transport
         pid = self._keeper.pid
+        judgement, defined = self._look()
         status = ServerStatus(
             server=self.server,
             transport="stdio" if isinstance(transport, ServerCommand) else transport.kind,
             state="disabled" if self.config.disabled else self._state(),
-            tools=len(self._look().tools),
-            waiting=len(self.judgement.waiting()),
-            flagged=sum(bool(one.flags) for one in self.judgement.tools.values()),
+            tools=len(defined.tools),
+            waiting=len(judgement.waiting()),
+            flagged=sum(bool(one.flags) for one in judgement.tools.values()),
             protocol=known.facts.version if known else "",
             start_s=known.start_s if known else 0.0,
             seen=known.fetched if known else 0.0,
@@ -208,10 +222,12 @@ class McpSource:
             await self._keeper.refresh()
         except StartFailed as error:
             failed = str(error)
-        tools, waiting = len(self._look().tools), len(self.judgement.waiting())
+        judgement, defined = self._look()
         seconds = time.monotonic() - self._keeper.began
         remedy = self._status(listing=False).remedy if failed else ""
-        return RefreshResult(self.server, tools, seconds, failed, waiting, remedy)
+        return RefreshResult(
+            self.server, len(defined.tools), seconds, failed, len(judgement.waiting()), remedy
+        )
 
     async def _logged_in(self, show: Callable[[str], None], patience_s: float) -> None:
         transport = self.config.transport
@@ -232,25 +248,28 @@ class McpSource:
         since = self._logins.written if self._logins else 0.0
         return "asleep" if since > failure.at else "needs_login"
 
-    def _look(self) -> ToolDefinitions:
-        """The tools as they are known now, read once for each listing."""
-        judgement, known, config = self.judgement, self._memory.known, self.config
+    def _look(self) -> tuple[ServerJudgement, ToolDefinitions]:
+        """What is decided now, asked once, and the tools by it, read once for each listing."""
+        judgement, known, config = self.judge(), self._memory.known, self.config
         seen, by, defined = self._defined
         if (judgement is not seen or config is not by) and known is not None:
             defined = define_tools(config, known, judgement)
             self._defined = judgement, config, defined
-        return defined
+        return judgement, defined
 
-    def _wait(self) -> str:
+    def _wait(self, judgement: ServerJudgement) -> str:
         """That tools wait for the operator, or why they all do."""
-        if self.judgement.problem:
-            return f"MCP server {self.server!r}: nothing is approved: {self.judgement.problem}"
-        waiting = len(self.judgement.waiting())
+        if judgement.problem:
+            return f"MCP server {self.server!r}: nothing is approved: {judgement.problem}"
+        waiting = len(judgement.waiting())
         told = f"MCP server {self.server!r}: waiting for review: {waiting}"
         return f"{told}; run `toolcrib review {self.server}`" if waiting else ""
 
-    def _check(self, name: str) -> None:
-        if name not in self._look().tools:
+    def _check(self, name: str) -> ServerJudgement:
+        """What is decided now about the server of a tool that it has. Raises `UnknownTool`."""
+        judgement, defined = self._look()
+        if name not in defined.tools:
             raise UnknownTool(
                 f"no tool {name!r} on MCP server {self.server!r}; search for it first"
             )
+        return judgement

@@ -49,7 +49,7 @@ def refused(keeper: ServerSupervisor, pin: str) -> str:
 
 
 def pin_of(keeper: ServerSupervisor) -> str:
-    return keeper.memory.judgement.tools["echo"].pin
+    return keeper.memory.judge().tools["echo"].pin
 
 
 @pytest.mark.plan(38)

@@ -130,10 +130,10 @@ class ListingFreshness:
             return False
 
     async def _heed(self) -> None:
-        last = self._memory.judgement
+        last = self._memory.judge()
         while last.held():
             await asyncio.sleep(REVIEW_EVERY_S)
-            now = await asyncio.to_thread(lambda: self._memory.judgement)
+            now = await asyncio.to_thread(self._memory.judge)
             if now is not last:
                 last = now
                 self._tell()

@@ -367,7 +367,7 @@ class ServerSupervisor:
         """Say that something is otherwise; elsewhere, for whoever listens may take their time."""
         if self.told and not self._closed:
             asyncio.get_running_loop().run_in_executor(None, self.told)
-            if self.memory.judgement.held():
+            if self.memory.judge().held():
                 self._spawn(self.heed())
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
