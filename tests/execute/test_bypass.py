@@ -154,12 +154,12 @@ def over_mcp(era: Era, tool: str, given: JsonObject) -> Callable[[World], None]:
     """A call as a front client makes it."""
 
     def route(world: World) -> None:
-        guest = Principal(world.caller.id, Profile(scope=world.caller.scope))
-        guest.__dict__["caller"] = world.caller  # whom the tickets are for
-        window = GatewayServer(world.crib, guest)
+        principal = Principal(world.caller.id, Profile(scope=world.caller.scope))
+        principal.__dict__["caller"] = world.caller  # whom the tickets are for
+        server = GatewayServer(world.crib, principal)
 
         async def calling() -> None:
-            async with connected(window, era) as client:
+            async with connected(server, era) as client:
                 await client.call_tool(tool, dict(given))
 
         asyncio.run(calling())
