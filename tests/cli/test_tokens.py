@@ -77,8 +77,8 @@ def test_a_surface_costs_what_is_sent_there(run: Run, settings_file: str, tmp_pa
 
 async def received(crib: Crib) -> str:
     """What a client of the gateway is given before it asks for anything."""
-    guest = Principal(LOCAL_USER, profile_named(crib.settings.gateway))
-    async with connected(GatewayServer(crib, guest)) as client:
+    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway))
+    async with connected(GatewayServer(crib, principal)) as client:
         listed = await client.list_tools()
         tools = [
             tool.model_dump(mode="json", by_alias=True, exclude_unset=True) for tool in listed.tools

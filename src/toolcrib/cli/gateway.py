@@ -10,7 +10,7 @@ from toolcrib.cli.screen import AsJson, console, print_json, print_text, table, 
 from toolcrib.gateway import ask_operator
 
 CLIENTS = (
-    *("client", "mode", "profile", "guest", "protocol"),
+    *("client", "mode", "profile", "principal", "protocol"),
     *(">pid", ">requests", ">minutes"),
 )
 
@@ -64,7 +64,7 @@ def _show(status: dict[str, Any]) -> None:
             f"{each['name'] or '?'} {each['version']}",
             each["mode"],
             each["profile"],
-            each["guest"],
+            each["principal"],
             each["protocol"],
             each["pid"],
             each["requests"],

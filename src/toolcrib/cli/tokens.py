@@ -69,16 +69,16 @@ def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Su
 def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
     from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    guest = Principal(LOCAL_USER, profile_named(crib.settings.gateway, name))
-    sent, eager = initial_context(crib, guest), initial_context(crib, guest, "direct")
-    shows = sent.mode if inventory_of(crib).seen_by(guest.caller) else "shows nothing"
-    all_listed = counter.count(eager.text) if inventory_of(crib).seen_by(guest.caller) else 0
+    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway, name))
+    sent, eager = initial_context(crib, principal), initial_context(crib, principal, "direct")
+    shows = sent.mode if inventory_of(crib).seen_by(principal.caller) else "shows nothing"
+    all_listed = counter.count(eager.text) if inventory_of(crib).seen_by(principal.caller) else 0
     few = f"fewer than {crib.settings.session.threshold} tools are all listed: nothing to save yet"
     return Surface(
         f"gateway, profile {name} ({shows})",
         all_listed,
         counter.count(sent.text),
-        note=few if shows == "direct" and guest.profile.mode == "auto" else "",
+        note=few if shows == "direct" and principal.profile.mode == "auto" else "",
     )
 
 
@@ -262,8 +262,8 @@ def _tokens_now(crib: Crib, client: str, counter: TokenCounter) -> tuple[Effecti
     """How the gateway shows its tools to a client of this name, and the tokens of that."""
     from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    guest = Principal(LOCAL_USER, profile_named(crib.settings.gateway, DEFAULT_PROFILE))
-    told = initial_context(crib, guest, client=client)
+    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway, DEFAULT_PROFILE))
+    told = initial_context(crib, principal, client=client)
     listed = sum(counter.count(_tool_definition(tool)) for tool in told.tools)
     return told.mode, counter.count(told.told) + listed
 
