@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from toolcrib.model import AgentInfo, Json, JsonObject, PermissionKind, SkillInfo, ToolInfo
-from toolcrib.text import canonical_json, find_hidden, json_digest, without_hidden
+from toolcrib.strict_json import canonical_json, json_digest
+from toolcrib.text import find_hidden, without_hidden
 
 FORMAT = 1
 
