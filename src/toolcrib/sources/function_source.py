@@ -139,7 +139,7 @@ class FunctionSource:
     async def call(self, call: Call, running: CallContext) -> Outcome:
         """Run one function: on the loop if it is async, else in a thread, so that it may wait.
 
-        A thread cannot be stopped. At the deadline, and on cancelling, nobody waits for it any more.
+        A thread cannot be stopped. At the deadline, and on cancelling, the waiting ends.
         """
         function = self._function(call.name)
         try:

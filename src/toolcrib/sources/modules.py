@@ -1,8 +1,8 @@
 """Python modules whose functions are tools, named by the operator: `my_package.tools`, `tools.py`.
 
-In a module that the settings name, a function is a tool if it is marked with `@tool` or a tools.yaml
-describes it by its name: the operator may not have written the module. A program that adds a module
-of its own adds every public function in it (`public_functions`).
+In a module that the settings name, a function is a tool if it is marked with `@tool`, or if a
+tools.yaml describes it by its name: the operator may not have written the module. A program that
+adds a module of its own adds every public function in it (`public_functions`).
 """
 
 import importlib
