@@ -47,7 +47,7 @@ def test_a_call_asks_once(crib: Crib, questions: list[object]):
 
 
 def test_a_list_of_all_tools_asks_once(crib: Crib, questions: list[object]):
-    source = crib.servers["fake"]
+    source = crib.operator.servers["fake"]
     crib.pool.refresh(source)
     assert len(crib.entries()) == 12
     assert len(questions) == 1
@@ -55,7 +55,7 @@ def test_a_list_of_all_tools_asks_once(crib: Crib, questions: list[object]):
 
 def test_a_decision_between_two_calls_is_seen_by_the_next(crib: Crib):
     assert text(echo(crib)) == "hi"
-    source = crib.servers["fake"]
+    source = crib.operator.servers["fake"]
     desk = Desk([source], source.trust._decisions)
     (item,) = [each for each in desk.every() if each.tool == "echo"]
     desk.reject(item)
