@@ -14,7 +14,7 @@ from toolcrib.execute.gates import CallRefused
 from toolcrib.execute.repair import ArgumentReading, readings
 from toolcrib.execute.schema_gate import SchemaCheck, SchemaRefused, compile_schema
 from toolcrib.model import Json, JsonObject, ToolInfo
-from toolcrib.text import NotJson, check_json_size
+from toolcrib.strict_json import NotJson, check_json_size
 
 MOST_CHECKS = 1_024
 CHECK_S = 5.0

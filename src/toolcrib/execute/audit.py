@@ -15,7 +15,7 @@ from toolcrib.errors import StoreError
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Outcome
 from toolcrib.store import AuditFile, AuditRow
-from toolcrib.text import json_digest
+from toolcrib.strict_json import json_digest
 
 PAUSE_S = 0.5
 END_S = 5.0

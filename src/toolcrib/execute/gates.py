@@ -10,7 +10,7 @@ from typing import Literal, cast
 from toolcrib.access import why_barred
 from toolcrib.execute.caller import Caller
 from toolcrib.model import Call, CallError, Entry, Json, JsonObject, Phase, ToolInfo
-from toolcrib.text import NotJson, plain_json, read_json
+from toolcrib.strict_json import NotJson, plain_json, read_json
 
 RefusalCode = Literal[
     "unknown_tool",

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from toolcrib.execute.schema_reader import SchemaReader, properties_of, required_by, type_of
 from toolcrib.model import Json, JsonObject
-from toolcrib.text import NotJson, read_json
+from toolcrib.strict_json import NotJson, read_json
 
 ARGUMENT_WRAPPERS = frozenset({"arguments", "args", "input", "parameters", "params"})
 MOST_WRAPPERS = 3

@@ -14,19 +14,11 @@ from threading import Lock
 
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.gates import CallRefused
+from toolcrib.execute.line_search import LineMatch, as_grep, find_lines
+from toolcrib.execute.pages import line_count, page_at, page_starts, size_in_words
 from toolcrib.execute.result_text import result_text
 from toolcrib.model import Json, Outcome, Page
-from toolcrib.text import (
-    BadPattern,
-    LineMatch,
-    as_grep,
-    find_lines,
-    line_count,
-    most_tokens,
-    page_at,
-    page_starts,
-    size_in_words,
-)
+from toolcrib.text import BadPattern, most_tokens
 
 HELD_S = 600.0
 HELD_BYTES = 64 * 1024 * 1024

@@ -14,7 +14,7 @@ from threading import Lock
 
 from toolcrib.model import Json, PermissionKind, ToolInfo
 from toolcrib.store import TicketBinding, TicketFile, TicketRow
-from toolcrib.text import canonical_json, json_digest
+from toolcrib.strict_json import canonical_json, json_digest
 
 KEY_BYTES = 32
 
