@@ -39,6 +39,8 @@ from toolcrib.sources.apps import (
     tool_to_json,
 )
 
+__all__ = ["App", "progress"]
+
 SHORTEST_WAIT_S = 0.2
 LONGEST_WAIT_S = 10.0
 LONGEST_CALL_S = 3600.0
