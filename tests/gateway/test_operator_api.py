@@ -11,7 +11,7 @@ import pytest
 from tests.gateway.daemons import bare, call, place_in, request, serving, with_token
 from tests.waiting import HANG_S, let_pass_async
 from toolcrib.connect import DaemonFiles
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, CribIndex
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
 from toolcrib.gateway import ask_operator, operator_api
@@ -183,8 +183,8 @@ def test_a_deed_that_takes_long_is_answered_when_it_is_done(
 
 def test_a_reload_does_not_wait_for_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     vectors = threading.Event()
-    monkeypatch.setattr(Crib, "has_embedder", True)
-    monkeypatch.setattr(Crib, "embedded", lambda _self, _timeout_s=None: vectors.is_set())
+    monkeypatch.setattr(CribIndex, "has_embedder", True)
+    monkeypatch.setattr(CribIndex, "embedded", lambda _self, _timeout_s=None: vectors.is_set())
 
     async def scenario() -> None:
         async with serving(tmp_path, crib=with_a_tool) as (daemon, _):
