@@ -21,7 +21,7 @@ test: $(VENV)/.dev ## Run the tests, in random order, on every core (ARGS="-k cu
 
 clients: $(VENV)/.dev ## Try the gateway with real clients and the conformance suite (1 GB from npm)
 	$(BIN)/python scripts/install_test_clients.py
-	$(BIN)/python -m pytest -m clients --numprocesses=auto --dist=loadfile $(ARGS)
+	$(BIN)/python -m pytest -m clients tests/conformance tests/e2e/gateway --numprocesses=auto --dist=loadfile $(ARGS)
 
 soak: $(VENV)/.dev ## Run the tests of security and reliability at full size, one by one
 	TOOLCRIB_SOAK=1 $(BIN)/python -m pytest -m plan -o faulthandler_timeout=1800 --durations=15 $(ARGS)

@@ -40,7 +40,7 @@ def embed_ahead(embedder: Embedder, cache: VectorCache, texts: Iterable[str]) ->
 def asked_of_embedder(search: Search, texts: Iterable[str]) -> Sequence[str]:
     """All that these texts make a search ask its embedder, by either fusion."""
     heard = _Heard({})
-    deaf = replace(search, view=SomeArms(search.view, ()), vectors=heard)
+    deaf = replace(search, view=SomeArms(search.view, ()), embed=heard)
     every = list(texts)
     for fusion in get_args(Fusion):
         one = replace(deaf, rules=replace(search.rules, fusion=fusion))

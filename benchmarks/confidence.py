@@ -99,7 +99,9 @@ def _seen(bench_set: BenchSet, cache: Path | None) -> Seen:
     settings = Settings(store=":memory:", embed=EmbedSettings(embedder="bundled"))
     with kept_vectors(cache) as vectors, open_search(suite, settings, vectors) as search:
         rows = [_row(among_candidates(search, case), case) for case in asked]
-        by_words = replace(search, view=SomeArms(search.view, ("like", "bm25")), cosines=False)
+        by_words = replace(
+            search, view=SomeArms(search.view, ("like", "bm25")), calibrated_cosines=False
+        )
         found = [_by_words(among_candidates(by_words, case), case) for case in asked]
     print(f"{bench_set.name}: {len(rows)} queries", file=sys.stderr)
     words = [each for each in found if each]

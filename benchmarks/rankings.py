@@ -70,9 +70,9 @@ def systems(search: Search) -> Mapping[str, Search]:
     An arm alone knows no names and no verbs, and always answers.
     """
     rules = search.rules
-    bare = replace(rules, exact_name_bonus=0.0, intent_boost=0.0, abstain=False)
+    bare = replace(search, rules=replace(rules, abstain=False), bonuses=False)
     view, words = search.view, SomeArms(search.view, ("like", "bm25"))
-    arms = {arm: replace(search, view=SomeArms(view, (arm,)), rules=bare) for arm in view.arms}
+    arms = {arm: replace(bare, view=SomeArms(view, (arm,))) for arm in view.arms}
     return arms | {
         WORDS: replace(search, view=words),
         SEED: replace(search, rules=replace(rules, fusion="rrf")),

@@ -174,10 +174,10 @@ REQUIRED: Mapping[int, Required] = {
     ),
     57: Required(
         "Each client of a gateway gets its own answers, though all number their requests alike.",
-        {"guests": (3, 20), "clients": (4, 50), "calls": (240, 40_000)},
+        {"principals": (3, 20), "clients": (4, 50), "calls": (240, 40_000)},
     ),
     58: Required(
-        "Reveal sets keep what they promise, are one guest's alone, and stay within bounds.",
+        "Reveal sets keep what they promise, are one principal's alone, and stay within bounds.",
         {"histories": (40, 1_000)},
     ),
     61: Required("Through the gateway, the official conformance suite passes."),

@@ -4,15 +4,17 @@ import pytest
 
 from benchmarks.folder import find_sets
 from benchmarks.weights import choices, main, report, tried
-from toolcrib.search import ArmWeights
+from tests.workshop import search_rules
+
+SET = search_rules().arms
 
 
 def test_every_choice_is_tried_on_a_set(bench: Path):
     (big,) = find_sets(bench, ["mcp_big"]).sets
     found = tried(big, None, 10)
     assert list(found) == choices()
-    assert ArmWeights() in found
-    assert found[ArmWeights()] == 100
+    assert SET in found
+    assert found[SET] == 100
 
 
 def test_sets_count_alike_and_are_also_judged_by_what_is_best_for_the_others():

@@ -57,9 +57,9 @@ def test_status_is_shown(beside: Any):
 
 def test_it_is_reloaded_and_stopped(beside: Any):
     async def scenario(daemon: Daemon, command: Command) -> None:
-        before = daemon.house
+        before = daemon.serving
         assert "read again" in (await command("gateway", "reload")).out
-        assert daemon.house is not before
+        assert daemon.serving is not before
         assert "stops" in (await command("gateway", "stop")).out
         assert daemon._stopping.is_set()
 
@@ -69,7 +69,7 @@ def test_it_is_reloaded_and_stopped(beside: Any):
 def test_calls_that_wait_are_shown_and_decided(beside: Any):
     async def scenario(daemon: Daemon, command: Command) -> None:
         async def made() -> bool:
-            crib, mine = daemon.house.crib, Caller("key:x@default")
+            crib, mine = daemon.serving.crib, Caller("key:x@default")
             return (await crib.call("send_mail", {"to": "a@b"}, caller=mine)).error is None
 
         assert not await made()

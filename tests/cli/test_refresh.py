@@ -56,7 +56,7 @@ def test_a_gateway_has_what_is_added_at_once_and_loses_what_is_removed(
     beside: Callable[[Scenario], None],
 ):
     async def scenario(daemon: Daemon, command: Command) -> None:
-        crib = daemon.house.crib
+        crib = daemon.serving.crib
         ran = await command("add", "a", *FAKE_COMMAND)
         assert ran.code == 0
         assert "a: 12 tools" in ran.out
@@ -85,7 +85,7 @@ def test_refresh_is_the_gateways_and_tells_of_each(
     )
 
     async def scenario(daemon: Daemon, command: Command) -> None:
-        await until_async(lambda: "mcp_a_echo" in daemon.house.crib.entries())
+        await until_async(lambda: "mcp_a_echo" in daemon.serving.crib.entries())
         live.servers.write_text(live.servers.read_text())
         ran = await command("refresh")
         assert ran.code == 1
@@ -105,9 +105,9 @@ def test_servers_asks_the_gateway(live: LiveDaemon, beside: Callable[[Scenario],
     live.write({"a": entry(), "bad": {"command": "no-such-command"}})
 
     async def scenario(daemon: Daemon, command: Command) -> None:
-        await until_async(lambda: "mcp_a_echo" in daemon.house.crib.entries())
+        await until_async(lambda: "mcp_a_echo" in daemon.serving.crib.entries())
         await pid_of(daemon, "a")
-        await until_async(lambda: inventory_of(daemon.house.crib).servers["bad"].status().failure)
+        await until_async(lambda: inventory_of(daemon.serving.crib).servers["bad"].status().failure)
         a, bad = (await command("servers", "--json")).json
         assert (a["state"], a["tools"], a["failure"], a["remedy"]) == ("ready", 12, None, "")
         assert a["memory_bytes"] > 1_000_000
@@ -134,7 +134,7 @@ def test_import_lists_the_tools_of_what_it_takes(
     async def scenario(daemon: Daemon, command: Command) -> None:
         ran = await command("import", "--client", "claude-desktop", "--yes")
         told(ran)
-        assert "mcp_good_echo" in daemon.house.crib.entries()
+        assert "mcp_good_echo" in daemon.serving.crib.entries()
 
     def told(ran: Ran) -> None:
         assert ran.code == 0
@@ -183,7 +183,7 @@ def test_meanwhile_one_hears_what_the_others_are_at(
     heard: list[tuple[str, str]] = []
 
     def listing() -> list[RefreshResult]:
-        return list_servers(GlobalOptions(), waiting=lambda doing: heard.extend(doing.items()))
+        return list_servers(GlobalOptions(), on_progress=lambda doing: heard.extend(doing.items()))
 
     async def scenario(_daemon: Daemon, _command: Command) -> None:
         done.extend(await asyncio.to_thread(listing))

@@ -116,7 +116,7 @@ def test_a_second_run_says_what_is_as_it_was_and_changes_nothing(run: Run, home:
     assert ran.code == 0
     assert "Nothing to change." in ran.out
     assert "All servers are listed: 12 tools." in ran.out
-    assert "All is as it was." in ran.out
+    assert "Nothing was changed." in ran.out
     assert (path.read_bytes(), state()) == (written, before)
     assert run("setup", "--yes", "--json").json["tokens"] == first["tokens"]
 

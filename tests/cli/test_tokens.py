@@ -77,8 +77,8 @@ def test_a_surface_costs_what_is_sent_there(run: Run, settings_file: str, tmp_pa
 
 async def received(crib: Crib) -> str:
     """What a client of the gateway is given before it asks for anything."""
-    guest = Principal(LOCAL_USER, profile_named(crib.settings.gateway))
-    async with connected(GatewayServer(crib, guest)) as client:
+    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway))
+    async with connected(GatewayServer(crib, principal)) as client:
         listed = await client.list_tools()
         tools = [
             tool.model_dump(mode="json", by_alias=True, exclude_unset=True) for tool in listed.tools
@@ -115,7 +115,8 @@ def test_with_nothing_deferred_it_says_so(run: Run, settings_file: str):
 
 
 def test_a_mode_that_is_none_is_an_error(run: Run, settings_file: str):
-    assert "is not a mode" in str(run("--config", settings_file, "tokens", "--mode", "some").error)
+    ran = run("--config", settings_file, "tokens", "--mode", "some")
+    assert "is not a value of `tool_search`" in str(ran.error)
 
 
 def test_a_pool_that_is_small_says_that_there_is_nothing_to_save(

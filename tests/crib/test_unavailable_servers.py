@@ -103,10 +103,10 @@ def test_a_model_that_need_not_search_is_told_beforehand(crib: Crib, mode: Effec
 
     async def run() -> None:
         await crib.refresh()
-        window = GatewayServer(crib, Principal("local", Profile(mode=mode)))
-        async with connected(window) as client:
+        server = GatewayServer(crib, Principal("local", Profile(mode=mode)))
+        async with connected(server) as client:
             assert TOLD in (client.instructions or "")
-        window.close()
+        server.close()
 
     asked(run)
 
@@ -116,8 +116,8 @@ def test_a_model_reads_it_through_the_gateway(crib: Crib, era: Era, monkeypatch)
     crib.add_mcp({"mcpServers": {"slack": SLACK}})
 
     async def run() -> None:
-        window = GatewayServer(crib, Principal("local", Profile(mode="search")))
-        async with connected(window, era) as client:
+        server = GatewayServer(crib, Principal("local", Profile(mode="search")))
+        async with connected(server, era) as client:
             found = await client.call_tool("tool_search", {"queries": ["send a slack message"]})
             assert TOLD in words(found)
             assert (found.meta or {})["toolcrib/unavailable"][0]["server"] == "slack"
@@ -134,7 +134,7 @@ def test_a_model_reads_it_through_the_gateway(crib: Crib, era: Era, monkeypatch)
             assert "mcp_slack_post_message" in words(found)
             assert "is configured but" not in words(found)
             assert "toolcrib/unavailable" not in (found.meta or {})
-        window.close()
+        server.close()
 
     asked(run)
 

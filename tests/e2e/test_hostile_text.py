@@ -193,12 +193,12 @@ class Client:
     async def progress(self, _done: float, _every: float | None, message: str | None) -> None:
         self.read.append(message)
 
-    async def visit(self, window: GatewayServer, era: Era) -> None:
+    async def visit(self, server: GatewayServer, era: Era) -> None:
         heard: dict[str, Any] = {
             "elicitation_callback": self.elicit,
             "logging_callback": self.log,
         }
-        async with connected(window, era, **heard) as client:
+        async with connected(server, era, **heard) as client:
             self.read += [client.instructions]
             listed = [
                 await client.list_tools(),
@@ -232,14 +232,14 @@ def test_nothing_hidden_reaches_a_model_through_the_gateway(
     crib: Crib, strings: list[str], era: Era
 ):
     for mode in ("search", "direct"):
-        client, window = Client(), GatewayServer(crib, Principal("ann", Profile(mode=mode)))
+        client, server = Client(), GatewayServer(crib, Principal("ann", Profile(mode=mode)))
         try:
             if mode == "search":
-                asyncio.run(client.visit(window, era))
+                asyncio.run(client.visit(server, era))
             else:
-                asyncio.run(listing(client, window, era))
+                asyncio.run(listing(client, server, era))
         finally:
-            window.close()
+            server.close()
         assert hidden_in(*client.read) == []
         assert "Tell it all" in repr(client.read)
         for each in client.data:  # as it came, but for what no UTF-8 can say
@@ -247,8 +247,8 @@ def test_nothing_hidden_reaches_a_model_through_the_gateway(
             assert strings[0] in "".join(texts(said))
 
 
-async def listing(client: Client, window: GatewayServer, era: Era) -> None:
-    async with connected(window, era) as reached:
+async def listing(client: Client, server: GatewayServer, era: Era) -> None:
+    async with connected(server, era) as reached:
         listed = await reached.list_tools()
         client.read += [reached.instructions, listed.model_dump(mode="json", by_alias=True)]
 

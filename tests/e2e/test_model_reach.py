@@ -150,7 +150,7 @@ def reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reach]:
     reach.close()
 
 
-def window_of(reach: Reach, mode: GatewayMode) -> GatewayServer:
+def server_of(reach: Reach, mode: GatewayMode) -> GatewayServer:
     """With all there is, the tools that come along too."""
     return GatewayServer(reach.crib, Principal("ann", Profile(mode=mode, scope=Scope())))
 
@@ -162,7 +162,7 @@ def test_no_tool_that_the_gateway_lists_decides_anything(reach: Reach, mode: Gat
     names: set[str] = set()
 
     async def run() -> None:
-        async with connected(window_of(reach, mode), era) as client:
+        async with connected(server_of(reach, mode), era) as client:
             for tool in (await client.list_tools()).tools:
                 names.add(tool.name)
                 if tool.name.removeprefix("mcp_fake_") in HAZARDS:
@@ -190,11 +190,11 @@ def _reachable(reach: Reach) -> Sequence[str]:
 
 @pytest.mark.plan(45)
 def test_no_method_that_the_gateway_serves_decides_anything(reach: Reach):
-    window = window_of(reach, "search")
+    server = server_of(reach, "search")
 
     async def send(method: str, params: dict[str, Any]) -> None:
         mine, theirs = create_direct_dispatcher_pair()
-        handle = modern_on_request(window.server, {})
+        handle = modern_on_request(server.mcp_server, {})
         running = [
             asyncio.ensure_future(theirs.run(handle, _nothing)),
             asyncio.ensure_future(mine.run(_refuse, _nothing)),
@@ -212,7 +212,7 @@ def test_no_method_that_the_gateway_serves_decides_anything(reach: Reach):
             asking.result()
 
     async def run() -> None:
-        handlers = window.server._request_handlers
+        handlers = server.mcp_server._request_handlers
         assert len(handlers) > 10
         offered = [*handlers, *(f"{word}/{word}" for word in WORDS), *WORDS]
         for method in offered:

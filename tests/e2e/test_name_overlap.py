@@ -122,9 +122,10 @@ def test_a_typo_in_one_entry_hands_its_rights_to_no_neighbour(path: Path):
 
 
 def test_a_profile_excludes_and_includes_by_source(crib: Crib):
-    guest = Principal("ann", profile_named(crib.settings.gateway, "drive"))
+    principal = Principal("ann", profile_named(crib.settings.gateway, "drive"))
     seen = {
-        (e.capability.source_id, e.bare) for e in inventory_of(crib).seen_by(guest.caller).values()
+        (e.capability.source_id, e.bare)
+        for e in inventory_of(crib).seen_by(principal.caller).values()
     }
     assert ("google_drive", "list_files") in seen
     assert {server for server, _ in seen} == {"google_drive"}
@@ -136,9 +137,9 @@ def test_a_profile_excludes_and_includes_by_source(crib: Crib):
 
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 def test_through_the_gateway_nothing_that_is_denied_or_excluded_runs(crib: Crib, era: Any):
-    async def calls(guest: Principal) -> dict[tuple[str, str], str]:
-        window, told = GatewayServer(crib, guest), dict[tuple[str, str], str]()
-        async with connected(window, era) as client:
+    async def calls(principal: Principal) -> dict[tuple[str, str], str]:
+        server, told = GatewayServer(crib, principal), dict[tuple[str, str], str]()
+        async with connected(server, era) as client:
             for server, tool in (
                 ("google_drive", "delete_file"),
                 ("google", "drive_delete_file"),

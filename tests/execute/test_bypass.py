@@ -154,12 +154,12 @@ def over_mcp(era: Era, tool: str, given: JsonObject) -> Callable[[World], None]:
     """A call as a front client makes it."""
 
     def route(world: World) -> None:
-        guest = Principal(world.caller.id, Profile(scope=world.caller.scope))
-        guest.__dict__["caller"] = world.caller  # whom the tickets are for
-        window = GatewayServer(world.crib, guest)
+        principal = Principal(world.caller.id, Profile(scope=world.caller.scope))
+        principal.__dict__["caller"] = world.caller  # whom the tickets are for
+        server = GatewayServer(world.crib, principal)
 
         async def calling() -> None:
-            async with connected(window, era) as client:
+            async with connected(server, era) as client:
                 await client.call_tool(tool, dict(given))
 
         asyncio.run(calling())
@@ -378,7 +378,7 @@ def test_two_hundred_calls_at_once_spend_one_ticket_once():
 
 
 @pytest.mark.plan(46)
-@pytest.mark.parametrize("gate", ["resolve", "check_state", "check_rights", "take_in"])
+@pytest.mark.parametrize("gate", ["resolve", "check_state", "check_rights", "copy_arguments"])
 @pytest.mark.parametrize("error", [OSError("gone"), RecursionError(), MemoryError(), KeyError("x")])
 def test_whatever_gate_fails_the_door_stays_shut(gate, error, monkeypatch: pytest.MonkeyPatch):
     shop = Shop()

@@ -81,10 +81,10 @@ def test_a_tool_that_the_operator_calls_dangerous_asks_whatever_is_set():
 
 def test_a_profile_may_have_another_default_and_rules_of_its_own():
     entry = entry_of("pay", named_by="operator")
-    rules = (Rule("deny", "github/*", profile="guests"), Rule("ask", profile="agents"))
+    rules = (Rule("deny", "github/*", profile="principals"), Rule("ask", profile="agents"))
     book = Rulebook(rules, servers="allow", profiles={"work": "ask"})
-    verdicts = {each: book.verdict(entry, each) for each in ("", "work", "guests", "agents")}
-    assert verdicts == {"": "allow", "work": "ask", "guests": "deny", "agents": "ask"}
+    verdicts = {each: book.verdict(entry, each) for each in ("", "work", "principals", "agents")}
+    assert verdicts == {"": "allow", "work": "ask", "principals": "deny", "agents": "ask"}
 
 
 def test_rules_of_the_commands_come_before_those_of_the_settings():

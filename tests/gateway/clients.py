@@ -1,4 +1,4 @@
-"""A crib behind a window, and real clients of both eras before it."""
+"""A crib behind a server, and real clients of both eras before it."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -25,16 +25,16 @@ ANN = Principal("ann")
 
 @asynccontextmanager
 async def connected(
-    window: GatewayServer, era: Era = "legacy", *, name: str = "test", **options: Any
+    server: GatewayServer, era: Era = "legacy", *, name: str = "test", **options: Any
 ) -> AsyncGenerator[Client]:
-    """A client of an era, over streams to a window."""
+    """A client of an era, over streams to a server."""
 
     @asynccontextmanager
     async def transport() -> AsyncGenerator[Any]:
         async with create_client_server_memory_streams() as (client, (read, write)):
-            server = window.server
+            mcp_server = server.mcp_server
             serving = asyncio.ensure_future(
-                server.run(read, write, server.create_initialization_options())  # pyright: ignore[reportArgumentType]
+                mcp_server.run(read, write, mcp_server.create_initialization_options())  # pyright: ignore[reportArgumentType]
             )
             try:
                 yield client
@@ -77,7 +77,7 @@ def shop_tools(count: int = 20) -> Sequence[ToolInfo]:
 
 
 class Workshop:
-    """A crib with one counting source, and windows onto it."""
+    """A crib with one counting source, and servers onto it."""
 
     def __init__(
         self,
@@ -91,8 +91,8 @@ class Workshop:
         self.source = CountingSource(*(tools or shop_tools()))
         self.crib.add_source(self.source)
 
-    def window(self, guest: Principal = ANN) -> GatewayServer:
-        return GatewayServer(self.crib, guest)
+    def server(self, principal: Principal = ANN) -> GatewayServer:
+        return GatewayServer(self.crib, principal)
 
 
 def asked(run: Callable[[], Any]) -> Any:

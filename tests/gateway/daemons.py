@@ -12,7 +12,7 @@ from tests.gateway import echo_servers
 from tests.waiting import HANG_S
 from toolcrib.connect import ConnectOptions, DaemonFiles, DaemonInfo, locate_daemon
 from toolcrib.crib import Crib
-from toolcrib.gateway import DEFAULT_PROFILE, Keys, server
+from toolcrib.gateway import DEFAULT_PROFILE, Keys
 from toolcrib.gateway import daemon as daemons
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.daemon_lock import DaemonLock
@@ -62,13 +62,13 @@ async def serving(
     settings: Settings | None = None,
     *,
     crib: Callable[[], Crib] | None = None,
-    windows: Callable[[Crib], server.PrincipalServers] = echo_servers.EchoServers,
+    servers: Callable[[Crib], Any] = echo_servers.EchoServers,
     opening: daemons.DaemonSetup | None = None,
     **options: Any,
 ) -> AsyncGenerator[tuple[Daemon, Reached]]:
     """A daemon that serves as long as this lasts."""
-    holding = DaemonLock(place_in(folder))
-    daemon = Daemon(opening or opened(settings, crib, windows), holding, **options)
+    lock = DaemonLock(place_in(folder))
+    daemon = Daemon(opening or opened(settings, crib, servers), lock, **options)
     ready: asyncio.Future[DaemonInfo] = asyncio.get_running_loop().create_future()
     running = asyncio.create_task(daemon.run(ready.set_result))
     try:
@@ -79,13 +79,13 @@ async def serving(
     finally:
         daemon.stop()
         await running
-        holding.close()
+        lock.close()
 
 
 def opened(
     settings: Settings | None = None,
     crib: Callable[[], Crib] | None = None,
-    windows: Callable[[Crib], server.PrincipalServers] = echo_servers.EchoServers,
+    servers: Callable[[Crib], Any] = echo_servers.EchoServers,
 ) -> daemons.DaemonSetup:
     """How a daemon comes to what it serves: by settings, or by a crib that is made by hand."""
 
@@ -93,12 +93,12 @@ def opened(
         return crib() if crib else Crib.from_settings(settings)
 
     return daemons.DaemonSetup(
-        lambda: (settings or bare(), ""), make, windows, lambda _settings: ()
+        lambda: (settings or bare(), ""), make, servers, lambda _settings: ()
     )
 
 
 def _reached(daemon: Daemon, runtime: DaemonInfo) -> Reached:
-    settings = daemon.house.crib.settings
+    settings = daemon.serving.crib.settings
     return Reached(runtime.pid, runtime.socket, runtime.port, new_key(settings, "owner"))
 
 

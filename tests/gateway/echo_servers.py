@@ -1,4 +1,4 @@
-"""A window with one tool, in place of the real ones: what it is called with, it says."""
+"""A server with one tool, in place of the real ones: what it is called with, it says."""
 
 import asyncio
 from typing import Any
@@ -15,13 +15,13 @@ HOLD = Tool(name="hold", description="Take until let go.", input_schema={"type":
 
 
 class EchoServer:
-    """One guest's window."""
+    """One principal's server."""
 
-    def __init__(self, crib: Crib, guest: Principal, let_go: asyncio.Event) -> None:
-        self.guest = guest
+    def __init__(self, crib: Crib, principal: Principal, let_go: asyncio.Event) -> None:
+        self.principal = principal
         self._let_go = let_go
         self.crib = crib
-        self.server: Server[Any] = Server(
+        self.mcp_server: Server[Any] = Server(
             "stand-in", on_list_tools=self._list, on_call_tool=self._call
         )
 
@@ -37,7 +37,7 @@ class EchoServer:
             await asyncio.sleep(arguments.get("s", 1))
         if params.name == "hold":
             await self._let_go.wait()
-        text = f"{self.guest.caller.id}: {arguments.get('text', '')}"
+        text = f"{self.principal.caller.id}: {arguments.get('text', '')}"
         return CallToolResult(content=[TextContent(type="text", text=text)])
 
 
@@ -49,8 +49,10 @@ class EchoServers:
         self._all: dict[str, EchoServer] = {}
         self.let_go = asyncio.Event()
 
-    def of(self, guest: Principal) -> EchoServer:
-        return self._all.setdefault(guest.caller.id, EchoServer(self._crib, guest, self.let_go))
+    def of(self, principal: Principal) -> EchoServer:
+        return self._all.setdefault(
+            principal.caller.id, EchoServer(self._crib, principal, self.let_go)
+        )
 
     def close(self) -> None:
         self._all.clear()

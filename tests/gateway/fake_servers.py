@@ -43,16 +43,16 @@ def crib_at(home: Path) -> Generator[Crib]:
 
 
 class Front:
-    """What a window has of all this: a tool for every tool, and whatever else servers have."""
+    """What a server has of all this: a tool for every tool, and whatever else servers have."""
 
-    def __init__(self, crib: Crib, guest: Principal) -> None:
+    def __init__(self, crib: Crib, principal: Principal) -> None:
         self._crib = crib
-        self._guest = guest
-        self.rounds = InputRequests(guest)
+        self._principal = principal
+        self.rounds = InputRequests(principal)
         self.server = sdk.Server(
             "front",
             on_list_tools=self._list,
-            **OfferHandlers(crib, guest, self.rounds, _nobody).handlers(),
+            **OfferHandlers(crib, principal, self.rounds, _nobody).handlers(),
         )
         self.server.add_request_handler("tools/call", types.CallToolRequestParams, self._call)
         self.server.add_request_handler(
@@ -67,7 +67,7 @@ class Front:
             outcome = await self._crib.call(
                 params.name,
                 params.arguments or {},
-                caller=self._guest.caller,
+                caller=self._principal.caller,
                 ask=heard.ask,
                 log=heard.log,
                 timeout_s=HANG_S,
@@ -117,10 +117,10 @@ class Person:
 
 @asynccontextmanager
 async def client_of(
-    crib: Crib, era: str, person: Person, guest: Principal | None = None, **others: Any
+    crib: Crib, era: str, person: Person, principal: Principal | None = None, **others: Any
 ) -> AsyncGenerator[Client]:
     """The SDK's client at a front of its own."""
-    front = Front(crib, guest or Principal("ann"))
+    front = Front(crib, principal or Principal("ann"))
     others |= person.callbacks()
     try:
         async with Client(front.server, mode=era, cache=None, **others) as client:

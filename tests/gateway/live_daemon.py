@@ -65,7 +65,7 @@ class LiveDaemon:
         opened = daemons.DaemonSetup(
             opening.lasting_settings,
             lambda settings: Crib.from_settings(settings, loop=loop),
-            options.pop("windows", echo_servers.EchoServers),
+            options.pop("servers", echo_servers.EchoServers),
             opening.files,
         )
         async with serving(self.folder, opening=opened, **options) as (daemon, _):
@@ -80,9 +80,11 @@ async def listed(daemon: Daemon, *names: str) -> None:
     """Wait until the daemon knows just these servers, and the tools of each."""
 
     def has_all() -> bool:
-        servers = inventory_of(daemon.house.crib).servers
+        servers = inventory_of(daemon.serving.crib).servers
         return set(servers) == set(names) and all(
-            any(each.capability.source_id == name for each in daemon.house.crib.entries().values())
+            any(
+                each.capability.source_id == name for each in daemon.serving.crib.entries().values()
+            )
             for name in names
         )
 
@@ -91,7 +93,7 @@ async def listed(daemon: Daemon, *names: str) -> None:
 
 async def pid_of(daemon: Daemon, server: str) -> int:
     """The process of a fake server, which is started for it."""
-    outcome = await daemon.house.crib.call(f"mcp_{server}_echo", {})
+    outcome = await daemon.serving.crib.call(f"mcp_{server}_echo", {})
     assert outcome.ok, outcome
     match outcome.structured:
         case {"pid": int(pid)}:

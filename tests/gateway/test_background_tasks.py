@@ -29,7 +29,7 @@ def test_servers_that_nobody_has_listed_are_listed_at_the_start_and_when_they_co
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            await until_async(lambda: "mcp_a_echo" in daemon.house.crib.entries())
+            await until_async(lambda: "mcp_a_echo" in daemon.serving.crib.entries())
             live.write({"a": entry(), "b": entry()})
             await listed(daemon, "a", "b")
             (b, *_) = [each for each in (await live.ask("servers"))["servers"] if each["seen"]]
@@ -53,7 +53,7 @@ def test_what_is_known_is_not_started_again(live: LiveDaemon):
     async def again() -> None:
         async with live.serving() as daemon:
             await let_pass_async()
-            assert not inventory_of(daemon.house.crib).servers["a"]._keeper.up
+            assert not inventory_of(daemon.serving.crib).servers["a"]._supervisor.up
 
     asyncio.run(first())
     asyncio.run(again())
@@ -69,7 +69,7 @@ def test_a_failure_is_kept_with_its_reason_and_tried_again_more_and_more_rarely(
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            servers = inventory_of(daemon.house.crib).servers
+            servers = inventory_of(daemon.serving.crib).servers
             poor = await until_async(lambda: servers["poor"].status().failure)
             first = await until_async(lambda: servers["late"].status().failure)
             assert poor
@@ -83,7 +83,7 @@ def test_a_failure_is_kept_with_its_reason_and_tried_again_more_and_more_rarely(
             words = " ".join([fake["command"], *fake["args"]])
             late.write_text(f"#!/bin/sh\nexec {words}\n")
             late.chmod(0o700)
-            await until_async(lambda: "mcp_late_echo" in daemon.house.crib.entries())
+            await until_async(lambda: "mcp_late_echo" in daemon.serving.crib.entries())
             assert servers["poor"].status().failure == poor  # nobody has tried again
 
     with caplog.at_level(logging.INFO, "toolcrib"):
@@ -98,7 +98,7 @@ def test_a_search_says_that_servers_are_still_being_listed_to_those_who_may_know
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            crib = daemon.house.crib
+            crib = daemon.serving.crib
             await until_async(lambda: "mcp_a_echo" in crib.entries())
             assert inventory_of(crib).servers["slow"].listing
             said = crib.search("echo a text").note
@@ -118,7 +118,7 @@ def test_a_server_that_changes_while_it_is_listed_is_listed_as_it_is_then(live: 
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            await until_async(lambda: inventory_of(daemon.house.crib).servers["a"].listing)
+            await until_async(lambda: inventory_of(daemon.serving.crib).servers["a"].listing)
             live.write({"a": entry()})
             await listed(daemon, "a")
 
@@ -132,7 +132,7 @@ def test_our_own_view_of_a_server_changes_without_ending_its_process(live: LiveD
     async def scenario() -> None:
         async with live.serving() as daemon:
             await listed(daemon, "a")
-            crib, pid = daemon.house.crib, await pid_of(daemon, "a")
+            crib, pid = daemon.serving.crib, await pid_of(daemon, "a")
 
             def kind() -> str:
                 tool = crib.get("mcp_a_echo").capability

@@ -22,7 +22,7 @@ def live(tmp_path: Path) -> LiveDaemon:
 
 
 def tools(daemon: Daemon) -> int:
-    return len(daemon.house.crib.entries())
+    return len(daemon.serving.crib.entries())
 
 
 @pytest.mark.parametrize("how", ["reload", "changed"])
@@ -33,7 +33,7 @@ def test_a_missing_brace_keeps_what_was_there_and_is_reported(
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            await daemon.house.crib.refresh()
+            await daemon.serving.crib.refresh()
             before = tools(daemon)
             assert before > 20
             live.break_off()
@@ -66,7 +66,7 @@ def test_a_file_that_was_broken_meanwhile_is_as_before_at_the_next_start(
 
     async def scenario() -> set[str]:
         async with live.serving() as daemon:
-            return set(inventory_of(daemon.house.crib).servers)
+            return set(inventory_of(daemon.serving.crib).servers)
 
     assert asyncio.run(scenario()) == {"a", "b"}
     live.break_off()
@@ -84,13 +84,13 @@ def test_settings_that_are_broken_are_as_before_at_the_next_start_and_while_it_r
 
     async def scenario(*, broken: bool) -> None:
         async with live.serving() as daemon:
-            assert daemon.house.crib.settings.tool_search == "off"
+            assert daemon.serving.crib.settings.tool_search == "off"
             assert bool(daemon.broken) is broken
             live.settings.write_text("[gateway\n")
             with pytest.raises(ConfigError, match=r"config.toml: not readable.*line 1.*correct it"):
                 await live.ask("reload")
-            assert daemon.house.crib.settings.tool_search == "off"
-            assert set(inventory_of(daemon.house.crib).servers) == {"a"}
+            assert daemon.serving.crib.settings.tool_search == "off"
+            assert set(inventory_of(daemon.serving.crib).servers) == {"a"}
 
     asyncio.run(scenario(broken=False))
     asyncio.run(scenario(broken=True))
@@ -115,7 +115,7 @@ def test_a_file_that_was_taken_away_is_not_broken(live: LiveDaemon, tmp_path: Pa
         async with live.serving() as daemon:
             live.servers.unlink()
             await live.ask("changed")
-            assert not inventory_of(daemon.house.crib).servers
+            assert not inventory_of(daemon.serving.crib).servers
             assert not daemon.broken
 
     asyncio.run(scenario())
@@ -146,7 +146,7 @@ def test_rules_that_are_broken_are_as_before_at_the_next_start_too(
             await listed(daemon, "a")
             rules.write_text('{"rules": [')
             await until_async(lambda: any("rules.json" in each for each in daemon.broken))
-            crib = daemon.house.crib
+            crib = daemon.serving.crib
             called = [await crib.call(f"mcp_a_{name}", {}) for name in ("echo", "sleep")]
             return [each.error.code if each.error else "" for each in called]
 

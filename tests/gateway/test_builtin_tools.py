@@ -32,7 +32,7 @@ def settings_of(**others: Any) -> Settings:
 
 def tried(
     settings: Settings,
-    guest: str,
+    principal: str,
     tool: str,
     arguments: Mapping[str, Any],
     *,
@@ -47,9 +47,9 @@ def tried(
 
     async def scenario() -> types.CallToolResult:
         with Crib.from_settings(settings) as crib:
-            window = GatewayServer(crib, Principal(guest, profile_named(settings.gateway)))
+            server = GatewayServer(crib, Principal(principal, profile_named(settings.gateway)))
             more: dict[str, Any] = {} if roots is None else {"list_roots_callback": said}
-            async with connected(window, era, **more) as client:
+            async with connected(server, era, **more) as client:
                 return await client.call_tool(
                     "tool_call", {"name": tool, "arguments": dict(arguments)}
                 )
@@ -176,7 +176,7 @@ def test_a_key_for_one_profile_leads_to_no_other(tmp_path: Path, monkeypatch: py
     async def scenario() -> None:
         profiles = {"reading": {"builtin_tools": True}, "writing": {}}
         settings = settings_of(file_roots=["/"], gateway={"profiles": profiles})
-        async with serving(tmp_path, settings, windows=GatewayServers) as (daemon, runtime):
+        async with serving(tmp_path, settings, servers=GatewayServers) as (daemon, runtime):
             key = new_key(settings, "ann", "reading")
             got = await call(
                 runtime.port, key, "tool_call_read", "/mcp/reading",
@@ -188,7 +188,7 @@ def test_a_key_for_one_profile_leads_to_no_other(tmp_path: Path, monkeypatch: py
                 answer = await call(runtime.port, secret, "tool_search", "/mcp/writing")
                 assert answer.status == 401
             assert (await call(runtime.port, key, "tool_search", "/mcp/writing")).status == 403
-            assert daemon.house.credentials.is_good("local")
+            assert daemon.serving.authenticator.is_good("local")
 
     asyncio.run(scenario())
 
@@ -268,8 +268,8 @@ def test_a_result_that_the_protocol_does_not_know_stays_out_of_the_log(
     async def scenario() -> str:
         with Crib(bare()) as crib:
             crib.add(list, name="look", description="Look", permission_kind="read")
-            guest = Principal(LOCAL_USER, Profile(mode="direct"))
-            async with connected(GatewayServer(crib, guest), "legacy") as client:
+            principal = Principal(LOCAL_USER, Profile(mode="direct"))
+            async with connected(GatewayServer(crib, principal), "legacy") as client:
                 with pytest.raises(MCPError) as caught:
                     await client.call_tool("look", {})
                 return str(caught.value)

@@ -43,7 +43,7 @@ def elicited(action, **content):
 
 def under_way(crib):
     """The calls that the server `old` has been sent and has not answered."""
-    return inventory_of(crib).servers["old"]._keeper._connection._listeners._here
+    return inventory_of(crib).servers["old"]._supervisor._connection._calls._active
 
 
 async def called(crib, front, back, person, name):
@@ -136,7 +136,7 @@ def test_what_the_client_did_not_declare_is_left_out_and_the_rest_is_asked(crib,
 
 
 @pytest.mark.parametrize("front", ERAS)
-def test_two_guests_at_once_are_each_asked_their_own(crib, front):
+def test_two_principals_at_once_are_each_asked_their_own(crib, front):
 
     async def both():
         here = asyncio.Barrier(2)
@@ -181,7 +181,7 @@ def test_on_a_pipe_with_two_calls_under_way_nobody_is_asked(crib, front):
     assert after["elicits"]["result"]["action"] == "accept"
 
 
-def test_what_an_abandoned_call_still_asks_reaches_no_other_guest(alone):
+def test_what_an_abandoned_call_still_asks_reaches_no_other_principal(alone):
 
     async def abandoned():
         ann = Person(elicit=elicited("accept", name="ann"))

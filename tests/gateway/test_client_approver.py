@@ -40,7 +40,7 @@ def test_the_person_at_the_client_is_asked_first(era: Era, action: str, code: st
     shop, person = shop_of(), Person(action)
 
     async def run() -> None:
-        async with connected(shop.window(), era, elicitation_callback=person) as client:
+        async with connected(shop.server(), era, elicitation_callback=person) as client:
             result = await client.call_tool("tool_call", GIVEN)
             if code:
                 assert error_of(result)["code"] == code
@@ -60,7 +60,7 @@ def test_where_the_client_cannot_be_asked_the_operator_is(era: Era):
     shop = shop_of()
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             refused = error_of(await client.call_tool("tool_call", GIVEN))
             assert refused["code"] == "approval_needed"
             assert shop.crib.operator.tickets.approve(refused["ticket"])
@@ -74,7 +74,7 @@ def test_whoever_dismisses_the_question_can_still_have_it_approved_by_the_operat
     shop, person = shop_of(), Person("cancel")
 
     async def run() -> None:
-        async with connected(shop.window(), era, elicitation_callback=person) as client:
+        async with connected(shop.server(), era, elicitation_callback=person) as client:
             refused = error_of(await client.call_tool("tool_call", GIVEN))
             assert shop.crib.operator.tickets.approve(refused["ticket"])
             assert words(await client.call_tool("tool_call", GIVEN)) == "done"
@@ -85,7 +85,7 @@ def test_whoever_dismisses_the_question_can_still_have_it_approved_by_the_operat
 
 
 @pytest.mark.parametrize(
-    ("elicitation", "guest", "is_asked"),
+    ("elicitation", "principal", "is_asked"),
     [
         ("all", "key:ann", True),
         ("local", "key:ann", False),
@@ -95,13 +95,13 @@ def test_whoever_dismisses_the_question_can_still_have_it_approved_by_the_operat
 )
 @pytest.mark.parametrize("era", ERAS)
 def test_the_operator_says_which_clients_are_asked(
-    era: Era, elicitation: str, guest: str, is_asked: bool
+    era: Era, elicitation: str, principal: str, is_asked: bool
 ):
     shop, person = shop_of(elicitation=elicitation), Person("accept")
 
     async def run() -> None:
-        window = shop.window(Principal(guest))
-        async with connected(window, era, elicitation_callback=person) as client:
+        server = shop.server(Principal(principal))
+        async with connected(server, era, elicitation_callback=person) as client:
             result = await client.call_tool("tool_call", GIVEN)
             assert result.is_error is not is_asked
 
@@ -114,7 +114,7 @@ def test_nobody_is_asked_about_what_is_denied_or_allowed():
     denied, person = shop_of(rules=[{"verdict": "deny", "kind": "dangerous"}]), Person("accept")
 
     async def run() -> None:
-        async with connected(denied.window(), elicitation_callback=person) as client:
+        async with connected(denied.server(), elicitation_callback=person) as client:
             refused = error_of(await client.call_tool("tool_call", GIVEN))
             assert refused["code"] == "approval_denied"
             given = {"name": "mcp_shop_look_up_order", "arguments": {"number": 7}}

@@ -85,16 +85,16 @@ def test_a_signal_ends_it(tmp_path: Path, ending: signal.Signals):
 
 
 def test_it_ends_by_itself_when_nobody_comes(tmp_path: Path):
-    holding = DaemonLock(place_in(tmp_path))
+    lock = DaemonLock(place_in(tmp_path))
 
     async def scenario() -> None:
         settings = bare(gateway={"idle_exit_s": 0.1})
-        daemon = Daemon(opened(settings), holding, ends_when_idle=True)
+        daemon = Daemon(opened(settings), lock, ends_when_idle=True)
         async with asyncio.timeout(HANG_S):
             await daemon.run(lambda _runtime: None)
 
     asyncio.run(scenario())
-    holding.close()
+    lock.close()
 
 
 def test_a_port_that_is_taken_is_an_error_that_helps(tmp_path: Path):
@@ -173,9 +173,9 @@ def test_a_hangup_reloads_unless_it_is_a_terminal_that_was_closed(
 
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, _):
-            before = daemon.house
+            before = daemon.serving
             os.kill(os.getpid(), signal.SIGHUP)
-            await until_async(lambda: daemon.house is not before or daemon._stopping.is_set())
+            await until_async(lambda: daemon.serving is not before or daemon._stopping.is_set())
             assert daemon._stopping.is_set() is at_terminal
 
     asyncio.run(scenario())
@@ -214,16 +214,16 @@ def test_a_daemon_ends_when_another_has_taken_its_place(tmp_path: Path):
     place = place_in(tmp_path)
 
     async def scenario() -> DaemonLock:
-        holding = DaemonLock(place)
-        daemon = Daemon(opened(), holding)
+        lock = DaemonLock(place)
+        daemon = Daemon(opened(), lock)
         ready = asyncio.Event()
         running = asyncio.create_task(daemon.run(lambda _: ready.set()))
         await ready.wait()
         shutil.rmtree(place.folder)
         another = DaemonLock(place)  # before the first has looked
-        another.tell(DaemonInfo(1, place.socket, place.operator, 1, "0"))
+        another.publish(DaemonInfo(1, place.socket, place.operator, 1, "0"))
         await running
-        holding.close()
+        lock.close()
         return another
 
     another = asyncio.run(scenario())

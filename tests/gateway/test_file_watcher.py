@@ -29,7 +29,7 @@ def live(tmp_path: Path) -> LiveDaemon:
 
 async def known(daemon: Daemon, *names: str) -> None:
     await until_async(
-        lambda: set(inventory_of(daemon.house.crib).servers) == set(names), f"servers: {names}"
+        lambda: set(inventory_of(daemon.serving.crib).servers) == set(names), f"servers: {names}"
     )
 
 
@@ -38,12 +38,12 @@ def test_servers_come_go_and_change_while_the_others_run_on(live: LiveDaemon):
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            crib = daemon.house.crib
+            crib = daemon.serving.crib
             await crib.refresh()
             pids = {name: await pid_of(daemon, name) for name in "abc"}
             live.write({"a": entry(), "c": entry("tool=more"), "d": entry()})
             await known(daemon, "a", "c", "d")
-            assert daemon.house.crib is crib
+            assert daemon.serving.crib is crib
             assert await asyncio.to_thread(left_of, {pids["b"], pids["c"]}) == {}
             assert not [name for name in crib.entries() if name.startswith("mcp_b_")]
             await crib.refresh("c", "d")
@@ -59,7 +59,7 @@ def test_calls_under_way_go_on_but_those_of_a_server_that_is_gone(live: LiveDaem
 
     async def scenario() -> list[Outcome]:
         async with live.serving() as daemon:
-            crib = daemon.house.crib
+            crib = daemon.serving.crib
             await crib.refresh()
             calls = [
                 asyncio.create_task(crib.call(f"mcp_{name}_sleep", {"s": 3}))
@@ -67,7 +67,7 @@ def test_calls_under_way_go_on_but_those_of_a_server_that_is_gone(live: LiveDaem
             ]
             await until_async(
                 lambda: all(
-                    inventory_of(crib).servers[n]._keeper._places.taken
+                    inventory_of(crib).servers[n]._supervisor._slots.taken
                     for n in inventory_of(crib).servers
                 )
             )
@@ -91,10 +91,10 @@ def test_clients_stay_and_are_told(live: LiveDaemon):
         told.append(message)
 
     async def scenario() -> tuple[set[str], set[str]]:
-        async with live.serving(windows=GatewayServers) as daemon:
-            await daemon.house.crib.refresh()
-            window = daemon.house.windows.of(Principal(LOCAL_USER, Profile(mode="direct")))
-            async with Client(window.server, mode="legacy", message_handler=hear) as client:
+        async with live.serving(servers=GatewayServers) as daemon:
+            await daemon.serving.crib.refresh()
+            server = daemon.serving.servers.of(Principal(LOCAL_USER, Profile(mode="direct")))
+            async with Client(server.mcp_server, mode="legacy", message_handler=hear) as client:
                 before = {tool.name for tool in (await client.list_tools()).tools}
                 live.write({})
                 await until_async(lambda: told)
@@ -120,7 +120,7 @@ def test_a_file_by_another_name_a_link_and_one_that_comes_late_are_followed(
     async def scenario() -> None:
         async with live.serving() as daemon:
             await known(daemon, "one")
-            crib = daemon.house.crib
+            crib = daemon.serving.crib
             swapped = tmp_path / "swapped"
             swapped.symlink_to(linked[1])
             swapped.replace(link)
@@ -134,7 +134,7 @@ def test_a_file_by_another_name_a_link_and_one_that_comes_late_are_followed(
             await known(daemon, "late")
             live.write_settings('tool_search = "off"')
             await until_async(lambda: crib.settings.tool_search == "off")
-            assert daemon.house.crib is crib
+            assert daemon.serving.crib is crib
 
     asyncio.run(scenario())
 
@@ -145,7 +145,7 @@ def test_only_settings_that_need_it_begin_anew(live: LiveDaemon):
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            crib, house = daemon.house.crib, daemon.house
+            crib, house = daemon.serving.crib, daemon.serving
             await crib.refresh()
             pid = await pid_of(daemon, "a")
             live.write_settings(tables=rule)
@@ -154,11 +154,11 @@ def test_only_settings_that_need_it_begin_anew(live: LiveDaemon):
             assert denied.error
             assert denied.error.code == "approval_denied"
             live.write_settings(tables="[gateway.profiles.new]\n")
-            await until_async(lambda: daemon.house is not house)
-            assert daemon.house.crib is crib
+            await until_async(lambda: daemon.serving is not house)
+            assert daemon.serving.crib is crib
             assert await pid_of(daemon, "a") == pid
             live.write_settings(tables="[call]\ntimeout_s = 7.0\n")
-            await until_async(lambda: daemon.house.crib is not crib)
+            await until_async(lambda: daemon.serving.crib is not crib)
             assert await asyncio.to_thread(left_of, {pid}) == {}
 
     with nothing_left():
@@ -182,13 +182,13 @@ def test_a_file_that_is_gone_for_a_moment_costs_nothing(live: LiveDaemon):
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            (before,) = inventory_of(daemon.house.crib).servers.values()
+            (before,) = inventory_of(daemon.serving.crib).servers.values()
             content = live.servers.read_text()
             live.servers.unlink()
             await let_pass_async(0.4)
             live.servers.write_text(content)
             await let_pass_async(1.5)
-            assert inventory_of(daemon.house.crib).servers == {"a": before}
+            assert inventory_of(daemon.serving.crib).servers == {"a": before}
             live.servers.unlink()
             await known(daemon)
 
@@ -209,8 +209,8 @@ def test_two_daemons_take_the_same_change(live: LiveDaemon, tmp_path: Path):
                 live.break_off()
                 await until_async(lambda: one.broken and two.broken)
                 assert (
-                    set(inventory_of(one.house.crib).servers)
-                    == set(inventory_of(two.house.crib).servers)
+                    set(inventory_of(one.serving.crib).servers)
+                    == set(inventory_of(two.serving.crib).servers)
                     == {"a", "b"}
                 )
 
@@ -222,11 +222,11 @@ def test_a_touch_is_no_change_of_a_server(live: LiveDaemon):
 
     async def scenario() -> None:
         async with live.serving() as daemon:
-            before = inventory_of(daemon.house.crib).servers["a"]
+            before = inventory_of(daemon.serving.crib).servers["a"]
             os.utime(live.servers)
             live.servers.write_text(json.dumps(json.loads(live.servers.read_text())))
             await live.ask("changed")
-            assert inventory_of(daemon.house.crib).servers["a"] is before
+            assert inventory_of(daemon.serving.crib).servers["a"] is before
 
     asyncio.run(scenario())
 

@@ -8,7 +8,7 @@ from toolcrib.gateway.principal import Profile
 from toolcrib.gateway.server import GatewayServers
 
 
-def test_a_guest_keeps_their_window_and_shares_it_with_nobody():
+def test_a_principal_keeps_their_window_and_shares_it_with_nobody():
     every = GatewayServers(Workshop().crib)
     ann = every.of(Principal("ann"))
     assert every.of(Principal("ann")) is ann

@@ -20,11 +20,11 @@ MODES: tuple[EffectiveMode, ...] = ("search", "direct", "passthrough")
 @pytest.mark.parametrize("mode", MODES)
 def test_it_is_what_a_client_receives(era: Any, mode: EffectiveMode):
     shop = Workshop()
-    guest = Principal("ann", Profile(mode=mode))
-    expected = initial_context(shop.crib, guest)
+    principal = Principal("ann", Profile(mode=mode))
+    expected = initial_context(shop.crib, principal)
 
     async def run() -> None:
-        async with connected(shop.window(guest), era) as client:
+        async with connected(shop.server(principal), era) as client:
             listed = await client.list_tools()
             tools: Any = [
                 tool.model_dump(mode="json", by_alias=True, exclude_unset=True)

@@ -28,8 +28,8 @@ def crib(tmp_path_factory) -> Iterator[Crib]:
 class Wire:
     """Raw requests of the modern era to one front."""
 
-    def __init__(self, crib: Crib, guest: str = "ann") -> None:
-        self.front = Front(crib, Principal(guest))
+    def __init__(self, crib: Crib, principal: str = "ann") -> None:
+        self.front = Front(crib, Principal(principal))
 
     async def __call__(self, name: str = "elicits", able: Any = ABLE, **params: Any) -> Any:
         meta = {
@@ -67,9 +67,9 @@ def text_of(result: Any) -> str:
     return result["content"][0]["text"]
 
 
-def run(crib: Crib, test: Any, guest: str = "ann") -> Any:
+def run(crib: Crib, test: Any, principal: str = "ann") -> Any:
     async def with_wire() -> Any:
-        wire = Wire(crib, guest)
+        wire = Wire(crib, principal)
         try:
             return await test(wire)
         finally:
@@ -89,7 +89,7 @@ def test_a_question_comes_with_its_key_and_a_reply_goes_on_where_it_was(crib):
     assert '"name": "Ann"' in text_of(last)
 
 
-def test_a_state_is_good_once_for_one_request_and_one_guest(crib):
+def test_a_state_is_good_once_for_one_request_and_one_principal(crib):
     async def test(wire):
         bob = Wire(crib, "bob")
         state = (await wire())["requestState"]

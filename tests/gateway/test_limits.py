@@ -3,7 +3,6 @@ from typing import Any
 import pytest
 
 from toolcrib.gateway import sdk
-from toolcrib.gateway.connected_client import ConnectedClient
 from toolcrib.gateway.limits import (
     MOST_STREAMS,
     ConnectionRequestLimiter,
@@ -43,31 +42,29 @@ def answer(id: int | str) -> sdk.JSONRPCResponse:
 
 
 def of_connection(limiter: RequestLimiter) -> ConnectionRequestLimiter:
-    return ConnectionRequestLimiter(
-        limiter, "ann", ConnectedClient("ann", "default", 1), lambda: True
-    )
+    return ConnectionRequestLimiter(limiter, "ann", lambda: True, lambda _method, _params: None)
 
 
 def test_streams_do_not_count_as_work_and_have_an_end_of_their_own():
     limiter = RequestLimiter(1, 1)
     gate = of_connection(limiter)
     for id in range(MOST_STREAMS):
-        assert gate.came(request(id, "subscriptions/listen")) is None
+        assert gate.refusal(request(id, "subscriptions/listen")) is None
     assert limiter.running == 0
-    over = gate.came(request("more", "subscriptions/listen"))
+    over = gate.refusal(request("more", "subscriptions/listen"))
     assert over
     assert over.data["code"] == "overloaded"
-    gate.went(answer(0))
-    assert gate.came(request("more", "subscriptions/listen")) is None
+    gate.sent(answer(0))
+    assert gate.refusal(request("more", "subscriptions/listen")) is None
 
 
 def test_an_id_is_free_again_when_it_was_answered():
     limiter = RequestLimiter(2, 2)
     gate = of_connection(limiter)
     for method in ("tools/list", "subscriptions/listen"):
-        assert gate.came(request(1, method)) is None
-        again = gate.came(request(1, "tools/list"))
+        assert gate.refusal(request(1, method)) is None
+        again = gate.refusal(request(1, "tools/list"))
         assert again
         assert again.code == sdk.INVALID_REQUEST
-        gate.went(answer(1))
+        gate.sent(answer(1))
     assert limiter.running == 0

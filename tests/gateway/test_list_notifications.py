@@ -37,8 +37,8 @@ def test_a_connection_that_has_listed_hears_of_it_and_nobody_who_may_not_see_it(
         nothing = Principal("bob", Profile(scope=Scope(sources=frozenset())))
         hers, his = GatewayServer(crib, Principal("ann")), GatewayServer(crib, nothing)
         async with (
-            Client(hers.server, mode="legacy", message_handler=hear) as ann,
-            Client(his.server, mode="legacy", message_handler=overhear) as bob,
+            Client(hers.mcp_server, mode="legacy", message_handler=hear) as ann,
+            Client(his.mcp_server, mode="legacy", message_handler=overhear) as bob,
         ):
             assert ann.server_capabilities.model_dump()["resources"]["list_changed"]
             before = await ann.list_resources()
@@ -60,16 +60,16 @@ def test_a_stream_of_the_modern_era_hears_of_lists_and_of_resources(crib):
     uri = "toolcrib://a/fake://a"
 
     async def test():
-        window = GatewayServer(crib, Principal("ann"))
+        server = GatewayServer(crib, Principal("ann"))
         async with (
-            Client(window.server, mode="auto") as client,
+            Client(server.mcp_server, mode="auto") as client,
             client.listen(resources_list_changed=True, resource_subscriptions=[uri]) as events,
         ):
             await crib.call("mcp_a_touch", {"uri": "fake://a"})
             first = await anext(aiter(events))
             await crib.call("mcp_a_touch", {"uri": "fake://more"})
             second = await anext(aiter(events))
-        window.close()
+        server.close()
         return first, second
 
     first, second = asyncio.run(asyncio.wait_for(test(), HANG_S))

@@ -1,4 +1,4 @@
-"""How a guest is shown the tools: chosen, and as it looks to real clients."""
+"""How a principal is shown the tools: chosen, and as it looks to real clients."""
 
 import asyncio
 import json
@@ -78,7 +78,7 @@ def test_every_line_of_the_table_is_dated_argued_and_documented():
         assert fnmatchcase(line.name.rstrip("*"), line.name)
 
 
-def guest(mode: GatewayMode, **others: Any) -> Principal:
+def principal(mode: GatewayMode, **others: Any) -> Principal:
     return Principal("ann", Profile(mode=mode, **others))
 
 
@@ -92,11 +92,11 @@ def test_a_reveal_is_listed_on_its_connection_and_no_other():
         heard.set()
 
     async def run() -> None:
-        window = shop.window(guest("reveal"))
+        server = shop.server(principal("reveal"))
         async with (
-            connected(window, message_handler=hear) as client,
-            connected(window) as other,
-            connected(window, "2026-07-28") as modern,
+            connected(server, message_handler=hear) as client,
+            connected(server) as other,
+            connected(server, "2026-07-28") as modern,
         ):
             assert len((await client.list_tools()).tools) == len(FIXED_TOOLS)
             await client.call_tool("tool_search", {"queries": [f"select:{GEAR},{ORDER}"]})
@@ -119,7 +119,7 @@ def test_reveals_are_bounded():
     shop = Workshop(*shop_tools(100))
 
     async def run() -> None:
-        async with connected(shop.window(guest("reveal"))) as client:
+        async with connected(shop.server(principal("reveal"))) as client:
             for start in range(0, 96, 8):
                 names = ",".join(f"mcp_shop_turn_gear_{n}" for n in range(start, start + 8))
                 await client.call_tool("tool_search", {"queries": [f"select:{names}"]})
@@ -137,7 +137,7 @@ def test_a_disabled_tool_is_in_no_mode_found_listed_or_called(mode: GatewayMode)
     assert shop.crib.entries()[off].state == "disabled"
 
     async def run() -> None:
-        async with connected(shop.window(guest(mode))) as client:
+        async with connected(shop.server(principal(mode))) as client:
             tools = {tool.name for tool in (await client.list_tools()).tools}
             assert off not in tools
             if "tool_search" in tools:
@@ -189,7 +189,7 @@ def test_passthrough_lists_what_there_is_and_no_malformed_tool_breaks_it(era: Er
     )
 
     async def run() -> None:
-        async with connected(shop.window(guest("passthrough")), era) as client:
+        async with connected(shop.server(principal("passthrough")), era) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
             assert set(tools) == {*shop.crib.entries(), "tool_result"}
             shown = tools["mcp_shop_full"]
@@ -235,7 +235,7 @@ def test_annotations_are_handed_on_as_they_are_unless_we_hold_the_tool_for_anoth
     wanted = ",".join(f"tool_{n}" for n in range(len(HINTS)))
 
     async def run() -> None:
-        async with connected(shop.window(guest(mode)), "legacy") as client:
+        async with connected(shop.server(principal(mode)), "legacy") as client:
             if mode == "reveal":
                 await client.call_tool("tool_search", {"queries": [f"select:{wanted}"], "limit": 8})
             listed = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
@@ -255,7 +255,7 @@ def test_direct_marks_every_tool_to_be_loaded_and_keeps_skills_in_reach():
     shop.crib.add_source(ListedSource(skill))
 
     async def run() -> None:
-        async with connected(shop.window()) as client:
+        async with connected(shop.server()) as client:
             tools = (await client.list_tools()).tools
             assert [tool.name for tool in tools[-3:]] == [
                 "tool_search",
@@ -280,18 +280,18 @@ def test_the_list_is_the_same_bytes_every_time_and_in_the_modern_era_for_every_c
 ):
     shop = Workshop()
 
-    async def listed(window: Any, era: Era, name: str) -> str:
-        async with connected(window, era, name=name) as client:
+    async def listed(server: Any, era: Era, name: str) -> str:
+        async with connected(server, era, name=name) as client:
             await client.call_tool("tool_search", {"queries": ["order"]})
             tools = (await client.list_tools()).tools
             return json.dumps([tool.model_dump(mode="json") for tool in tools])
 
     async def run() -> None:
-        window = shop.window(guest(mode))
-        lists = {await listed(window, "2026-07-28", name) for name in ("claude-code", "x", "x")}
+        server = shop.server(principal(mode))
+        lists = {await listed(server, "2026-07-28", name) for name in ("claude-code", "x", "x")}
         assert len(lists) == 1
-        assert lists == {await listed(shop.window(guest(mode)), "2026-07-28", "x")}
-        assert len({await listed(window, "legacy", "x") for _ in range(2)}) == 1
+        assert lists == {await listed(shop.server(principal(mode)), "2026-07-28", "x")}
+        assert len({await listed(server, "legacy", "x") for _ in range(2)}) == 1
 
     asked(run)
 
@@ -310,7 +310,7 @@ def test_whoever_has_listed_is_told_when_the_list_is_another(era: Era):
         await asyncio.to_thread(inventory_of(shop.crib).pool.refresh, shop.source)
 
     async def run() -> None:
-        async with connected(shop.window(), era, message_handler=hear) as client:
+        async with connected(shop.server(), era, message_handler=hear) as client:
             before = len((await client.list_tools()).tools)
             if era == "legacy":
                 await change()
@@ -332,7 +332,7 @@ def test_nobody_is_told_of_what_they_do_not_see():
         told.append(message)
 
     async def run() -> None:
-        async with connected(shop.window(guest("search")), message_handler=hear) as client:
+        async with connected(shop.server(principal("search")), message_handler=hear) as client:
             await client.list_tools()
             shop.source.tools["new"] = offered("new")
             inventory_of(shop.crib).pool.refresh(shop.source)

@@ -49,7 +49,7 @@ def test_status_tells_who_is_there(tmp_path: Path):
             assert (client["name"], client["version"], client["pid"]) == ("editor", "2", 5)
             assert (client["protocol"], client["requests"]) == ("2025-11-25", 1)
             assert client["mode"] == "direct"
-            assert status["http"] == [{"guest": "key:owner", "profile": "default"}]
+            assert status["http"] == [{"principal": "key:owner", "profile": "default"}]
             assert runtime.token not in json.dumps(status)
 
     asyncio.run(scenario())
@@ -58,7 +58,7 @@ def test_status_tells_who_is_there(tmp_path: Path):
 def test_a_call_that_waits_is_allowed_or_denied_by_the_operator(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path, crib=with_a_tool) as (daemon, _):
-            crib, place = daemon.house.crib, place_in(tmp_path)
+            crib, place = daemon.serving.crib, place_in(tmp_path)
             mine = Caller("local@default")
 
             async def made() -> str:
@@ -124,7 +124,7 @@ DEEDS = ["status", "stop", "reload", "approvals", "decide"]
 def test_neither_http_nor_a_shim_leads_to_the_operators_side(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path, crib=with_a_tool) as (daemon, runtime):
-            crib = daemon.house.crib
+            crib = daemon.serving.crib
             await crib.call("send_mail", {"to": "a"}, caller=Caller("local@default"))
             (ticket,) = crib.operator.tickets.waiting()
             for deed in DEEDS:
@@ -168,7 +168,7 @@ def test_a_deed_that_takes_long_is_answered_when_it_is_done(
     async def scenario() -> None:
         async with serving(tmp_path, crib=slowly) as (daemon, _):
             begun.set()
-            before = daemon.house
+            before = daemon.serving
             asked = asyncio.create_task(
                 asyncio.to_thread(ask_operator, place_in(tmp_path), "reload")
             )
@@ -176,7 +176,7 @@ def test_a_deed_that_takes_long_is_answered_when_it_is_done(
             assert not asked.done()
             may.set()
             assert await asked is True
-            assert daemon.house is not before
+            assert daemon.serving is not before
 
     asyncio.run(scenario())
 
@@ -188,9 +188,9 @@ def test_a_reload_does_not_wait_for_vectors(tmp_path: Path, monkeypatch: pytest.
 
     async def scenario() -> None:
         async with serving(tmp_path, crib=with_a_tool) as (daemon, _):
-            before = daemon.house
+            before = daemon.serving
             assert await asyncio.to_thread(ask_operator, place_in(tmp_path), "reload") is True
-            assert daemon.house is not before
+            assert daemon.serving is not before
             assert await asyncio.to_thread(ask_operator, place_in(tmp_path), "reload") is True
             vectors.set()
 

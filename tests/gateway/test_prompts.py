@@ -24,7 +24,7 @@ def crib(tmp_path_factory) -> Iterator[Crib]:
         yield crib
 
 
-def guest_of(server: str) -> Principal:
+def principal_of(server: str) -> Principal:
     return Principal("ann", Profile(scope=Scope(sources=frozenset({server}))))
 
 
@@ -46,7 +46,7 @@ def test_a_prompt_is_filled_in_by_its_server(crib, era, server):
         bare = await client.get_prompt("greet", {"who": "Bob"})
         return listed, full, bare
 
-    listed, full, bare = seen(crib, era, test, guest_of(server))
+    listed, full, bare = seen(crib, era, test, principal_of(server))
     assert (listed.name, listed.description) == (f"mcp_{server}_greet", "Say hello")
     assert [(each.name, each.required) for each in listed.arguments] == [("who", True)]
     assert full.description == "A greeting"

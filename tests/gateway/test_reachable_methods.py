@@ -30,7 +30,7 @@ WORDS = ("approve", "approval", "review", "add", "remove", "edit", "quarantine",
 
 @pytest.mark.plan(45)
 def test_every_method_that_is_served_is_known_here():
-    server = Workshop().window().server
+    server = Workshop().server().mcp_server
     every = {*methods.SPEC_CLIENT_METHODS, *methods.SPEC_CLIENT_NOTIFICATION_METHODS}
     served = {method for method in every if server.get_request_handler(method)}
     assert served | {"initialize"} == SERVED
@@ -46,7 +46,7 @@ def test_nothing_over_the_protocol_approves_or_changes_anything(era: Era):
     entries = shop.crib.entries()
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             given: dict[str, Any] = {"name": "mcp_shop_cancel_order", "arguments": {}}
             ticket = error_of(await client.call_tool("tool_call", given))["ticket"]
             tries: list[tuple[str, dict[str, Any]]] = [

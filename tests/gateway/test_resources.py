@@ -30,7 +30,7 @@ def crib(tmp_path_factory) -> Iterator[Crib]:
 ALONE = frozenset({"a"})
 
 
-def guest(**scope: Any) -> Principal:
+def principal(**scope: Any) -> Principal:
     return Principal("ann", Profile(scope=Scope(**scope)))
 
 
@@ -83,7 +83,7 @@ def test_a_bare_uri_will_do_where_it_is_unique(crib, era):
         fitting = (await client.read_resource("fake://item/9")).contents[0]
         return listed.uri, fitting.uri
 
-    who = guest(sources=ALONE)
+    who = principal(sources=ALONE)
     assert seen(crib, test, era, who) == ("fake://a", "fake://item/9")
 
 
@@ -105,7 +105,7 @@ def test_what_is_of_several_or_of_none_says_what_there_is(crib, era):
     assert "not found" in gone[1]
 
 
-def test_a_guest_sees_the_servers_of_their_profile_alone(crib):
+def test_a_principal_sees_the_servers_of_their_profile_alone(crib):
     cases = [
         ({"sources": frozenset({"b"})}, {"b"}),
         ({"sources": frozenset[str]()}, set()),
@@ -115,18 +115,18 @@ def test_a_guest_sees_the_servers_of_their_profile_alone(crib):
         ({}, {"a", "b"}),
     ]
     for scope, servers in cases:
-        who = guest(**scope)
+        who = principal(**scope)
         assert {uri.split("/")[2] for uri in seen(crib, uris, who=who)} == servers, scope
 
     async def read_b(client):
         with pytest.raises(MCPError):
             await client.read_resource("toolcrib://b/fake://a")
 
-    seen(crib, read_b, who=guest(sources=frozenset({"a"})))
+    seen(crib, read_b, who=principal(sources=frozenset({"a"})))
 
 
 def test_of_a_server_that_nobody_trusts_there_is_nothing(crib):
-    who = guest(sources=frozenset({"untrusted"}))
+    who = principal(sources=frozenset({"untrusted"}))
     assert seen(crib, uris, who=who) == []
 
     async def read(client):
@@ -146,13 +146,13 @@ def test_a_long_list_comes_in_pages(crib, monkeypatch):
             await client.list_resources(cursor="x")
         return len(first.resources), len(second.resources), second.next_cursor
 
-    who = guest(sources=frozenset({"b"}))
+    who = principal(sources=frozenset({"b"}))
     assert seen(crib, test, who=who) == (1, 1, None)
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_one_that_is_malformed_costs_no_other(crib, era):
-    who = guest(sources=ALONE)
+    who = principal(sources=ALONE)
     assert seen(crib, uris, era, who) == ["toolcrib://a/fake://a", "toolcrib://a/fake://shared"]
 
 
@@ -181,7 +181,7 @@ def test_a_client_of_the_handshake_hears_of_the_resources_that_it_subscribed_to(
 
 
 def test_a_stream_of_the_modern_era_hears_of_what_can_be_watched(crib):
-    watched, told = ResourceSubscriptions(crib, guest(sources=ALONE)), []
+    watched, told = ResourceSubscriptions(crib, principal(sources=ALONE)), []
 
     async def seen_context(context, _params):
         heard = asyncio.Queue()

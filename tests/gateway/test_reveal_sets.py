@@ -14,54 +14,54 @@ SMALL = {"MOST_SETS": 3, "MOST_TOOLS": 4}
 
 
 class RevealSetsMachine(RuleBasedStateMachine):
-    """Two guests, each with sets of their own, and a clock."""
+    """Two principals, each with sets of their own, and a clock."""
 
     handles = Bundle("handles")
 
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
-        self.sets = {guest: RevealSets(lambda: self.now) for guest in GUESTS}
+        self.sets = {principal: RevealSets(lambda: self.now) for principal in GUESTS}
         self.model: dict[str, dict[str, tuple[float, dict[str, str]]]] = {g: {} for g in GUESTS}
 
-    def known(self, guest: str, handle: str) -> dict[str, str] | None:
+    def known(self, principal: str, handle: str) -> dict[str, str] | None:
         """What the model has of a handle; what has expired, or was too much, it has not."""
-        mine = self.model[guest]
+        mine = self.model[principal]
         for old in [each for each, (expires, _) in mine.items() if expires <= self.now]:
             del mine[old]
         return mine[handle][1] if handle in mine else None
 
-    def used(self, guest: str, handle: str, pins: dict[str, str]) -> None:
-        self.model[guest].pop(handle, None)
+    def used(self, principal: str, handle: str, pins: dict[str, str]) -> None:
+        self.model[principal].pop(handle, None)
         kept = dict(list(pins.items())[-SMALL["MOST_TOOLS"] :])
-        self.model[guest][handle] = self.now + KEPT_S, kept
-        while len(self.model[guest]) > SMALL["MOST_SETS"]:
-            del self.model[guest][next(iter(self.model[guest]))]
+        self.model[principal][handle] = self.now + KEPT_S, kept
+        while len(self.model[principal]) > SMALL["MOST_SETS"]:
+            del self.model[principal][next(iter(self.model[principal]))]
 
-    @rule(target=handles, guest=st.sampled_from(GUESTS), pins=NAMES)
-    def make(self, guest: str, pins: dict[str, str]) -> str:
-        handle = self.sets[guest].add("", pins)
-        assert handle not in self.model[guest]
+    @rule(target=handles, principal=st.sampled_from(GUESTS), pins=NAMES)
+    def make(self, principal: str, pins: dict[str, str]) -> str:
+        handle = self.sets[principal].add("", pins)
+        assert handle not in self.model[principal]
         assert len(handle) >= 22  # 128 bits
-        self.used(guest, handle, pins)
+        self.used(principal, handle, pins)
         return handle
 
-    @rule(target=handles, guest=st.sampled_from(GUESTS), handle=handles, pins=NAMES)
-    def add(self, guest: str, handle: str, pins: dict[str, str]) -> str:
-        known = self.known(guest, handle)
-        given = self.sets[guest].add(handle, pins)
+    @rule(target=handles, principal=st.sampled_from(GUESTS), handle=handles, pins=NAMES)
+    def add(self, principal: str, handle: str, pins: dict[str, str]) -> str:
+        known = self.known(principal, handle)
+        given = self.sets[principal].add(handle, pins)
         assert (given == handle) == (known is not None)
-        self.used(guest, given, {**(known or {}), **pins})
+        self.used(principal, given, {**(known or {}), **pins})
         return given
 
-    @rule(guest=st.sampled_from(GUESTS), handle=handles)
-    def look(self, guest: str, handle: str) -> None:
-        known = self.known(guest, handle)
-        found = self.sets[guest].pins(handle)
+    @rule(principal=st.sampled_from(GUESTS), handle=handles)
+    def look(self, principal: str, handle: str) -> None:
+        known = self.known(principal, handle)
+        found = self.sets[principal].pins(handle)
         assert found == known
         if known is not None:
             assert list(found or ()) == list(known)
-            self.used(guest, handle, known)
+            self.used(principal, handle, known)
 
     @rule(seconds=st.sampled_from([1.0, KEPT_S / 2, KEPT_S]))
     def wait(self, seconds: float) -> None:

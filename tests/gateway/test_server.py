@@ -1,4 +1,4 @@
-"""What a guest gets over the protocol, asked by the SDK's own client in both eras."""
+"""What a principal gets over the protocol, asked by the SDK's own client in both eras."""
 
 import asyncio
 from dataclasses import replace
@@ -41,7 +41,7 @@ def era(request: pytest.FixtureRequest) -> Era:
 
 def test_the_fixed_tools_are_listed_in_order_and_marked(era: Era):
     async def run() -> None:
-        async with connected(Workshop().window(), era) as client:
+        async with connected(Workshop().server(), era) as client:
             listed = await client.list_tools()
             assert [tool.name for tool in listed.tools] == list(FIXED_TOOLS)
             assert all((tool.meta or {})["anthropic/alwaysLoad"] is True for tool in listed.tools)
@@ -58,7 +58,7 @@ def test_search_then_describe_then_call(era: Era):
     shop = Workshop()
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             found = words(await client.call_tool("tool_search", {"queries": ["look up order"]}))
             assert f"- {ORDER}(number: integer) [read]" in found
             assert f'{ORDER}: {{"type":"object"' in found
@@ -77,7 +77,7 @@ def test_a_search_says_how_sure_it_is(era: Era):
     far = "who on earth would ever rent a bicycle in order to reach the harbour at night"
 
     async def run() -> None:
-        async with connected(Workshop().window(), era) as client:
+        async with connected(Workshop().server(), era) as client:
             sure = words(await client.call_tool("tool_search", {"queries": ["look for orders"]}))
             unsure = words(await client.call_tool("tool_search", {"queries": [far]}))
             assert sure.splitlines()[0] in {SURE, LIKELY}
@@ -88,7 +88,7 @@ def test_a_search_says_how_sure_it_is(era: Era):
 
 def test_several_queries_are_one_search_and_too_many_are_said(era: Era):
     async def run() -> None:
-        async with connected(Workshop().window(), era) as client:
+        async with connected(Workshop().server(), era) as client:
             queries = ["look up order", "cancel order", *(f"turn gear {n}" for n in range(4))]
             found = words(await client.call_tool("tool_search", {"queries": queries}))
             assert ORDER in found
@@ -103,7 +103,7 @@ def test_only_what_reads_passes_where_only_what_reads_may(era: Era):
     shop = Workshop(allow=("dangerous",))
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             given = {"name": CANCEL, "arguments": {}}
             refused = await client.call_tool("tool_call_read", given)
             assert error_of(refused)["code"] == "not_read"
@@ -118,7 +118,7 @@ def test_a_call_that_needs_leave_names_the_ticket_and_what_the_person_does(era: 
     shop = Workshop()
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             given = {"name": CANCEL, "arguments": {}}
             refused = await client.call_tool("tool_call", given)
             error = error_of(refused)
@@ -134,7 +134,7 @@ def test_a_call_that_needs_leave_names_the_ticket_and_what_the_person_does(era: 
 
 def test_arguments_that_do_not_fit_come_back_with_the_schema(era: Era):
     async def run() -> None:
-        async with connected(Workshop().window(), era) as client:
+        async with connected(Workshop().server(), era) as client:
             given = {"name": ORDER, "arguments": {"number": "many"}}
             refused = await client.call_tool("tool_call_read", given)
             assert error_of(refused)["schema"] == NUMBERED
@@ -169,7 +169,7 @@ def test_more_than_anybody_needs_is_refused_before_it_is_checked(
     monkeypatch.setattr(ArgumentCheck, "check", lambda _self, *given: checked.append(given))
 
     async def run() -> None:
-        async with connected(Workshop().window(), era) as client:
+        async with connected(Workshop().server(), era) as client:
             refused = await client.call_tool(name, arguments)
             assert error_of(refused)["code"] == "bad_arguments"
             assert "; send " in error_of(refused)["message"]
@@ -190,7 +190,7 @@ def test_what_a_tool_returns_is_relayed_as_it_came(era: Era):
     shop.source.answer = lambda _call: Outcome(blocks, {"a": [1]}, meta={"x/y": 1}, blocks=True)
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             given = {"name": ORDER, "arguments": {"number": 1}}
             got = await client.call_tool("tool_call_read", given)
             kinds = [block.type for block in got.content]
@@ -210,7 +210,7 @@ def test_an_error_of_the_tool_is_relayed_as_one(era: Era):
     )
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             given = {"name": ORDER, "arguments": {"number": 1}}
             got = await client.call_tool("tool_call_read", given)
             assert (got.is_error, words(got)) == (True, "sorry")
@@ -227,8 +227,8 @@ def test_a_long_result_is_read_and_searched_page_by_page_as_text_and_once(era: E
     shop.source.answer = lambda _call: Outcome(blocks, {"content": LONG}, blocks=True)
 
     async def run() -> None:
-        window, others = shop.window(), shop.window(Principal("bob"))
-        async with connected(window, era) as client, connected(others, era) as bob:
+        server, others = shop.server(), shop.server(Principal("bob"))
+        async with connected(server, era) as client, connected(others, era) as bob:
             given = {"name": ORDER, "arguments": {"number": 1}}
             got = await client.call_tool("tool_call_read", given)
             assert words(got).startswith("[98.9 KB of text, 10,000 lines; lines 1 to 2,")
@@ -262,7 +262,7 @@ def test_a_tool_that_is_listed_with_an_output_schema_keeps_its_promise(era: Era)
     shop.source.answer = lambda _call: Outcome(answer, {"content": LONG}, blocks=True)
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             assert (await client.list_tools()).tools[0].output_schema
             got = await client.call_tool(ORDER, {"number": 1})
             assert got.structured_content == {"content": LONG}
@@ -282,7 +282,7 @@ def test_progress_comes_in_order_and_before_the_result(era: Era):
         heard.append((progress, total, message))
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             given = {"name": ORDER, "arguments": {"number": 1}}
             await client.call_tool("tool_call_read", given, progress_callback=note)
 
@@ -305,7 +305,7 @@ def test_a_call_that_is_given_up_is_given_up_behind_too(era: Era):
     shop.source.call = forever  # type: ignore[method-assign]
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             given = {"name": ORDER, "arguments": {"number": 1}}
             waiting = asyncio.ensure_future(client.call_tool("tool_call_read", given))
             await started.wait()
@@ -320,10 +320,10 @@ def test_a_call_that_is_given_up_is_given_up_behind_too(era: Era):
 def test_names_beyond_the_scope_are_unknown_however_they_are_asked_for(era: Era):
     shop = Workshop()
     scope = Scope(allowed=frozenset({"mcp_shop_turn_*"}))
-    guest = Principal("ann", Profile("few", scope))
+    principal = Principal("ann", Profile("few", scope))
 
     async def run() -> None:
-        async with connected(shop.window(guest), era) as client:
+        async with connected(shop.server(principal), era) as client:
             for tool, given in [
                 ("tool_search", {"queries": [f"select:{ORDER}"]}),
                 ("tool_search", {"queries": ["look up order"], "limit": 8}),
@@ -350,13 +350,13 @@ def test_names_beyond_the_scope_are_unknown_however_they_are_asked_for(era: Era)
     assert not shop.source.reached
 
 
-def test_two_guests_share_neither_sets_nor_tickets(era: Era):
+def test_two_principals_share_neither_sets_nor_tickets(era: Era):
     shop = Workshop()
 
     async def run() -> None:
         async with (
-            connected(shop.window(), era) as ann,
-            connected(shop.window(Principal("bob")), era) as bob,
+            connected(shop.server(), era) as ann,
+            connected(shop.server(Principal("bob")), era) as bob,
         ):
             found = await ann.call_tool("tool_search", {"queries": ["look up order"]})
             handle = (found.meta or {})["toolcrib/set"]
@@ -374,7 +374,7 @@ def test_a_set_keeps_to_what_was_shown(era: Era):
     shop = Workshop(allow=("write",))
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             found = await client.call_tool("tool_search", {"queries": [f"select:{ORDER}"]})
             handle = (found.meta or {})["toolcrib/set"]
             gear = {"name": "mcp_shop_turn_gear_1", "arguments": {"number": 1}, "set": handle}
@@ -402,7 +402,7 @@ def test_slips_of_weak_models_are_put_right(era: Era):
     shop = Workshop()
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             for given in [
                 {"name": ORDER, "arguments": '{"number": 5}'},
                 {"name": ORDER, "number": 5},
@@ -425,10 +425,10 @@ def test_slips_of_weak_models_are_put_right(era: Era):
 
 def test_pins_are_listed_with_their_schema_after_the_fixed_tools(era: Era):
     shop = Workshop()
-    guest = Principal("ann", Profile(pins=frozenset({"mcp_shop_look*"}), mode="search"))
+    principal = Principal("ann", Profile(pins=frozenset({"mcp_shop_look*"}), mode="search"))
 
     async def run() -> None:
-        async with connected(shop.window(guest), era) as client:
+        async with connected(shop.server(principal), era) as client:
             listed = (await client.list_tools()).tools
             assert [tool.name for tool in listed] == [*FIXED_TOOLS, ORDER]
             assert listed[-1].input_schema == NUMBERED
@@ -440,7 +440,7 @@ def test_pins_are_listed_with_their_schema_after_the_fixed_tools(era: Era):
 def test_the_instructions_teach_the_flow_and_name_the_namespaces():
     async def run() -> None:
         for mode in ("legacy", "auto"):
-            async with connected(Workshop().window(), mode) as client:  # type: ignore[arg-type]
+            async with connected(Workshop().server(), mode) as client:  # type: ignore[arg-type]
                 assert client.instructions
                 assert "`tool_search`" in client.instructions
                 assert "shop (20)" in client.instructions
@@ -452,7 +452,7 @@ def test_below_the_threshold_all_tools_are_listed_and_called_by_name(era: Era):
     shop = Workshop(*shop_tools(6))
 
     async def run() -> None:
-        async with connected(shop.window(), era) as client:
+        async with connected(shop.server(), era) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
             assert names == [*sorted(name for name in shop.crib.entries()), "tool_result"]
             assert words(await client.call_tool(ORDER, {"number": 2})) == "done"
@@ -467,15 +467,15 @@ def test_below_the_threshold_all_tools_are_listed_and_called_by_name(era: Era):
 
 def test_what_fails_on_our_side_is_said_and_the_rest_is_served(era: Era):
     shop = Workshop()
-    window = shop.window()
+    server = shop.server()
 
     def broken(*_given: object) -> Any:
         raise StoreError("the catalog file cannot be read; change its permissions")
 
-    window._side.search = broken  # type: ignore[method-assign]
+    server._view.search = broken  # type: ignore[method-assign]
 
     async def run() -> None:
-        async with connected(window, era) as client:
+        async with connected(server, era) as client:
             failed = await client.call_tool("tool_search", {"queries": ["order"]})
             assert error_of(failed)["code"] == "crib_failed"
             assert "change its permissions" in words(failed)
@@ -491,7 +491,7 @@ def test_a_skill_that_is_long_is_cut_and_says_so():
     shop.crib.add_source(ListedSource(skill))
 
     async def run() -> None:
-        async with connected(shop.window()) as client:
+        async with connected(shop.server()) as client:
             told = words(await client.call_tool("tool_describe", {"names": ["long"] * 12}))
             assert told.count("(4000 characters more)") == 10
             assert "2 names more than the 10 that fit" in told
@@ -505,11 +505,11 @@ def test_hints_name_only_what_may_be_seen():
     scope = Scope(excluded=frozenset({CANCEL}))
 
     async def run() -> None:
-        for guest, seen in [
+        for principal, seen in [
             (Principal("ann"), True),
             (Principal("bob", Profile(scope=scope)), False),
         ]:
-            async with connected(shop.window(guest)) as client:
+            async with connected(shop.server(principal)) as client:
                 told = words(await client.call_tool("tool_describe", {"names": [ORDER]}))
                 assert "mcp_shop_turn_gear_1" in told
                 assert (CANCEL in told) is seen

@@ -106,19 +106,19 @@ def test_a_flood_on_one_connection_is_refused_and_what_was_taken_is_done(tmp_pat
                 assert len(refused) == 36
                 assert refused[0]["error"]["data"] == {"code": "overloaded", "retry_after_s": 1}
                 assert {each["id"] for each in answers} == set(range(1, 101))
-                assert daemon.admission.running == 0
+                assert daemon.request_limiter.running == 0
                 await one.ask(200, "tools/call", name="wait", arguments={"s": 60})
                 note = {"method": "notifications/cancelled", "params": {"requestId": 200}}
                 await one.say(json.dumps({"jsonrpc": "2.0", **note}).encode())
                 await one.ask(201, "ping")
                 while (await one.hear())["id"] != 201:
                     pass
-                assert daemon.admission.running == 0
+                assert daemon.request_limiter.running == 0
                 await one.ask(202, "tools/call", name="wait", arguments={"s": 60})
                 await one.ask(203, "ping")
                 await one.hear()
-                assert daemon.admission.running == 1
-            await until_async(lambda: not daemon.admission.running)
+                assert daemon.request_limiter.running == 1
+            await until_async(lambda: not daemon.request_limiter.running)
 
     asyncio.run(scenario())
 
@@ -156,12 +156,12 @@ def test_one_id_is_under_way_once_so_that_repeating_it_escapes_no_limit(tmp_path
             assert {each["error"]["code"] for each in refused} == {-32600}
             assert "under way already" in refused[0]["error"]["message"]
             # A refusal is no answer to the one that is under way: it counts until it is done.
-            assert daemon.admission.running == 1
+            assert daemon.request_limiter.running == 1
             for id in range(100, 164):
                 await one.ask(id, "tools/call", name="wait", arguments={"s": 1000})
             over = await one.hear()
             assert (over["id"], over["error"]["data"]["code"]) == (163, "overloaded")
-            assert daemon.admission.running == 64
+            assert daemon.request_limiter.running == 64
             await one.say(
                 b'{"jsonrpc": "2.0", "method": "notifications/cancelled",'
                 b' "params": {"requestId": 7}}'

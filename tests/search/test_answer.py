@@ -254,7 +254,9 @@ def test_then_a_verb_of_the_same_family_is_what_there_is_to_go_by(search: Search
 def test_within_a_named_set_nothing_is_withheld(search: Search):
     """The vector arm is far from everything: a free text is not answered, a named set is."""
     far = replace(
-        search, view=OneNear(search.view, "mcp_slack_list_channels", lambda _: 0.1), cosines=True
+        search,
+        view=OneNear(search.view, "mcp_slack_list_channels", lambda _: 0.1),
+        calibrated_cosines=True,
     )
     assert not ask(far, "zzzqqq")
     found = ask(far, "+slack zzzqqq")

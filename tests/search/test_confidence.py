@@ -38,31 +38,31 @@ def test_the_lead_is_that_over_the_fifth():
 
 
 def test_the_more_of_the_query_is_met_the_surer():
-    likely = [chance(Evidence(share, None), cosines=False) for share in (0.2, 0.5, 0.9, 1.0)]
+    likely = [chance(Evidence(share, None), calibrated=False) for share in (0.2, 0.5, 0.9, 1.0)]
     assert likely == sorted(likely)
-    assert chance(Evidence(0.0, None), cosines=False) == LOW
+    assert chance(Evidence(0.0, None), calibrated=False) == LOW
 
 
 def test_words_in_which_five_are_tied_say_little():
     """The claim fits the evidence: it takes a lead, and a question of some length, to be sure."""
     tied = evidence([said(0.5, terms=3, tied=5)])
     ahead = evidence([said(0.5, terms=3, tied=1)])
-    assert confidence_level(chance(tied, cosines=False)) == "low"
-    assert confidence_level(chance(ahead, cosines=False)) == "high"
-    assert confidence_level(chance(ahead._replace(terms=1), cosines=False)) == "medium"
+    assert confidence_level(chance(tied, calibrated=False)) == "low"
+    assert confidence_level(chance(ahead, calibrated=False)) == "high"
+    assert confidence_level(chance(ahead._replace(terms=1), calibrated=False)) == "medium"
 
 
 def test_with_vectors_nearness_in_meaning_decides():
-    likely = [chance(Evidence(0.1, cosine), cosines=True) for cosine in (0.0, 0.3, 0.5, 0.9)]
+    likely = [chance(Evidence(0.1, cosine), calibrated=True) for cosine in (0.0, 0.3, 0.5, 0.9)]
     assert likely == sorted(likely)
     assert likely[0] < 0.1
     assert 0.9 < likely[-1] < 1
-    assert chance(Evidence(0.9, 0.3), cosines=True) == likely[1]
+    assert chance(Evidence(0.9, 0.3), calibrated=True) == likely[1]
 
 
 def test_cosines_of_another_model_say_nothing():
-    words = chance(Evidence(0.2, None), cosines=True)
-    assert chance(Evidence(0.2, 0.9), cosines=False) == words
+    words = chance(Evidence(0.2, None), calibrated=True)
+    assert chance(Evidence(0.2, 0.9), calibrated=False) == words
 
 
 @pytest.mark.parametrize(

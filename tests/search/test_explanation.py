@@ -76,7 +76,7 @@ def test_an_explanation_names_the_several_things_that_were_asked_for(search: Sea
 
 
 def test_what_is_too_unsure_is_found_and_not_returned(search: Search):
-    unsure = replace(search, cosines=True)
+    unsure = replace(search, calibrated_cosines=True)
     text = "what would my grandmother say of the weather on a file"
     told = why(replace(unsure, rules=search_rules()), text, "read_file")
     assert told.rank

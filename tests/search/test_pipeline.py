@@ -47,7 +47,7 @@ def test_a_trace_keeps_every_step(search: Search):
     fused = fuse_all(trace.steps, search.rules, 50)
     assert [match.id for match in trace.ranking] == [match.id for match in fused]
     assert trace.ranking[0].score == trace.chance
-    assert trace.kept == search.cut(trace.ranking)
+    assert trace.after_cut == search.cut(trace.ranking)
 
 
 def test_by_ranks_a_trace_goes_by_the_two_levels(search: Search):
@@ -57,7 +57,7 @@ def test_by_ranks_a_trace_goes_by_the_two_levels(search: Search):
         assert list(step.arms) == ["like", "bm25"]
         assert step.fused == rrf_arms(step.arms.values(), step.bonus)
     assert trace.ranking == rrf_variants((step.variant.weight, step.fused) for step in trace.steps)
-    assert trace.kept == search.cut(trace.ranking)
+    assert trace.after_cut == search.cut(trace.ranking)
 
 
 def test_the_score_of_the_best_is_the_formula_s(search: Search):
@@ -84,14 +84,14 @@ def test_the_intent_boosts_what_wants_the_same(search: Search):
 
 
 def test_an_identifier_named_verbatim_is_the_whole_answer(search: Search):
-    assert [match.id for match in search.trace("write_file", depth=50).kept] == ["write_file"]
+    assert [match.id for match in search.trace("write_file", depth=50).after_cut] == ["write_file"]
     assert len(search.trace("write_file", depth=50).ranking) > 1
-    assert len(search.trace("write file", depth=50).kept) > 1
+    assert len(search.trace("write file", depth=50).after_cut) > 1
 
 
 def test_without_a_cut_even_that_is_not_cut(search: Search):
     trace = replace(search, rules=uncut()).trace("write_file", depth=50)
-    assert trace.kept == trace.ranking
+    assert trace.after_cut == trace.ranking
 
 
 @pytest.mark.parametrize(
@@ -180,9 +180,9 @@ def test_wordings_are_given_their_vectors_all_at_once(search: Search):
         asked.append([each.text for each in some])
         return some
 
-    replace(search, vectors=vectors).trace("please read a file", depth=50)
+    replace(search, embed=vectors).trace("please read a file", depth=50)
     assert asked == [["please read a file"]]
-    replace(search, vectors=vectors, rules=RRF).trace("please read a file", depth=50)
+    replace(search, embed=vectors, rules=RRF).trace("please read a file", depth=50)
     assert asked[1:] == [["please read a file", "read file"]]
 
 
@@ -205,10 +205,12 @@ def test_what_is_near_to_nothing_is_not_answered_but_by_a_tool_that_searches_the
     search: Search,
 ):
     [read, *_] = ids(search, "read a text file")
-    far = replace(search, view=OneNear(search.view, "no such tool", near_broad), cosines=True)
-    assert far.trace("read a text file", depth=50).kept == []
-    broad = replace(search, view=OneNear(search.view, read, near_broad), cosines=True)
+    far = replace(
+        search, view=OneNear(search.view, "no such tool", near_broad), calibrated_cosines=True
+    )
+    assert far.trace("read a text file", depth=50).after_cut == []
+    broad = replace(search, view=OneNear(search.view, read, near_broad), calibrated_cosines=True)
     trace = broad.trace("read a text file", depth=50)
     assert trace.chance == LOW
-    assert trace.kept[0].id == read
-    assert replace(broad, cosines=False).is_broad(trace.ranking) is False
+    assert trace.after_cut[0].id == read
+    assert replace(broad, calibrated_cosines=False).is_broad(trace.ranking) is False

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from collections.abc import Generator
@@ -6,14 +7,22 @@ from pathlib import Path
 import pytest
 
 from tests.sources.mcp.faking import left_of
-from toolcrib.system import process_tree
-from toolcrib.system import process_tree as footprint
+from toolcrib.system import process_tree, resident_bytes
 
 PARENT = (
     "import subprocess, sys, time;"
     "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)']);"
     "print('up', flush=True); time.sleep(1000)"
 )
+
+
+LARGE = "x = 'x' * 40_000_000; print(flush=True); input()"
+LARGE_BELOW = f"""
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-S", "-c", {LARGE!r}], stdin=subprocess.PIPE)
+input()
+child.communicate(b"\\n")
+"""
 
 
 @pytest.fixture
@@ -28,8 +37,7 @@ def parent() -> Generator[int]:
 
 @pytest.fixture
 def _no_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (process_tree, footprint):
-        monkeypatch.setattr(module, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(process_tree, "PROC", tmp_path / "proc")
 
 
 @pytest.mark.usefixtures("_no_proc")
@@ -42,12 +50,33 @@ def test_without_proc_the_tree_is_known_and_ended(parent: int):
 
 @pytest.mark.usefixtures("_no_proc")
 def test_without_proc_its_memory_is_known(parent: int):
-    whole = footprint.resident_bytes(parent)
+    whole = resident_bytes(parent)
     assert whole
     assert whole > process_tree.whole_tree(parent)[0].memory_info().rss
-    assert footprint.resident_bytes(2**22 + 1) is None
+    assert resident_bytes(2**22 + 1) is None
 
 
 def test_with_proc_the_launcher_sees_to_it(parent: int):
     assert process_tree.PROC.is_dir()
     assert process_tree.descendants(parent) == ()
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="no such folder on this system")
+def test_all_below_a_process_counts():
+    process = subprocess.Popen(
+        [sys.executable, "-S", "-c", LARGE_BELOW],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout
+    process.stdout.readline()
+    taken = resident_bytes(process.pid)
+    process.communicate(b"\n")
+    assert taken
+    assert 40_000_000 < taken < 400_000_000
+
+
+def test_a_process_that_is_not_there_takes_nothing_that_we_know(monkeypatch, tmp_path):
+    assert resident_bytes(2**22 + 1) is None
+    monkeypatch.setattr(process_tree, "PROC", tmp_path)
+    assert resident_bytes(os.getpid()) is None

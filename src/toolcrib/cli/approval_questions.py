@@ -27,6 +27,8 @@ ApprovalOption = Annotated[
         " `approval.servers`]",
     ),
 ]
+EACH_SERVER = "each"
+BELIEVED = "believe_annotations"
 CHOICES: tuple[ServerApproval, ...] = get_args(ServerApproval)
 QUESTION = """\
 What may the new servers do without your approval?
@@ -40,15 +42,15 @@ WHAT_CHANGES = (
 
 
 def settle_approval(
-    servers: Sequence[str], settings: Settings, said: ServerApproval | None, *, asking: bool
+    servers: Sequence[str], settings: Settings, option: ServerApproval | None, *, asking: bool
 ) -> Mapping[str, ServerApproval]:
-    """What each of these servers may do: as it is said, else by asking, else as it is set.
+    """What each of these servers may do: by the option, else by asking, else by the setting.
 
     What differs from the setting is written down as rules. Raises `ConfigError`.
     """
     default = settings.approval.servers
-    chosen: dict[str, ServerApproval] = dict.fromkeys(servers, said or default)
-    if asking and said is None and servers:
+    chosen: dict[str, ServerApproval] = dict.fromkeys(servers, option or default)
+    if asking and option is None and servers:
         chosen = _ask_about_each(servers, default)
     rules = [rule for name, each in chosen.items() for rule in _rules_for(name, each, default)]
     if rules:
@@ -56,7 +58,7 @@ def settle_approval(
     return chosen
 
 
-def tell_what_changes() -> None:
+def print_what_changes() -> None:
     """The one thing that is different from now on for whoever sits at the client."""
     console().print(WHAT_CHANGES)
 
@@ -69,16 +71,17 @@ def _ask_about_each(servers: Sequence[str], default: ServerApproval) -> dict[str
     }
 
 
-def _read_choice(text: str) -> ServerApproval:
+def _read_choice(text: str, *others: str) -> ServerApproval:
     """The choice that somebody typed. Raises `BadParameter`, on which they are asked again."""
     for word in CHOICES:
         if text.strip().lower() == word:
             return word
-    raise typer.BadParameter(f"say {', '.join(CHOICES[:-1])} or {CHOICES[-1]}")
+    *words, last = (*CHOICES, *others)
+    raise typer.BadParameter(f"say {', '.join(words)} or {last}")
 
 
 def _rules_for(name: str, chosen: ServerApproval, default: ServerApproval) -> Sequence[Rule]:
-    """The rules that make a choice out of what is set."""
+    """The rules by which a choice differs from the setting."""
     if chosen == default:
         return ()
     about = server_pattern(name)
@@ -91,38 +94,32 @@ def _rules_for(name: str, chosen: ServerApproval, default: ServerApproval) -> Se
             return [Rule("allow", about, "read"), Rule("ask", about)]
 
 
-# What `toolcrib setup` asks about calls: once, for all new servers together.
-
-EACH_SERVER = "each"
-BELIEVED = "believe_annotations"
-
-
 def settle_calls(
     crib: Crib,
     added: Sequence[str],
     settings: Settings,
-    said: ServerApproval | None,
+    option: ServerApproval | None,
     consent: Consent,
 ) -> Mapping[str, ServerApproval]:
-    """What each new server may do without approval: as it is said, asked for, or set.
+    """What each new server may do without approval: by the option, by asking, or by the setting.
 
-    Whether what servers say of their tools counts is asked for too. Raises `ConfigError`.
+    Also asks whether to believe what servers say of their tools. Raises `ConfigError`.
     """
     if not added:
         return {}
-    if said is None and not (consent.yes or consent.as_json):
+    if option is None and not (consent.yes or consent.as_json):
         _ask_belief(crib, added)
-        said = _ask_about_all(settings.approval.servers)
-        chosen = settle_approval(added, settings, said, asking=said is None)
+        option = _ask_about_all(settings.approval.servers)
+        chosen = settle_approval(added, settings, option, asking=option is None)
     else:
-        chosen = settle_approval(added, settings, said, asking=False)
+        chosen = settle_approval(added, settings, option, asking=False)
     if not consent.as_json:
-        tell_what_changes()
+        print_what_changes()
     return chosen
 
 
 def _ask_belief(crib: Crib, added: Sequence[str]) -> None:
-    """Ask whether what the servers say of their tools counts, and write down if it does not."""
+    """Ask whether to believe what the servers say of their tools; write down a no."""
     kinds = Counter(
         tool.permission_kind
         for name in added
@@ -131,8 +128,8 @@ def _ask_belief(crib: Crib, added: Sequence[str]) -> None:
     )
     if not kinds:
         return
-    said = f"{kinds['read']} say that they only read, {kinds['dangerous']} that they destroy"
-    print_text(f"Of {kinds.total()} tools of the new servers, {said}.")
+    claims = f"{kinds['read']} say that they only read, {kinds['dangerous']} that they destroy"
+    print_text(f"Of {kinds.total()} tools of the new servers, {claims}.")
     if typer.confirm("Believe what the servers say of their tools?", default=True):
         return
     file = OwnServersFile(own_servers_file())
@@ -144,18 +141,12 @@ def _ask_belief(crib: Crib, added: Sequence[str]) -> None:
 
 
 def _ask_about_all(default: ServerApproval) -> ServerApproval | None:
-    """What holds for all new servers; None: it is to be asked for each."""
+    """What holds for all new servers; None: ask about each."""
     console().print(QUESTION)
     console().print(f"  {EACH_SERVER:11}  ask me about each server")
     return typer.prompt("For all of them", default=default, value_proc=_read_choice_for_all)
 
 
 def _read_choice_for_all(text: str) -> ServerApproval | None:
-    """Raises `BadParameter`, on which they are asked again."""
-    typed = text.strip().lower()
-    if typed == EACH_SERVER:
-        return None
-    for word in CHOICES:
-        if typed == word:
-            return word
-    raise typer.BadParameter(f"say {', '.join(CHOICES)} or {EACH_SERVER}")
+    """As above; None for `each`."""
+    return None if text.strip().lower() == EACH_SERVER else _read_choice(text, EACH_SERVER)

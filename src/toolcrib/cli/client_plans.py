@@ -1,10 +1,8 @@
-"""What `import`, `export` and `setup` share: which client files, a look first, and the undo.
-
-Each step answers with a report, a dictionary that `--json` prints as it is.
-"""
+"""What `import`, `export` and `setup` share: which client files, a look first, and the undo."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.cli.consent import Consent
@@ -32,6 +30,27 @@ from toolcrib.settings import CONFIG_VARIABLE, Settings, own_servers_file
 from toolcrib.sources.mcp import OwnServersFile, read_servers, read_table
 
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeReport:
+    """What became of a `ChangePlan`: its parts by name, whether it is `done`, and the backup."""
+
+    client: str
+    file: str
+    changes: bool
+    done: bool
+    moved: Mapping[str, str]
+    added: list[str]
+    known: tuple[str, ...]
+    left: Mapping[str, str]
+    dropped: Mapping[str, tuple[str, ...]]
+    backup: str | None
+
+
+def added_servers(reports: Iterable[ChangeReport]) -> list[str]:
+    """The servers of ours that are new by these changes."""
+    return [name for report in reports if report.done for name in report.added]
 
 
 def client_files_named(client: str, project: Path | None, settings: Settings) -> list[ClientFile]:
@@ -62,7 +81,7 @@ def take_over(
     settings: Settings,
     profile: str,
     consent: Consent,
-) -> Iterator[dict[str, object]]:
+) -> Iterator[ChangeReport]:
     """Import from one file after the other; each sees the servers that those before have brought.
 
     A file that cannot be used is warned of and left out; if it is the only one: `ConfigError`.
@@ -80,12 +99,12 @@ def take_over(
             warn(str(error))
             continue
         report = agree_and_apply(plan, backups, consent)
-        if report["done"] or consent.dry_run:
+        if report.done or consent.dry_run:
             ours += read_table(own, plan.added).servers
         yield report
 
 
-def agree_and_apply(plan: ChangePlan, backups: Backups, consent: Consent) -> dict[str, object]:
+def agree_and_apply(plan: ChangePlan, backups: Backups, consent: Consent) -> ChangeReport:
     """Show a plan, apply it if the person agrees, and report what became of it."""
     if not consent.as_json:
         show_plan(plan, brief=consent.guided)
@@ -96,18 +115,18 @@ def agree_and_apply(plan: ChangePlan, backups: Backups, consent: Consent) -> dic
     backup = apply_plan(plan, own_servers_file(), backups) if done else None
     if not consent.as_json:
         _print_result(plan, backup, brief=consent.guided)
-    return {
-        "client": plan.target.client.name,
-        "file": str(plan.target.path),
-        "changes": plan.changes,
-        "done": done,
-        "moved": plan.moved,
-        "added": list(plan.added),
-        "known": plan.known,
-        "left": plan.left,
-        "dropped": plan.dropped,
-        "backup": str(backup) if backup else None,
-    }
+    return ChangeReport(
+        client=plan.target.client.name,
+        file=str(plan.target.path),
+        changes=plan.changes,
+        done=done,
+        moved=plan.moved,
+        added=list(plan.added),
+        known=plan.known,
+        left=plan.left,
+        dropped=plan.dropped,
+        backup=str(backup) if backup else None,
+    )
 
 
 def _print_result(plan: ChangePlan, backup: Path | None, *, brief: bool) -> None:

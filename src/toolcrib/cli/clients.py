@@ -1,13 +1,22 @@
 """The commands `toolcrib import` and `toolcrib export`."""
 
 import sys
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
-from toolcrib.cli.approval_questions import ApprovalOption, settle_approval, tell_what_changes
-from toolcrib.cli.client_plans import agree_and_apply, client_files_named, take_over, undo_all
+from toolcrib.cli.approval_questions import ApprovalOption, print_what_changes, settle_approval
+from toolcrib.cli.client_plans import (
+    ChangeReport,
+    added_servers,
+    agree_and_apply,
+    client_files_named,
+    take_over,
+    undo_all,
+)
 from toolcrib.cli.consent import Consent
 from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.refresh import list_servers, show_listing
@@ -77,45 +86,46 @@ def import_command(
         tell_gateway(options)
         return
     if profile:
-        profile_named(
-            settings.gateway, profile
-        )  # an unknown one is an error now, not in the client
-    found = client_files_named(client, project, settings)
-    told = list(take_over(found, options, settings, profile, consent))
-    added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
+        profile_named(settings.gateway, profile)  # an error now, and not in the client later
+    files = client_files_named(client, project, settings)
+    reports = list(take_over(files, options, settings, profile, consent))
+    added = added_servers(reports)
     chosen = settle_approval(added, settings, approval, asking=not (yes or as_json))
     if added and not as_json:
-        tell_what_changes()
-    listed = [] if no_list else _listed(options, added, quiet=as_json)
+        print_what_changes()
+    listed = [] if no_list else _list_added(options, added, quiet=as_json)
     if as_json:
         by_name = {each.server: each._asdict() for each in listed}
-        for each in told:
-            names = cast("list[str]", each["added"])
-            each["approval"] = {name: chosen[name] for name in names if name in chosen}
-            each["listed"] = [by_name[name] for name in names if by_name]
-        print_json(told)
-    if len(told) < len(found):
+        print_json([_as_json(each, chosen, by_name) for each in reports])
+    if len(reports) < len(files):
         raise typer.Exit(1)
 
 
-def _listed(options: GlobalOptions, added: list[str], *, quiet: bool) -> list[RefreshResult]:
-    """List the tools of servers that have come; one that does not start is told, and no error."""
+def _as_json(
+    report: ChangeReport, approval: Mapping[str, str], listed: Mapping[str, object]
+) -> Mapping[str, object]:
+    """One client: what was changed, what its new servers may do, and what they list."""
+    return {
+        **asdict(report),
+        "approval": {name: approval[name] for name in report.added if name in approval},
+        "listed": [listed[name] for name in report.added if listed],
+    }
+
+
+def _list_added(options: GlobalOptions, added: list[str], *, quiet: bool) -> list[RefreshResult]:
+    """List the tools of new servers; one that does not start is shown, and is no error."""
     if not added:
         tell_gateway(options)
         return []
     if quiet:
         return list_servers(options, added)
     console().print("The tools of the new servers:")
-    done = show_listing(options, added)
-    tools, failed = sum(each.tools for each in done), sum(bool(each.error) for each in done)
+    results = show_listing(options, added)
+    tools, failed = sum(each.tools for each in results), sum(bool(each.error) for each in results)
     left = f"; {failed} to be looked at, see above" if failed else ""
-    console().print(
-        f"Ready: {number(tools, 'tool')} of {number(len(done) - failed, 'server')}{left}."
-    )
-    return done
-
-
-# The command `toolcrib export`.
+    ready = number(len(results) - failed, "server")
+    console().print(f"Ready: {number(tools, 'tool')} of {ready}{left}.")
+    return results
 
 
 def export_command(
@@ -153,8 +163,8 @@ def export_command(
         return
     consent = Consent(dry_run, yes, as_json)
     consent.refuse_silence()
-    found = client_files_named(client, project, settings)[:1]
+    files = client_files_named(client, project, settings)[:1]
     backups = Backups(settings.state_folder)
-    told = [agree_and_apply(plan_export(target, ours), backups, consent) for target in found]
+    reports = [agree_and_apply(plan_export(file, ours), backups, consent) for file in files]
     if as_json:
-        print_json(told)
+        print_json(reports)

@@ -24,7 +24,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp import open_server_files
 
 MOST_WELL = 8
-"""What is well is shown up to so many times an area: it must not hide what is not."""
+"""Lines of an area about what is well: more would hide what is not."""
 STYLES = {"ok": "green", "warning": "yellow", "problem": "red"}
 
 CHECKS: tuple[Check, ...] = (
@@ -53,17 +53,17 @@ def doctor_command(
     """Look for what may keep Toolcrib from working; say what to do.
 
     Looks at the settings, servers, names, loads, profiles, store, index, apps, MCP clients, files
-    and versions. Changes nothing, and starts no server unless told to. Exit code 1: there are
-    problems; warnings are none.
+    and versions. Changes nothing, and starts no server without `--start`. Exit code 1: there are
+    problems. Warnings alone are no problem.
     """
     options: GlobalOptions = context.obj
-    findings = list(_examined(options, start=start))
-    print_json(findings) if as_json else _show(findings)
-    if any(each.level == "problem" for each in findings):
+    diagnoses = list(_run_checks(options, start=start))
+    print_json(diagnoses) if as_json else _show(diagnoses)
+    if any(each.level == "problem" for each in diagnoses):
         raise typer.Exit(1)
 
 
-def _examined(options: GlobalOptions, *, start: bool) -> Iterator[Diagnosis]:
+def _run_checks(options: GlobalOptions, *, start: bool) -> Iterator[Diagnosis]:
     try:
         settings = options.settings()
     except ConfigError as error:
@@ -73,27 +73,27 @@ def _examined(options: GlobalOptions, *, start: bool) -> Iterator[Diagnosis]:
     servers = open_server_files(settings.mcp_config, settings.state_folder)
     try:
         with Crib.from_settings(settings) as crib:
-            patient = CheckContext(settings, crib, servers, start)
+            checked = CheckContext(settings, crib, servers, start)
             for check in CHECKS:
-                yield from check(patient)
+                yield from check(checked)
     finally:
         servers.close()
 
 
-def _show(findings: Sequence[Diagnosis]) -> None:
-    for area, some in groupby(findings, lambda each: each.area):
-        found = list(some)
-        well = [each for each in found if each.level == "ok"]
-        for each in (each for each in found if each not in well[MOST_WELL:]):
+def _show(diagnoses: Sequence[Diagnosis]) -> None:
+    for area, some in groupby(diagnoses, lambda each: each.area):
+        in_area = list(some)
+        well = [each for each in in_area if each.level == "ok"]
+        for each in (each for each in in_area if each not in well[MOST_WELL:]):
             _show_one(each)
         if len(well) > MOST_WELL:
             _show_one(Diagnosis(area, "ok", f"{len(well) - MOST_WELL} more are well"))
-    wrong = sum(each.level == "problem" for each in findings)
-    doubtful = sum(each.level == "warning" for each in findings)
+    wrong = sum(each.level == "problem" for each in diagnoses)
+    doubtful = sum(each.level == "warning" for each in diagnoses)
     console().print(safe(f"{wrong} problems, {doubtful} warnings."))
 
 
-def _show_one(finding: Diagnosis) -> None:
-    level = finding.level
-    print_text(f"{finding.area}: {finding.message}", label=level, indent=8, style=STYLES[level])
-    print_remedy(finding.remedy, indent=8)
+def _show_one(diagnosis: Diagnosis) -> None:
+    level = diagnosis.level
+    print_text(f"{diagnosis.area}: {diagnosis.message}", label=level, indent=8, style=STYLES[level])
+    print_remedy(diagnosis.remedy, indent=8)

@@ -10,7 +10,7 @@ from toolcrib.cli.screen import AsJson, console, print_json, print_text, table, 
 from toolcrib.gateway import ask_operator
 
 CLIENTS = (
-    *("client", "mode", "profile", "guest", "protocol"),
+    *("client", "mode", "profile", "principal", "protocol"),
     *(">pid", ">requests", ">minutes"),
 )
 
@@ -26,14 +26,14 @@ def stop_gateway(context: typer.Context, as_json: AsJson = False) -> None:
 
     A client that launches `toolcrib connect` starts it again.
     """
-    done = ask_operator(daemon_place(context.obj), "stop")
-    print_json(done) if as_json else console().print("The gateway stops.")
+    reply = ask_operator(daemon_place(context.obj), "stop")
+    print_json(reply) if as_json else console().print("The gateway stops.")
 
 
 def reload_gateway(context: typer.Context, as_json: AsJson = False) -> None:
     """Read the settings and the servers again."""
-    done = ask_operator(daemon_place(context.obj), "reload")
-    print_json(done) if as_json else console().print("Settings and servers were read again.")
+    reply = ask_operator(daemon_place(context.obj), "reload")
+    print_json(reply) if as_json else console().print("Settings and servers were read again.")
 
 
 GATEWAY = CommandGroup(
@@ -64,7 +64,7 @@ def _show(status: dict[str, Any]) -> None:
             f"{each['name'] or '?'} {each['version']}",
             each["mode"],
             each["profile"],
-            each["guest"],
+            each["principal"],
             each["protocol"],
             each["pid"],
             each["requests"],

@@ -3,12 +3,17 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
 from toolcrib.cli.approval_questions import ApprovalOption, settle_calls
-from toolcrib.cli.client_plans import client_files_named, take_over
+from toolcrib.cli.client_plans import (
+    ChangeReport,
+    added_servers,
+    client_files_named,
+    take_over,
+)
 from toolcrib.cli.consent import Consent
 from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.refresh import list_servers, show_listing
@@ -23,7 +28,7 @@ from toolcrib.cli.screen import (
     safe,
     table,
 )
-from toolcrib.cli.tokens import Saving, savings
+from toolcrib.cli.token_costs import Saving, savings
 from toolcrib.client_config import Backups, Client, ClientFile, client_files, client_named
 from toolcrib.crib import Crib
 from toolcrib.settings import ServerApproval, Settings
@@ -77,34 +82,33 @@ def _set_up(
 ) -> bool:
     """Step by step; whether nothing is left to be looked at. Raises `ConfigError`."""
     settings = options.settings()
-    found = [each for each in client_files() if each.path.is_file()]
-    if not found and not client:
-        return _tell_nobody(consent)
-    found = client_files_named(client, None, settings)
-    told = _take_over(found, options, settings, consent)
-    listed = [] if consent.dry_run else _list(options, told, consent)
+    if not client and not any(each.path.is_file() for each in client_files()):
+        return _show_no_client(consent)
+    files = client_files_named(client, None, settings)
+    reports = _take_over(files, options, settings, consent)
+    listed = [] if consent.dry_run else _list(options, reports, consent)
     with options.crib() as crib:
-        chosen = _ask(crib, settings, told, approval, consent)
-        saved = _counted(crib, settings, told)
-        shown = _tools_to_try(crib)
+        chosen = _settle_calls(crib, settings, added_servers(reports), approval, consent)
+        counted = _count_tokens(crib, settings, reports)
+        query = _query_to_try(crib)
     if chosen:
         tell_gateway(options)
     if consent.as_json:
         print_json(
             {
-                "clients": told,
+                "clients": reports,
                 "listed": [each._asdict() for each in listed],
                 "approval": chosen,
-                "tokens": [asdict(each) | {"share": each.share} for each in saved],
+                "tokens": [asdict(each) | {"share": each.share} for each in counted],
             }
         )
     else:
-        _show_tokens(saved)
-        _tell_what_to_do(told, shown, consent)
-    return len(told) == len(found) and not any(each.error for each in listed)
+        _show_tokens(counted)
+        _show_next_steps(reports, query, consent)
+    return len(reports) == len(files) and not any(each.error for each in listed)
 
 
-def _tell_nobody(consent: Consent) -> bool:
+def _show_no_client(consent: Consent) -> bool:
     if consent.as_json:
         print_json({"clients": [], "listed": [], "approval": {}, "tokens": []})
         return False
@@ -122,40 +126,39 @@ def _tell_nobody(consent: Consent) -> bool:
 
 
 def _take_over(
-    found: list[ClientFile], options: GlobalOptions, settings: Settings, consent: Consent
-) -> list[dict[str, object]]:
+    files: list[ClientFile], options: GlobalOptions, settings: Settings, consent: Consent
+) -> list[ChangeReport]:
     if not consent.as_json:
         _head("Clients", "toolcrib import")
-    return list(take_over(found, options, settings, "", consent))
+    return list(take_over(files, options, settings, "", consent))
 
 
 def _list(
-    options: GlobalOptions, told: Sequence[Mapping[str, object]], consent: Consent
+    options: GlobalOptions, reports: Sequence[ChangeReport], consent: Consent
 ) -> list[RefreshResult]:
-    """List the tools of what has come, and of what could not be listed so far."""
+    """List the tools of new servers, and of those that could not be listed so far."""
     with options.mcp() as servers:
-        stale = [source for source in servers.sources if not source.config.disabled]
-        names = [each.server for each in stale if each.is_unknown or each.status().failure]
-        known = sum(each.status().tools for each in stale)
-    if any(each["done"] for each in told):
+        sources = [source for source in servers.sources if not source.config.disabled]
+        names = [each.server for each in sources if each.is_unknown or each.status().failure]
+        tools = sum(each.status().tools for each in sources)
+    if any(each.done for each in reports):
         tell_gateway(options)
     if consent.as_json:
         return list_servers(options, names) if names else []
     _head("Tools", "toolcrib refresh")
     if not names:
-        print_text(f"All servers are listed: {number(known, 'tool')}.", label="", indent=2)
+        print_text(f"All servers are listed: {number(tools, 'tool')}.", label="", indent=2)
         return []
     return show_listing(options, names)
 
 
-def _ask(
+def _settle_calls(
     crib: Crib,
     settings: Settings,
-    told: Sequence[Mapping[str, object]],
+    added: Sequence[str],
     approval: ServerApproval | None,
     consent: Consent,
 ) -> Mapping[str, ServerApproval]:
-    added = [name for each in told if each["done"] for name in cast("list[str]", each["added"])]
     if not consent.as_json and not consent.dry_run:
         _head("Calls", "toolcrib rules list")
         if not added:
@@ -163,13 +166,12 @@ def _ask(
     return settle_calls(crib, added, settings, approval, consent)
 
 
-def _counted(crib: Crib, settings: Settings, told: Sequence[Mapping[str, object]]) -> list[Saving]:
+def _count_tokens(crib: Crib, settings: Settings, reports: Sequence[ChangeReport]) -> list[Saving]:
     """The tokens of each client, whether its servers went over now or on an earlier day."""
     clients: dict[str, tuple[Client, set[str]]] = {}
-    for each in told:
-        client = client_named(str(each["client"]))
-        names = set(cast("Mapping[str, str]", each["moved"]).values())
-        clients.setdefault(client.title, (client, set()))[1].update(names)
+    for report in reports:
+        client = client_named(report.client)
+        clients.setdefault(client.title, (client, set()))[1].update(report.moved.values())
     for backup in Backups(settings.state_folder).all():
         client = client_named(backup.client)
         if client.title in clients:
@@ -177,8 +179,8 @@ def _counted(crib: Crib, settings: Settings, told: Sequence[Mapping[str, object]
     return savings(crib, clients, token_counter())
 
 
-def _tools_to_try(crib: Crib) -> str:
-    """The words of a tool that only reads, to try it out by; empty if there is none.
+def _query_to_try(crib: Crib) -> str:
+    """A query that finds a tool that only reads, to try it out; empty if there is no tool.
 
     Letters and digits alone: people paste it into a shell, and the name is the server's.
     """
@@ -194,19 +196,19 @@ def _head(title: str, command: str) -> None:
     console().print(safe(f"{title}  ({command})"), style="bold")
 
 
-def _show_tokens(saved: Sequence[Saving]) -> None:
-    if not saved:
+def _show_tokens(counted: Sequence[Saving]) -> None:
+    if not counted:
         return
     _head("Tokens of each request", "toolcrib tokens")
     rows = [
         (each.client, each.servers, each.tools, f"{each.before:,}", f"{each.now:,}", _share(each))
-        for each in saved
+        for each in counted
     ]
     console().print(table("", ["client", ">servers", ">tools", ">before", ">now", ">saved"], rows))
-    print_footnotes(_remarks(saved))
+    print_footnotes(_remarks(counted))
     how = token_counter().how
-    told = "" if how != "estimated" else f" To count them: {COUNTING}"
-    print_text(f"Definitions of the tools, {how}.{told}")
+    hint = "" if how != "estimated" else f" To count them: {COUNTING}"
+    print_text(f"Definitions of the tools, {how}.{hint}")
 
 
 def _share(saving: Saving) -> str:
@@ -214,8 +216,8 @@ def _share(saving: Saving) -> str:
     return f"{saving.share:.1%}" if saving.before and saving.mode != "passthrough" else ""
 
 
-def _remarks(saved: Sequence[Saving]) -> Iterator[Footnote]:
-    for each in saved:
+def _remarks(counted: Sequence[Saving]) -> Iterator[Footnote]:
+    for each in counted:
         if each.uncounted:
             names = ", ".join(each.uncounted)
             yield Footnote(each.client, f"without the tools of {names}, which did not start")
@@ -227,16 +229,16 @@ def _remarks(saved: Sequence[Saving]) -> Iterator[Footnote]:
             )
 
 
-def _tell_what_to_do(told: Sequence[Mapping[str, object]], words: str, consent: Consent) -> None:
+def _show_next_steps(reports: Sequence[ChangeReport], query: str, consent: Consent) -> None:
     _head("Now", "toolcrib doctor")
-    changed = [client_named(str(each["client"])) for each in told if each["done"]]
+    changed = [client_named(each.client) for each in reports if each.done]
     for client in changed:
         print_text(f"{client.title}: {client.reload}", indent=2)
     if consent.dry_run:
         print_text("Nothing was changed. `toolcrib setup` does it, lists the tools, counts them.")
     elif not changed:
-        print_text("All is as it was.")
-    if words:
-        print_text(f'Try it: toolcrib search "{words}", or ask your model to search its tools.')
+        print_text("Nothing was changed.")
+    if query:
+        print_text(f'Try it: toolcrib search "{query}", or ask your model to search its tools.')
     if changed:
-        print_text("Should you want to go back: toolcrib import --undo")
+        print_text("To go back: toolcrib import --undo")

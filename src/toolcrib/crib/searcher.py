@@ -60,11 +60,11 @@ class Searcher:
             entries,
             self._rules,
             hidden=self._inventory.hidden_from(scope, query.kinds, entries),
-            vectors=partial(catalog.with_vectors, size=view.vector_size),
-            cosines=catalog.cosines,
+            embed=partial(catalog.with_vectors, size=view.vector_size),
+            calibrated_cosines=catalog.calibrated_cosines,
             glossary=self._glossary,
-            alone=self._monolingual_shares(entries),
-            learned=self._advice.learned(query.text, scope),
+            monolingual_share=self._monolingual_shares(entries),
+            boosts=self._advice.learned(query.text, scope),
             often_with=self._advice.often_with(entries),
         )
 

@@ -47,10 +47,10 @@ def open_search(
                 view,
                 entries,
                 rules,
-                vectors=partial(catalog.with_vectors, size=view.vector_size),
-                cosines=catalog.cosines,
+                embed=partial(catalog.with_vectors, size=view.vector_size),
+                calibrated_cosines=catalog.calibrated_cosines,
                 glossary=load_glossary(settings.search.glossaries),
-                alone=monolingual_share(entries.values()),
+                monolingual_share=monolingual_share(entries.values()),
             )
 
 
@@ -70,7 +70,8 @@ def evaluate(
 def ranked_ids(search: Search, case: EvalCase, text: str) -> Sequence[str]:
     """The ids that a text of a case finds, best first."""
     return [
-        match.id for match in among_candidates(search, case).trace(text, depth=search.depth).kept
+        match.id
+        for match in among_candidates(search, case).trace(text, depth=search.depth).after_cut
     ]
 
 

@@ -4,8 +4,8 @@
     log lines  ──>  LogForwarder    from the level that the client wants
     questions  ──>  client_asker    what the client declared that it can answer
 
-A client of the handshake is sent each on the stream of its own request. A client of the modern era
-cannot be sent a question: see `input_requests`.
+A client of the handshake is sent each of them on the stream of its own request. A client of the
+modern era cannot be sent a question: see `input_requests`.
 """
 
 import asyncio
@@ -27,13 +27,97 @@ from toolcrib.model import (
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 DEFAULT_LEVEL = "info"
 MOST_UNSENT = 100
+MOST_WAITING = 64
 _LEVEL_KEY = "toolcrib/log-level"
+_METHODS: Mapping[InputMethod, tuple[Any, type[sdk.BaseModel]]] = {
+    "elicitation/create": (sdk.ElicitRequest, sdk.ElicitResult),
+    "sampling/createMessage": (sdk.CreateMessageRequest, sdk.CreateMessageResult),
+    "roots/list": (sdk.ListRootsRequest, sdk.ListRootsResult),
+}
+Replies: TypeAlias = Mapping[str, JsonObject]
+
+
+class CallChannel:
+    """From one call to its client. `context` is the request that is served now.
+
+    `progress` is None where the client did not ask for it.
+    """
+
+    def __init__(self, logs: "LogForwarder", ask: InputHandler) -> None:
+        self._logs = logs
+        self.ask = ask
+        self.log: LogHandler = logs.log
+        self._relay = ProgressRelay(self._report) if _wants_progress(logs.context) else None
+
+    @property
+    def context(self) -> sdk.Context:
+        return self._logs.context
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether its client is of the era without connections."""
+        return sdk.is_modern(self.context)
+
+    @property
+    def progress(self) -> ProgressHandler | None:
+        return self._relay
+
+    async def flush(self) -> None:
+        """Return when all is sent: nothing comes after the result."""
+        if self._relay:
+            await self._relay.end()
+        await self._logs.flush()
+
+    async def _report(self, done: float, total: float | None, message: str | None) -> None:
+        await self.context.session.report_progress(done, total, message)
+
+
+def _wants_progress(context: sdk.Context) -> bool:
+    return context.meta is not None and context.meta.get("progress_token") is not None
+
+
+class ProgressRelay:
+    """Hands progress on to the client of a request, in order, and none after its result.
+
+    A client that does not read fast enough misses the oldest.
+    """
+
+    def __init__(
+        self, report: Callable[[float, float | None, str | None], Awaitable[None]]
+    ) -> None:
+        self._report = report
+        self._waiting: deque[tuple[float, float | None, str]] = deque(maxlen=MOST_WAITING)
+        self._sending: asyncio.Task[None] | None = None
+        self._has_ended = False
+
+    def __call__(self, done: float, total: float | None, message: str) -> None:
+        """As `ProgressHandler` in the model."""
+        if not self._has_ended:
+            self._waiting.append((done, total, message))
+            if self._sending is None or self._sending.done():
+                self._sending = asyncio.ensure_future(self._send())
+
+    async def end(self) -> None:
+        """Return when all is sent that came until now; what comes later is dropped.
+
+        Cancelled, it sends no more.
+        """
+        self._has_ended = True
+        if self._sending:
+            await self._sending
+
+    async def _send(self) -> None:
+        with suppress(Exception):  # the client is gone: its call ends by itself
+            while self._waiting:
+                done, total, message = self._waiting.popleft()
+                await self._report(done, total, message or None)
 
 
 class LogForwarder:
-    """For one piece of work. `context` is the request that is served now, and may become another.
+    """Log lines of one call. `context` is the request that is served now; it may be replaced.
 
-    What is said is sent in its order; `sent` waits for it, so that nothing comes after the result.
+    Lines are sent in their order. A client says from which level on it wants any: one of the
+    handshake once and for all (`logging/setLevel`), one of the modern era with each request.
     """
 
     def __init__(self, context: sdk.Context) -> None:
@@ -41,14 +125,15 @@ class LogForwarder:
         self._unsent: set[asyncio.Task[None]] = set()
 
     def log(self, message: JsonObject) -> None:
-        """Send one message of the protocol (level, data, logger), if the client cares."""
+        """Send one message of the protocol (level, data, logger), if the client wants it."""
         context = self.context
         if message.get("level") in log_levels(context) and len(self._unsent) < MOST_UNSENT:
             task = asyncio.ensure_future(_send_log(context, message))
             self._unsent.add(task)
             task.add_done_callback(self._unsent.discard)
 
-    async def sent(self) -> None:
+    async def flush(self) -> None:
+        """Return when all is sent: nothing comes after the result."""
         if self._unsent:
             await asyncio.wait(self._unsent)
 
@@ -76,126 +161,43 @@ async def _send_log(context: sdk.Context, message: JsonObject) -> None:
     await context.session.send_notification(notification, context.request_id)
 
 
-# What a tool asks and says in the middle of a call, for the client that made it.
-
-_KINDS: Mapping[InputMethod, tuple[Any, type[sdk.BaseModel]]] = {
-    "elicitation/create": (sdk.ElicitRequest, sdk.ElicitResult),
-    "sampling/createMessage": (sdk.CreateMessageRequest, sdk.CreateMessageResult),
-    "roots/list": (sdk.ListRootsRequest, sdk.ListRootsResult),
-}
-Replies: TypeAlias = Mapping[str, JsonObject]
-
-
 def client_asker(context: sdk.Context) -> InputHandler:
-    """How to ask the client of this request; one of the modern era replies to nothing here."""
+    """How to ask the client of this request. One of the modern era is asked nothing here."""
 
-    async def ask(asked: Mapping[str, InputRequest]) -> Replies:
-        able = {key: each for key, each in asked.items() if can_reply(context, each)}
+    async def ask(requests: Mapping[str, InputRequest]) -> Replies:
+        possible = {key: each for key, each in requests.items() if can_reply(context, each)}
         if sdk.is_modern(context) or not context.session.can_send_request:
             return {}
-        replies = await asyncio.gather(*(_reply(context, each) for each in able.values()))
-        return {key: reply for key, reply in zip(able, replies, strict=True) if reply is not None}
+        replies = await asyncio.gather(*(_reply(context, each) for each in possible.values()))
+        paired = zip(possible, replies, strict=True)
+        return {key: reply for key, reply in paired if reply is not None}
 
     return ask
 
 
-def can_reply(context: sdk.Context, asked: InputRequest) -> bool:
+def can_reply(context: sdk.Context, request: InputRequest) -> bool:
     """Whether the client has declared that it can be asked this."""
     has = context.session.client_capabilities or sdk.ClientCapabilities()
-    if asked.question == "roots/list":
+    if request.question == "roots/list":
         return has.roots is not None
-    if asked.question == "sampling/createMessage":
-        with_tools = "tools" in asked.params or "toolChoice" in asked.params
+    if request.question == "sampling/createMessage":
+        with_tools = "tools" in request.params or "toolChoice" in request.params
         return has.sampling is not None and not (with_tools and has.sampling.tools is None)
-    if asked.params.get("mode") == "url":
+    if request.params.get("mode") == "url":
         return has.elicitation is not None and has.elicitation.url is not None
     return has.elicitation is not None
 
 
-async def _reply(context: sdk.Context, asked: InputRequest) -> JsonObject | None:
-    """The reply; None where the client, or whoever sits at it, gives none."""
-    request, result = _KINDS[asked.question]
-    params = {"params": asked.params} if asked.params else {}
+async def _reply(context: sdk.Context, request: InputRequest) -> JsonObject | None:
+    """The reply; None where the client, or the person at it, gives none."""
+    model, result = _METHODS[request.question]
+    params = {"params": request.params} if request.params else {}
     try:
         reply = await context.session.send_request(
-            request.model_validate({"method": asked.question, **params}),
+            model.model_validate({"method": request.question, **params}),
             result,
             metadata=sdk.ServerMessageMetadata(related_request_id=context.request_id),
         )
     except (sdk.MCPError, sdk.ValidationError):
         return None
     return reply.model_dump(**sdk.AS_SENT)
-
-
-class CallChannel:
-    """Who listens while work is done. `context` is the request that is served now.
-
-    `progress` is None where the client did not ask for it.
-    """
-
-    def __init__(self, logs: LogForwarder, ask: InputHandler) -> None:
-        self._logs = logs
-        self.ask = ask
-        self.log: LogHandler = logs.log
-        self._relay = ProgressRelay(self._report) if _wants_progress(logs.context) else None
-
-    @property
-    def context(self) -> sdk.Context:
-        return self._logs.context
-
-    @property
-    def progress(self) -> ProgressHandler | None:
-        return self._relay
-
-    async def sent(self) -> None:
-        """Return when all that was heard is on its way: nothing comes after the result."""
-        if self._relay:
-            await self._relay.end()
-        await self._logs.sent()
-
-    async def _report(self, done: float, every: float | None, message: str | None) -> None:
-        await self.context.session.report_progress(done, every, message)
-
-
-def _wants_progress(context: sdk.Context) -> bool:
-    return context.meta is not None and context.meta.get("progress_token") is not None
-
-
-class ProgressRelay:
-    """Hands progress on to whoever made the front request, in order, and none after its result.
-
-    A client that does not read fast enough misses the oldest.
-    """
-
-    def __init__(
-        self, report: Callable[[float, float | None, str | None], Awaitable[None]]
-    ) -> None:
-        self._report = report
-        self._waiting: deque[tuple[float, float | None, str]] = deque(maxlen=MOST_WAITING)
-        self._sending: asyncio.Task[None] | None = None
-        self._over = False
-
-    def __call__(self, done: float, every: float | None, message: str) -> None:
-        """As `Progress` in the model."""
-        if not self._over:
-            self._waiting.append((done, every, message))
-            if self._sending is None or self._sending.done():
-                self._sending = asyncio.ensure_future(self._send())
-
-    async def end(self) -> None:
-        """Return when all is sent that was told until now; what comes later is not.
-
-        Cancelled, it sends no more.
-        """
-        self._over = True
-        if self._sending:
-            await self._sending
-
-    async def _send(self) -> None:
-        with suppress(Exception):  # the client is gone: its call ends by itself
-            while self._waiting:
-                done, every, message = self._waiting.popleft()
-                await self._report(done, every, message or None)
-
-
-MOST_WAITING = 64

@@ -1,4 +1,4 @@
-"""A crib as one guest has it: their caller, their view, their calls."""
+"""A crib as one principal has it: what they see, what they find, what they call."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,22 +15,22 @@ from toolcrib.session import SearchResult, round_robin
 
 
 class CallerView:
-    """One guest's side of a crib. Safe to share between threads."""
+    """One principal's view of a crib. Safe to share between threads."""
 
-    def __init__(self, crib: Crib, guest: Principal) -> None:
+    def __init__(self, crib: Crib, principal: Principal) -> None:
         self._crib = crib
-        self.guest = guest
+        self.principal = principal
         self.settings = crib.settings
-        self._reader = _read_only(guest.caller)
-        self._session = crib.session(caller=guest.caller, tool_search="off")
+        self._reader = _read_only(principal.caller)
+        self._session = crib.session(caller=principal.caller, tool_search="off")
         self._visible = VisibleTools({})
 
     @property
     def visible(self) -> VisibleTools:
-        """What the guest may name now."""
-        entries = inventory_of(self._crib).seen_by(self.guest.caller)
+        """What the principal may name now."""
+        entries = inventory_of(self._crib).seen_by(self.principal.caller)
         if self._visible.entries is not entries:
-            why = partial(inventory_of(self._crib).why_unknown, caller=self.guest.caller)
+            why = partial(inventory_of(self._crib).why_unknown, caller=self.principal.caller)
             self._visible = VisibleTools(entries, why)
         return self._visible
 
@@ -40,56 +40,55 @@ class CallerView:
 
     def pinned(self) -> tuple[ToolInfo, ...]:
         """The tools that are listed whatever the mode, by source and name."""
-        pins, entries = self.guest.profile.pins, self.visible.entries
+        pins, entries = self.principal.profile.pins, self.visible.entries
         listed = ((tool, entries.get(tool.name)) for tool in self.tools())
         return tuple(tool for tool, entry in listed if entry and any_grants(pins, entry))
 
     def unavailable(self) -> tuple[UnavailableServer, ...]:
-        """The first of the servers that this guest might have tools of, but cannot now."""
-        return self._crib.search("", limit=1, caller=self.guest.caller).unavailable
+        """The first of the servers that this principal might have tools of, but cannot now."""
+        return self._crib.search("", limit=1, caller=self.principal.caller).unavailable
 
     def search(
         self, queries: Sequence[str], limit: int | None = None, kinds: Iterable[Kind] = ()
     ) -> SearchResult:
         """What fits each query. May take a while: an embedder may be asked."""
-        wanted = frozenset(kinds)
-        caller = self.guest.caller
+        caller, only = self.principal.caller, frozenset(kinds)
         answers = tuple(
-            self._crib.search(query, limit=limit, kinds=wanted, caller=caller) for query in queries
+            self._crib.search(query, limit=limit, kinds=only, caller=caller) for query in queries
         )
         tools = _tools(self.visible.entries, [hit.name for hit in round_robin(answers)])
         return SearchResult(answers, tuple(tool.name for tool in tools), tools)
 
     def read(self, name: str) -> Outcome:
-        """All about an entry that the guest may see. May read the store, and a file of a skill."""
-        return self._crib.read(name, caller=self.guest.caller)
+        """All about an entry that the principal may see. May read the store, or a skill's file."""
+        return self._crib.read(name, caller=self.principal.caller)
 
     async def call(
         self,
         entry: Entry,
         arguments: JsonObject | str,
+        channel: CallChannel,
         *,
         pin: str = "",
         read_only: bool = False,
-        heard: CallChannel,
     ) -> Outcome:
         """Call it through the door; with `read_only` the door lets nothing else through."""
-        caller = self._reader if read_only else self.guest.caller
+        caller = self._reader if read_only else self.principal.caller
         return await self._crib.call(
             entry.name,
             arguments,
             caller=caller,
             pin=pin,
-            approver=client_approver(self._crib.settings.approval, self.guest, heard),
-            progress=heard.progress,
-            ask=heard.ask,
-            log=heard.log,
+            approver=client_approver(self._crib.settings.approval, self.principal, channel),
+            progress=channel.progress,
+            ask=channel.ask,
+            log=channel.log,
             paged=True,
         )
 
     def result(self, handle: str, page: int, find: str) -> Outcome:
-        """A page of a long result of this guest, or of its lines that have some words."""
-        return self._crib.result(handle, page=page, find=find, caller=self.guest.caller)
+        """A page of a long result of this principal, or of its lines that have some words."""
+        return self._crib.result(handle, page=page, find=find, caller=self.principal.caller)
 
 
 def _read_only(caller: Caller) -> Caller:

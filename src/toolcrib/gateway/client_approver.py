@@ -1,7 +1,7 @@
-"""Asks the person at a client, by elicitation, before a call that needs leave.
+"""Approval by elicitation: asks the person at the client before a call that needs approval.
 
-It is the first way to answer. Where nobody can be asked so, or nobody answers, the call gets a
-ticket, and the operator decides about that (`toolcrib approvals allow`).
+This way comes first. Where the client cannot be asked, or nobody answers, the call gets a ticket,
+and the operator decides about that (`toolcrib approvals allow`).
 """
 
 import json
@@ -20,23 +20,25 @@ _BARE = InputRequest("elicitation/create", {"message": "", "requestedSchema": _F
 
 
 def client_approver(
-    settings: ApprovalSettings, guest: Principal, heard: CallChannel
+    settings: ApprovalSettings, principal: Principal, channel: CallChannel
 ) -> Approver | None:
-    """Who asks at this client; None where it cannot be asked, or is not to be."""
-    wanted = settings.elicitation == "all" or (settings.elicitation == "local" and guest.is_local)
-    return ClientApprover(heard) if wanted and can_reply(heard.context, _BARE) else None
+    """Who asks at this client; None where it cannot or may not be asked."""
+    may_ask = settings.elicitation == "all" or (
+        settings.elicitation == "local" and principal.is_local
+    )
+    return ClientApprover(channel) if may_ask and can_reply(channel.context, _BARE) else None
 
 
 class ClientApprover:
-    """Leave by the person who sits at the client of a request."""
+    """Asks the person at the client of a request."""
 
-    def __init__(self, heard: CallChannel) -> None:
-        self._heard = heard
+    def __init__(self, channel: CallChannel) -> None:
+        self._channel = channel
 
     async def __call__(self, request: ApprovalRequest, /) -> bool | None:
         """Whether they accept. None where they dismiss the question, or nobody answers it."""
         params: JsonObject = {"message": question(request), "requestedSchema": _FORM}
-        replies = await self._heard.ask({KEY: InputRequest("elicitation/create", params)})
+        replies = await self._channel.ask({KEY: InputRequest("elicitation/create", params)})
         match replies.get(KEY):
             case {"action": "accept"}:
                 return True
@@ -48,7 +50,9 @@ class ClientApprover:
 
 def question(request: ApprovalRequest) -> str:
     """What is asked, with what is hidden in the arguments spelt out."""
-    given = show_hidden(json.dumps(request.arguments, ensure_ascii=False, indent=2))
-    more = len(given) - LONGEST_ARGUMENTS
-    cut = f"{given[:LONGEST_ARGUMENTS]}\n… and {more} characters more" if more > 0 else given
-    return f"Toolcrib: may {request.name} [{request.permission_kind}] be called with this?\n{cut}"
+    arguments = show_hidden(json.dumps(request.arguments, ensure_ascii=False, indent=2))
+    more = len(arguments) - LONGEST_ARGUMENTS
+    if more > 0:
+        arguments = f"{arguments[:LONGEST_ARGUMENTS]}\n… and {more} characters more"
+    call = f"{request.name} [{request.permission_kind}]"
+    return f"Toolcrib: may {call} be called with this?\n{arguments}"

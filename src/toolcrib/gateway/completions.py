@@ -1,4 +1,4 @@
-"""How an argument of a prompt, or of a template of resources, may go on: its server knows."""
+"""Completion of an argument of a prompt, or of a resource template: its server knows."""
 
 from typing import Any
 
@@ -14,37 +14,41 @@ from toolcrib.model import JsonObject
 from toolcrib.sources.mcp import McpSource
 
 
-def completion_handlers(crib: Crib, guest: Principal, rounds: InputRequests) -> dict[str, Any]:
-    """What an SDK server takes as `on_...`, for this guest."""
+def completion_handlers(
+    crib: Crib, principal: Principal, input_requests: InputRequests
+) -> dict[str, Any]:
+    """What an SDK server takes as `on_...`, for this principal."""
 
     async def complete(context: sdk.Context, params: sdk.CompleteRequestParams) -> sdk.Result:
-        source, ref = _find_reference(crib, guest, params.ref.model_dump(**sdk.AS_SENT))
-        asked = params.model_dump(**sdk.AS_SENT, include={"argument", "context"})
+        source, ref = _find_reference(crib, principal, params.ref.model_dump(**sdk.AS_SENT))
+        request = params.model_dump(**sdk.AS_SENT, include={"argument", "context"})
 
-        async def work(heard: CallChannel) -> sdk.Result:
-            under_way = running_request(crib, guest, heard)
-            return offer_result(await source.offers.complete({**asked, "ref": ref}, under_way))
+        async def work(channel: CallChannel) -> sdk.Result:
+            call_context = running_request(crib, principal, channel)
+            return offer_result(await source.offers.complete({**request, "ref": ref}, call_context))
 
-        return await rounds.serve(context, work)
+        return await input_requests.serve(context, work)
 
     return {"on_completion": complete}
 
 
-def _find_reference(crib: Crib, guest: Principal, ref: JsonObject) -> tuple[McpSource, JsonObject]:
+def _find_reference(
+    crib: Crib, principal: Principal, ref: JsonObject
+) -> tuple[McpSource, JsonObject]:
     """Whose argument it is, and what it belongs to there. Raises `MCPError`."""
     if ref.get("type") == "ref/prompt":
-        meant = find_prompt(crib, guest, str(ref.get("name")))
-        return meant.source, {**ref, "name": meant.prompt.key}
-    uri, servers = str(ref.get("uri")), visible_servers(crib, guest)
+        found = find_prompt(crib, principal, str(ref.get("name")))
+        return found.source, {**ref, "name": found.prompt.key}
+    uri, servers = str(ref.get("uri")), visible_servers(crib, principal)
     for source in servers:
         if uri.startswith(uri_prefix(source)):
             return source, {**ref, "uri": uri.removeprefix(uri_prefix(source))}
-    found = [
+    having = [
         each for each in servers if any(one.key == uri for one in each.offers.listed("templates"))
     ]
-    if len(found) == 1:
-        return found[0], ref
-    names = ", ".join(uri_prefix(each) + uri for each in found) or "none; list the templates first"
+    if len(having) == 1:
+        return having[0], ref
+    names = ", ".join(uri_prefix(each) + uri for each in having) or "none; list the templates first"
     raise sdk.MCPError(
         sdk.INVALID_PARAMS, f"{uri!r:.200} is not one template here; there is: {names}"
     )

@@ -1,10 +1,10 @@
-"""From a credential to a principal: the keys of clients, and whom each makes of its holder.
+"""From a credential to a principal: the keys of clients, and the check of one.
 
-A key is shown once, when it is made. What is kept is a salted hash, in a file that is ours alone:
-whoever reads it learns no key. The file is looked at again whenever it has changed, so a key that
-was removed is no longer good, without a word to the daemon.
+A key is a client's credential, good for the profiles that it was made for. It is shown once, when
+it is made. The file holds salted hashes, so whoever reads it learns no key. It is read again
+whenever it has changed: a key that was removed stops working without a word to the daemon.
 
-A credential that is missing, wrong or not good for a profile makes no principal: nobody is served
+A credential that is missing, wrong or not good for a profile makes no principal. Nobody is served
 by default.
 """
 
@@ -26,8 +26,6 @@ from toolcrib.gateway.principal import DEFAULT_PROFILE, LOCAL_USER, Principal, p
 from toolcrib.settings import GatewaySettings
 from toolcrib.system import file_locked, read_private_file, write_private_file
 from toolcrib.text import nearest_names
-
-# Keys: a client's credential, good for the profiles that it was made for.
 
 MOST_BYTES = 1024 * 1024
 MOST_KEYS = 500
@@ -56,15 +54,15 @@ class Keys:
 
     def __init__(self, state_folder: Path) -> None:
         self.file = state_folder / "keys.json"
-        self._seen: _Facts | None = None
+        self._read_as: _FileStamp | None = None
         self._keys: tuple[Key, ...] = ()
 
     def all(self) -> Sequence[Key]:
         """Every key there is, as the file is now. Raises `ConfigError` if it cannot be read."""
-        seen = self._facts()
-        if seen is None or seen != self._seen:
-            self._keys = _read_keys(self.file) if seen else ()
-            self._seen = seen if seen and _is_settled(seen.written_ns) else None
+        stamp = self._stamp()
+        if stamp is None or stamp != self._read_as:
+            self._keys = _read_keys(self.file) if stamp else ()
+            self._read_as = stamp if stamp and _is_settled(stamp.written_ns) else None
         return self._keys
 
     def good(self, secret: str) -> Key | None:
@@ -75,14 +73,14 @@ class Keys:
     def add(self, name: str, profiles: Iterable[str] = (DEFAULT_PROFILE,)) -> str:
         """Make a key, and say it: nobody can later. Raises `ConfigError`."""
         if not KEY_NAME.fullmatch(name):
-            told = "take up to 64 letters, digits, dots, dashes and underscores"
-            raise ConfigError(f"{name!r} is not a name for a key; {told}")
+            remedy = "take up to 64 letters, digits, dots, dashes and underscores"
+            raise ConfigError(f"{name!r} is not a name for a key; {remedy}")
         secret, salt = f"tc_{secrets.token_urlsafe(32)}", secrets.token_hex(16)
         key = Key(name, tuple(profiles), salt, _hashed(secret, salt), time.time())
         with self._changing() as keys:
             if any(each.name == name for each in keys):
-                told = f"`toolcrib keys remove {name}`, or take another name"
-                raise ConfigError(f"there is a key {name!r} already; {told}")
+                remedy = f"`toolcrib keys remove {name}`, or take another name"
+                raise ConfigError(f"there is a key {name!r} already; {remedy}")
             if len(keys) >= MOST_KEYS:
                 raise ConfigError(f"there are {MOST_KEYS} keys already; remove one")
             keys.append(key)
@@ -99,28 +97,28 @@ class Keys:
 
     @contextmanager
     def _changing(self) -> Generator[list[Key]]:
-        """The keys as they are, alone with them; as they are left, they are written."""
+        """The keys, under a lock. What the block leaves in the list is written to the file."""
         try:
             with file_locked(self.file):
-                keys = list(_read_keys(self.file) if self._facts() else ())
+                keys = list(_read_keys(self.file) if self._stamp() else ())
                 yield keys
                 content = json.dumps([asdict(key) for key in keys], indent=1).encode()
                 write_private_file(self.file, content)
         except OSError as error:
-            told = f"{self.file} cannot be written ({error.strerror}); check space and permissions"
-            raise ConfigError(told) from error
+            problem = f"{self.file} cannot be written ({error.strerror})"
+            raise ConfigError(f"{problem}; check space and permissions") from error
 
-    def _facts(self) -> "_Facts | None":
+    def _stamp(self) -> "_FileStamp | None":
         try:
             facts = os.lstat(self.file)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise _unreadable(self.file) from error
-        return _Facts(facts.st_ino, facts.st_size, facts.st_mtime_ns)
+        return _FileStamp(facts.st_ino, facts.st_size, facts.st_mtime_ns)
 
 
-class _Facts(NamedTuple):
+class _FileStamp(NamedTuple):
     """What tells one state of the file from another, once it is settled."""
 
     inode: int
@@ -150,16 +148,16 @@ def _unreadable(path: Path) -> ConfigError:
     return ConfigError(f"{path} cannot be read, so no key works; repair it, or remove it")
 
 
-def _key_of(said: object) -> Key:
+def _key_of(item: object) -> Key:
     """Raises `KeyError`, `TypeError` and `ValueError` where that is no key."""
-    if not isinstance(said, dict):
+    if not isinstance(item, dict):
         raise TypeError("not a key")
-    told = cast("dict[str, Any]", said)
-    profiles = tuple(map(str, told["profiles"]))
+    fields = cast("dict[str, Any]", item)
+    profiles = tuple(map(str, fields["profiles"]))
     if not profiles:
         raise ValueError("a key is good for some profile")
-    name, salt, hashed = (str(told[field]) for field in ("name", "salt", "hashed"))
-    return Key(name, profiles, salt, hashed, float(told["made_at"]))
+    name, salt, hashed = (str(fields[field]) for field in ("name", "salt", "hashed"))
+    return Key(name, profiles, salt, hashed, float(fields["made_at"]))
 
 
 class AccessDenied(Exception):
@@ -175,45 +173,46 @@ class UnknownProfile(AccessDenied):
 
 
 class Authenticator:
-    """The keys that clients have. Nothing else is a credential: no token lies about in a file.
+    """Makes a principal of a key, or of the daemon's own user.
 
-    The daemon's own user needs none on its socket, where the system says who comes.
+    That user needs no key on the socket of shims, where the system says who comes. There is no
+    other credential: no token lies about in a file.
     """
 
     def __init__(self, settings: GatewaySettings, keys: Keys) -> None:
         self._settings = settings
         self._keys = keys
-        self._shown: dict[str, str] = {}
+        self._hash_of: dict[str, str] = {}  # of the key that a principal came with
 
     def local(self, profile: str = DEFAULT_PROFILE) -> Principal:
         """The local user, with any profile. Raises `UnknownProfile`."""
-        return self._guest(LOCAL_USER, profile)
+        return self._principal(LOCAL_USER, profile)
 
     def keyed(self, secret: str, profile: str = DEFAULT_PROFILE) -> Principal:
         """Whoever holds a key that is good for this profile. Raises `AccessDenied`."""
         key = self._good(secret)
         if profile not in key.profiles:
             good_for = ", ".join(key.profiles)
-            told = f"the key {key.name!r} is not good for the profile {profile!r}"
-            raise ProfileForbidden(f"{told}; it is good for: {good_for}")
-        guest = self._guest(f"key:{key.name}", profile)
-        self._shown[guest.id] = key.hashed
-        return guest
+            problem = f"the key {key.name!r} is not good for the profile {profile!r}"
+            raise ProfileForbidden(f"{problem}; it is good for: {good_for}")
+        principal = self._principal(f"key:{key.name}", profile)
+        self._hash_of[principal.id] = key.hashed
+        return principal
 
-    def taken_back(self) -> frozenset[str]:
-        """Guests who came with a key that is good no longer, each told once."""
-        gone = frozenset(guest for guest in self._shown if not self.is_good(guest))
-        for guest in gone:
-            del self._shown[guest]
-        return gone
+    def take_revoked(self) -> frozenset[str]:
+        """The ids of principals whose key works no longer. Each is returned once."""
+        revoked = frozenset(id for id in self._hash_of if not self.is_good(id))
+        for id in revoked:
+            del self._hash_of[id]
+        return revoked
 
-    def is_good(self, guest: str) -> bool:
-        """Whether what a guest came with is still good."""
+    def is_good(self, principal: str) -> bool:
+        """Whether the key that a principal came with still works."""
         try:
             good = {key.hashed for key in self._keys.all()}
         except ConfigError:
-            return guest == LOCAL_USER
-        return guest == LOCAL_USER or self._shown.get(guest) in good
+            return principal == LOCAL_USER
+        return principal == LOCAL_USER or self._hash_of.get(principal) in good
 
     def _good(self, secret: str) -> Key:
         try:
@@ -224,7 +223,7 @@ class Authenticator:
             raise AccessDenied("this key is not known here; make one: `toolcrib keys add NAME`")
         return key
 
-    def _guest(self, id: str, profile: str) -> Principal:
+    def _principal(self, id: str, profile: str) -> Principal:
         try:
             return Principal(id, profile_named(self._settings, profile))
         except ConfigError as error:

@@ -1,7 +1,7 @@
-"""The daemon's hold on its place: one daemon for each set of settings, and a file that says where.
+"""One daemon for each set of settings: a lock, and a file that says where the daemon is.
 
-The lock is the truth: the system lets go of it when the process ends, however it ends. The file is
-a note for others. Whoever tidies up may remove both: see `still_ours`.
+The lock counts: the system releases it when the process ends, however it ends. The file is a note
+for others. Somebody who tidies up may remove both: see `still_ours`.
 """
 
 import fcntl
@@ -19,62 +19,62 @@ POLL_S = 0.1
 
 
 class DaemonLock:
-    """The right to be the daemon of a place. Raises `ConfigError` if another process has it."""
+    """The right to be the daemon of these files. Raises `ConfigError` if another process is."""
 
-    def __init__(self, place: DaemonFiles, wait_s: float = 0.0) -> None:
-        self.place = place
+    def __init__(self, files: DaemonFiles, wait_s: float = 0.0) -> None:
+        self.files = files
         try:
-            make_daemon_folder(place)
+            make_daemon_folder(files)
         except NoDaemon as error:
             raise ConfigError(str(error)) from error
         self._is_lost = False
-        self._lock = _opened(place)
+        self._lock = _open(files)
         until = time.monotonic() + wait_s
-        while not _locked(self._lock):
+        while not _try_lock(self._lock):
             if time.monotonic() >= until:
                 os.close(self._lock)
-                raise ConfigError(_held_by(place))
+                raise ConfigError(_held_by(files))
             time.sleep(POLL_S)
-        for path in (place.socket, place.operator):  # of one that was killed
+        for path in (files.socket, files.operator):  # of one that was killed
             with suppress(FileNotFoundError):
-                os.unlink(path)  # noqa: PTH108 - a place is made of plain paths
+                os.unlink(path)  # noqa: PTH108 - `DaemonFiles` has plain paths
 
-    def tell(self, runtime: DaemonInfo) -> None:
+    def publish(self, info: DaemonInfo) -> None:
         """Write down where the daemon is, in one step."""
-        write_private_file(Path(self.place.file), json.dumps(runtime._asdict()).encode())
+        write_private_file(Path(self.files.file), json.dumps(info._asdict()).encode())
 
     def still_ours(self) -> bool:
-        """Whether the place is ours still. If the lock was removed, it is taken again.
+        """Whether the lock is still ours. If its file was removed, it is taken again.
 
-        False when another process was there before us: the place is theirs for good.
+        False when another process was faster: then it is theirs for good.
         """
-        if self._is_lost or _is_at(self._lock, self.place.held):
+        if self._is_lost or _is_at(self._lock, self.files.held):
             return not self._is_lost
         try:
-            make_daemon_folder(self.place)
-            lock = _opened(self.place)
+            make_daemon_folder(self.files)
+            lock = _open(self.files)
         except (NoDaemon, OSError):
             self._is_lost = True
             return False
-        self._is_lost = not _locked(lock)
+        self._is_lost = not _try_lock(lock)
         os.close(lock if self._is_lost else self._lock)
         self._lock = self._lock if self._is_lost else lock
         return not self._is_lost
 
     def close(self) -> None:
-        """Take the note and the sockets away, if they are ours, and let others have the place."""
-        for path in (self.place.file, self.place.socket, self.place.operator):
+        """Remove the note and the sockets, if they are ours, and release the lock."""
+        for path in (self.files.file, self.files.socket, self.files.operator):
             with suppress(FileNotFoundError):
                 if not self._is_lost:
                     os.unlink(path)  # noqa: PTH108
         os.close(self._lock)
 
 
-def _opened(place: DaemonFiles) -> int:
-    return os.open(place.held, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _open(files: DaemonFiles) -> int:
+    return os.open(files.held, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
-def _locked(lock: int) -> bool:
+def _try_lock(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -90,9 +90,9 @@ def _is_at(lock: int, path: str) -> bool:
         return False
 
 
-def _held_by(place: DaemonFiles) -> str:
-    runtime = read_daemon_info(place)
-    who = f"process {runtime.pid}, at 127.0.0.1:{runtime.port}" if runtime else "one that starts"
+def _held_by(files: DaemonFiles) -> str:
+    info = read_daemon_info(files)
+    who = f"process {info.pid}, at 127.0.0.1:{info.port}" if info else "one that starts"
     return (
         f"a gateway of these settings runs already ({who}); stop it with `toolcrib gateway stop`,"
         " or take its address from `toolcrib gateway status`"

@@ -1,4 +1,4 @@
-"""The fixed tools: what every guest is shown in place of all others.
+"""The fixed tools: what every principal is shown in place of all others.
 
 Their bytes never change, so that a host's prompt cache holds; a test keeps them below 1,200 tokens.
 """

@@ -1,9 +1,8 @@
 """What the fixed tools do: search, describe, call through the door, page through a result."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final, cast
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, TypeAlias, cast
 
 from toolcrib.execute import ArgumentCheck, CallRefused
 from toolcrib.gateway.call_channel import CallChannel
@@ -20,11 +19,133 @@ from toolcrib.gateway.fixed_tool_definitions import (
     SEARCH,
 )
 from toolcrib.gateway.reveal_sets import RevealSets
-from toolcrib.gateway.sdk import Result
+from toolcrib.gateway.sdk import Context, Result
 from toolcrib.gateway.tool_results import outcome_result, text_result
 from toolcrib.model import Entry, Json, JsonObject, Kind
 from toolcrib.session import SearchResult
-from toolcrib.text import NotJson, check_json_size, most_tokens
+from toolcrib.strict_json import NotJson, check_json_size
+from toolcrib.text import most_tokens
+
+SET_KEY: Final = "toolcrib/set"
+TOOLS_KEY: Final = "toolcrib/tools"
+UNAVAILABLE_KEY: Final = "toolcrib/unavailable"
+
+MOST_VALUES = 1_000
+MOST_CHARACTERS = 64 * 1024
+"""Of the arguments of a fixed tool; those that it hands on are the door's to bound."""
+
+Reveal: TypeAlias = Callable[[Context, SearchResult], Awaitable[None]]
+"""Called with what a search found, for the request that it was made in."""
+
+_LOST_SET = "The set that was given is not known any more; this is a new one."
+_TOO_MANY = f"Only the first {MOST_QUERIES} queries were looked up; search again for the rest."
+
+
+class FixedTools:
+    """The fixed tools of one principal. What a model says wrong raises `CallRefused`, no more."""
+
+    def __init__(self, view: CallerView, sets: RevealSets, reveal: Reveal) -> None:
+        self._view = view
+        self._reveal = reveal
+        self._sets = sets
+        self._check = ArgumentCheck()
+
+    async def run(self, name: str, given: JsonObject, channel: CallChannel) -> Result:
+        """Run one of them. Raises `CallRefused`."""
+        if name == SEARCH:
+            return await self._search(self._checked(name, given, read_search), channel)
+        if name == DESCRIBE:
+            return await self._describe(self._checked(name, given, read_names))
+        if name == RESULT:
+            return await self._page(self._checked(name, given), channel)
+        request = await asyncio.to_thread(read_call, given)
+        return await self._call(request, channel, read_only=name == CALL_READ)
+
+    async def _search(self, given: JsonObject, channel: CallChannel) -> Result:
+        queries = cast("Sequence[str]", given.get("queries") or ())
+        limit = cast("int | None", given.get("limit"))
+        kinds = cast("Sequence[Kind]", given.get("kinds") or ())
+        handle = cast("str", given.get("set") or "")
+        pins = self._sets.pins(handle) if handle else None
+        every = tuple(dict.fromkeys(queries)) or _set_query(pins or ())
+        found = await asyncio.to_thread(self._view.search, every[:MOST_QUERIES], limit, kinds)
+        is_lost = bool(handle) and pins is None
+        notes = [_LOST_SET] * is_lost + [_TOO_MANY] * (len(every) > MOST_QUERIES)
+        handle = self._remember(handle, found)
+        await self._reveal(channel.context, found)
+        text = search_text(found, handle, self._view.settings.session.answer_tokens, notes)
+        meta: dict[str, Json] = {SET_KEY: handle, TOOLS_KEY: [tool.name for tool in found.tools]}
+        if missing := found.unavailable():
+            meta[UNAVAILABLE_KEY] = missing
+        return text_result(text, meta)
+
+    def _remember(self, handle: str, found: SearchResult) -> str:
+        """The handle of the set that has these tools; a search that found none makes no set."""
+        if not found.tools and not handle:
+            return ""
+        return self._sets.add(handle, {tool.name: tool.pin for tool in found.tools})
+
+    async def _describe(self, given: JsonObject) -> Result:
+        names = cast("Sequence[str]", given["names"])
+        texts = await asyncio.to_thread(lambda: [*map(self._text_of, names[:MOST_NAMES])])
+        left = len(names) - MOST_NAMES
+        more = (
+            [f"({left} names more than the {MOST_NAMES} that fit; ask again)"] if left > 0 else []
+        )
+        return text_result("\n\n".join([*texts, *more]))
+
+    def _text_of(self, name: str) -> str:
+        """All about one name. A name that the principal may not see is an unknown one."""
+        outcome = self._view.read(name)
+        return (
+            f"# {name!r:.200}: {outcome.error.message}" if outcome.error else str(outcome.content)
+        )
+
+    async def _call(self, request: CallRequest, channel: CallChannel, *, read_only: bool) -> Result:
+        entry = self._view.visible.resolve(request.name)
+        if read_only and entry.capability.permission_kind != "read":
+            raise _not_read_only(entry)
+        outcome = await self._view.call(
+            entry,
+            request.arguments,
+            channel,
+            pin=self._revealed_pin(entry, request.set),
+            read_only=read_only,
+        )
+        return outcome_result(outcome, modern=channel.is_modern)
+
+    def _revealed_pin(self, entry: Entry, handle: str) -> str:
+        """The pin that a set has of an entry; "" without a set. Raises `CallRefused`."""
+        if not handle:
+            return ""
+        pins = self._sets.pins(handle)
+        if pins is None:
+            message = "no set has this handle, or not any more; search again, or call without one"
+            raise CallRefused("unknown_set", "state", message)
+        if entry.name not in pins:
+            message = f"{entry.name!r} is not in this set; search for it with the set first"
+            raise CallRefused("not_revealed", "state", message)
+        return pins[entry.name]
+
+    async def _page(self, given: JsonObject, channel: CallChannel) -> Result:
+        handle, find = cast("str", given["handle"]), cast("str", given.get("find") or "")
+        page = int(cast("int", given.get("page") or 1))
+        outcome = await asyncio.to_thread(self._view.result, handle, page, find)
+        return outcome_result(outcome, modern=channel.is_modern)
+
+    def _checked(
+        self, name: str, given: JsonObject, read: Callable[[JsonObject], JsonObject] = dict
+    ) -> JsonObject:
+        """The arguments, read and checked. Within these bounds the check takes a moment."""
+        tool = FIXED_TOOLS[name]
+        try:
+            check_json_size(given, most_values=MOST_VALUES, most_characters=MOST_CHARACTERS)
+        except NotJson as error:
+            message = f"the arguments of {name!r}: {error}"
+            raise CallRefused(
+                "bad_arguments", "arguments", message, schema=tool.parameters
+            ) from None
+        return self._check.check(tool, read(given)).arguments
 
 
 def search_text(found: SearchResult, handle: str, budget: int, notes: Sequence[str] = ()) -> str:
@@ -39,139 +160,6 @@ def search_text(found: SearchResult, handle: str, budget: int, notes: Sequence[s
         lines.append(f"set: {handle}")
     rest = "\n".join(lines)
     return f"{found.text(budget - most_tokens(rest), read='')}\n{rest}".strip()
-
-
-# What the fixed tools do. All of it ends at the door, or tells what the guest may see.
-
-SET_KEY: Final = "toolcrib/set"
-TOOLS_KEY: Final = "toolcrib/tools"
-UNAVAILABLE_KEY: Final = "toolcrib/unavailable"
-
-MOST_VALUES = 1_000
-MOST_CHARACTERS = 64 * 1024
-"""Of what a fixed tool is asked itself; what it hands on is the door's to bound."""
-
-_LOST_SET = "The set that was given is not known any more; this is a new one."
-_TOO_MANY = f"Only the first {MOST_QUERIES} queries were looked up; search again for the rest."
-
-
-def _ignore(_found: SearchResult) -> None:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class FrontRequest:
-    """How the front request came: its era, who listens, who hears of what a search found."""
-
-    heard: CallChannel
-    modern: bool = False
-    found: Callable[[SearchResult], None] = _ignore
-
-
-class FixedTools:
-    """The fixed tools of one principal. What a model says wrong raises `CallRefused`, no more."""
-
-    def __init__(self, side: CallerView, sets: RevealSets) -> None:
-        self._side = side
-        self._sets = sets
-        self._check = ArgumentCheck()
-
-    async def run(self, name: str, given: JsonObject, asking: FrontRequest) -> Result:
-        """Run one of them. Raises `CallRefused`."""
-        if name == SEARCH:
-            return await self._search(self._checked(name, given, read_search), asking)
-        if name == DESCRIBE:
-            return await self._describe(self._checked(name, given, read_names))
-        if name == RESULT:
-            return await self._page(self._checked(name, given), asking)
-        wanted = await asyncio.to_thread(read_call, given)
-        return await self._call(wanted, asking, read_only=name == CALL_READ)
-
-    async def _search(self, given: JsonObject, asking: FrontRequest) -> Result:
-        queries = cast("Sequence[str]", given.get("queries") or ())
-        limit = cast("int | None", given.get("limit"))
-        kinds = cast("Sequence[Kind]", given.get("kinds") or ())
-        handle = cast("str", given.get("set") or "")
-        known = self._sets.pins(handle) if handle else None
-        asked = tuple(dict.fromkeys(queries)) or _set_query(known or ())
-        found = await asyncio.to_thread(self._side.search, asked[:MOST_QUERIES], limit, kinds)
-        lost = bool(handle) and known is None
-        notes = [_LOST_SET] * lost + [_TOO_MANY] * (len(asked) > MOST_QUERIES)
-        handle = self._remembered(handle, found)
-        asking.found(found)
-        text = search_text(found, handle, self._side.settings.session.answer_tokens, notes)
-        meta: dict[str, Json] = {SET_KEY: handle, TOOLS_KEY: [tool.name for tool in found.tools]}
-        if missing := found.unavailable():
-            meta[UNAVAILABLE_KEY] = missing
-        return text_result(text, meta)
-
-    def _remembered(self, handle: str, found: SearchResult) -> str:
-        """The handle of the set that has all this; a search that found no tool makes none."""
-        if not found.tools and not handle:
-            return ""
-        return self._sets.add(handle, {tool.name: tool.pin for tool in found.tools})
-
-    async def _describe(self, given: JsonObject) -> Result:
-        names = cast("Sequence[str]", given["names"])
-        texts = await asyncio.to_thread(lambda: [self._told(name) for name in names[:MOST_NAMES]])
-        left = len(names) - MOST_NAMES
-        more = (
-            [f"({left} names more than the {MOST_NAMES} that fit; ask again)"] if left > 0 else []
-        )
-        return text_result("\n\n".join([*texts, *more]))
-
-    def _told(self, name: str) -> str:
-        """All about one name; of one that the guest may not see, that there is none."""
-        outcome = self._side.read(name)
-        return (
-            f"# {name!r:.200}: {outcome.error.message}" if outcome.error else str(outcome.content)
-        )
-
-    async def _call(self, wanted: CallRequest, asking: FrontRequest, *, read_only: bool) -> Result:
-        entry = self._side.visible.resolve(wanted.name)
-        if read_only and entry.capability.permission_kind != "read":
-            raise _not_read_only(entry)
-        outcome = await self._side.call(
-            entry,
-            wanted.arguments,
-            pin=self._shown(entry, wanted.set),
-            read_only=read_only,
-            heard=asking.heard,
-        )
-        return outcome_result(outcome, modern=asking.modern)
-
-    def _shown(self, entry: Entry, handle: str) -> str:
-        """The pin that a set has of an entry; "" without a set. Raises `CallRefused`."""
-        if not handle:
-            return ""
-        pins = self._sets.pins(handle)
-        if pins is None:
-            message = "no set has this handle, or not any more; search again, or call without one"
-            raise CallRefused("unknown_set", "state", message)
-        if entry.name not in pins:
-            message = f"{entry.name!r} is not in this set; search for it with the set first"
-            raise CallRefused("not_revealed", "state", message)
-        return pins[entry.name]
-
-    async def _page(self, given: JsonObject, asking: FrontRequest) -> Result:
-        handle, find = cast("str", given["handle"]), cast("str", given.get("find") or "")
-        page = int(cast("int", given.get("page") or 1))
-        outcome = await asyncio.to_thread(self._side.result, handle, page, find)
-        return outcome_result(outcome, modern=asking.modern)
-
-    def _checked(
-        self, name: str, given: JsonObject, read: Callable[[JsonObject], JsonObject] = dict
-    ) -> JsonObject:
-        """The arguments as they are meant. Within these bounds the check takes a moment."""
-        tool = FIXED_TOOLS[name]
-        try:
-            check_json_size(given, most_values=MOST_VALUES, most_characters=MOST_CHARACTERS)
-        except NotJson as error:
-            message = f"the arguments of {name!r}: {error}"
-            raise CallRefused(
-                "bad_arguments", "arguments", message, schema=tool.parameters
-            ) from None
-        return self._check.check(tool, read(given)).arguments
 
 
 def _set_query(names: Sequence[str] | JsonObject) -> tuple[str, ...]:

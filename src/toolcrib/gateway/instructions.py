@@ -62,13 +62,13 @@ class InitialContext:
 
 
 def initial_context(
-    crib: Crib, guest: Principal, mode: EffectiveMode | None = None, client: str = ""
+    crib: Crib, principal: Principal, mode: EffectiveMode | None = None, client: str = ""
 ) -> InitialContext:
     """What a client is given; in this mode rather than in its own, if said.
 
     Without a name it is one that nobody knows; with one, as it is today, of the era before.
     """
-    side = CallerView(crib, guest)
+    side = CallerView(crib, principal)
     shown = ToolList(side)
     spoken = mode or shown.mode(client, modern=not client)
     told = instructions(spoken, tuple(side.visible.entries.values()), side.unavailable())

@@ -18,30 +18,37 @@ from toolcrib.gateway.principal import Principal
 from toolcrib.sources.mcp import McpSource
 
 PAUSE_S = 0.05
-"""What changes within this time is told once: a server that starts changes much at once."""
+"""Changes within this time make one notification: a server that starts changes much at once."""
+
+Publish: TypeAlias = Callable[[sdk.ServerEvent], Awaitable[None]]
+
+_OFFER_LISTS = (
+    ("notifications/resources/list_changed", sdk.ResourcesListChanged, {"resources", "templates"}),
+    ("notifications/prompts/list_changed", sdk.PromptsListChanged, {"prompts"}),
+)
 
 
 @dataclass(slots=True)
 class ListSubscriber:
-    """Somebody who may be told: how to list for them, and what they know; None if nothing."""
+    """Somebody to notify: how to list for them, and the list that they have; None without one."""
 
-    list_again: Callable[[], list[sdk.Result]]
-    known: list[sdk.Result] | None = None
+    list_now: Callable[[], list[sdk.Result]]
+    last: list[sdk.Result] | None = None
 
 
 class ToolListNotifier:
-    """Tells the clients of one window. `changed` may be called on any thread, the rest may not.
+    """Notifies the clients of one server. `changed` may be called on any thread, the rest may not.
 
-    Only those are told who have listed, and whose list is another now.
+    Only those are notified who have listed, and whose list is another now.
     """
 
     def __init__(self, modern: Callable[[], list[sdk.Result]]) -> None:
         self._bus = sdk.InMemorySubscriptionBus()
         self._listen = sdk.ListenHandler(self._bus)
         self._modern = ListSubscriber(modern)
-        self._fronts: dict[sdk.Connection, ListSubscriber] = {}
+        self._connections: dict[sdk.Connection, ListSubscriber] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._telling: asyncio.Task[None] | None = None
+        self._sending: asyncio.Task[None] | None = None
         self._due = False
 
     async def listen(
@@ -49,99 +56,89 @@ class ToolListNotifier:
     ) -> sdk.SubscriptionsListenResult:
         """Serve one subscription of the modern era, until the client leaves."""
         self._loop = asyncio.get_running_loop()
-        if self._modern.known is None:
-            self._modern.known = await asyncio.to_thread(self._modern.list_again)
+        if self._modern.last is None:
+            self._modern.last = await asyncio.to_thread(self._modern.list_now)
         return await self._listen(context, params)
 
-    def heard(
+    def listed(
         self,
         connection: sdk.Connection,
-        given: list[sdk.Result],
-        front: Callable[[], list[sdk.Result]],
+        tools: list[sdk.Result],
+        list_now: Callable[[], list[sdk.Result]],
     ) -> None:
-        """A connection of the handshake was given this list, and gets such lists by `front`."""
+        """A connection of the handshake was sent these tools; `list_now` lists them again."""
         self._loop = asyncio.get_running_loop()
-        if connection not in self._fronts:
-            connection.exit_stack.callback(self._fronts.pop, connection, None)
-        self._fronts[connection] = ListSubscriber(front, given)
+        if connection not in self._connections:
+            connection.exit_stack.callback(self._connections.pop, connection, None)
+        self._connections[connection] = ListSubscriber(list_now, tools)
 
     def changed(self) -> None:
-        """Something in the catalog is another, whoever may see it."""
+        """Something in the catalog has changed, whoever may see it."""
         loop = self._loop
         if loop and not loop.is_closed():
             loop.call_soon_threadsafe(self._soon)
 
     async def publish(self, event: sdk.ServerEvent) -> None:
-        """Tell the subscriptions of the modern era of something else."""
+        """Send another event to the subscriptions of the modern era."""
         await self._bus.publish(event)
 
     def close(self) -> None:
         """End all subscriptions."""
         self._listen.close()
-        if self._telling:
-            self._telling.cancel()
+        if self._sending:
+            self._sending.cancel()
 
     def _soon(self) -> None:
         self._due = True
-        if self._telling is None or self._telling.done():
-            self._telling = asyncio.ensure_future(self._tell())
+        if self._sending is None or self._sending.done():
+            self._sending = asyncio.ensure_future(self._send())
 
-    async def _tell(self) -> None:
+    async def _send(self) -> None:
         while self._due:
             await asyncio.sleep(PAUSE_S)
             self._due = False
-            for connection, front in list(self._fronts.items()):
-                if await _has_changed(front):
+            for connection, subscriber in list(self._connections.items()):
+                if await _has_changed(subscriber):
                     await connection.notify("notifications/tools/list_changed", None)
             if await _has_changed(self._modern):
                 await self._bus.publish(sdk.ToolsListChanged())
 
 
-async def _has_changed(front: ListSubscriber) -> bool:
-    """Whether the list is not the one that is known; it is known then."""
-    if front.known is None:
+async def _has_changed(subscriber: ListSubscriber) -> bool:
+    """Whether the list is another than the last one; it is the last one from now on."""
+    if subscriber.last is None:
         return False
-    now = await asyncio.to_thread(front.list_again)
-    before, front.known = front.known, now
+    now = await asyncio.to_thread(subscriber.list_now)
+    before, subscriber.last = subscriber.last, now
     return now != before
 
 
-# Who is told that the list of resources or of prompts is another.
-
-Publish: TypeAlias = Callable[[sdk.ServerEvent], Awaitable[None]]
-
-_KINDS = (
-    ("notifications/resources/list_changed", sdk.ResourcesListChanged, {"resources", "templates"}),
-    ("notifications/prompts/list_changed", sdk.PromptsListChanged, {"prompts"}),
-)
-
-
 class OfferListNotifier:
-    """For one guest, and of servers that the guest may see.
+    """Notifies the clients of one principal of resources and prompts that they may see.
 
-    Connections of the handshake are told once they have listed any; `publish` tells the streams of
-    the modern era.
+    Connections of the handshake are notified once they have listed any; `publish` reaches the
+    streams of the modern era.
     """
 
-    def __init__(self, crib: Crib, guest: Principal, publish: Publish) -> None:
+    def __init__(self, crib: Crib, principal: Principal, publish: Publish) -> None:
         self._crib = crib
-        self._guest = guest
+        self._principal = principal
         self._publish = publish
-        self._fronts: set[sdk.Connection] = set()
+        self._connections: set[sdk.Connection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._telling: set[asyncio.Task[None]] = set()
+        self._sending: set[asyncio.Task[None]] = set()
         self._end = inventory_of(crib).listen_offers(self._changed)
 
-    def heed(self, context: sdk.Context) -> None:
-        """Somebody wants to hear of it: whoever this request is from."""
+    def subscribe(self, context: sdk.Context) -> None:
+        """Notify the client of this request from now on."""
         self._loop = asyncio.get_running_loop()
         connection = sdk.connection_of(context)
-        if not sdk.is_modern(context) and connection not in self._fronts:
-            self._fronts.add(connection)
-            connection.exit_stack.callback(self._fronts.discard, connection)
+        if not sdk.is_modern(context) and connection not in self._connections:
+            self._connections.add(connection)
+            connection.exit_stack.callback(self._connections.discard, connection)
 
     def close(self) -> None:
-        """Tell nobody any more."""
+        """Notify nobody any more."""
         self._end()
 
     def _changed(self, source: McpSource, kinds: AbstractSet[str]) -> None:
@@ -151,21 +148,21 @@ class OfferListNotifier:
             loop.call_soon_threadsafe(self._soon, source, kinds)
 
     def _soon(self, source: McpSource, kinds: AbstractSet[str]) -> None:
-        task = asyncio.ensure_future(self._tell(source, kinds))
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+        task = asyncio.ensure_future(self._send(source, kinds))
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
 
     def _sees(self, source: McpSource) -> bool:
-        """Whether the guest may know of this server: of one that is gone, by its name alone."""
+        """Whether the principal may see this server. One that is gone is judged by its name."""
         if source in inventory_of(self._crib).servers.values():
-            return source in visible_servers(self._crib, self._guest)
-        return allows_source(source.id or "", self._guest.profile.scope)
+            return source in visible_servers(self._crib, self._principal)
+        return allows_source(source.id or "", self._principal.profile.scope)
 
-    async def _tell(self, source: McpSource, kinds: AbstractSet[str]) -> None:
+    async def _send(self, source: McpSource, kinds: AbstractSet[str]) -> None:
         if not await asyncio.to_thread(self._sees, source):
             return
-        for method, event, of in _KINDS:
+        for method, event, of in _OFFER_LISTS:
             if kinds & of:
-                for connection in tuple(self._fronts):
+                for connection in tuple(self._connections):
                     await connection.notify(method, None)
                 await self._publish(event())

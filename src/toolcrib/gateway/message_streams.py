@@ -1,7 +1,7 @@
-"""Messages on lines, for a server that is run over bytes from anywhere: a pipe, a socket.
+"""Messages on lines, for an MCP server that is run over bytes: of a pipe, or of a socket.
 
-A line has a limit, and one that is no message is answered with an error where that can be said.
-There is no task and no queue in between: each hop would cost every call some of its time.
+A line has a limit. A line that is no message is answered with an error. There is no task and no
+queue in between: each hop would cost every call some of its time.
 """
 
 import asyncio
@@ -10,11 +10,11 @@ from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from toolcrib.gateway import sdk
 from toolcrib.sources.mcp import reply_id
+from toolcrib.strict_json import MOST_JSON_VALUES, has_more_json_values
 from toolcrib.system import LONGEST_LINE, ByteReader, PipeLine, bounded_lines
-from toolcrib.text import MOST_JSON_VALUES, has_more_json_values
 
 MOST_VALUES = 2 * MOST_JSON_VALUES
-"""Of one message: more than a call may have, so that whoever sends too many hears why."""
+"""Of one message: more than a call may have, so that a call with too many is told why."""
 
 Send: TypeAlias = Callable[[bytes], Awaitable[None]]
 """Hands bytes over before it first waits, then waits for room. Raises `OSError` when nobody reads
@@ -22,25 +22,25 @@ any more."""
 
 
 class MessageGate(Protocol):
-    """Whoever counts what is under way on a connection."""
+    """Decides what is taken from a connection, and is told what is sent on it."""
 
-    def came(self, message: sdk.JSONRPCMessage, /) -> sdk.ErrorData | None:
-        """Why this is not taken in; None if it is."""
+    def refusal(self, message: sdk.JSONRPCMessage, /) -> sdk.ErrorData | None:
+        """Why a message of the client is not taken; None if it is."""
         ...
 
-    def went(self, message: sdk.JSONRPCMessage, /) -> None:
-        """This was sent to the client."""
+    def sent(self, message: sdk.JSONRPCMessage, /) -> None:
+        """This is sent to the client."""
         ...
 
 
 class OpenGate:
     """A gate that lets everything through."""
 
-    def came(self, _message: sdk.JSONRPCMessage) -> None:
-        """Always."""
+    def refusal(self, _message: sdk.JSONRPCMessage) -> None:
+        """None, always."""
 
-    def went(self, _message: sdk.JSONRPCMessage) -> None:
-        """The same."""
+    def sent(self, _message: sdk.JSONRPCMessage) -> None:
+        """Nothing is counted."""
 
 
 class MessageStreams(NamedTuple):
@@ -79,22 +79,22 @@ class MessageWriter(_Stream):
 
     async def send(self, item: sdk.SessionMessage, /) -> None:
         """Raises what the SDK takes for the end of a stream."""
-        self._gate.went(item.message)
+        self._gate.sent(item.message)
         await self.refuse(item)
 
     async def refuse(self, item: sdk.SessionMessage, /) -> None:
-        """The same for an answer to what was never taken in: it ends nothing that is under way."""
+        """The same for the answer to a message that was not taken: no request ends with it."""
         text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
         try:
             await self._send(text.encode() + b"\n")
         except OSError:
             if isinstance(self._reader, asyncio.StreamReader):
-                self._reader.feed_eof()  # whoever waits for more waits in vain
+                self._reader.feed_eof()  # nothing more will come
             raise sdk.ClosedResourceError from None
 
 
 class MessageReader(_Stream):
-    """Gives each message; answers lines that are none."""
+    """Gives each message; a line that is no message is answered with an error."""
 
     def __init__(
         self, reader: ByteReader, answers: MessageWriter, gate: MessageGate, longest: int
@@ -111,13 +111,13 @@ class MessageReader(_Stream):
         try:
             async for line in self._lines:
                 message = _message(line)
-                refused = (
-                    self._gate.came(message.message)
+                problem = (
+                    self._gate.refusal(message.message)
                     if message
                     else _unreadable(line, self._longest)
                 )
-                if refused:
-                    await self._answers.refuse(_answer(reply_id(line.content), refused))
+                if problem:
+                    await self._answers.refuse(_answer(reply_id(line.content), problem))
                 elif message:
                     return message
         except (OSError, sdk.ClosedResourceError):
@@ -145,13 +145,13 @@ def _message(line: PipeLine) -> sdk.SessionMessage | None:
 def _unreadable(line: PipeLine, longest: int) -> sdk.ErrorData | None:
     """What is wrong with a line that is no message; None if there is nothing on it."""
     if not line.whole:
-        told = f"a message has at most {longest:,} bytes; send less"
-        return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=told)
+        problem = f"a message has at most {longest:,} bytes; send less"
+        return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=problem)
     if has_more_json_values(line.content, MOST_VALUES):
-        told = f"a message has at most {MOST_VALUES:,} values; send fewer"
-        return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=told)
-    told = "this line is not a JSON-RPC message"
-    return sdk.ErrorData(code=sdk.PARSE_ERROR, message=told) if line.content.strip() else None
+        problem = f"a message has at most {MOST_VALUES:,} values; send fewer"
+        return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=problem)
+    problem = "this line is not a JSON-RPC message"
+    return sdk.ErrorData(code=sdk.PARSE_ERROR, message=problem) if line.content.strip() else None
 
 
 def _answer(id: int | str | None, error: sdk.ErrorData) -> sdk.SessionMessage:

@@ -1,4 +1,4 @@
-"""All that a window passes on beside tools, in one."""
+"""All that a gateway server hands on beside tools: resources, prompts, completions."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -17,45 +17,47 @@ ListHandler = Callable[[sdk.Context, sdk.PaginatedRequestParams], Awaitable[sdk.
 
 
 class OfferHandlers:
-    """For one guest. `publish` tells the streams of the modern era what has changed."""
+    """For one principal. `publish` sends an event to the streams of the modern era."""
 
     def __init__(
-        self, crib: Crib, guest: Principal, rounds: InputRequests, publish: Publish
+        self, crib: Crib, principal: Principal, input_requests: InputRequests, publish: Publish
     ) -> None:
         self._publish = publish
-        self._watched = ResourceSubscriptions(crib, guest)
-        self._news = OfferListNotifier(crib, guest, publish)
-        self._served: dict[str, Any] = {
-            **resources.resource_handlers(crib, guest, rounds),
-            **prompts.prompt_handlers(crib, guest, rounds),
-            **completions.completion_handlers(crib, guest, rounds),
-            **self._watched.handlers(),
+        self._subscriptions = ResourceSubscriptions(crib, principal)
+        self._notifier = OfferListNotifier(crib, principal, publish)
+        self._handlers: dict[str, Any] = {
+            **resources.resource_handlers(crib, principal, input_requests),
+            **prompts.prompt_handlers(crib, principal, input_requests),
+            **completions.completion_handlers(crib, principal, input_requests),
+            **self._subscriptions.handlers(),
         }
 
     def handlers(self) -> dict[str, Any]:
         """What an SDK server takes as `on_...`."""
-        return self._served | {name: self._heeded(self._served[name]) for name in _LISTS}
+        return self._handlers | {name: self._subscribing(self._handlers[name]) for name in _LISTS}
 
     @asynccontextmanager
     async def listening(
         self, context: sdk.Context, params: sdk.SubscriptionsListenRequestParams
     ) -> AsyncGenerator[None]:
-        """While a stream of the modern era is open, have told on it what it wants to hear."""
-        self._news.heed(context)
+        """While a stream of the modern era is open, publish the changes that it asked for."""
+        self._notifier.subscribe(context)
         uris = params.notifications.resource_subscriptions or ()
-        async with self._watched.during(context, uris, self._updated):
+        async with self._subscriptions.during(context, uris, self._updated):
             yield
 
     def close(self) -> None:
-        """Tell nobody anything any more."""
-        self._news.close()
+        """Notify nobody any more."""
+        self._notifier.close()
 
     async def _updated(self, uri: str) -> None:
         await self._publish(sdk.ResourceUpdated(uri=uri))
 
-    def _heeded(self, listed: ListHandler) -> ListHandler:
+    def _subscribing(self, handler: ListHandler) -> ListHandler:
+        """The same handler; whoever lists is notified of changes from then on."""
+
         async def listing(context: sdk.Context, params: sdk.PaginatedRequestParams) -> sdk.Result:
-            self._news.heed(context)
-            return await listed(context, params)
+            self._notifier.subscribe(context)
+            return await handler(context, params)
 
         return listing

@@ -1,7 +1,7 @@
-"""What a guest may have of a server beside its tools, and what comes of asking for it.
+"""What the requests for resources, prompts and completions share.
 
-A guest sees the resources and prompts of a server if the profile lets the server through, and with
-it at least one of its tools. A server without tools is seen where the profile picks no tools.
+A principal sees the resources and prompts of a server if the profile lets the server and at least
+one of its tools through. A server without tools is seen where the profile picks no tools.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ LIST_FIELDS: Final[Mapping[str, Any]] = {
     "ttlMs": 0,
     "cacheScope": "private",
 }
-"""What the modern era wants said of every list; the SDK leaves it out for the others."""
+"""The modern era wants them in every list; the SDK leaves them out for the others."""
 
 
-def visible_servers(crib: Crib, guest: Principal) -> Sequence[McpSource]:
-    """The servers whose resources and prompts this guest may have, by name."""
-    scope = guest.profile.scope
+def visible_servers(crib: Crib, principal: Principal) -> Sequence[McpSource]:
+    """The servers whose resources and prompts this principal may have, by name."""
+    scope = principal.profile.scope
     tools: dict[str, list[Entry]] = {}
     for entry in crib.entries().values():
         if entry.capability.source == "mcp":
@@ -44,25 +44,25 @@ def _is_visible(source: McpSource, tools: Sequence[Entry], scope: Scope) -> bool
     return scope.allowed is None and scope.permissions is None
 
 
-def running_request(crib: Crib, guest: Principal, heard: CallChannel) -> CallContext:
-    """What an errand of this guest has while it runs: as much time as a call."""
+def running_request(crib: Crib, principal: Principal, channel: CallChannel) -> CallContext:
+    """What a request of this principal has while it runs: as much time as a call."""
     deadline = Deadline(crib.settings.call.timeout_s)
-    return CallContext.of(deadline, None, heard.ask, heard.log, guest.caller.id)
+    return CallContext.of(deadline, None, channel.ask, channel.log, principal.caller.id)
 
 
 def page(key: str, items: Sequence[sdk.Result], params: sdk.PaginatedRequestParams) -> sdk.Result:
     """One page of a list. Raises `MCPError` for a cursor that is none of ours."""
     begin = params.cursor or "0"
     if not begin.isdecimal() or len(begin) > LONGEST_CURSOR:
-        told = f"{begin!r:.80} is not a cursor of this list; list it from the beginning"
-        raise sdk.MCPError(sdk.INVALID_PARAMS, told)
+        problem = f"{begin!r:.80} is not a cursor of this list; list it from the beginning"
+        raise sdk.MCPError(sdk.INVALID_PARAMS, problem)
     end = int(begin) + PAGE_SIZE
     more = {"nextCursor": str(end)} if end < len(items) else {}
     return {**LIST_FIELDS, key: list(items[int(begin) : end]), **more}
 
 
 def offer_result(outcome: Outcome) -> sdk.Result:
-    """The result of an errand that went well, as it goes on the wire. Raises `MCPError`."""
+    """The result of a request, as it goes on the wire. Raises `MCPError` where it failed."""
     if outcome.error or not isinstance(outcome.content, Mapping):
         message = outcome.error.message if outcome.error else "the server answered something else"
         code = outcome.meta.get("code")

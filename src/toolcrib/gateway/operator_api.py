@@ -1,4 +1,4 @@
-"""What the operator may ask of a running daemon, and the socket where it is asked.
+"""What the operator may ask of a running daemon, and the socket where it is call.
 
 Small requests as JSON lines, on a socket of its own, for our own user only. Neither MCP nor HTTP
 leads here: no tool that a model may call can decide anything.
@@ -30,16 +30,16 @@ MOST_AT_ONCE = 16
 
 Report = Callable[[Json], None]
 OperatorHandler = Callable[[Mapping[str, Any], Report], Awaitable[Json]]
-"""Does what is asked for; meanwhile it may tell how far it is."""
+"""Does what the operator asks; meanwhile it may report how far it is."""
 
 _log = logging.getLogger(__name__)
 
 
 class OperatorServer:
-    """Listens for the operator. `deeds` are what they may ask for, by name."""
+    """Listens for the operator. `handlers` are for what they may ask, by its name."""
 
-    def __init__(self, deeds: Mapping[str, OperatorHandler]) -> None:
-        self._deeds = deeds
+    def __init__(self, handlers: Mapping[str, OperatorHandler]) -> None:
+        self._handlers = handlers
         self._silent = ConnectionLimiter(MOST_AT_ONCE, "the operator's socket")
         self.listener = UnixListener(self._welcome)
 
@@ -47,14 +47,14 @@ class OperatorServer:
         try:
             self._silent.enter(writer, writer.transport.abort)
             async with asyncio.timeout(MESSAGE_S):
-                asked = await reader.readuntil(b"\n")
+                line = await reader.readuntil(b"\n")
             self._silent.leave(writer)
 
-            def tell(news: Json) -> None:
+            def report(progress: Json) -> None:
                 if not writer.is_closing():
-                    writer.write(_line({"told": news}))
+                    writer.write(_line({"told": progress}))
 
-            answer = await self._answer(asked, tell)  # as long as it takes: half a deed is none
+            answer = await self._answer(line, report)  # as long as it takes: nothing is half done
             async with asyncio.timeout(MESSAGE_S):
                 writer.write(_line(answer))
                 await writer.drain()
@@ -64,17 +64,16 @@ class OperatorServer:
             self._silent.leave(writer)
             await hang_up(writer)
 
-    async def _answer(self, line: bytes, tell: Report) -> JsonObject:
+    async def _answer(self, line: bytes, report: Report) -> JsonObject:
         """What came of a request: `done`, or an `error` with cause and remedy."""
         try:
-            asked = json.loads(line)
-            deed = self._deeds[asked["do"]]
+            request = json.loads(line)
+            handler = self._handlers[request["do"]]
         except (ValueError, KeyError, TypeError):
-            return {
-                "error": f"not one of: {', '.join(self._deeds)}; is the daemon of another version?"
-            }
+            possible = ", ".join(self._handlers)
+            return {"error": f"not one of: {possible}; is the daemon of another version?"}
         try:
-            return {"done": await deed(asked, tell)}
+            return {"done": await handler(request, report)}
         except ToolcribError as error:
             return {"error": str(error)}
 
@@ -83,15 +82,12 @@ def _line(message: JsonObject) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-# What the operator may ask of a running daemon.
-
-
 class OperatedDaemon(Protocol):
     """What the operator reaches of a daemon."""
 
-    house: ServingState
+    serving: ServingState
     shims: ShimConnections
-    admission: RequestLimiter
+    request_limiter: RequestLimiter
     port: int
     started: float
     ends_when_idle: bool
@@ -105,55 +101,55 @@ class OperatedDaemon(Protocol):
 def operator_handlers(daemon: OperatedDaemon) -> Mapping[str, OperatorHandler]:
     """Each by its name."""
 
-    async def status(_asked: Mapping[str, Any], _tell: Report) -> Json:
+    async def status(_request: Mapping[str, Any], _report: Report) -> Json:
         return await asyncio.to_thread(_status, daemon)
 
-    async def stop(_asked: Mapping[str, Any], _tell: Report) -> Json:
+    async def stop(_request: Mapping[str, Any], _report: Report) -> Json:
         daemon.stop()
         return True
 
-    async def reload(_asked: Mapping[str, Any], _tell: Report) -> Json:
+    async def reload(_request: Mapping[str, Any], _report: Report) -> Json:
         await daemon.reload()
         return True
 
-    async def changed(_asked: Mapping[str, Any], _tell: Report) -> Json:
+    async def changed(_request: Mapping[str, Any], _report: Report) -> Json:
         await daemon.catch_up()
         return True
 
-    async def servers(_asked: Mapping[str, Any], _tell: Report) -> Json:
+    async def servers(_request: Mapping[str, Any], _report: Report) -> Json:
         return await asyncio.to_thread(_servers, daemon)
 
-    async def refresh(asked: Mapping[str, Any], tell: Report) -> Json:
-        with suppress(ToolcribError):  # what is wrong with files is said elsewhere
+    async def refresh(request: Mapping[str, Any], report: Report) -> Json:
+        with suppress(ToolcribError):  # the log and the status say what is wrong with files
             await daemon.catch_up()
-        return await _refresh(_sources_named(daemon, asked.get("servers")), tell)
+        return await _refresh(_sources_named(daemon, request.get("servers")), report)
 
-    async def forget_login(asked: Mapping[str, Any], _tell: Report) -> Json:
-        (source,) = _sources_named(daemon, [asked.get("server")])
+    async def forget_login(request: Mapping[str, Any], _report: Report) -> Json:
+        (source,) = _sources_named(daemon, [request.get("server")])
         return await asyncio.to_thread(source.forget_login)
 
-    async def approvals(_asked: Mapping[str, Any], _tell: Report) -> Json:
-        return [_ticket(each) for each in daemon.house.crib.operator.tickets.waiting()]
+    async def approvals(_request: Mapping[str, Any], _report: Report) -> Json:
+        return [_ticket(each) for each in daemon.serving.crib.operator.tickets.waiting()]
 
-    async def decide(asked: Mapping[str, Any], _tell: Report) -> Json:
-        _decide(daemon, str(asked.get("id", "")), allowed=asked.get("allowed") is True)
+    async def decide(request: Mapping[str, Any], _report: Report) -> Json:
+        _decide(daemon, str(request.get("id", "")), allowed=request.get("allowed") is True)
         return True
 
-    listing = (changed, servers, refresh, forget_login)
-    deeds = (status, stop, reload, *listing, approvals, decide)
-    return {deed.__name__: deed for deed in deeds}
+    of_servers = (changed, servers, refresh, forget_login)
+    handlers = (status, stop, reload, *of_servers, approvals, decide)
+    return {handler.__name__: handler for handler in handlers}
 
 
 def _sources_named(daemon: OperatedDaemon, names: object) -> list[McpSource]:
     """The servers of these names; without names, all that are not switched off."""
-    every = list(inventory_of(daemon.house.crib).servers.values())
+    every = list(inventory_of(daemon.serving.crib).servers.values())
     if isinstance(names, list) and names:
         return [find_server(str(name), every) for name in cast("list[object]", names)]
     return [each for each in every if not each.config.disabled]
 
 
-async def _refresh(sources: Sequence[McpSource], tell: Report) -> Json:
-    """List them anew; each is told as it is done, and what the others are at meanwhile."""
+async def _refresh(sources: Sequence[McpSource], report: Report) -> Json:
+    """List them anew. Report each as it is done, and what the others are at meanwhile."""
     running = {asyncio.wrap_future(each.refresh()): each for each in sources}
     done: dict[str, Json] = {}
     left = set(running)
@@ -164,15 +160,15 @@ async def _refresh(sources: Sequence[McpSource], tell: Report) -> Json:
         for each in ended:
             server = running[each].server
             gone = RefreshResult(server, 0, 0.0, "was taken out, or stopped, meanwhile")
-            done[server] = how = (gone if each.cancelled() else each.result())._asdict()
-            tell({"listed": how})
+            done[server] = result = (gone if each.cancelled() else each.result())._asdict()
+            report({"listed": result})
         if left:
-            tell({"listing": start_phases(running[each] for each in left)})
+            report({"listing": start_phases(running[each] for each in left)})
     return [done[each.server] for each in sources]
 
 
 def _servers(daemon: OperatedDaemon) -> Json:
-    sources = inventory_of(daemon.house.crib).servers.values()
+    sources = inventory_of(daemon.serving.crib).servers.values()
     return {
         "servers": [each.status().as_json() for each in sources],
         "broken_files": list(daemon.broken),
@@ -181,15 +177,15 @@ def _servers(daemon: OperatedDaemon) -> Json:
 
 def _decide(daemon: OperatedDaemon, id: str, *, allowed: bool) -> None:
     """Raises `ConfigError` if nothing waits under this id."""
-    tickets = daemon.house.crib.operator.tickets
+    tickets = daemon.serving.crib.operator.tickets
     full = [each.id for each in tickets.waiting() if id and each.id.startswith(id)]
     if len(full) != 1 or not (tickets.approve(full[0]) if allowed else tickets.reject(full[0])):
-        told = "`toolcrib approvals list` shows what does"
-        raise ConfigError(f"no call waits under {id!r}, or not any more; {told}")
+        remedy = "`toolcrib approvals list` shows those that do"
+        raise ConfigError(f"no call waits under {id!r}, or not any more; {remedy}")
 
 
 def _status(daemon: OperatedDaemon) -> Json:
-    crib, now = daemon.house.crib, time.monotonic()
+    crib, now = daemon.serving.crib, time.monotonic()
     return {
         "pid": os.getpid(),
         "version": version("toolcrib"),
@@ -197,23 +193,23 @@ def _status(daemon: OperatedDaemon) -> Json:
         "uptime_s": round(now - daemon.started, 1),
         "ends_when_idle": daemon.ends_when_idle,
         "tools": len(crib.entries()),
-        "running": daemon.admission.running,
+        "running": daemon.request_limiter.running,
         "broken_files": list(daemon.broken),
         "clients": [
             {
-                "name": note.name,
-                "version": note.version,
-                "protocol": note.era,
-                "mode": note.mode,
-                "guest": note.guest,
-                "profile": note.profile,
-                "pid": note.pid,
-                "requests": note.requests,
-                "since_s": round(now - note.since, 1),
+                "name": client.name,
+                "version": client.version,
+                "protocol": client.era,
+                "mode": client.mode,
+                "principal": client.principal,
+                "profile": client.profile,
+                "pid": client.pid,
+                "requests": client.requests,
+                "since_s": round(now - client.since, 1),
             }
-            for note in daemon.shims.clients.values()
+            for client in daemon.shims.clients.values()
         ],
-        "http": daemon.house.sessions.guests(),
+        "http": daemon.serving.sessions.principals(),
         "servers": [
             {
                 "server": each.server,
@@ -228,13 +224,13 @@ def _status(daemon: OperatedDaemon) -> Json:
 
 
 def _ticket(ticket: Ticket) -> Json:
-    asked = ticket.request
+    call = ticket.request
     return {
         "id": ticket.id,
-        "caller": asked.caller,
-        "name": asked.name,
-        "description": asked.description,
-        "permission_kind": asked.permission_kind,
-        "arguments": asked.arguments,
+        "caller": call.caller,
+        "name": call.name,
+        "description": call.description,
+        "permission_kind": call.permission_kind,
+        "arguments": call.arguments,
         "expires_s": round(ticket.expires - time.time(), 1),
     }

@@ -4,7 +4,6 @@ A principal is somebody whose credential was verified, together with the profile
 for. `credentials` verifies; here is what comes of it.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -40,7 +39,7 @@ class Profile:
 class Principal:
     """Somebody whose credential was verified, with the profile that it is good for.
 
-    `id` is that of the credential, never something a client says of itself: two guests share
+    `id` is that of the credential, never something a client says of itself: two principals share
     neither reveals nor tickets nor results.
     """
 
@@ -51,8 +50,8 @@ class Principal:
     def caller(self) -> Caller:
         """The same, as the crib knows it.
 
-        The roots of a client count if it runs as the operator's own user: who holds a key could
-        declare whatever they want to read.
+        The roots of a client count only if it runs as the operator's own user: the holder of a key
+        could declare any folder that they want to read.
         """
         profile = self.profile
         roots: RootsOf = "client" if self.is_local else "none"
@@ -66,20 +65,22 @@ class Principal:
 
 def profile_named(settings: GatewaySettings, name: str = DEFAULT_PROFILE) -> Profile:
     """The profile of this name. Raises `ConfigError` with the nearest names."""
-    said = _profiles(settings).get(name)
-    if said is None:
-        near = ", ".join(nearest_names(name, list(_profiles(settings))))
+    profiles = {DEFAULT_PROFILE: ProfileSettings()} | settings.profiles
+    profile = profiles.get(name)
+    if profile is None:
+        near = ", ".join(nearest_names(name, list(profiles)))
         raise ConfigError(f"there is no profile {name!r}; nearest: {near}")
     scope = Scope(
-        excluded=frozenset(said.exclude),
-        allowed=None if said.tools is None else frozenset(said.tools),
-        sources=None if said.servers is None else frozenset(said.servers),
-        permissions=None if said.kinds is None else frozenset(said.kinds),
-        packaged=said.builtin_tools,
+        excluded=frozenset(profile.exclude),
+        allowed=None if profile.tools is None else frozenset(profile.tools),
+        sources=None if profile.servers is None else frozenset(profile.servers),
+        permissions=None if profile.kinds is None else frozenset(profile.kinds),
+        packaged=profile.builtin_tools,
     )
-    mode = settings.mode if said.mode == "auto" else said.mode
-    return Profile(name, scope, frozenset(said.pins), mode)
+    mode = settings.mode if profile.mode == "auto" else profile.mode
+    return Profile(name, scope, frozenset(profile.pins), mode)
 
 
-def _profiles(settings: GatewaySettings) -> Mapping[str, ProfileSettings]:
-    return {DEFAULT_PROFILE: ProfileSettings()} | settings.profiles
+def local_principal(settings: GatewaySettings, profile: str = DEFAULT_PROFILE) -> Principal:
+    """The operator's own user, with this profile. Raises `ConfigError` as `profile_named`."""
+    return Principal(LOCAL_USER, profile_named(settings, profile))

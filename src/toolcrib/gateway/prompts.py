@@ -1,4 +1,4 @@
-"""Prompts of all servers that a guest may see, under names like those of their tools."""
+"""Prompts of all servers that a principal may see, under names like those of their tools."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -21,51 +21,53 @@ class ServerPrompt(NamedTuple):
     prompt: OfferedItem
 
 
-def prompt_handlers(crib: Crib, guest: Principal, rounds: InputRequests) -> dict[str, Any]:
-    """What an SDK server takes as `on_...`, for this guest."""
-    served = Prompts(crib, guest, rounds)
-    return {"on_list_prompts": served.list, "on_get_prompt": served.get}
+def prompt_handlers(
+    crib: Crib, principal: Principal, input_requests: InputRequests
+) -> dict[str, Any]:
+    """What an SDK server takes as `on_...`, for this principal."""
+    prompts = Prompts(crib, principal, input_requests)
+    return {"on_list_prompts": prompts.list, "on_get_prompt": prompts.get}
 
 
 class Prompts:
     """By server, and then in the server's own order."""
 
-    def __init__(self, crib: Crib, guest: Principal, rounds: InputRequests) -> None:
+    def __init__(self, crib: Crib, principal: Principal, input_requests: InputRequests) -> None:
         self._crib = crib
-        self._guest = guest
-        self._rounds = rounds
+        self._principal = principal
+        self._input_requests = input_requests
 
     async def list(self, context: sdk.Context, params: sdk.PaginatedRequestParams) -> sdk.Result:
-        every = visible_prompts(self._crib, self._guest)
+        every = visible_prompts(self._crib, self._principal)
         items = [{**each.prompt.raw, "name": name} for name, each in every.items()]
         return sdk.sendable(context, "prompts", page("prompts", items, params))
 
     async def get(self, context: sdk.Context, params: sdk.GetPromptRequestParams) -> sdk.Result:
         """Get one, by the name that is listed here, or by the server's own where it is unique."""
-        meant = find_prompt(self._crib, self._guest, params.name)
+        found = find_prompt(self._crib, self._principal, params.name)
 
-        async def work(heard: CallChannel) -> sdk.Result:
-            under_way = running_request(self._crib, self._guest, heard)
-            offers, name = meant.source.offers, meant.prompt.key
-            return offer_result(await offers.prompt(name, params.arguments or {}, under_way))
+        async def work(channel: CallChannel) -> sdk.Result:
+            call_context = running_request(self._crib, self._principal, channel)
+            offers, name = found.source.offers, found.prompt.key
+            return offer_result(await offers.prompt(name, params.arguments or {}, call_context))
 
-        return await self._rounds.serve(context, work)
+        return await self._input_requests.serve(context, work)
 
 
-def visible_prompts(crib: Crib, guest: Principal) -> Mapping[str, ServerPrompt]:
-    """All prompts that this guest may get, by the names that they have here."""
+def visible_prompts(crib: Crib, principal: Principal) -> Mapping[str, ServerPrompt]:
+    """All prompts that this principal may get, by the names that they have here."""
     every = {
         Origin("mcp", source.id or "", prompt.key): ServerPrompt(source, prompt)
-        for source in visible_servers(crib, guest)
+        for source in visible_servers(crib, principal)
         for prompt in source.offers.listed("prompts")
     }
     names = name_all(list(every))
     return {names[origin]: each for origin, each in every.items()}
 
 
-def find_prompt(crib: Crib, guest: Principal, name: str) -> ServerPrompt:
+def find_prompt(crib: Crib, principal: Principal, name: str) -> ServerPrompt:
     """Raises `MCPError` for a name that none has, or that several servers have."""
-    every = visible_prompts(crib, guest)
+    every = visible_prompts(crib, principal)
     if name in every:
         return every[name]
     found = {full: each for full, each in every.items() if each.prompt.key == name}

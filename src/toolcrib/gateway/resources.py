@@ -23,60 +23,41 @@ from toolcrib.model import Outcome
 from toolcrib.sources.mcp import McpSource, OfferKind
 from toolcrib.text import nearest_names
 
-# URIs of resources, which only their servers know apart: here each says whose it is.
-
+NOT_FOUND = -32002  # of the handshake; the modern era says that the parameters are invalid
+_SUBSCRIPTIONS = "toolcrib/watched"
 _VARIABLE = re.compile(r"\{[^{}]*\}")
 
-
-def uri_prefix(source: McpSource) -> str:
-    """What stands before every URI of this server."""
-    return f"toolcrib://{quote(source.id or source.server, safe='')}/"
-
-
-def fits_template(template: str, uri: str) -> bool:
-    """Whether a URI can be one of a template: all that is fixed in it is there, in its order."""
-    first, *rest = _VARIABLE.split(template)
-    if not rest:
-        return uri == first
-    last = rest.pop()
-    if not uri.startswith(first) or not uri[len(first) :].endswith(last):
-        return False
-    between = uri[len(first) : len(uri) - len(last)]
-    for fixed in rest:
-        _, found, between = between.partition(fixed) if fixed else ("", "yes", between)
-        if not found:
-            return False
-    return True
-
-
-NOT_FOUND = -32002  # of the handshake; the modern era says that the parameters are invalid
+End = Callable[[], None]
+"""Ends a subscription."""
 
 
 class ResourceTarget(NamedTuple):
-    """Whose resource it is, its own URI there, and what stood before that."""
+    """Whose resource it is, its own URI there, and the prefix that the request had."""
 
     source: McpSource
     uri: str
-    before: str
+    prefix: str
 
 
-def resource_handlers(crib: Crib, guest: Principal, rounds: InputRequests) -> dict[str, Any]:
-    """What an SDK server takes as `on_...`, for this guest."""
-    served = Resources(crib, guest, rounds)
+def resource_handlers(
+    crib: Crib, principal: Principal, input_requests: InputRequests
+) -> dict[str, Any]:
+    """What an SDK server takes as `on_...`, for this principal."""
+    resources = Resources(crib, principal, input_requests)
     return {
-        "on_list_resources": served.list,
-        "on_list_resource_templates": served.list_templates,
-        "on_read_resource": served.read,
+        "on_list_resources": resources.list,
+        "on_list_resource_templates": resources.list_templates,
+        "on_read_resource": resources.read,
     }
 
 
 class Resources:
     """By server, and then in the server's own order."""
 
-    def __init__(self, crib: Crib, guest: Principal, rounds: InputRequests) -> None:
+    def __init__(self, crib: Crib, principal: Principal, input_requests: InputRequests) -> None:
         self._crib = crib
-        self._guest = guest
-        self._rounds = rounds
+        self._principal = principal
+        self._input_requests = input_requests
 
     async def list(self, context: sdk.Context, params: sdk.PaginatedRequestParams) -> sdk.Result:
         return self._listed(context, params, "resources", "uri", "resources")
@@ -88,14 +69,14 @@ class Resources:
 
     async def read(self, context: sdk.Context, params: sdk.ReadResourceRequestParams) -> sdk.Result:
         """Read one, by the URI that is listed here, or by the server's own where that is unique."""
-        meant = find_resource(visible_servers(self._crib, self._guest), context, params.uri)
+        target = find_resource(visible_servers(self._crib, self._principal), context, params.uri)
 
-        async def work(heard: CallChannel) -> sdk.Result:
-            under_way = running_request(self._crib, self._guest, heard)
-            outcome = await meant.source.offers.read(meant.uri, under_way)
-            return _contents(context, outcome, params.uri, meant.before)
+        async def work(channel: CallChannel) -> sdk.Result:
+            call_context = running_request(self._crib, self._principal, channel)
+            outcome = await target.source.offers.read(target.uri, call_context)
+            return _contents(context, outcome, params.uri, target.prefix)
 
-        return await self._rounds.serve(context, work)
+        return await self._input_requests.serve(context, work)
 
     def _listed(
         self,
@@ -107,18 +88,18 @@ class Resources:
     ) -> sdk.Result:
         items = [
             {"name": each.key, **each.raw, uri: uri_prefix(source) + each.key}
-            for source in visible_servers(self._crib, self._guest)
+            for source in visible_servers(self._crib, self._principal)
             for each in source.offers.listed(kind)
         ]
         return sdk.sendable(context, key, page(key, items, params))
 
 
 def find_resource(servers: Sequence[McpSource], context: sdk.Context, uri: str) -> ResourceTarget:
-    """Raises `MCPError` for what is nobody's, and for what is of several."""
+    """The server of a URI. Raises `MCPError` for one that no server has, or several."""
     for source in servers:
-        before = uri_prefix(source)
-        if uri.startswith(before):
-            return ResourceTarget(source, uri.removeprefix(before), before)
+        prefix = uri_prefix(source)
+        if uri.startswith(prefix):
+            return ResourceTarget(source, uri.removeprefix(prefix), prefix)
     found = [each for each in servers if _lists(each, uri)] or [
         each for each in servers if _might_have(each, uri)
     ]
@@ -149,31 +130,25 @@ def _not_found(context: sdk.Context, uri: str, message: str) -> sdk.MCPError:
     return sdk.MCPError(code, message, {"uri": uri})
 
 
-def _contents(context: sdk.Context, outcome: Outcome, asked: str, before: str) -> sdk.Result:
-    """What was read, under URIs of the kind that was asked for. Raises `MCPError`."""
+def _contents(context: sdk.Context, outcome: Outcome, uri: str, prefix: str) -> sdk.Result:
+    """What was read, under URIs with the prefix of the request. Raises `MCPError`."""
     if outcome.error and outcome.meta.get("code") in (NOT_FOUND, sdk.INVALID_PARAMS):
-        raise _not_found(context, asked, outcome.error.message)
-    read = offer_result(outcome)
-    contents = [{**each, "uri": before + each["uri"]} for each in read["contents"]]
-    return {**read, "contents": contents, "ttlMs": 0, "cacheScope": "private"}
-
-
-# Resources that clients want to hear of when they change.
-
-_SUBSCRIPTIONS = "toolcrib/watched"
-End = Callable[[], None]
+        raise _not_found(context, uri, outcome.error.message)
+    result = offer_result(outcome)
+    contents = [{**each, "uri": prefix + each["uri"]} for each in result["contents"]]
+    return {**result, "contents": contents, "ttlMs": 0, "cacheScope": "private"}
 
 
 class ResourceSubscriptions:
-    """For one guest: by connection in the era of the handshake, by stream in the modern one."""
+    """Of one principal: by connection in the era of the handshake, by stream in the modern one."""
 
-    def __init__(self, crib: Crib, guest: Principal) -> None:
+    def __init__(self, crib: Crib, principal: Principal) -> None:
         self._crib = crib
-        self._guest = guest
-        self._telling: set[asyncio.Future[None]] = set()
+        self._principal = principal
+        self._sending: set[asyncio.Future[None]] = set()
 
     def handlers(self) -> dict[str, Any]:
-        """What an SDK server takes as `on_...`, for this guest."""
+        """What an SDK server takes as `on_...`, for this principal."""
         return {
             "on_subscribe_resource": self.subscribe,
             "on_unsubscribe_resource": self.unsubscribe,
@@ -182,27 +157,27 @@ class ResourceSubscriptions:
     async def subscribe(
         self, context: sdk.Context, params: sdk.SubscribeRequestParams
     ) -> sdk.EmptyResult:
-        """Tell this connection of it, for as long as it lasts. Raises `MCPError`."""
+        """Notify this connection of its changes, for as long as it lasts. Raises `MCPError`."""
         connection, uri = sdk.connection_of(context), params.uri
         ends = connection.state.setdefault(_SUBSCRIPTIONS, {})
         if uri not in ends:
-            tell = partial(connection.send_resource_updated, uri)
-            ends[uri] = await self._watch(context, uri, tell)
+            notify = partial(connection.send_resource_updated, uri)
+            ends[uri] = await self._watch(context, uri, notify)
             connection.exit_stack.callback(_end, ends, uri)
         return sdk.EmptyResult()
 
     async def unsubscribe(
         self, context: sdk.Context, params: sdk.UnsubscribeRequestParams
     ) -> sdk.EmptyResult:
-        """Tell it no more; what it did not hear of is no error."""
+        """End that; without a subscription nothing happens."""
         _end(sdk.connection_of(context).state.get(_SUBSCRIPTIONS, {}), params.uri)
         return sdk.EmptyResult()
 
     @asynccontextmanager
     async def during(
-        self, context: sdk.Context, uris: Sequence[str], tell: Callable[[str], Awaitable[None]]
+        self, context: sdk.Context, uris: Sequence[str], notify: Callable[[str], Awaitable[None]]
     ) -> AsyncGenerator[None]:
-        """Meanwhile `tell` hears, on this loop, which of these changed: for a modern stream.
+        """Meanwhile call `notify`, on this loop, with each of these that changes: a modern stream.
 
         Those that cannot be watched are left out, as the protocol has it.
         """
@@ -210,7 +185,7 @@ class ResourceSubscriptions:
         try:
             for uri in uris:
                 try:
-                    ends.append(await self._watch(context, uri, lambda uri=uri: tell(uri)))
+                    ends.append(await self._watch(context, uri, lambda uri=uri: notify(uri)))
                 except sdk.MCPError:
                     continue
             yield
@@ -219,29 +194,50 @@ class ResourceSubscriptions:
                 end()
 
     async def _watch(
-        self, context: sdk.Context, uri: str, tell: Callable[[], Awaitable[None]]
+        self, context: sdk.Context, uri: str, notify: Callable[[], Awaitable[None]]
     ) -> End:
-        """Returns what ends it. Raises `MCPError`."""
-        servers = visible_servers(self._crib, self._guest)
+        """Call `notify` at every change, until `End` is called. Raises `MCPError`."""
+        servers = visible_servers(self._crib, self._principal)
         source, own, _ = find_resource(servers, context, uri)
         loop = asyncio.get_running_loop()
 
-        def heard() -> None:
+        def changed() -> None:
             if not loop.is_closed():
-                loop.call_soon_threadsafe(self._soon, tell)
+                loop.call_soon_threadsafe(self._soon, notify)
 
-        under_way = running_request(
-            self._crib, self._guest, CallChannel(LogForwarder(context), client_asker(context))
+        call_context = running_request(
+            self._crib, self._principal, CallChannel(LogForwarder(context), client_asker(context))
         )
-        offer_result(await source.offers.watch(own, heard, under_way))
-        return lambda: source.offers.unwatch(own, heard)
+        offer_result(await source.offers.watch(own, changed, call_context))
+        return lambda: source.offers.unwatch(own, changed)
 
-    def _soon(self, tell: Callable[[], Awaitable[None]]) -> None:
-        task = asyncio.ensure_future(tell())
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+    def _soon(self, notify: Callable[[], Awaitable[None]]) -> None:
+        task = asyncio.ensure_future(notify())
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
 
 
 def _end(ends: dict[str, End], uri: str) -> None:
     if uri in ends:
         ends.pop(uri)()
+
+
+def uri_prefix(source: McpSource) -> str:
+    """What stands before every URI of this server."""
+    return f"toolcrib://{quote(source.id or source.server, safe='')}/"
+
+
+def fits_template(template: str, uri: str) -> bool:
+    """Whether a URI can be one of a template: all that is fixed in it is there, in its order."""
+    first, *rest = _VARIABLE.split(template)
+    if not rest:
+        return uri == first
+    last = rest.pop()
+    if not uri.startswith(first) or not uri[len(first) :].endswith(last):
+        return False
+    between = uri[len(first) : len(uri) - len(last)]
+    for fixed in rest:
+        _, found, between = between.partition(fixed) if fixed else ("", "yes", between)
+        if not found:
+            return False
+    return True

@@ -1,7 +1,7 @@
 """Reveal sets: what a search has shown, named by a handle that needs no connection.
 
-A set belongs to one guest, for each window keeps its own. It gives no right: a call with a set is
-one that keeps to what was shown, and to the definitions that were shown.
+A set belongs to one principal: each gateway server keeps its own. It gives no right. A call with a
+set is held to what was shown, and to the definitions that were shown.
 """
 
 import secrets
@@ -25,7 +25,7 @@ class RevealSet:
 
 
 class RevealSets:
-    """The sets of one guest. Safe to share between threads.
+    """The sets of one principal. Safe to share between threads.
 
     At most `MOST_SETS`, the one used longest ago makes room; of `MOST_TOOLS` tools each, the one
     shown longest ago makes room; gone when nobody has used them for `KEPT_S`.

@@ -1,11 +1,14 @@
 """The MCP server that one principal sees, in both eras of the protocol.
 
     server = GatewayServer(crib, principal)
-    await server.server.run(read, write, server.server.create_initialization_options())
+    mcp_server = server.mcp_server
+    await mcp_server.run(read, write, mcp_server.create_initialization_options())
 
-One SDK server a principal: who asks is known before anything is read, so that no request can be
-taken for another's. It is served over any pair of streams, and over HTTP, any number of times at
-once. `GatewayServers` makes one for each principal when it is first needed.
+One server of the SDK a principal: who asks is known before anything is read, so that no request
+can be taken for another's. It is served over any pair of streams, and over HTTP, any number of
+times at once. `GatewayServers` makes one for each principal when it is first needed.
+
+    tools/call ──> InputRequests ──> FixedTools or CallerView ──> Crib.call
 """
 
 import asyncio
@@ -14,7 +17,7 @@ from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
 from threading import Lock
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import ToolcribError
@@ -23,7 +26,7 @@ from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel, set_log_level
 from toolcrib.gateway.caller_view import CallerView
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
-from toolcrib.gateway.fixed_tools import FixedTools, FrontRequest
+from toolcrib.gateway.fixed_tools import FixedTools
 from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.instructions import instructions
 from toolcrib.gateway.list_notifications import ToolListNotifier
@@ -31,154 +34,129 @@ from toolcrib.gateway.modes import EffectiveMode
 from toolcrib.gateway.offer_handlers import OfferHandlers
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.reveal_sets import RevealSets
-from toolcrib.gateway.sdk import Server
 from toolcrib.gateway.tool_list import ToolList, has_output_schema
 from toolcrib.gateway.tool_results import error_result, outcome_result
-from toolcrib.model import CallError, JsonObject, ToolInfo
+from toolcrib.model import CallError, ToolInfo
 from toolcrib.pool import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.session import SearchResult
 
-
-class PrincipalServer(Protocol):
-    """What one guest sees. `server` speaks both eras, on any transport."""
-
-    @property
-    def server(self) -> Server[Any]: ...
-    def mode(self, client: str, *, modern: bool) -> str:
-        """What a client that calls itself so is shown."""
-        ...
-
-
-class PrincipalServers(Protocol):
-    """One window a guest, made when it is first asked for."""
-
-    def of(self, guest: Principal, /) -> PrincipalServer: ...
-    def close(self) -> None: ...
-
-
-# The window: what one guest sees of a crib over MCP, in both eras of the protocol.
-
 NAME: Final = "toolcrib"
 COMPLETE: Final = "complete"
-"""What the modern era wants said of every result; the SDK leaves it out for the others."""
+"""The modern era wants it in every result; the SDK leaves it out for the others."""
 LIST_FRESH_MS = 60_000
 MOST_REVEALED = 64
+MOST_SERVERS = 256
 
 _REVEALED = "toolcrib/revealed"
 _GREETINGS = frozenset({"initialize", "server/discover"})
 
 
 class GatewayServer:
-    """What one guest sees. Made for one event loop; `close` when the guest is gone for good."""
+    """What one principal sees. Made for one event loop; `close` when they are gone for good."""
 
-    def __init__(self, crib: Crib, guest: Principal) -> None:
-        self.guest = guest
-        self._crib = crib
-        self._rounds = InputRequests(guest)
-        self._side = CallerView(crib, guest)
-        self._fixed = FixedTools(self._side, RevealSets())
-        self._shown = ToolList(self._side)
-        self._news = ToolListNotifier(partial(self._listed, "", (), modern=True))
-        self._extras = OfferHandlers(crib, guest, self._rounds, self._news.publish)
-        self._unsubscribe = inventory_of(crib).pool.events.subscribe(TOOLS_UPDATED, self._updated)
-        self.server = self._made()
+    def __init__(self, crib: Crib, principal: Principal) -> None:
+        self.principal = principal
+        self._view = CallerView(crib, principal)
+        self._input_requests = InputRequests(principal)
+        self._fixed_tools = FixedTools(self._view, RevealSets(), self._reveal)
+        self._tool_list = ToolList(self._view)
+        self._notifier = ToolListNotifier(partial(self._listed, "", (), modern=True))
+        self._offers = OfferHandlers(crib, principal, self._input_requests, self._notifier.publish)
+        pool = inventory_of(crib).pool
+        self._unsubscribe = pool.events.subscribe(TOOLS_UPDATED, self._tools_updated)
+        self.mcp_server = self._make_mcp_server()
 
-    def mode(self, client: str, *, modern: bool) -> str:
-        """What a client that calls itself so is shown."""
-        return self._shown.mode(client, modern=modern)
+    def mode(self, client: str, *, modern: bool) -> EffectiveMode:
+        """How tools are listed to a client that calls itself so."""
+        return self._tool_list.mode(client, modern=modern)
 
     def close(self) -> None:
-        """Tell nobody anything any more."""
+        """Give up what waits, and notify nobody any more."""
         self._unsubscribe()
-        self._rounds.close()
-        self._extras.close()
-        self._news.close()
+        self._input_requests.close()
+        self._offers.close()
+        self._notifier.close()
 
-    def _made(self) -> "McpServer":
+    def _make_mcp_server(self) -> "McpServer":
         server = McpServer(
             NAME,
             version=version("toolcrib"),
             title="Toolcrib",
             cache_hints={"tools/list": sdk.CacheHint(LIST_FRESH_MS, "private")},
-            get_tool_input_schema=self._schema,
+            get_tool_input_schema=self._input_schema,
             on_subscriptions_listen=self._listen,
-            **self._extras.handlers(),
+            **self._offers.handlers(),
         )
         server.add_request_handler("logging/setLevel", sdk.SetLevelRequestParams, set_log_level)
         server.add_request_handler("tools/list", sdk.PaginatedRequestParams, self._list)
         server.add_request_handler("tools/call", sdk.CallToolRequestParams, self._call)
-        server.middleware.append(self._greet)
+        server.middleware.append(self._add_instructions)
         return server
 
     async def _listen(
         self, context: sdk.Context, params: sdk.SubscriptionsListenRequestParams
     ) -> sdk.SubscriptionsListenResult:
-        async with self._extras.listening(context, params):
-            return await self._news.listen(context, params)
+        async with self._offers.listening(context, params):
+            return await self._notifier.listen(context, params)
 
-    def _updated(self, _news: ToolsUpdated) -> None:
-        self._news.changed()
+    def _tools_updated(self, _event: ToolsUpdated) -> None:
+        self._notifier.changed()
 
-    async def _greet(self, ctx: sdk.Context, call_next: sdk.CallNext) -> sdk.HandlerResult:
-        """Add what a model is told of this server, which is another for another client."""
+    async def _add_instructions(
+        self, ctx: sdk.Context, call_next: sdk.CallNext
+    ) -> sdk.HandlerResult:
+        """Add the instructions to a greeting: they depend on the client and on the catalog."""
         result = await call_next(ctx)
         if ctx.method in _GREETINGS and isinstance(result, dict):
-            mode = self._shown.mode(_client_name(ctx.params), modern=sdk.is_modern(ctx))
-            told = await asyncio.to_thread(self._instructions, mode)
-            return {**result, "instructions": told}
+            mode = self.mode(_client_name(ctx.params), modern=sdk.is_modern(ctx))
+            return {**result, "instructions": await asyncio.to_thread(self._instructions, mode)}
         return result
 
     def _instructions(self, mode: EffectiveMode) -> str:
-        entries = tuple(self._side.visible.entries.values())
-        return instructions(mode, entries, self._side.unavailable())
+        entries = tuple(self._view.visible.entries.values())
+        return instructions(mode, entries, self._view.unavailable())
 
     async def _list(self, context: sdk.Context, _params: sdk.PaginatedRequestParams) -> sdk.Result:
         client, modern = sdk.client_name(context), sdk.is_modern(context)
         connection = sdk.connection_of(context)
-        make = partial(self._listed, client, _revealed(connection), modern=modern)
-        tools = await asyncio.to_thread(make)
+
+        def list_now() -> list[sdk.Result]:
+            return self._listed(client, _revealed(connection), modern=modern)
+
+        tools = await asyncio.to_thread(list_now)
         if not modern:
-            again = partial(self._listed_now, client, connection)
-            self._news.heard(connection, tools, again)
+            self._notifier.listed(connection, tools, list_now)
         return {"resultType": COMPLETE, "tools": tools}
 
-    def _listed_now(self, client: str, connection: sdk.Connection) -> list[sdk.Result]:
-        return self._listed(client, _revealed(connection), modern=False)
-
     def _listed(self, client: str, revealed: tuple[str, ...], *, modern: bool) -> list[sdk.Result]:
-        return self._shown.tools(self._shown.mode(client, modern=modern), revealed)
+        return self._tool_list.tools(self.mode(client, modern=modern), revealed)
 
     async def _call(self, context: sdk.Context, params: sdk.CallToolRequestParams) -> sdk.Result:
-        async def work(heard: CallChannel) -> sdk.Result:
+        async def work(channel: CallChannel) -> sdk.Result:
             try:
-                result = await self._run(context, params.name, params.arguments or {}, heard)
+                result = await self._run(params, channel)
             except CallRefused as refused:
                 result = error_result(refused.error)
             except ToolcribError as error:
                 result = error_result(CallError("crib_failed", "resolve", str(error)))
             return {"resultType": COMPLETE, **result}
 
-        return await self._rounds.serve(context, work)
+        return await self._input_requests.serve(context, work)
 
-    async def _run(
-        self, context: sdk.Context, name: str, given: JsonObject, heard: CallChannel
-    ) -> sdk.Result:
-        modern = sdk.is_modern(context)
-        if name not in FIXED_TOOLS:
-            entry = self._side.visible.resolve(name)
-            outcome = await self._side.call(entry, given, heard=heard)
-            promised = has_output_schema(entry.capability)
-            return outcome_result(outcome, modern=modern, promised=promised)
-        found: list[SearchResult] = []
-        result = await self._fixed.run(name, given, FrontRequest(heard, modern, found.append))
-        for each in found:
-            await self._reveal(context, each)
-        return result
+    async def _run(self, params: sdk.CallToolRequestParams, channel: CallChannel) -> sdk.Result:
+        """A fixed tool, or a tool of the pool by its own name. Raises `CallRefused`."""
+        arguments = params.arguments or {}
+        if params.name in FIXED_TOOLS:
+            return await self._fixed_tools.run(params.name, arguments, channel)
+        entry = self._view.visible.resolve(params.name)
+        outcome = await self._view.call(entry, arguments, channel)
+        promised = has_output_schema(entry.capability)
+        return outcome_result(outcome, modern=channel.is_modern, promised=promised)
 
     async def _reveal(self, context: sdk.Context, found: SearchResult) -> None:
-        """Let what was found be listed on this connection, where that is the mode."""
+        """List what was found on this connection, where that is the mode."""
         modern = sdk.is_modern(context)
-        if self._shown.mode(sdk.client_name(context), modern=modern) != "reveal":
+        if self.mode(sdk.client_name(context), modern=modern) != "reveal":
             return
         connection = sdk.connection_of(context)
         before = _revealed(connection)
@@ -187,11 +165,11 @@ class GatewayServer:
         if len(names) > len(before):
             await context.session.send_tool_list_changed()
 
-    def _schema(self, name: str) -> Mapping[str, Any] | None:
+    def _input_schema(self, name: str) -> Mapping[str, Any] | None:
         """The parameters of a tool that may be called by this name; None where there is none."""
         if name in FIXED_TOOLS:
             return FIXED_TOOLS[name].parameters
-        entry = self._side.visible.entries.get(name)
+        entry = self._view.visible.entries.get(name)
         tool = entry.capability if entry else None
         return tool.parameters if isinstance(tool, ToolInfo) else None
 
@@ -205,11 +183,42 @@ class McpServer(sdk.Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> sdk.InitializationOptions:
-        """As the SDK has it, but for what nobody says: then the lists may change."""
+        """As the SDK has it; where nobody says otherwise, the lists may change."""
         changes = notification_options or sdk.NotificationOptions(
             prompts_changed=True, resources_changed=True, tools_changed=True
         )
         return super().create_initialization_options(changes, experimental_capabilities, extensions)
+
+
+class GatewayServers:
+    """One server a principal. Of too many, the one used longest ago makes room.
+
+    Clients that are still connected to one that had to go are served on. They are notified of no
+    change, and their sets are gone.
+    """
+
+    def __init__(self, crib: Crib) -> None:
+        self._crib = crib
+        self._servers: OrderedDict[Principal, GatewayServer] = OrderedDict()
+        self._changing = Lock()
+
+    def of(self, principal: Principal) -> GatewayServer:
+        """The server of a principal: the same as long as it is kept."""
+        with self._changing:
+            server = self._servers.get(principal)
+            if server is None:
+                server = self._servers[principal] = GatewayServer(self._crib, principal)
+            self._servers.move_to_end(principal)
+            while len(self._servers) > MOST_SERVERS:
+                self._servers.popitem(last=False)[1].close()
+            return server
+
+    def close(self) -> None:
+        """Close them all."""
+        with self._changing:
+            for server in self._servers.values():
+                server.close()
+            self._servers.clear()
 
 
 def _revealed(connection: sdk.Connection) -> tuple[str, ...]:
@@ -223,39 +232,3 @@ def _client_name(params: Mapping[str, Any] | None) -> str:
             return name
         case _:
             return ""
-
-
-# One window a guest, made when it is first needed.
-
-MOST_SERVERS = 256
-
-
-class GatewayServers:
-    """The windows of a crib. Of too many, the one used longest ago makes room.
-
-    Who is still connected to one that had to go is served on, but is told of no change, and their
-    sets are gone.
-    """
-
-    def __init__(self, crib: Crib) -> None:
-        self._crib = crib
-        self._windows: OrderedDict[Principal, GatewayServer] = OrderedDict()
-        self._changing = Lock()
-
-    def of(self, guest: Principal) -> GatewayServer:
-        """The window of a guest: the same as long as it is kept."""
-        with self._changing:
-            window = self._windows.get(guest)
-            if window is None:
-                window = self._windows[guest] = GatewayServer(self._crib, guest)
-            self._windows.move_to_end(guest)
-            while len(self._windows) > MOST_SERVERS:
-                self._windows.popitem(last=False)[1].close()
-            return window
-
-    def close(self) -> None:
-        """Close them all."""
-        with self._changing:
-            for window in self._windows.values():
-                window.close()
-            self._windows.clear()

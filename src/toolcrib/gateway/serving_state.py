@@ -1,4 +1,4 @@
-"""What a reload replaces: the crib by one set of settings, and everything that shows it."""
+"""What a reload replaces: the crib of one set of settings, and everything that serves it."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ from toolcrib.gateway.credentials import Authenticator, Keys
 from toolcrib.gateway.http.request_checks import LOOPBACK
 from toolcrib.gateway.http.sessions import HttpSessions
 from toolcrib.gateway.sdk import TransportSecuritySettings
-from toolcrib.gateway.server import PrincipalServers
+from toolcrib.gateway.server import GatewayServers
 
 CLOSE_S = 12.0
 
@@ -17,28 +17,28 @@ _log = logging.getLogger(__name__)
 
 
 class ServingState:
-    """A crib, the windows of its guests, and who may stand at them."""
+    """A crib, a server for each principal, their HTTP sessions, and the check of credentials."""
 
-    def __init__(self, crib: Crib, windows: Callable[[Crib], PrincipalServers], port: int) -> None:
+    def __init__(self, crib: Crib, servers: Callable[[Crib], GatewayServers], port: int) -> None:
         self.crib = crib
-        self.windows = windows(crib)
+        self.servers = servers(crib)
         settings = crib.settings.gateway
-        self.credentials = Authenticator(settings, Keys(crib.settings.state_folder))
-        # The edge has checked these before; the SDK checks nothing unless it is told to.
+        self.authenticator = Authenticator(settings, Keys(crib.settings.state_folder))
+        # The guard has checked these before; the SDK checks nothing unless it is told to.
         security = TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
             allowed_hosts=[*(f"{name}:{port}" for name in LOOPBACK), *settings.hosts],
             allowed_origins=list(settings.origins),
         )
-        self.sessions = HttpSessions(self.windows, security, settings.body_bytes)
+        self.sessions = HttpSessions(self.servers, security, settings.body_bytes)
 
     async def leave(self) -> None:
-        """End every session and every window, and let the crib be."""
+        """End every session and every server of a principal; the crib goes on."""
         await self.sessions.close()
-        self.windows.close()
+        self.servers.close()
 
     async def close(self) -> None:
-        """End every session, every window, and the servers that were started, within bounds."""
+        """The same, and close the crib with the MCP servers that it started, within `CLOSE_S`."""
         await self.leave()
         try:
             async with asyncio.timeout(CLOSE_S):

@@ -1,25 +1,72 @@
-"""Where shims come in: a Unix socket for the user that the daemon runs as, and nobody else."""
+"""Where shims come in: a Unix socket for the user that the daemon runs as, and nobody else.
+
+A shim says hello with a profile and its process id, and with a key if it has one. After the answer
+both sides speak MCP, line by line. `ConnectedClient` is what the operator sees of it.
+"""
 
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any, cast
 
-from toolcrib.gateway.connected_client import ConnectedClient
 from toolcrib.gateway.credentials import AccessDenied, Authenticator
 from toolcrib.gateway.limits import ConnectionBounds, ConnectionRequestLimiter, RequestLimiter
 from toolcrib.gateway.message_streams import message_streams
 from toolcrib.gateway.principal import Principal
-from toolcrib.gateway.server import PrincipalServers
+from toolcrib.gateway.server import GatewayServer, GatewayServers
 from toolcrib.gateway.unix_listener import UnixListener, hang_up
 from toolcrib.system import ConnectionLimiter
 
 HELLO_S = 10.0
 PROTOCOL = 1
+LONGEST_NAME = 80
+MODERN = "2026"
+_VERSION = "io.modelcontextprotocol/protocolVersion"
+_CLIENT = "io.modelcontextprotocol/clientInfo"
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class ConnectedClient:
+    """One connection, for the operator to see. `name`, `version` and `era` are unverified."""
+
+    principal: str
+    profile: str
+    pid: int = 0
+    name: str = ""
+    version: str = ""
+    era: str = ""
+    requests: int = 0
+    since: float = field(default_factory=time.monotonic)
+    server: GatewayServer | None = None
+
+    @property
+    def mode(self) -> str:
+        """How tools are listed to it; "" as long as it has not said who it is."""
+        if not self.server or not self.era:
+            return ""
+        return self.server.mode(self.name, modern=self.era >= MODERN)
+
+    def note_request(self, method: str, params: Mapping[str, Any]) -> None:
+        """Count a request, and note what it says about its sender."""
+        self.requests += 1
+        meta = params.get("_meta")
+        if method == "initialize":
+            self._introduce(params.get("clientInfo"), params.get("protocolVersion"))
+        elif not self.era and isinstance(meta, dict):
+            fields = cast("dict[str, Any]", meta)
+            self._introduce(fields.get(_CLIENT), fields.get(_VERSION))
+
+    def _introduce(self, client: object, era: object) -> None:
+        info = cast("dict[str, Any]", client) if isinstance(client, dict) else {}
+        self.era, self.name = _short_text(era), _short_text(info.get("name"))
+        self.version = _short_text(info.get("version"))
 
 
 class ShimConnections:
@@ -27,13 +74,13 @@ class ShimConnections:
 
     def __init__(
         self,
-        credentials: Callable[[], Authenticator],
-        windows: Callable[[], PrincipalServers],
-        admission: RequestLimiter,
+        authenticator: Callable[[], Authenticator],
+        servers: Callable[[], GatewayServers],
+        limiter: RequestLimiter,
         bounds: ConnectionBounds,
     ) -> None:
-        self._credentials, self._windows = credentials, windows
-        self._admission = admission
+        self._authenticator, self._servers = authenticator, servers
+        self._limiter = limiter
         self._most = bounds.shims
         self._strangers = ConnectionLimiter(bounds.strangers, "the socket of shims")
         self.clients: dict[asyncio.Task[None], ConnectedClient] = {}
@@ -44,10 +91,12 @@ class ShimConnections:
         self.listener.close()
         await self.drop()
 
-    async def drop(self, guests: frozenset[str] | None = None) -> None:
-        """End the connections of these guests, or all: shims come again by themselves."""
+    async def drop(self, principals: frozenset[str] | None = None) -> None:
+        """End the connections of these principals, or all: shims come again by themselves."""
         tasks = [
-            task for task, note in self.clients.items() if guests is None or note.guest in guests
+            task
+            for task, client in self.clients.items()
+            if principals is None or client.principal in principals
         ]
         for task in tasks:
             task.cancel()
@@ -58,12 +107,12 @@ class ShimConnections:
         try:
             self._strangers.enter(writer, writer.transport.abort)
             async with asyncio.timeout(HELLO_S):
-                guest, note = self._admitted(await reader.readuntil(b"\n"))
+                principal, client = self._admit(await reader.readuntil(b"\n"))
                 await _answer(writer, "")
             self._strangers.leave(writer)
             assert task  # noqa: S101 - a connection is served by a task
-            self.clients[task] = note
-            await self._serve(reader, writer, guest, note)
+            self.clients[task] = client
+            await self._serve(reader, writer, principal, client)
         except AccessDenied as error:
             await _answer(writer, str(error))
         except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError) as error:
@@ -80,38 +129,43 @@ class ShimConnections:
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        guest: Principal,
-        note: ConnectedClient,
+        principal: Principal,
+        client: ConnectedClient,
     ) -> None:
         async def send(content: bytes) -> None:
             writer.write(content)
             await writer.drain()
 
-        window = self._windows().of(guest)
-        note.window, server = window, window.server
-        is_good = partial(self._credentials().is_good, guest.id)
-        with ConnectionRequestLimiter(self._admission, guest.caller.id, note, is_good) as gate:
+        client.server = self._servers().of(principal)
+        mcp_server = client.server.mcp_server
+        is_good = partial(self._authenticator().is_good, principal.id)
+        with ConnectionRequestLimiter(
+            self._limiter, principal.caller.id, is_good, client.note_request
+        ) as gate:
             streams = message_streams(reader, send, gate)
-            options = server.create_initialization_options()
-            await server.run(streams.read, streams.write, options)
+            options = mcp_server.create_initialization_options()
+            await mcp_server.run(streams.read, streams.write, options)
 
-    def _admitted(self, line: bytes) -> tuple[Principal, ConnectedClient]:
+    def _admit(self, line: bytes) -> tuple[Principal, ConnectedClient]:
         """Who says hello. Raises `AccessDenied`."""
         if len(self.clients) >= self._most:
             raise AccessDenied(f"{self._most} clients are connected already; close one")
         match json.loads(line):
             case {"toolcrib": 1, "profile": str(profile), "pid": int(pid), **others}:
-                key = others.get("key")
-                known = self._credentials()
-                guest = known.local(profile) if key is None else known.keyed(str(key), profile)
-                return guest, ConnectedClient(guest.id, profile, pid)
+                key, check = others.get("key"), self._authenticator()
+                principal = check.local(profile) if key is None else check.keyed(str(key), profile)
+                return principal, ConnectedClient(principal.id, profile, pid)
             case _:
-                told = "this daemon is of another version; restart it: `toolcrib gateway stop`"
-                raise AccessDenied(told)
+                problem = "this daemon is of another version"
+                raise AccessDenied(f"{problem}; restart it: `toolcrib gateway stop`")
 
 
 async def _answer(writer: asyncio.StreamWriter, problem: str) -> None:
-    said = {"toolcrib": PROTOCOL} | ({"error": problem} if problem else {})
-    writer.write(json.dumps(said).encode() + b"\n")
+    answer = {"toolcrib": PROTOCOL} | ({"error": problem} if problem else {})
+    writer.write(json.dumps(answer).encode() + b"\n")
     with suppress(OSError):
         await writer.drain()
+
+
+def _short_text(value: object) -> str:
+    return value[:LONGEST_NAME] if isinstance(value, str) else ""

@@ -25,37 +25,41 @@ _STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StdioDescriptors(NamedTuple):
-    """Descriptors that nobody else knows, for what the standard ones stood for."""
+    """Copies of standard input and output that nobody else knows."""
 
     incoming: int
     outgoing: int
 
 
-def serve_stdio(opening: Callable[[asyncio.AbstractEventLoop], Crib], guest: Principal) -> None:
-    """Serve this guest until the input ends or the process is told to stop; then close the crib.
+def serve_stdio(
+    open_crib: Callable[[asyncio.AbstractEventLoop], Crib], principal: Principal
+) -> None:
+    """Serve this principal until the input ends or the process is told to stop; close the crib.
 
-    With it all servers end that it has started. `opening` makes it, for the loop that serves.
+    With it all servers end that it has started. `open_crib` makes it, for the loop that serves.
     """
-    with claim_stdio() as wires:
-        asyncio.run(_open(opening, guest, wires))
+    with claim_stdio() as descriptors:
+        asyncio.run(_open(open_crib, principal, descriptors))
 
 
 async def _open(
-    opening: Callable[[asyncio.AbstractEventLoop], Crib], guest: Principal, wires: StdioDescriptors
+    open_crib: Callable[[asyncio.AbstractEventLoop], Crib],
+    principal: Principal,
+    descriptors: StdioDescriptors,
 ) -> None:
-    crib = opening(asyncio.get_running_loop())
+    crib = open_crib(asyncio.get_running_loop())
     lister = ServerLister(crib)
     lister.look()
     try:
-        await _serve(crib, guest, wires)
+        await _serve(crib, principal, descriptors)
     finally:
         lister.close()
         await asyncio.to_thread(crib.close)
 
 
-async def _serve(crib: Crib, guest: Principal, wires: StdioDescriptors) -> None:
-    window = GatewayServer(crib, guest)
-    serving = asyncio.ensure_future(_run(window, wires))
+async def _serve(crib: Crib, principal: Principal, descriptors: StdioDescriptors) -> None:
+    server = GatewayServer(crib, principal)
+    serving = asyncio.ensure_future(_run(server, descriptors))
     loop = asyncio.get_running_loop()
     for each in _STOPS:
         with suppress(NotImplementedError):  # not every system's loop has them
@@ -67,30 +71,30 @@ async def _serve(crib: Crib, guest: Principal, wires: StdioDescriptors) -> None:
         for each in _STOPS:
             with suppress(NotImplementedError):
                 loop.remove_signal_handler(each)
-        window.close()
+        server.close()
 
 
-async def _run(window: GatewayServer, wires: StdioDescriptors) -> None:
-    async with open_pipes(wires) as (reader, send):
+async def _run(server: GatewayServer, descriptors: StdioDescriptors) -> None:
+    async with open_pipes(descriptors) as (reader, send):
         streams = message_streams(reader, send)
-        options = window.server.create_initialization_options()
-        await window.server.run(streams.read, streams.write, options)
+        options = server.mcp_server.create_initialization_options()
+        await server.mcp_server.run(streams.read, streams.write, options)
 
 
 @contextmanager
 def claim_stdio() -> Generator[StdioDescriptors]:
     """Take standard input and output for ourselves, and give them back."""
     sys.stdout.flush()
-    wires = StdioDescriptors(os.dup(0), os.dup(1))
+    descriptors = StdioDescriptors(os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
     os.close(nothing)
     try:
-        yield wires
+        yield descriptors
     finally:
         sys.stdout.flush()
-        for ours, theirs in zip(wires, (0, 1), strict=True):
+        for ours, theirs in zip(descriptors, (0, 1), strict=True):
             if hasattr(os, "set_blocking"):
                 os.set_blocking(ours, True)  # whoever gets them back expects that
             os.dup2(ours, theirs)
@@ -98,10 +102,10 @@ def claim_stdio() -> Generator[StdioDescriptors]:
 
 
 @asynccontextmanager
-async def open_pipes(wires: StdioDescriptors) -> AsyncGenerator[tuple[ByteReader, Send]]:
-    """Both wires without a thread in between, where the system can: files need one."""
+async def open_pipes(descriptors: StdioDescriptors) -> AsyncGenerator[tuple[ByteReader, Send]]:
+    """Both descriptors without a thread in between, where the system can: files need one."""
     async with AsyncExitStack() as ends:
-        yield await _reader(wires.incoming, ends), await _sender(wires.outgoing, ends)
+        yield await _reader(descriptors.incoming, ends), await _sender(descriptors.outgoing, ends)
 
 
 async def _reader(fd: int, ends: AsyncExitStack) -> ByteReader:

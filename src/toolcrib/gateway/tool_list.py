@@ -132,16 +132,16 @@ FIXED_TOOLS_LISTED: Final[Mapping[str, sdk.Result]] = {
     }
     for tool in FIXED_TOOLS.values()
 }
-"""The fixed tools by name, in order: the same bytes for every guest."""
+"""The fixed tools by name, in order: the same bytes for every principal."""
 
 
-# What a guest is shown: the list of tools, by mode.
+# What a principal is shown: the list of tools, by mode.
 
 _FOR_SKILLS_AND_AGENTS = (SEARCH, DESCRIBE)
 
 
 class ToolList:
-    """The lists of one guest: with the same mode and reveals a matter of the catalog alone."""
+    """The lists of one principal: with the same mode and reveals a matter of the catalog alone."""
 
     def __init__(self, side: CallerView) -> None:
         self._side = side
@@ -151,7 +151,7 @@ class ToolList:
     def mode(self, client: str, *, modern: bool) -> EffectiveMode:
         """How a client of this name, in this era, is shown the tools."""
         return effective_mode(
-            self._side.guest.profile.mode,
+            self._side.principal.profile.mode,
             tools=len(self._side.tools()),
             threshold=self._side.settings.session.threshold,
             client=client,

@@ -134,8 +134,8 @@ class Catalog:
         return [replace(variant, vector=vector) for variant, vector in pairs]
 
     @property
-    def cosines(self) -> bool:
-        """Whether the vectors are of the model that comes along, whose cosines we know."""
+    def calibrated_cosines(self) -> bool:
+        """Whether the vectors are of the bundled model, to whose cosines the chance was fitted."""
         return bool(self._embedder) and self._embedder.model.startswith(BUNDLED)
 
     def embedded(self, timeout_s: float | None = None) -> bool:
@@ -155,7 +155,7 @@ class Catalog:
         texts = [each.text for each in documents]
         try:
             if self._later and embedding is None:
-                return _with(documents, self._embedder.known(texts))
+                return _with(documents, self._embedder.cached(texts))
             vectors = self._embedder.embed(texts, progress=embedding or _ignore_progress)
         except (EmbedError, StoreError) as error:
             self._failed(error)

@@ -80,7 +80,7 @@ class Desk:
 
     def problems(self) -> tuple[str, ...]:
         """Why nothing of some servers is approved, if that is so; a decision mends it."""
-        said = (source.judgement.problem for source in self._sources)
+        said = (source.judge().problem for source in self._sources)
         return tuple(dict.fromkeys(filter(None, said)))
 
     def items(self, server: str = "") -> tuple[ReviewItem, ...]:
@@ -126,7 +126,7 @@ class Desk:
 
     def _seen(self, item: ReviewItem) -> tuple[str, Definition]:
         source = next(each for each in self._sources if each.server == item.server)
-        judged = source.judgement.tools.get(item.tool)
+        judged = source.judge().tools.get(item.tool)
         if judged is None or judged.pin != item.pin:
             raise ConfigError(f"{item.name!r} has changed meanwhile; run `toolcrib review` again")
         return source.trust.source, judged.now
@@ -155,11 +155,15 @@ def find_item(name: str, items: Sequence[ReviewItem]) -> ReviewItem:
 
 
 def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[ReviewItem]:
-    configuration = _configuration(source)
-    for tool, judged in source.judgement.tools.items():
+    tools, trust = source.judge().tools, source.trust
+    another = any(
+        each.shown and each.shown.config_hash != each.now.config_hash for each in tools.values()
+    )
+    configuration = configuration_changes(trust.approved_entry(), trust.entry, another=another)
+    for tool, judged in tools.items():
         origin = Origin("mcp", source.id or "", tool)
         yield ReviewItem(
-            name=origin.wanted(),
+            name=origin.plain_name(),
             server=source.server,
             tool=tool,
             status=judged.status,
@@ -169,10 +173,3 @@ def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[Revi
             overlaps=overlaps([origin], servers).get(origin, ()),
             configuration=configuration,
         )
-
-
-def _configuration(source: McpSource) -> tuple[Change, ...]:
-    """What is different of its entry since it was approved."""
-    judged = source.judgement.tools.values()
-    another = any(one.shown and one.shown.config_hash != one.now.config_hash for one in judged)
-    return configuration_changes(source.trust.approved_entry(), source.trust.entry, another=another)

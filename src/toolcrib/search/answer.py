@@ -18,7 +18,14 @@ from toolcrib.search.query_syntax import (
     parse_query,
 )
 from toolcrib.search.verbs import verb_family
-from toolcrib.text import BadPattern, compile_pattern, detect_language, fold, nearest_names
+from toolcrib.text import (
+    BadPattern,
+    Language,
+    compile_pattern,
+    detect_language,
+    fold,
+    nearest_names,
+)
 
 ONE_LINE = 160
 MOST_NEAREST = 5
@@ -29,14 +36,14 @@ MOST_OFTEN_WITH = 3
 
 
 def answer_query(query: Query, search: Search) -> Answer:
-    """The answer to a query, whatever its form. Without hits it is sure of nothing."""
-    found = _answered(query, search)
-    if found.hits or found.confidence == "none":
-        return found
-    return replace(found, confidence="none", chance=0.0)
+    """The answer to a query in any form. Without hits its confidence is "none"."""
+    answer = _by_form(query, search)
+    if answer.hits or answer.confidence == "none":
+        return answer
+    return replace(answer, confidence="none", chance=0.0)
 
 
-def _answered(query: Query, search: Search) -> Answer:
+def _by_form(query: Query, search: Search) -> Answer:
     match parse_query(query.text):
         case BrowseQuery():
             return _browse(query, search)
@@ -47,7 +54,7 @@ def _answered(query: Query, search: Search) -> Answer:
         case PatternQuery(pattern):
             return _pattern(query, search, pattern)
         case FreeQuery(text):
-            return _fitting(query, search, search.trace(text, depth=search.depth))
+            return _free(query, search, search.trace(text, depth=search.depth))
 
 
 def namespaces(entries: Iterable[Entry]) -> Mapping[str, int]:
@@ -59,8 +66,8 @@ def namespaces(entries: Iterable[Entry]) -> Mapping[str, int]:
 
 def limit_of(query: Query, search: Search) -> int:
     """How many hits the answer to a query may have."""
-    wanted = search.rules.limit if query.limit is None else query.limit
-    return max(0, min(wanted, search.rules.most))
+    limit = search.rules.limit if query.limit is None else query.limit
+    return max(0, min(limit, search.rules.most))
 
 
 def _answer(query: Query, search: Search, ranking: Ranking) -> Answer:
@@ -69,24 +76,24 @@ def _answer(query: Query, search: Search, ranking: Ranking) -> Answer:
     return Answer(query.text, _hits(query, search, ranking[: limit_of(query, search)]))
 
 
-def _fitting(query: Query, search: Search, trace: SearchTrace) -> Answer:
-    """The answer to a free text, with how sure it is and which of its parts went without."""
-    found = _answer(query, search, trace.kept)
-    sure = confidence_level(trace.chance) if trace.ranking else "none"
-    note = found.note or _lost_parts(found, trace)
-    return replace(found, confidence=sure, chance=trace.chance, note=note)
+def _free(query: Query, search: Search, trace: SearchTrace) -> Answer:
+    """The answer to a free text, with its confidence and a note on parts without a hit."""
+    answer = _answer(query, search, trace.after_cut)
+    level = confidence_level(trace.chance) if trace.ranking else "none"
+    note = answer.note or _unanswered_parts(answer, trace)
+    return replace(answer, confidence=level, chance=trace.chance, note=note)
 
 
-def _lost_parts(found: Answer, trace: SearchTrace) -> str:
-    """Which of the things that were asked for have nothing in the answer, and why."""
-    shown = {hit.name for hit in found}
-    unfit = [part.asked for part in trace.parts if not part.fits]
+def _unanswered_parts(answer: Answer, trace: SearchTrace) -> str:
+    """Which parts of the task have no hit in the answer, and why; "" if all have one."""
+    hits = {hit.name for hit in answer}
+    unfit = [part.text for part in trace.parts if not part.fits]
     fitting = [part for part in trace.parts if part.fits]
-    left = [part.asked for part in fitting if shown.isdisjoint(match.id for match in part.kept)]
-    left += trace.beyond
+    crowded = [part.text for part in fitting if hits.isdisjoint(m.id for m in part.after_cut)]
+    crowded += trace.parts_left_out
     notes = [
         f"Nothing fits {_quoted(unfit)}." if unfit else "",
-        f"No room was left for {_quoted(left)}: ask for each by itself." if left else "",
+        f"No room was left for {_quoted(crowded)}: ask for each by itself." if crowded else "",
     ]
     return " ".join(filter(None, notes))
 
@@ -101,20 +108,20 @@ def _browse(query: Query, search: Search) -> Answer:
 
 
 def _select(query: Query, search: Search, names: tuple[str, ...]) -> Answer:
-    found = {name: _called(name, search) for name in names}
-    chosen = dict.fromkeys(ids[0] for ids in found.values() if len(ids) == 1)
+    by_name = {name: _named(name, search) for name in names}
+    selected = dict.fromkeys(ids[0] for ids in by_name.values() if len(ids) == 1)
     missing = {
         name: tuple(ids[:MOST_NEAREST]) or nearest_names(name, _names(search))
-        for name, ids in found.items()
+        for name, ids in by_name.items()
         if len(ids) != 1
     }
-    shown = [Match(id, 1.0) for id in chosen][: search.rules.most]
-    left = len(chosen) - len(shown)
+    ranking = [Match(id, 1.0) for id in selected][: search.rules.most]
+    left = len(selected) - len(ranking)
     note = f"{left} more were selected than one answer holds; ask for them again." if left else ""
-    return Answer(query.text, _hits(query, search, shown), missing=missing, note=note)
+    return Answer(query.text, _hits(query, search, ranking), missing=missing, note=note)
 
 
-def _called(name: str, search: Search) -> list[str]:
+def _named(name: str, search: Search) -> list[str]:
     """The visible capabilities of this name: by the name, by the bare name, by its spelling."""
     visible = {id: search.entries[id] for id in search.view.named(fold(name)) if search.sees(id)}
     exact = [id for id in visible if id == name]
@@ -123,7 +130,7 @@ def _called(name: str, search: Search) -> list[str]:
 
 
 def _required(query: Query, search: Search, parts: tuple[str, ...], rest: str) -> Answer:
-    """What has the words in its name, ranked by the rest. Nothing in it is withheld."""
+    """What has the words in its name, ranked by the rest. It never abstains."""
     having = [name for name in _names(search) if all(part in name.lower() for part in parts)]
     words = " and ".join(repr(part) for part in parts)
     if not having:
@@ -132,30 +139,30 @@ def _required(query: Query, search: Search, parts: tuple[str, ...], rest: str) -
         return _with_names(Answer(query.text, missing=lacking, note=note), search)
     if not rest:
         return _whole_set(query, search, having, words)
-    within = replace(search.within(having), least=LOW)
+    within = replace(search.within(having), min_chance=LOW)
     trace = within.trace(rest, depth=search.depth)
-    return _fitting(query, within, trace) if trace.kept else _unranked(query, search, having, rest)
+    return (
+        _free(query, within, trace) if trace.after_cut else _unranked(query, search, having, rest)
+    )
 
 
 def _whole_set(query: Query, search: Search, having: Sequence[str], words: str) -> Answer:
     """All that have the words in their name, in order of it."""
-    found = _answer(query, search, [Match(name, 1.0) for name in having])
-    left = len(having) - len(found)
+    answer = _answer(query, search, [Match(name, 1.0) for name in having])
+    left = len(having) - len(answer)
     note = f"{left} more have {words} in their name: say what you need of them."
-    return replace(found, note=note) if left else found
+    return replace(answer, note=note) if left else answer
 
 
 def _unranked(query: Query, search: Search, having: Sequence[str], rest: str) -> Answer:
-    """A named set of which nothing is said to fit: those first whose verb is kin to the rest's."""
-    wanted = verb_family(rest)
-    kin = {
-        name: bool(wanted) and verb_family(search.entries[name].bare) == wanted for name in having
-    }
-    ranking = [Match(name, LOW) for name in sorted(having, key=lambda name: not kin[name])]
-    how = "those with a verb like it come first" if any(kin.values()) else "they come by name"
-    found = _answer(query, search, ranking)
+    """A named set in which nothing fits the rest: first those with a verb of the same family."""
+    family = verb_family(rest)
+    same = {name for name in having if family == verb_family(search.entries[name].bare) != ""}
+    ranking = [Match(name, LOW) for name in sorted(having, key=lambda name: name not in same)]
+    how = "those with a verb like it come first" if same else "they come by name"
     note = f"No tool with that name is about {rest!r}: {how}."
-    return replace(found, confidence="low", chance=LOW, note=note)
+    answer = _answer(query, search, ranking)
+    return replace(answer, confidence="low", chance=LOW, note=note)
 
 
 def _pattern(query: Query, search: Search, pattern: str) -> Answer:
@@ -181,13 +188,13 @@ def _nothing_fits(query: Query, search: Search) -> Answer:
     return _with_names(Answer(query.text, nearest=near, note=note), search)
 
 
-def _with_names(found: Answer, search: Search) -> Answer:
+def _with_names(answer: Answer, search: Search) -> Answer:
     """The answer with what there is: how many from where, and their names if they are few."""
     visible = _visible(search)
     names: dict[str, tuple[str, ...]] = {}
     for entry in visible if len(visible) <= MOST_NAMES else ():
         names[_namespace(entry)] = (*names.get(_namespace(entry), ()), entry.name)
-    return replace(found, namespaces=namespaces(visible), names=names)
+    return replace(answer, namespaces=namespaces(visible), names=names)
 
 
 def _visible(search: Search) -> list[Entry]:
@@ -199,20 +206,20 @@ def _names(search: Search) -> list[str]:
 
 
 def _hits(query: Query, search: Search, ranking: Ranking) -> tuple[Hit, ...]:
-    tongue = detect_language(query.text[:LONGEST_QUERY])
+    language = detect_language(query.text[:LONGEST_QUERY])
     hits = (
-        _hit(search.entries[match.id], match.score, tongue, full=place < search.rules.schemas)
+        _hit(search.entries[match.id], match.score, language, full=place < search.rules.schemas)
         for place, match in enumerate(ranking)
     )
     return tuple(replace(hit, often_with=_often_with(hit.name, search)) for hit in hits)
 
 
 def _often_with(name: str, search: Search) -> tuple[str, ...]:
-    seen = filter(search.sees, search.often_with(name))
-    return tuple(islice(seen, MOST_OFTEN_WITH))
+    visible = filter(search.sees, search.often_with(name))
+    return tuple(islice(visible, MOST_OFTEN_WITH))
 
 
-def _hit(entry: Entry, score: float, tongue: str, *, full: bool) -> Hit:
+def _hit(entry: Entry, score: float, language: Language, *, full: bool) -> Hit:
     capability = entry.capability
     return Hit(
         name=entry.name,
@@ -222,15 +229,15 @@ def _hit(entry: Entry, score: float, tongue: str, *, full: bool) -> Hit:
         state=entry.state,
         remedy=entry.remedy,
         score=score,
-        description=_one_line(capability, tongue),
+        description=_one_line(capability, language),
         permission_kind=capability.permission_kind,
         schema=capability.parameters if full and isinstance(capability, ToolInfo) else None,
     )
 
 
-def _one_line(capability: Capability, tongue: str) -> str:
+def _one_line(capability: Capability, language: Language) -> str:
     """The description in the query's language if there is one, else as it is, on one line."""
-    own = (text for tag, text in capability.desc.items() if tag.startswith(tongue))
+    own = (text for tag, text in capability.desc.items() if tag.startswith(language))
     line = " ".join(next(own, capability.description).split())
     return line if len(line) <= ONE_LINE else line[: ONE_LINE - 1].rstrip() + "…"
 

@@ -1,4 +1,4 @@
-"""How sure an answer is: the chance that something among its hits is what was asked for.
+"""How sure an answer is: the chance that one of its hits is what was asked for.
 
     by meaning    chance = σ(slope · cosine + base)
     by words      chance = σ(share · s + lead · l + ln(terms) · t + base)
@@ -20,7 +20,7 @@ from toolcrib.model import Confidence, Ranking
 from toolcrib.search.fusion import VariantTrace
 
 HIGH, MEDIUM, LOW = 0.9, 0.6, 0.15
-"""From which chance on an answer is that sure. Below the last nothing fits.
+"""From which chance on an answer has that confidence. Below the last it abstains.
 
 At 0.15 about one in a hundred questions that have an answer goes without, nearly all of them of
 ToolLens, whose questions only hint at what they want.
@@ -32,7 +32,7 @@ BROAD_COSINE = 0.44
 
 NOTHING: Ranking = ()
 TIED = 5
-"""How far the lead is measured: to the last hit that an answer has unless it is told."""
+"""The lead is measured to this rank: the last hit of an answer, unless a limit is set."""
 
 
 class Fit(NamedTuple):
@@ -57,7 +57,7 @@ BY_WORDS = WordFit(2.24, 6.14, 1.08, -2.82)
 
 
 class Evidence(NamedTuple):
-    """What speaks for the answer.
+    """What the chance is made from.
 
     The best share of the query, the best cosine if there is one, by how much of the query the best
     leads the fifth, and how many terms were looked up.
@@ -70,7 +70,7 @@ class Evidence(NamedTuple):
 
 
 def evidence(steps: Iterable[VariantTrace]) -> Evidence:
-    """What the arms said at best, by any variant."""
+    """The best of each arm, over all variants."""
     every = list(steps)
     by_words = max((step.arms.get("bm25", NOTHING) for step in every), key=_best, default=NOTHING)
     fifth = by_words[TIED - 1].score if len(by_words) >= TIED else 0.0
@@ -83,17 +83,17 @@ def evidence(steps: Iterable[VariantTrace]) -> Evidence:
     )
 
 
-def chance(seen: Evidence, *, cosines: bool) -> float:
+def chance(found: Evidence, *, calibrated: bool) -> float:
     """The chance that an answer fits that has this evidence.
 
-    `cosines`: whether the vector arm's scores are of the model that the fit is for. Words alone
-    never speak against all that they have found: too many ways lead to the same thing.
+    `calibrated`: whether the cosines are of the model that the formula was fitted to. By words
+    alone the chance is never below `LOW`: a tool may fit that says it in other words.
     """
-    if cosines and seen.cosine is not None:
-        return _sigmoid(BY_MEANING.slope * seen.cosine + BY_MEANING.base)
+    if calibrated and found.cosine is not None:
+        return _sigmoid(BY_MEANING.slope * found.cosine + BY_MEANING.base)
     fit = BY_WORDS
-    told = fit.share * seen.share + fit.lead * seen.lead + fit.terms * log(seen.terms)
-    return max(LOW, _sigmoid(told + fit.base))
+    logit = fit.share * found.share + fit.lead * found.lead + fit.terms * log(found.terms)
+    return max(LOW, _sigmoid(logit + fit.base))
 
 
 def confidence_level(chance: float) -> Confidence:

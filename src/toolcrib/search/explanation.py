@@ -69,27 +69,16 @@ class Explanation:
 
 
 def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) -> Explanation:
-    """The story of one entry in a search: its ranks there, and in each arm down to the end.
+    """What a search made of one entry: its ranks there, and in each arm down to the end.
 
-    A hidden entry is explained as if it were not, with the filter that hides it beside. A query
-    that is no free text has no wordings: its answer is all there is to tell.
+    A hidden entry is explained as if it were visible, together with the filter that hides it. A
+    query that is no free text has no wordings: its answer is all there is.
     """
-    form, name, within_sight = (
-        parse_query(query.text),
-        entry.name,
-        search.without_hiding(entry.name),
-    )
-    if isinstance(form, FreeQuery):
-        trace = within_sight.trace(form.text, depth=search.depth)
-        deep = within_sight.trace(form.text, depth=None)
-        limit = limit_of(query, search)
-    else:
-        found = [Match(hit.name, hit.score) for hit in answer_query(query, within_sight)]
-        trace = deep = SearchTrace((), found, found)
-        limit = search.rules.most
+    name = entry.name
+    trace, deep, limit = _traces(query, search.without_hiding(name))
     rank, score = _place(trace.ranking, name)
     best = trace.ranking[0] if trace.ranking else None
-    seen = evidence(step for each in (trace, *trace.parts) for step in each.steps)
+    found = evidence(step for each in (trace, *trace.parts) for step in each.steps)
     lifts = partial(contributions_of, steps=trace.steps, rules=search.rules, depth=search.depth)
     return Explanation(
         query=query.text,
@@ -99,19 +88,30 @@ def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) 
         wordings=tuple(map(_wording, trace.steps, deep.steps, repeat(name))),
         rank=rank,
         score=score,
-        cut_at=len(trace.kept),
+        cut_at=len(trace.after_cut),
         limit=limit,
         best=(best.id, best.score) if best else None,
         summary=f"hidden from this caller: {verdict}" if verdict else _summary(trace, name, limit),
-        learned=trace.learned.get(name, 0.0) if rank else 0.0,
+        learned=trace.boosts.get(name, 0.0) if rank else 0.0,
         confidence=confidence_level(trace.chance),
         chance=trace.chance,
-        parts=tuple((part.asked, _place(part.ranking, name)[0]) for part in trace.parts),
+        parts=tuple((part.text, _place(part.ranking, name)[0]) for part in trace.parts),
         lifts=lifts(name),
         best_lifts=lifts(best.id) if best else {},
-        share=seen.share,
-        cosine=seen.cosine if search.cosines else None,
+        share=found.share,
+        cosine=found.cosine if search.calibrated_cosines else None,
     )
+
+
+def _traces(query: Query, search: Search) -> tuple[SearchTrace, SearchTrace, int]:
+    """The trace of a query, the same with arms down to their end, and the limit of its answer."""
+    form = parse_query(query.text)
+    if isinstance(form, FreeQuery):
+        trace = search.trace(form.text, depth=search.depth)
+        return trace, search.trace(form.text, depth=None), limit_of(query, search)
+    hits = [Match(hit.name, hit.score) for hit in answer_query(query, search)]
+    trace = SearchTrace((), hits, hits)
+    return trace, trace, search.rules.most
 
 
 def _wording(step: VariantTrace, deep: VariantTrace, id: str) -> Wording:
@@ -135,15 +135,15 @@ def _place(ranking: Ranking, id: str) -> tuple[int | None, float]:
 
 def _summary(trace: SearchTrace, id: str, limit: int) -> str:
     rank, _ = _place(trace.ranking, id)
-    place, _ = _place(trace.kept, id)
+    place, _ = _place(trace.after_cut, id)
     if rank is None and not trace.steps:
         return "not returned: the query asks for tools by name or pattern, and this is none of them"
     if rank is None:
         return "not found: no arm has it among its first, and the query does not name it"
-    if not trace.kept:
+    if not trace.after_cut:
         return f"found at rank {rank}, but nothing fits well enough: chance {trace.chance:.2f}"
     if place is None:
-        return f"found at rank {rank}, below the cut after {len(trace.kept)}"
+        return f"found at rank {rank}, below the cut after {len(trace.after_cut)}"
     if place > limit:
         return f"found at rank {rank}, beyond the limit of {limit}"
     return f"returned at rank {rank}"

@@ -20,19 +20,20 @@ from toolcrib.search.zscore import (
 )
 
 Contributions = Mapping[str, float]
+"""By arm, and "name": what each adds to a score."""
 
 NAME_ZSCORE = 10.0
-"""What a name given verbatim is worth in lifts: more than all arms together."""
+"""What a name given verbatim is worth in standard deviations: more than all arms together."""
 HALVING_DISTANCE = 8.0
-"""By how many lifts below the best a score is half of it.
+"""A score so many standard deviations below the best is half of it.
 
-So a cut at the ratio of two costs half a point of R@5 in the mean of the development sets.
+At eight, a cut at the ratio of two costs half a point of R@5 in the mean of the development sets.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class VariantTrace:
-    """What one variant came to: each arm's ranking and the bonus, and how they are to be fused."""
+    """What was found for one variant: each arm's ranking, the bonus, and how to fuse them."""
 
     variant: Variant
     arms: Mapping[Arm, Ranking]
@@ -42,23 +43,23 @@ class VariantTrace:
 
     @property
     def fused(self) -> Ranking:
-        """The fusion of this variant alone. Worked out when asked for: by lifts only `why` does."""
+        """The fusion of this variant alone. By z-scores only an explanation needs it."""
         return fuse_variant(self.arms, self.bonus, self.rules, self.depth)
 
 
 def fuse_variant(
-    said: ArmRankings, bonus: Mapping[str, float], rules: SearchRules, depth: int | None
+    arms: ArmRankings, bonus: Mapping[str, float], rules: SearchRules, depth: int | None
 ) -> Ranking:
-    """What one variant comes to."""
+    """One ranking for one variant."""
     match rules.fusion:
         case "zscore":
-            return fuse_zscores(_weighted([(1.0, said)], rules), _in_zscores(bonus), depth=depth)
+            return fuse_zscores(_weighted([(1.0, arms)], rules), _in_zscores(bonus), depth=depth)
         case "rrf":
-            return rrf_arms(said.values(), bonus)
+            return rrf_arms(arms.values(), bonus)
 
 
 def fuse_all(steps: Sequence[VariantTrace], rules: SearchRules, depth: int | None) -> Ranking:
-    """What all of them come to."""
+    """One ranking for all variants."""
     match rules.fusion:
         case "zscore":
             return fuse_zscores(*_all_rankings(steps, rules), depth=depth)
@@ -89,17 +90,18 @@ def calibrated(ranking: Ranking, chance: float, rules: SearchRules) -> Ranking:
 def _all_rankings(
     steps: Sequence[VariantTrace], rules: SearchRules
 ) -> tuple[Sequence[WeightedRanking], Contributions]:
-    """The voices of all steps, and the bonus, in lifts."""
-    said = [(step.variant.weight, step.arms) for step in steps]
+    """The weighted rankings of all steps, and the bonus in standard deviations."""
+    variants = [(step.variant.weight, step.arms) for step in steps]
     bonus = {id: worth for step in steps for id, worth in step.bonus.items()}
-    return _weighted(said, rules), _in_zscores(bonus)
+    return _weighted(variants, rules), _in_zscores(bonus)
 
 
 def _weighted(
-    said: Sequence[tuple[float, ArmRankings]], rules: SearchRules
+    variants: Sequence[tuple[float, ArmRankings]], rules: SearchRules
 ) -> Sequence[WeightedRanking]:
     arms = rules.arms
-    return weighted_rankings(said, {"like": arms.like, "bm25": arms.bm25, "vector": arms.vector})
+    weights: Mapping[Arm, float] = {"like": arms.like, "bm25": arms.bm25, "vector": arms.vector}
+    return weighted_rankings(variants, weights)
 
 
 def _in_zscores(bonus: Mapping[str, float]) -> Contributions:

@@ -1,4 +1,4 @@
-"""From a free text to one ranking, keeping every step on the way for whoever asks why."""
+"""From a free text to one ranking, with a trace of every step for explanations."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,11 +24,12 @@ VERB_BOOST = 0.0002
 In RRF two neighbouring ranks differ by 1/61 - 1/62, which is about as much.
 """
 VERB_DEPTH = 10
+"""Only among so many of the first matches of each arm."""
 BROAD_HITS = 3
 """Among how many hits a tool that searches the web has to be, to stand for an answer."""
 MOST_BROAD = 20
 
-Vectors = Callable[[Sequence[Variant]], Sequence[Variant]]
+EmbedVariants = Callable[[Sequence[Variant]], Sequence[Variant]]
 
 
 def _nothing(_name: str) -> Sequence[str]:
@@ -39,73 +40,75 @@ def _nothing(_name: str) -> Sequence[str]:
 class SearchTrace:
     """The steps, the ranking they fused to, and what the cut left of it.
 
-    `learned` is by what share use has raised which scores, `chance` how likely it is that one of
-    the best fits. `parts` are the traces of the several things that the text asks for, if it does:
-    each is cut by itself, then the whole and they take turns, and the chance is that of the
-    weakest part that is answered. `beyond` are the things that were too many to be looked for.
+    `boosts` is by what share use has raised which scores, `chance` how likely it is that one of
+    the best fits. `parts` are the traces of the subqueries, if the text asks for several things:
+    each is cut by itself, then the whole and the parts are interleaved, and the chance is that of
+    the weakest part that is answered. `parts_left_out` are subqueries beyond the most.
     """
 
     steps: tuple[VariantTrace, ...]
     ranking: Ranking
-    kept: Ranking
-    learned: Mapping[str, float] = field(default_factory=dict[str, float])
+    after_cut: Ranking
+    boosts: Mapping[str, float] = field(default_factory=dict[str, float])
     chance: float = 1.0
     parts: tuple["SearchTrace", ...] = ()
-    beyond: tuple[str, ...] = ()
+    parts_left_out: tuple[str, ...] = ()
 
     @property
-    def asked(self) -> str:
+    def text(self) -> str:
         """What was looked up, as it was written."""
         return self.steps[0].variant.text
 
     @property
     def fits(self) -> bool:
         """Whether there is anything that is likely enough to fit."""
-        return bool(self.kept) and confidence_level(self.chance) != "none"
+        return bool(self.after_cut) and confidence_level(self.chance) != "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
     """One search: what it looks in, what it may not see and the rules it goes by.
 
-    `vectors` gives variants their vectors, all at once; without an embedder it gives them back.
-    `cosines`: they are of the model that comes along, so that their cosines tell how sure it is.
-    `alone` is the share of entries that are described in one language and in no other, by
-    language: a query in another language is translated for them.
-    `learned` is the share by which earlier use of this query raises which scores, `often_with`
-    tells what is used with a capability. `least` is the chance that an answer has at any rate:
-    from low on nothing is withheld. `depth` is how many matches each arm gives to the fusion.
+    `embed` gives variants their vectors, all at once; without an embedder it gives them back.
+    `calibrated_cosines`: the vectors are of the bundled model, whose cosines tell the chance.
+    `monolingual_share` is the share of entries that are described in one language and in no other,
+    by language: a query in another language is translated for them.
+    `boosts` is the share by which earlier use of this query raises which scores, `often_with`
+    tells what is used with a capability. `min_chance` is the chance that an answer has at least:
+    from low on it never abstains. `depth` is how many matches each arm gives to the fusion.
+    Without `bonuses` names and verbs add nothing: so benchmarks measure an arm alone.
     """
 
     view: View
     entries: Mapping[str, Entry]
     rules: SearchRules
     hidden: Collection[str] = frozenset()
-    vectors: Vectors = tuple
-    cosines: bool = False
+    embed: EmbedVariants = tuple
+    calibrated_cosines: bool = False
     glossary: Glossary = field(default_factory=Glossary)
-    alone: Mapping[Language, float] = field(default_factory=dict[Language, float])
-    learned: Mapping[str, float] = field(default_factory=dict[str, float])
+    monolingual_share: Mapping[Language, float] = field(default_factory=dict[Language, float])
+    boosts: Mapping[str, float] = field(default_factory=dict[str, float])
     often_with: Callable[[str], Sequence[str]] = _nothing
-    least: float = 0.0
+    min_chance: float = 0.0
     depth: int = DEPTH
+    bonuses: bool = True
 
     def trace(self, text: str, *, depth: int | None) -> SearchTrace:
         """Rewrite, look up, fuse, cut. `depth` is how far down each arm looks; None: to the end."""
-        whole = self._traced(text, depth)
+        whole = self._trace_one(text, depth)
         several = subqueries(text) if self.rules.fusion == "zscore" else ()
         if not several or self._is_name(text):
             return whole
-        parts = tuple(self._traced(part, depth) for part in several[:MOST_SUBQUERIES])
-        every = (whole, *parts)
-        ranking = interleave([each.ranking for each in every])
+        parts = tuple(self._trace_one(part, depth) for part in several[:MOST_SUBQUERIES])
+        ranking = interleave([each.ranking for each in (whole, *parts)])
+        cut = [self._recut(whole, ranking), *(part.after_cut for part in parts)]
         return replace(
             whole,
             ranking=ranking,
-            kept=interleave([self._recut(whole, ranking), *(part.kept for part in parts)]),
+            after_cut=interleave(cut),
             chance=min((part.chance for part in parts if part.fits), default=whole.chance),
             parts=parts,
-            beyond=tuple(several[MOST_SUBQUERIES:]),
+            parts_left_out=tuple(several[MOST_SUBQUERIES:]),
         )
 
     def sees(self, id: str) -> bool:
@@ -123,9 +126,9 @@ class Search:
     def is_broad(self, hits: Ranking) -> bool:
         """Whether one of the hits searches the web, as far as the bundled model can tell."""
         index = self.view.arms.get("vector")
-        if not self.cosines or index is None:
+        if not self.calibrated_cosines or index is None:
             return False
-        [anchor] = self.vectors([Variant(BROAD)])
+        [anchor] = self.embed([Variant(BROAD)])
         broad = index.lookup(anchor, limit=MOST_BROAD, exclude=self.hidden)
         near = {match.id for match in broad if match.score >= BROAD_COSINE}
         return any(match.id in near for match in hits)
@@ -141,47 +144,48 @@ class Search:
                 return ranking
 
     def _recut(self, whole: SearchTrace, ranking: Ranking) -> Ranking:
-        """What is kept of the whole task, by the scores that its parts give.
+        """What the cut leaves of the whole task, by the scores that its parts give.
 
         A tool that one part asks for stands above what merely sounds like all of it.
         """
-        own = {match.id for match in whole.kept}
+        own = {match.id for match in whole.after_cut}
         best = sorted((match for match in ranking if match.id in own), key=lambda each: -each.score)
         strong = {match.id for match in self.cut(best)}
-        return [match for match in whole.kept if match.id in strong]
+        return [match for match in whole.after_cut if match.id in strong]
 
-    def _kept(self, ranking: Ranking, likely: float) -> Ranking:
-        """What an answer is made of: nothing if it would be beside the point."""
-        unsure = self.rules.abstain and confidence_level(likely) == "none"
-        return [] if unsure else self.cut(ranking)
+    def _cut_or_abstain(self, ranking: Ranking, likely: float) -> Ranking:
+        """What an answer is made of: nothing, if most likely nothing fits."""
+        abstains = self.rules.abstain and confidence_level(likely) == "none"
+        return [] if abstains else self.cut(ranking)
 
-    def _traced(self, text: str, depth: int | None) -> SearchTrace:
+    def _trace_one(self, text: str, depth: int | None) -> SearchTrace:
         """The trace of a text that asks for one thing, or is taken as if it did."""
-        names = self._names(text)
-        steps = tuple(self._step(each, names, depth) for each in self._wordings(text))
+        names = self._mentioned(text)
+        steps = tuple(self._step(each, names, depth) for each in self._variants(text))
         fused = [match for match in fuse_all(steps, self.rules, depth) if self.sees(match.id)]
         likely = 1.0 if names else self._chance(steps, fused)
-        learned: Mapping[str, float] = {} if names else self.learned  # a name means its tool
-        ranking = boosted(calibrated(fused, likely, self.rules), learned)
-        kept = self._outright(text, names, ranking) or self._kept(ranking, likely)
-        return SearchTrace(steps, ranking, kept, learned, likely)
+        boosts: Mapping[str, float] = {} if names else self.boosts  # a name means its tool
+        ranking = boosted(calibrated(fused, likely, self.rules), boosts)
+        after_cut = self._outright(text, names, ranking) or self._cut_or_abstain(ranking, likely)
+        return SearchTrace(steps, ranking, after_cut, boosts, likely)
 
-    def _wordings(self, text: str) -> Sequence[Variant]:
+    def _variants(self, text: str) -> Sequence[Variant]:
         """The variants of a text, with their vectors.
 
-        By lifts the vector of the text as written says enough, and intents are searched apart.
+        By z-scores the vector of the text as written is enough, and subqueries have traces of
+        their own.
         """
         foreign = self._foreign(text)
         if self.rules.fusion == "rrf":
-            return self.vectors(query_variants(text, foreign, split=True))
+            return self.embed(query_variants(text, foreign, split=True))
         whole = query_variants(text, foreign)
-        return [*self.vectors(whole[:1]), *whole[1:]]
+        return [*self.embed(whole[:1]), *whole[1:]]
 
     def _chance(self, steps: Sequence[VariantTrace], fused: Ranking) -> float:
         if not fused:
             return 0.0
-        seen = evidence(steps)
-        likely = max(self.least, chance(seen, cosines=self.cosines))
+        likely = chance(evidence(steps), calibrated=self.calibrated_cosines)
+        likely = max(self.min_chance, likely)
         return LOW if likely < LOW and self.is_broad(fused[:BROAD_HITS]) else likely
 
     def _outright(self, text: str, names: Mapping[str, float], ranking: Ranking) -> Ranking:
@@ -194,19 +198,19 @@ class Search:
         """Into which languages the text is to be translated, and how much each counts."""
         own = detect_language(text)
         return [
-            (self.glossary.lexicon(own, tongue), part)
-            for tongue, share in self.alone.items()
-            if tongue != own and (part := translation_weight(share))
+            (self.glossary.lexicon(own, other), weight)
+            for other, share in self.monolingual_share.items()
+            if other != own and (weight := translation_weight(share))
         ]
 
     def _is_name(self, text: str) -> bool:
         """Whether all of the text is a name in some spelling, as `search and replace` may be."""
-        return any(strength >= RESPELT for strength in self._names(text).values())
+        return any(strength >= RESPELT for strength in self._mentioned(text).values())
 
-    def _names(self, text: str) -> Mapping[str, float]:
+    def _mentioned(self, text: str) -> Mapping[str, float]:
         """Whatever the text names and the caller may see, with how plainly it does: its bonus."""
         strengths = mentioned_names(text, self.view, self.entries).items()
-        return {id: strength for id, strength in strengths if self.sees(id)}
+        return {id: strength * self.bonuses for id, strength in strengths if self.sees(id)}
 
     def _step(
         self, variant: Variant, names: Mapping[str, float], depth: int | None
@@ -215,18 +219,18 @@ class Search:
             arm: index.lookup(variant, limit=depth, exclude=self.hidden)
             for arm, index in self.view.arms.items()
         }
-        bonus = self._with_intents(names, variant, arms.values())
+        bonus = self._with_verb_boost(names, variant, arms.values())
         return VariantTrace(variant, arms, bonus, self.rules, depth)
 
-    def _with_intents(
+    def _with_verb_boost(
         self, names: Mapping[str, float], variant: Variant, rankings: Collection[Ranking]
     ) -> Mapping[str, float]:
-        """The bonus by name, and the boost of those ahead whose intent is the variant's."""
-        wanted = verb_family(variant.text)
-        if not wanted:
+        """The bonus by name, and the boost of the first few with a verb of the query's family."""
+        family = verb_family(variant.text)
+        if not family or not self.bonuses:
             return names
         bonus = dict(names)
         for id in {match.id for ranking in rankings for match in ranking[:VERB_DEPTH]}:
-            if (entry := self.entries.get(id)) and verb_family(entry.bare) == wanted:
+            if (entry := self.entries.get(id)) and verb_family(entry.bare) == family:
                 bonus[id] = bonus.get(id, 0.0) + VERB_BOOST
         return bonus

@@ -1,7 +1,7 @@
 """What the settings say about search, in one frozen value.
 
 Defaults stand in the settings. What was fitted to measured queries is no setting: those constants
-stand beside the formulas that they belong to.
+stand with the formulas that they belong to.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Fusion = Literal["zscore", "rrf"]
 
 @dataclass(frozen=True, slots=True)
 class ArmWeights:
-    """How much each arm counts in the fusion by z-scores; bm25 is the measure.
+    """How much each arm counts in the fusion by z-scores; bm25 is the unit.
 
     Fitted by `python -m benchmarks.weights` to 18 sets of queries. The top is flat: with vectors
     at 1.0 to 1.5, and names at 0.2 to 0.8, recall at 5 differs by a fifth of a point.

@@ -18,16 +18,16 @@ from toolcrib.model import Ranking
 from toolcrib.search.rankings import rank_by_score
 
 FULL_SHARE = 0.05
-"""The share of a query that the best document must have for its words to be trusted in full.
+"""The share of a query that the best document must have for bm25 to count in full.
 
-Below it they are in another language than the tools, or beside the point.
+Below it the words are in another language than the tools, or they miss the subject.
 """
 
 ArmRankings = Mapping[Arm, Ranking]
 
 
 class WeightedRanking(NamedTuple):
-    """A ranking of an arm and how much it counts."""
+    """A ranking that one arm gave for one variant, and how much it counts."""
 
     arm: Arm
     weight: float
@@ -35,76 +35,80 @@ class WeightedRanking(NamedTuple):
 
 
 def weighted_rankings(
-    said: Iterable[tuple[float, ArmRankings]], weights: Mapping[Arm, float]
+    variants: Sequence[tuple[float, ArmRankings]], weights: Mapping[Arm, float]
 ) -> list[WeightedRanking]:
-    """The voices of what each variant's arms said; variants come with their weights.
+    """The rankings of every arm for every variant, with their weights; arm by arm.
 
-    An arm is as loud as its surest variant lets it be; its variants share that by weight and trust.
+    `variants` are the weight of each variant and what the arms found for it, `weights` those of
+    the arms. The variants of an arm share its weight, by their own weights and by trust.
     """
-    variants = list(said)
-    return [voice for arm in weights for voice in _of_arm(arm, weights[arm], variants)]
+    return [each for arm in weights for each in _of_arm(arm, weights[arm], variants)]
 
 
 def fuse_zscores(
-    some: Sequence[WeightedRanking], bonus: Mapping[str, float], *, depth: int | None
+    rankings: Sequence[WeightedRanking], bonus: Mapping[str, float], *, depth: int | None
 ) -> Ranking:
-    """The formula above, for all that a voice or the bonus knows; best first, ties by id.
+    """The formula above, for all that a ranking or the bonus has; best first, ties by id.
 
     `depth` is how many an arm gives at most: what a full ranking does not have may score as much
     as its last, what a shorter one does not have scores nothing.
     """
-    scores = dict.fromkeys(_candidates(some, bonus), 0.0)
-    for _, weight, ranking in some:
-        for id, lift in _zscores(ranking, scores, depth).items():
-            scores[id] += weight * lift
+    scores = dict.fromkeys(_candidates(rankings, bonus), 0.0)
+    for _, weight, ranking in rankings:
+        for id, zscore in _zscores(ranking, scores, depth).items():
+            scores[id] += weight * zscore
     return rank_by_score({id: score + bonus.get(id, 0.0) for id, score in scores.items()})
 
 
 def arm_contributions(
-    id: str, some: Sequence[WeightedRanking], bonus: Mapping[str, float], *, depth: int | None
+    id: str, rankings: Sequence[WeightedRanking], bonus: Mapping[str, float], *, depth: int | None
 ) -> Mapping[str, float]:
     """What each arm adds to the score of one candidate, and "name" what its bonus does.
 
     Empty for what is no candidate. The sum is its score.
     """
-    ids = _candidates(some, bonus)
+    ids = _candidates(rankings, bonus)
     if id not in ids:
         return {}
     parts: dict[str, float] = {}
-    for arm, weight, ranking in some:
-        lift = _zscores(ranking, ids, depth).get(id, 0.0)
-        parts[arm] = parts.get(arm, 0.0) + weight * lift
+    for arm, weight, ranking in rankings:
+        zscore = _zscores(ranking, ids, depth).get(id, 0.0)
+        parts[arm] = parts.get(arm, 0.0) + weight * zscore
     return {**parts, "name": bonus.get(id, 0.0)}
 
 
-def _candidates(some: Iterable[WeightedRanking], bonus: Iterable[str]) -> Mapping[str, None]:
-    return dict.fromkeys([*(match.id for voice in some for match in voice.ranking), *bonus])
+def _candidates(rankings: Iterable[WeightedRanking], bonus: Iterable[str]) -> Mapping[str, None]:
+    return dict.fromkeys([*(match.id for each in rankings for match in each.ranking), *bonus])
 
 
 def _of_arm(
     arm: Arm, weight: float, variants: Sequence[tuple[float, ArmRankings]]
 ) -> list[WeightedRanking]:
-    heard = [(part, said[arm]) for part, said in variants if said.get(arm)]
-    trusts = [_trust(arm, ranking) for _, ranking in heard]
-    total = sum(part * trust for (part, _), trust in zip(heard, trusts, strict=True))
-    loud = weight * max(trusts, default=0.0) / total if total else 0.0
-    pairs = zip(heard, trusts, strict=True)
+    """The arm's rankings. Together they weigh as much as its most trusted variant allows."""
+    found = [(part, arms[arm]) for part, arms in variants if arms.get(arm)]
+    trusts = [_trust(arm, ranking) for _, ranking in found]
+    total = sum(part * trust for (part, _), trust in zip(found, trusts, strict=True))
+    unit = weight * max(trusts, default=0.0) / total if total else 0.0
     return [
-        WeightedRanking(arm, loud * part * trust, ranking)
-        for (part, ranking), trust in pairs
-        if loud
+        WeightedRanking(arm, unit * part * trust, ranking)
+        for (part, ranking), trust in zip(found, trusts, strict=True)
+        if unit
     ]
 
 
 def _trust(arm: Arm, ranking: Ranking) -> float:
+    """From 0 to 1: less than 1 if the best match has too few of the words to be relied on."""
     return min(1.0, ranking[0].score / FULL_SHARE) if arm == "bm25" else 1.0
 
 
 def _zscores(ranking: Ranking, ids: Iterable[str], depth: int | None) -> Mapping[str, float]:
-    """By how many deviations each of the ids is above the mean of them all."""
-    known = dict(ranking)
-    unknown = ranking[-1].score if ranking and len(ranking) == depth else 0.0
-    scores = {id: known.get(id, unknown) for id in ids}
+    """By how many standard deviations each of the ids is above the mean of them all.
+
+    Empty where all have the same score.
+    """
+    ranked = dict(ranking)
+    unranked = ranking[-1].score if ranking and len(ranking) == depth else 0.0
+    scores = {id: ranked.get(id, unranked) for id in ids}
     mean = fmean(scores.values()) if scores else 0.0
     deviation = sqrt(fmean((score - mean) ** 2 for score in scores.values())) if scores else 0.0
     return {id: (score - mean) / deviation for id, score in scores.items()} if deviation else {}

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.system.child_process import POLL_S, ChildProcess
+    from toolcrib.system.child_process import ChildProcess
     from toolcrib.system.connection_limiter import ConnectionLimiter
     from toolcrib.system.daemon_folder import RUN_FOLDER_VARIABLE, run_folder, run_folders
     from toolcrib.system.deadline import DEADLINE_PASSED, CallQuestions, done_in_time
@@ -68,7 +68,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "child_process": ("ChildProcess", "POLL_S"),
+            "child_process": ("ChildProcess",),
             "connection_limiter": ("ConnectionLimiter",),
             "daemon_folder": ("RUN_FOLDER_VARIABLE", "run_folder", "run_folders"),
             "deadline": ("CallQuestions", "DEADLINE_PASSED", "done_in_time"),
@@ -104,7 +104,6 @@ __all__ = [
     "DEADLINE_PASSED",
     "LINE_HEAD_BYTES",
     "LONGEST_LINE",
-    "POLL_S",
     "RUN_FOLDER_VARIABLE",
     "BackgroundLoop",
     "ByteReader",

@@ -20,60 +20,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from toolcrib.system.process_tree import LAUNCHER, descendants, kill_all, whole_tree
+from toolcrib.system.process_tree import LAUNCHER, PROC, descendants, kill_all, whole_tree
 
-# A mark in the environment of what was launched, by which it is found when all else is lost.
-
-_PROC = Path("/proc")
+END_S = 5.0  # for the launcher to end it, politely and then not
+POLL_S = 0.01
 LAUNCH_VARIABLE = "TOOLCRIB_LAUNCHED"
 MOST_LOOKS = 100
 
 
-def new_mark() -> str:
-    return secrets.token_hex(16)
-
-
-def end_marked(mark: str) -> None:
-    """Kill all that have the mark, and what they start meanwhile."""
-    for _ in range(MOST_LOOKS):
-        found = list(_marked(f"{LAUNCH_VARIABLE}={mark}".encode()))
-        for pid in found:
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        if not found:
-            return
-
-
-def _marked(mark: bytes) -> Iterator[int]:
-    """Those that run with this in their environment; what has ended has none."""
-    if not _PROC.is_dir():
-        yield from _marked_elsewhere(mark.decode())
-        return
-    for folder in _PROC.glob("[0-9]*"):
-        with suppress(OSError):  # another user's, or it has ended meanwhile
-            if mark in (folder / "environ").read_bytes().split(b"\0"):
-                yield int(folder.name)
-
-
-def _marked_elsewhere(mark: str) -> Iterator[int]:
-    import psutil  # noqa: PLC0415 - few systems need it
-
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            name, _, value = mark.partition("=")
-            if process.environ().get(name) == value:
-                yield process.pid
-
-
-END_S = 5.0  # for the launcher to end it, politely and then not
-POLL_S = 0.01
-
-
 class ChildProcess:
-    """A running process, whose end of the pipes is at `popen`. Whoever holds it ends it.
+    """A running process. Our ends of its pipes are at `popen`. Whoever holds it ends it.
 
-    With `finish_s` it installs something first, and is not ended in the middle of that: until it is
-    `settled`, `end` leaves it to finish by itself, for as many seconds at most.
+    `finish_s` is for a process that installs something first, and must not be ended in the middle
+    of that. Until `settle` is called, `end` leaves it to finish by itself, for that long at most.
     """
 
     def __init__(  # noqa: PLR0913 - what a process is started with, the last three by name
@@ -87,7 +46,7 @@ class ChildProcess:
         finish_s: float = 0.0,
     ) -> None:
         """Start it. Raises `OSError`, also where there is no such command."""
-        found, self._mark = _found(command, env, cwd), new_mark()
+        by_path, self._mark = _by_path(command, env, cwd), secrets.token_hex(16)
         self._settled = not (finish_s and _has_launcher())
         watched, self._leash = os.pipe()
         pipes = _Pipes(stderr, shared=not self._settled)
@@ -96,7 +55,7 @@ class ChildProcess:
                 _behind_launcher(watched, finish_s, pipes.shared) if _has_launcher() else ((), {})
             )
             self.popen = _popen()(  # what the operator configured, no shell
-                [*before, *found],
+                [*before, *by_path],
                 stdin=stdin,
                 stdout=pipes.stdout,
                 stderr=pipes.stderr,
@@ -119,14 +78,14 @@ class ChildProcess:
         return self.popen.poll()
 
     def settle(self) -> None:
-        """What it had to install is there: from now on `end` ends it at once."""
+        """The install is over: from now on `end` ends the process at once."""
         if not self._settled:
             self._settled = True
             with suppress(OSError):
                 os.write(self._leash, b".")
 
     async def exits(self, within_s: float) -> bool:
-        """Whether it has exited by itself when the time is up, or before."""
+        """Wait for it to exit by itself; whether it has."""
         until = asyncio.get_running_loop().time() + within_s
         while self.status is None:
             if asyncio.get_running_loop().time() > until:
@@ -135,9 +94,9 @@ class ChildProcess:
         return True
 
     async def end(self, *, patience_s: float = 0.0) -> None:
-        """End it and all below it, unless it exits in that time. Leaves no zombie.
+        """End it and all below it. It has `patience_s` to exit by itself first. Leaves no zombie.
 
-        One that is not settled is left to the launcher, and reaped whenever it ends.
+        A process that is still installing is left to the launcher, and reaped when it ends.
         """
         if not self._settled and self.status is None:
             if self._leash >= 0:
@@ -162,7 +121,7 @@ class ChildProcess:
             return
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.popen.pid, signal.SIGKILL)
-        end_marked(self._mark)
+        _end_marked(self._mark)
 
     def _drop_leash(self) -> None:
         leash, self._leash = self._leash, -1
@@ -221,17 +180,49 @@ class _Pipes:
 def _behind_launcher(
     watched: int, finish_s: float, streams: Sequence[int]
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """What stands before a command for the launcher to start it, and how the launcher starts."""
+    """The words before a command that make the launcher start it, and the options of `Popen`."""
     finishing = (str(finish_s), *map(str, streams)) if streams else ()
     words = (sys.executable, "-I", "-S", str(LAUNCHER), str(watched), *finishing, "--")
     return words, {"pass_fds": (watched, *streams), "start_new_session": True}
 
 
-def _found(command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> Sequence[str]:
-    """The command by its path, looked up as its own environment and its own folder say."""
+def _by_path(command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> Sequence[str]:
+    """The command with the full path of its program, found by its own PATH and folder."""
     name = command[0]
     placed = str(Path(cwd or ".", name)) if os.sep in name else name
     path = shutil.which(placed, path=env.get("PATH", os.defpath))
     if path is None:
         raise FileNotFoundError(2, "there is no such command", name)
     return (str(Path(path).absolute()), *command[1:])
+
+
+def _end_marked(mark: str) -> None:
+    """Kill all that have the mark, and what they start meanwhile."""
+    for _ in range(MOST_LOOKS):
+        pids = list(_marked(f"{LAUNCH_VARIABLE}={mark}".encode()))
+        for pid in pids:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if not pids:
+            return
+
+
+def _marked(mark: bytes) -> Iterator[int]:
+    """The processes with this in their environment. One that has ended has no environment."""
+    if not PROC.is_dir():
+        yield from _marked_elsewhere(mark.decode())
+        return
+    for folder in PROC.glob("[0-9]*"):
+        with suppress(OSError):  # another user's, or it has ended meanwhile
+            if mark in (folder / "environ").read_bytes().split(b"\0"):
+                yield int(folder.name)
+
+
+def _marked_elsewhere(mark: str) -> Iterator[int]:
+    import psutil  # noqa: PLC0415 - few systems need it
+
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            name, _, value = mark.partition("=")
+            if process.environ().get(name) == value:
+                yield process.pid

@@ -1,4 +1,4 @@
-"""Bounds the connections of strangers: they cost a descriptor each, and there are few."""
+"""Limits connections that have shown no credential: each costs a descriptor, and there are few."""
 
 import logging
 import time
@@ -10,10 +10,10 @@ _log = logging.getLogger(__name__)
 
 
 class ConnectionLimiter:
-    """Connections that have shown no credential yet. Of too many, the oldest is ended.
+    """Connections that have shown no credential yet. When there are too many, the oldest is ended.
 
-    The newest stays: who is honest shows a credential at once, so that those who hold connections
-    open for nothing end their own. What is ended is logged once in `LOG_S`, as a number.
+    The newest stays: an honest client shows its credential at once, so whoever only holds
+    connections open loses their own. How many were ended is logged, once in `LOG_S`.
     """
 
     def __init__(self, most: int, where: str) -> None:
@@ -24,7 +24,7 @@ class ConnectionLimiter:
         self._quiet_until = 0.0
 
     def enter(self, connection: Hashable, end: Callable[[], None]) -> None:
-        """Somebody has come; `end` hangs up on them."""
+        """Count a new connection; `end` closes it."""
         self._waiting[connection] = end
         while len(self._waiting) > self._most:
             oldest = next(iter(self._waiting))
@@ -32,13 +32,13 @@ class ConnectionLimiter:
             self._note()
 
     def leave(self, connection: Hashable) -> None:
-        """They have shown a credential, or are gone."""
+        """Stop counting it: it has shown a credential, or is closed."""
         self._waiting.pop(connection, None)
 
     def _note(self) -> None:
         self._ended += 1
         now = time.monotonic()
         if now >= self._quiet_until:
-            told = "%s: more than %d connections without a credential; ended %d, the oldest first"
-            _log.warning(told, self._where, self._most, self._ended)
+            text = "%s: more than %d connections without a credential; ended %d, the oldest first"
+            _log.warning(text, self._where, self._most, self._ended)
             self._ended, self._quiet_until = 0, now + LOG_S

@@ -1,4 +1,4 @@
-"""Where the daemon's runtime files are: standard library alone, for the shim reads it too."""
+"""The folder of the daemon's runtime files. Standard library alone: the shim reads it too."""
 
 import os
 from collections.abc import Mapping
@@ -7,13 +7,13 @@ RUN_FOLDER_VARIABLE = "TOOLCRIB_RUN_FOLDER"
 
 
 def run_folder(environ: Mapping[str, str]) -> str:
-    """The user's folder for what lasts as long as the machine is up.
+    """The user's folder for files that last as long as the machine is up.
 
-    Not by XDG_RUNTIME_DIR: clients hide it from what they launch, and the two ends would miss
-    each other.
+    XDG_RUNTIME_DIR is not asked: clients hide it from what they launch, so the shim and the daemon
+    would look in different folders.
     """
-    said = environ.get(RUN_FOLDER_VARIABLE)
-    return os.path.abspath(said) if said else _usual()[0]
+    named = environ.get(RUN_FOLDER_VARIABLE)
+    return os.path.abspath(named) if named else _usual()[0]
 
 
 def run_folders(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -22,7 +22,7 @@ def run_folders(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _usual() -> tuple[str, ...]:
-    """The folders that are taken when none is named, the one for now first."""
+    """The folders that are used when the environment names none, the best first."""
     if not hasattr(os, "getuid"):  # no Unix, and so no daemon
         return (os.path.join(os.path.expanduser("~"), ".toolcrib-run"),)
     owner = os.getuid()

@@ -12,7 +12,6 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import Context, copy_context
-from threading import Thread
 from typing import TypeVar
 
 JOIN_S = 5.0
@@ -23,8 +22,8 @@ T = TypeVar("T")
 class BackgroundLoop:
     """One thread with an event loop of its own, started when it is first needed.
 
-    With `loop`, one that runs already, there is no thread: what is used from there has no way to
-    go. It has to outlive this, and `close` is called from another thread.
+    With `loop`, which runs already, there is no thread, and work for callers on that loop runs
+    right there. The loop has to outlive this, and `close` is called from another thread.
     """
 
     def __init__(self, name: str, loop: asyncio.AbstractEventLoop | None = None) -> None:
@@ -51,7 +50,7 @@ class BackgroundLoop:
 
     def close(self, last: Callable[[], Coroutine[object, object, None]]) -> None:
         """Run `last` there if anything ever ran there, cancel the rest, and end the thread."""
-        loop, thread = self._taken()
+        loop, thread = self._detach()
         if not loop:
             return
         try:
@@ -62,13 +61,13 @@ class BackgroundLoop:
                 thread.join(JOIN_S)
 
     def end_soon(self) -> None:
-        """Cancel what runs there and end the thread, without waiting: from any thread, also it."""
-        loop, thread = self._taken()
+        """Cancel what runs there and end the thread, without waiting. From any thread."""
+        loop, thread = self._detach()
         if loop and thread:
             loop.call_soon_threadsafe(loop.stop)
 
-    def _taken(self) -> tuple[asyncio.AbstractEventLoop | None, threading.Thread | None]:
-        """What there is to end, once: it is closed from now on."""
+    def _detach(self) -> tuple[asyncio.AbstractEventLoop | None, threading.Thread | None]:
+        """Close it, and hand over what there is to end: the first time only."""
         with self._lock:
             loop, thread, self._closed = self._loop, self._thread, True
             self._loop = self._thread = None
@@ -82,13 +81,13 @@ class BackgroundLoop:
                 # Not in the context of whoever comes first: the loop would hold on to it.
                 self._loop = Context().run(asyncio.new_event_loop)
                 self._thread = threading.Thread(
-                    target=_work, args=(self._loop,), name=self._name, daemon=True
+                    target=_run_loop, args=(self._loop,), name=self._name, daemon=True
                 )
                 self._thread.start()
             return self._loop
 
 
-def _work(loop: asyncio.AbstractEventLoop) -> None:
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
     """Run the loop until it is stopped, then end what is still on it."""
     asyncio.set_event_loop(loop)
     try:
@@ -103,35 +102,34 @@ def _work(loop: asyncio.AbstractEventLoop) -> None:
         loop.close()
 
 
-# Plain functions wait in threads of their own, so that one that hangs holds up nobody else.
-
-
 async def run_in_thread(run: Callable[[], object]) -> object:
-    """What `run` returns or raises. Cancelled, it waits no longer; the thread ends when it ends."""
+    """What `run` returns or raises. Cancelling ends the waiting; the thread runs to its own end."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[object] = loop.create_future()
 
-    def tell(result: object, error: Exception | None) -> None:
+    def finish(result: object, error: Exception | None) -> None:
         if future.done():
             return
         future.set_exception(error) if error else future.set_result(result)
 
     def work() -> None:
-        result, error = _ran(run)
-        with suppress(RuntimeError):  # the loop has closed: nobody is left to be told
-            loop.call_soon_threadsafe(tell, result, error)
+        result, error = _result_of(run)
+        with suppress(RuntimeError):  # the loop has closed: nobody waits any more
+            loop.call_soon_threadsafe(finish, result, error)
 
-    Thread(target=copy_context().run, args=(work,), daemon=True, name="toolcrib-tool").start()
+    threading.Thread(
+        target=copy_context().run, args=(work,), daemon=True, name="toolcrib-tool"
+    ).start()
     return await future
 
 
-def _ran(run: Callable[[], object]) -> tuple[object, Exception | None]:
+def _result_of(run: Callable[[], object]) -> tuple[object, Exception | None]:
     try:
         return run(), None
     except StopIteration as error:  # a future cannot hold one: it would end whoever awaits it
-        told = RuntimeError("the tool raised StopIteration")
-        told.__cause__ = error
-        return None, told
+        failure = RuntimeError("the tool raised StopIteration")
+        failure.__cause__ = error
+        return None, failure
     except SystemExit as error:
         return None, RuntimeError(f"the tool wanted to end the process ({error.code})")
     except Exception as error:  # noqa: BLE001 - handed to whoever awaits it

@@ -18,10 +18,27 @@ from threading import get_ident
 
 from toolcrib.system.process_tree import is_running
 
+LOCK_S = 30.0
+_TEMPORARY = ".tmp"
+
 
 def read_plain_file(path: Path, most: int) -> bytes:
-    """All of it. Raises `OSError`, also for what is no plain file or has more bytes than that."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    """All of it. Raises `OSError`, also for a pipe or a device, or more than `most` bytes."""
+    return _read(path, most, getattr(os, "O_BINARY", 0))
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make the folder, readable for nobody else."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def read_private_file(path: Path, most: int) -> bytes:
+    """All of it. Raises `OSError`, also for a link, a pipe, or more than `most` bytes."""
+    return _read(path, most, getattr(os, "O_NOFOLLOW", 0))
+
+
+def _read(path: Path, most: int, flag: int) -> bytes:
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | flag
     with os.fdopen(os.open(path, flags), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "it is not a plain file; name one", str(path))
@@ -31,58 +48,35 @@ def read_plain_file(path: Path, most: int) -> bytes:
     return content
 
 
-# Files that are ours alone: 0600 in folders of 0700, never through a link, whole or not at all.
-
-LOCK_S = 30.0
-_TEMPORARY = ".tmp"
-
-
-def make_private_folder(folder: Path) -> None:
-    """The folder, for nobody else to look into."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
-def read_private_file(path: Path, most: int) -> bytes:
-    """All of a plain file. Raises `OSError`, also for a link, a pipe, or more than `most` bytes."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with os.fdopen(os.open(path, flags), "rb") as file:
-        facts = os.fstat(file.fileno())
-        if not stat.S_ISREG(facts.st_mode):
-            raise OSError(0, "is not a plain file", str(path))
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise OSError(0, f"is larger than {most} bytes", str(path))
-    return content
-
-
 class FileLock:
-    """The right to a file, among all threads and processes that ask, until it is released.
+    """A lock on a file, against all other threads and processes, until it is released.
 
-    Makes the folder. Raises `TimeoutError` if another has it for longer than `within_s`, and
-    `OSError`. Where the process ends, the system lets go of it.
+    Makes the folder. Raises `TimeoutError` if another holds the lock for longer than `within_s`,
+    and `OSError`. When the process ends, the system releases it.
     """
 
     def __init__(self, path: Path, within_s: float = 0.0) -> None:
-        from filelock import FileLock, Timeout  # noqa: PLC0415 - only who writes needs it
+        import filelock  # noqa: PLC0415 - only who writes needs it
 
         make_private_folder(path.parent)
-        self._lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=within_s, mode=0o600)
+        beside = path.with_name(f".{path.name}.lock")
+        self._lock = filelock.FileLock(beside, timeout=within_s, mode=0o600)
         try:
             self._lock.acquire()
-        except Timeout:
-            told = f"is locked by another process for more than {within_s:.0f} s"
-            raise TimeoutError(0, told, str(path)) from None
+        except filelock.Timeout:
+            reason = f"is locked by another process for more than {within_s:.0f} s"
+            raise TimeoutError(0, reason, str(path)) from None
 
     def release(self) -> None:
-        """Let others have it."""
+        """Let others take it."""
         self._lock.release()
 
 
 @contextmanager
 def file_locked(path: Path) -> Generator[None]:
-    """Alone with this file from reading it to writing it back. Not to be nested.
+    """Hold the lock of this file, from reading it to writing it back. Not to be nested.
 
-    Raises `OSError`, also where another has it for longer than `LOCK_S`.
+    Raises `OSError`, also where another holds it for longer than `LOCK_S`.
     """
     lock = FileLock(path, LOCK_S)
     try:
@@ -95,22 +89,22 @@ def write_private_file(path: Path, content: bytes) -> None:
     """Put the content in the file's place in one step: readers see the old one or the new one.
 
     Raises `OSError`, and then the old one stays. The name of the temporary file ends in our
-    process id, by which `sweep` knows it.
+    process id, by which `sweep_temporary_files` knows it.
     """
-    with _written(path, content) as temporary:
+    with _temporary_file(path, content) as temporary:
         temporary.replace(path)
     _sync_folder(path.parent)
 
 
 def create_private_file(path: Path, content: bytes) -> None:
-    """The same where there is no file yet; one that is there stays, whoever made it, and when."""
-    with _written(path, content) as temporary, suppress(FileExistsError):
+    """The same, but a file that is there already stays, whoever made it and whenever."""
+    with _temporary_file(path, content) as temporary, suppress(FileExistsError):
         path.hardlink_to(temporary)
     _sync_folder(path.parent)
 
 
 @contextmanager
-def _written(path: Path, content: bytes) -> Generator[Path]:
+def _temporary_file(path: Path, content: bytes) -> Generator[Path]:
     """A temporary file beside the path with all of the content, gone afterwards."""
     temporary = path.with_name(f".{path.name}.{get_ident()}.{os.getpid()}{_TEMPORARY}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
@@ -126,7 +120,7 @@ def _written(path: Path, content: bytes) -> Generator[Path]:
 
 
 def sweep_temporary_files(folder: Path) -> None:
-    """Remove what writers that are gone have left half done."""
+    """Remove the temporary files of processes that have ended."""
     for path in folder.glob(f".*{_TEMPORARY}"):
         owner = path.name.removesuffix(_TEMPORARY).rpartition(".")[2]
         if not (owner.isdecimal() and is_running(int(owner))):
@@ -135,7 +129,7 @@ def sweep_temporary_files(folder: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the rename last. Systems that cannot open a folder need no such thing."""
+    """Make the rename last. A system that cannot open a folder does not need this."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

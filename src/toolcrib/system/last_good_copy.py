@@ -1,7 +1,7 @@
 """Copies of the files that people write, as they were when they could last be used.
 
-Whoever edits such a file may leave it broken. What it said before then holds until it is mended, in
-the process that runs and in the next one.
+Whoever edits such a file may leave it broken. Then its last good copy holds until the file is
+mended, in the process that runs and in the next one.
 """
 
 import hashlib
@@ -15,16 +15,16 @@ MOST_BYTES = 4 * 1024 * 1024
 
 
 class LastGoodCopies:
-    """One folder of copies, for our eyes only: such files may hold secrets.
+    """One private folder of copies: such files may hold secrets.
 
-    That nothing can be written there is no failure of its own: then there is nothing to go back to.
+    A copy that cannot be written is no error; then there is nothing to go back to.
     """
 
     def __init__(self, state_folder: Path) -> None:
         self._folder = state_folder / FOLDER
 
     def keep(self, file: Path, content: bytes) -> None:
-        """This is what the file says, and it can be used."""
+        """Keep this content of the file: it can be used."""
         if self.read(file) == content:
             return
         with suppress(OSError):
@@ -32,14 +32,14 @@ class LastGoodCopies:
             write_private_file(self._copy(file), content)
 
     def read(self, file: Path) -> bytes | None:
-        """What the file said when it could last be used; None if nobody knows."""
+        """The content of the file when it could last be used; None if there is no copy."""
         try:
             return read_private_file(self._copy(file), MOST_BYTES)
         except OSError:
             return None
 
     def forget(self, file: Path) -> None:
-        """The file was taken away: what it said holds no longer."""
+        """Drop the copy: the file was removed."""
         with suppress(OSError):
             self._copy(file).unlink(missing_ok=True)
 

@@ -11,63 +11,13 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import NamedTuple, Protocol, cast
 
-GAP = "\n…\n"
-"""Stands for what was left out."""
-
-
-def ignore_bytes(_data: bytes) -> None:
-    """For who does not care."""
-
-
-class OutputEnds(asyncio.Protocol):
-    """Keeps the first and the last bytes of what comes from a pipe; `heard` gets all of it.
-
-    The last that it gets is empty.
-    """
-
-    def __init__(self, head: int, tail: int, heard: Callable[[bytes], None] = ignore_bytes) -> None:
-        self._most_head, self._most_tail = head, tail
-        self._heard = heard
-        self._head = b""
-        self._chunks: deque[bytes] = deque()
-        self._length = 0
-        self._left_out = False
-
-    def data_received(self, data: bytes) -> None:
-        """One more chunk; of what is no head, the oldest go once the others suffice."""
-        self._heard(data)
-        room = self._most_head - len(self._head)
-        self._head += data[:room]
-        rest = data[room:]
-        if rest:
-            self._keep(rest)
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - its signature
-        """The pipe is closed."""
-        self._heard(b"")
-
-    def text(self) -> str:
-        """All of it, or its two ends with `GAP` between them."""
-        gap = GAP if self._left_out else ""
-        tail = b"".join(self._chunks)[-self._most_tail :]
-        if not gap:
-            return (self._head + tail).decode("utf-8", "replace")
-        return gap.join(each.decode("utf-8", "replace") for each in (self._head, tail))
-
-    def _keep(self, rest: bytes) -> None:
-        self._chunks.append(rest[-self._most_tail :])
-        self._left_out |= self._length + len(rest) > self._most_tail
-        self._length += len(self._chunks[-1])
-        while self._length - len(self._chunks[0]) >= self._most_tail:
-            self._length -= len(self._chunks.popleft())
-
-
-# Lines from a pipe, of bounded length: a longer one is given by its beginning, and skipped.
-
-LONGEST_LINE = 8 * 1024 * 1024
-MOST_SKIPPED = 64 * 1024 * 1024
-LINE_HEAD_BYTES = 512
 CHUNK_BYTES = 256 * 1024
+LONGEST_LINE = 8 * 1024 * 1024
+LINE_HEAD_BYTES = 512
+"""So much is given of a line that is too long."""
+MOST_SKIPPED = 64 * 1024 * 1024
+GAP = "\n…\n"
+"""Stands for what `OutputEnds` left out."""
 
 
 class PipeLine(NamedTuple):
@@ -78,7 +28,7 @@ class PipeLine(NamedTuple):
 
 
 class ByteReader(Protocol):
-    """What bytes are read from; none means the end."""
+    """Where bytes are read from. No bytes mean the end."""
 
     async def read(self, n: int, /) -> bytes: ...
 
@@ -86,9 +36,10 @@ class ByteReader(Protocol):
 async def bounded_lines(
     reader: ByteReader, *, longest: int = LONGEST_LINE, most_skipped: int = MOST_SKIPPED
 ) -> AsyncIterator[PipeLine]:
-    """Every line, in time proportional to its length; ends early on one that does not end.
+    """Every line, in time proportional to its length. A line without an end ends the reading.
 
-    The beginning of a line that is too long comes as soon as that is known.
+    Of a line longer than `longest` the beginning comes, as soon as that is known, and the rest is
+    skipped: up to `most_skipped` bytes.
     """
     pieces: list[bytes] = []
     length = 0
@@ -111,11 +62,57 @@ async def bounded_lines(
             return
 
 
-# What is at our end of a process's input.
+def ignore_bytes(_data: bytes) -> None:
+    """For a reader who does not want the bytes."""
+
+
+class OutputEnds(asyncio.Protocol):
+    """Keeps the first and the last bytes that come from a pipe. `on_data` gets all of them.
+
+    Once the pipe is closed, `on_data` gets empty bytes.
+    """
+
+    def __init__(
+        self, head: int, tail: int, on_data: Callable[[bytes], None] = ignore_bytes
+    ) -> None:
+        self._most_head, self._most_tail = head, tail
+        self._on_data = on_data
+        self._head = b""
+        self._chunks: deque[bytes] = deque()
+        self._length = 0
+        self._left_out = False
+
+    def data_received(self, data: bytes) -> None:
+        """One more chunk. Behind the head, old chunks go as soon as newer ones fill the tail."""
+        self._on_data(data)
+        room = self._most_head - len(self._head)
+        self._head += data[:room]
+        rest = data[room:]
+        if rest:
+            self._keep(rest)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - its signature
+        """The pipe is closed."""
+        self._on_data(b"")
+
+    def text(self) -> str:
+        """All of it, or its two ends with `GAP` between them."""
+        gap = GAP if self._left_out else ""
+        tail = b"".join(self._chunks)[-self._most_tail :]
+        if not gap:
+            return (self._head + tail).decode("utf-8", "replace")
+        return gap.join(each.decode("utf-8", "replace") for each in (self._head, tail))
+
+    def _keep(self, rest: bytes) -> None:
+        self._chunks.append(rest[-self._most_tail :])
+        self._left_out |= self._length + len(rest) > self._most_tail
+        self._length += len(self._chunks[-1])
+        while self._length - len(self._chunks[0]) >= self._most_tail:
+            self._length -= len(self._chunks.popleft())
 
 
 class PipeWriter(asyncio.BaseProtocol):
-    """Writes that wait while the process does not read."""
+    """Our end of a process's input: a write waits while the process does not read."""
 
     def __init__(self) -> None:
         self._free = asyncio.Event()
@@ -148,6 +145,6 @@ class PipeWriter(asyncio.BaseProtocol):
             self._transport.close()
 
     def abort(self) -> None:
-        """End it now, with what is not through yet. Does nothing to one that is ending anyway."""
+        """End it now, and drop what is not through yet. Does nothing if all of it is."""
         if self._transport and self._transport.get_write_buffer_size():
             self._transport.abort()

@@ -4,6 +4,7 @@ With /proc the launcher ends all that a command has started. Elsewhere the tree 
 and what is left of it afterwards is ended.
 """
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from psutil import Process
-import os
 
 PROC = Path("/proc")
 LAUNCHER = Path(__file__).with_name("launcher.py")
@@ -31,96 +31,11 @@ class ProcessInfo(NamedTuple):
 
     def variable(self, name: str) -> str:
         """A variable of its environment; empty if it has none such, or has ended."""
-        import psutil  # noqa: PLC0415 - for starts of some servers alone
+        import psutil  # noqa: PLC0415 - some starts of servers need it, and nothing else
 
         with suppress(psutil.Error):
             return psutil.Process(self.pid).environ().get(name, "")
         return ""
-
-
-def descendants(pid: int) -> "Sequence[Process]":
-    """Every process below this one now; none where /proc has them for the launcher to see."""
-    return () if PROC.is_dir() else whole_tree(pid)[1:]
-
-
-def list_process_tree(pid: int) -> Sequence[ProcessInfo]:
-    """The process and all below it, those above first; nothing if it has ended."""
-    import psutil  # noqa: PLC0415 - as above
-
-    seen: list[ProcessInfo] = []
-    for process in whole_tree(pid):
-        with suppress(psutil.Error):
-            seen.append(ProcessInfo(process.pid, process.ppid(), tuple(process.cmdline())))
-    return seen
-
-
-def whole_tree(pid: int) -> "Sequence[Process]":
-    """The process and all below it; nothing if it has ended."""
-    import psutil  # noqa: PLC0415 - few systems need it
-
-    with suppress(psutil.Error):
-        root = psutil.Process(pid)
-        return [root, *root.children(recursive=True)]
-    return []
-
-
-def _tree_memory(pid: int) -> int | None:
-    """The resident memory of the process and all below it; None if it has ended."""
-    import psutil  # noqa: PLC0415 - as above
-
-    sizes: list[int] = []
-    for process in whole_tree(pid):
-        with suppress(psutil.Error):
-            sizes.append(process.memory_info().rss)
-    return sum(sizes) if sizes else None
-
-
-def kill_all(processes: "Sequence[Process]") -> None:
-    """Kill those that still run; a number that another process has by now is left alone."""
-    if not processes:
-        return
-    import psutil  # noqa: PLC0415 - as above
-
-    for process in processes:
-        with suppress(psutil.Error):
-            process.kill()
-
-
-# How much memory a process takes, with all that it started.
-
-
-class _ProcessStat(NamedTuple):
-    parent: int
-    session: int
-    pages: int
-
-
-def resident_bytes(pid: int) -> int | None:
-    """The resident memory of all in the session that a process leads, and of all below it.
-
-    Pages that several share are counted in each. None where the system does not tell.
-    """
-    if not PROC.is_dir():
-        return _tree_memory(pid)
-    every = _processes()
-    if pid not in every:
-        return None
-    wanted = {pid} | {each for each, process in every.items() if process.session == pid}
-    while more := {each for each, process in every.items() if process.parent in wanted} - wanted:
-        wanted |= more
-    return sum(every[each].pages for each in wanted) * os.sysconf("SC_PAGE_SIZE")
-
-
-def _processes() -> dict[int, _ProcessStat]:
-    """All processes that are there now; none on systems without such a folder."""
-    found: dict[int, _ProcessStat] = {}
-    for folder in PROC.glob("[0-9]*"):
-        try:
-            after_name = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended meanwhile
-            continue
-        found[int(folder.name)] = _ProcessStat(*(int(after_name[at]) for at in (1, 3, 21)))
-    return found
 
 
 def is_running(pid: int) -> bool:
@@ -136,3 +51,85 @@ def is_running(pid: int) -> bool:
     except (OSError, OverflowError):
         return False
     return True
+
+
+def list_process_tree(pid: int) -> Sequence[ProcessInfo]:
+    """The process and all below it, those above first; nothing if it has ended."""
+    import psutil  # noqa: PLC0415 - the same
+
+    found: list[ProcessInfo] = []
+    for process in whole_tree(pid):
+        with suppress(psutil.Error):
+            found.append(ProcessInfo(process.pid, process.ppid(), tuple(process.cmdline())))
+    return found
+
+
+def whole_tree(pid: int) -> "Sequence[Process]":
+    """The process and all below it; nothing if it has ended."""
+    import psutil  # noqa: PLC0415 - few systems need it
+
+    with suppress(psutil.Error):
+        root = psutil.Process(pid)
+        return [root, *root.children(recursive=True)]
+    return []
+
+
+def descendants(pid: int) -> "Sequence[Process]":
+    """Every process below this one now; none where /proc has them for the launcher to see."""
+    return () if PROC.is_dir() else whole_tree(pid)[1:]
+
+
+def kill_all(processes: "Sequence[Process]") -> None:
+    """Kill those that still run; a number that another process has by now is left alone."""
+    if not processes:
+        return
+    import psutil  # noqa: PLC0415 - the same
+
+    for process in processes:
+        with suppress(psutil.Error):
+            process.kill()
+
+
+class _ProcessStat(NamedTuple):
+    parent: int
+    session: int
+    pages: int
+
+
+def resident_bytes(pid: int) -> int | None:
+    """The resident memory of all in the session that a process leads, and of all below it.
+
+    Pages that several share are counted in each. None where the system does not tell.
+    """
+    if not PROC.is_dir():
+        return _tree_memory(pid)
+    processes = _read_processes()
+    if pid not in processes:
+        return None
+    counted = {pid} | {each for each, stat in processes.items() if stat.session == pid}
+    while more := {each for each, stat in processes.items() if stat.parent in counted} - counted:
+        counted |= more
+    return sum(processes[each].pages for each in counted) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _read_processes() -> dict[int, _ProcessStat]:
+    """All processes that there are now, by /proc."""
+    found: dict[int, _ProcessStat] = {}
+    for folder in PROC.glob("[0-9]*"):
+        try:
+            after_name = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        found[int(folder.name)] = _ProcessStat(*(int(after_name[at]) for at in (1, 3, 21)))
+    return found
+
+
+def _tree_memory(pid: int) -> int | None:
+    """The same without /proc; None if the process has ended."""
+    import psutil  # noqa: PLC0415 - the same
+
+    sizes: list[int] = []
+    for process in whole_tree(pid):
+        with suppress(psutil.Error):
+            sizes.append(process.memory_info().rss)
+    return sum(sizes) if sizes else None

@@ -30,7 +30,7 @@ AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
+class Principal:
     """A key, and the way to the gateway, which all take in turn."""
 
     door: Door
@@ -90,50 +90,50 @@ def gateway(tmp_path: Path) -> Generator[Gateway]:
         yield gateway
 
 
-def guests(gateway: Gateway, count: int) -> list[Door]:
-    """As many keys, each of a guest of its own."""
+def principals(gateway: Gateway, count: int) -> list[Door]:
+    """As many keys, each of a principal of its own."""
     made = [json.loads(gateway.run("keys", "add", f"g{n}", "--json")) for n in range(count)]
     return [gateway.http(key=each["key"]) for each in made]
 
 
-async def clients_of(guest: Guest, count: int, calls: int) -> list[str]:
-    """Let some clients of one guest call at once; the answers that are not theirs."""
+async def clients_of(principal: Principal, count: int, calls: int) -> list[str]:
+    """Let some clients of one principal call at once; the answers that are not theirs."""
     mixed: list[str] = []
 
     async def client(number: int) -> None:
         for call in range(calls):
-            nonce = f"{guest.door.token[-8:]} {number} {call}"
-            said = await guest.echo(nonce)
+            nonce = f"{principal.door.token[-8:]} {number} {call}"
+            said = await principal.echo(nonce)
             mixed.extend([] if said == nonce else [f"{nonce}: {said}"])
 
-    before = await guest.ask("tools/list")
+    before = await principal.ask("tools/list")
     await asyncio.gather(*(client(number) for number in range(count)))
-    await guest.search("the echo tool")
-    assert await guest.ask("tools/list") == before
+    await principal.search("the echo tool")
+    assert await principal.ask("tools/list") == before
     return mixed
 
 
 @pytest.mark.plan(57)
 @pytest.mark.plan(58)
 def test_everybody_gets_their_own_answers(gateway: Gateway):
-    doors, count = guests(gateway, amount(57, "guests")), amount(57, "clients")
+    doors, count = principals(gateway, amount(57, "principals")), amount(57, "clients")
     calls = amount(57, "calls") // (len(doors) * count)
 
     async def all_at_once() -> list[list[str]]:
         turn = asyncio.Semaphore(AT_ONCE)
         async with httpx2.AsyncClient(timeout=HANG_S) as http:
-            every = (clients_of(Guest(door, http, turn), count, calls) for door in doors)
+            every = (clients_of(Principal(door, http, turn), count, calls) for door in doors)
             return await asyncio.gather(*every)
 
     assert asyncio.run(all_at_once()) == [[] for _ in doors]
 
 
 def test_a_set_is_of_use_to_nobody_else(gateway: Gateway):
-    ours, theirs = guests(gateway, 2)
+    ours, theirs = principals(gateway, 2)
 
     async def tell() -> tuple[str, str]:
         async with httpx2.AsyncClient(timeout=HANG_S) as http:
-            one, other = (Guest(door, http, asyncio.Semaphore(1)) for door in (ours, theirs))
+            one, other = (Principal(door, http, asyncio.Semaphore(1)) for door in (ours, theirs))
             found = (await one.search("the echo tool")).rpartition("set: ")[2].split()[0]
             given = {"queries": [], "set": found}
             known = await one.ask("tools/call", "tool_search", arguments=given)

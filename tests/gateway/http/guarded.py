@@ -29,21 +29,21 @@ class Guarded:
         # The owner's is good for a profile that there is not, too.
         self.key = self.keys.add("small", ["small"])
         self.token = self.keys.add("owner", ["default", "small", "smal", "large"])
-        self.admission = RequestLimiter(2, 3)
+        self.request_limiter = RequestLimiter(2, 3)
         self.edge = HttpGuard(
             lambda: settings,
             PORT,
             lambda: self.credentials,
-            self.admission,
+            self.request_limiter,
             RequestLimiter(2, 3),
             self._served,
         )
 
-    def _served(self, guest: Principal) -> App:
+    def _served(self, principal: Principal) -> App:
         async def served(_scope: Scope, receive: Receive, send: Send) -> None:
-            self.reached.append(guest.caller.id)
+            self.reached.append(principal.caller.id)
             await receive()
-            await send_json(200, {"reached": guest.caller.id}, send)
+            await send_json(200, {"reached": principal.caller.id}, send)
 
         return served
 

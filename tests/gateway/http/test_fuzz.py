@@ -140,7 +140,7 @@ def test_what_is_no_proper_message_is_refused_and_calls_nothing(tmp_path: Path):
         assert len(source.reached) == 1
 
     async def served() -> None:
-        async with serving(tmp_path, crib=crib, windows=GatewayServers) as (_, runtime):
+        async with serving(tmp_path, crib=crib, servers=GatewayServers) as (_, runtime):
             await scenario(runtime.port, runtime.token)
 
     asyncio.run(served())

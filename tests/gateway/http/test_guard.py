@@ -290,22 +290,22 @@ def test_a_body_that_does_not_come_is_not_waited_for(
         )
     )
     assert sent[0]["status"] == 408
-    assert guarded.admission.running == 0
+    assert guarded.request_limiter.running == 0
 
 
 @pytest.mark.plan(13)
 def test_beyond_the_bound_one_is_told_to_come_again(guarded: Guarded):
     for _ in range(2):
-        guarded.admission.enter("key:owner@default")
+        guarded.request_limiter.enter("key:owner@default")
     answer = guarded.ask(headers=guarded.right)
     assert (answer.status, answer.code) == (503, "overloaded")
     assert int(answer.headers["retry-after"]) >= 1
     assert guarded.ask(path="/mcp/small", headers=guarded.right).status == 200
-    guarded.admission.enter("somebody else")
+    guarded.request_limiter.enter("somebody else")
     assert guarded.ask(path="/mcp/small", headers=guarded.right).code == "overloaded"
-    guarded.admission.leave("key:owner@default")
+    guarded.request_limiter.leave("key:owner@default")
     assert guarded.ask(headers=guarded.right).status == 200
-    assert guarded.admission.running == 2
+    assert guarded.request_limiter.running == 2
 
 
 def test_every_refusal_is_json_with_a_remedy(guarded: Guarded):

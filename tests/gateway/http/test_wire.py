@@ -48,12 +48,12 @@ def run(folder: Path, scenario: Scenario) -> None:
 
 
 def run_whole(folder: Path, scenario: Scenario) -> None:
-    """The same with the real windows, and the tools that come along."""
+    """The same with the real servers, and the tools that come along."""
 
     async def served() -> None:
         profiles = {"default": {"builtin_tools": True}}
         settings = bare(builtin_tools=True, gateway={"profiles": profiles})
-        async with serving(folder, settings, windows=GatewayServers) as (_, runtime):
+        async with serving(folder, settings, servers=GatewayServers) as (_, runtime):
             await scenario(runtime.port, runtime.token)
 
     asyncio.run(served())
@@ -213,9 +213,9 @@ def test_slow_clients_are_sent_away_and_the_others_notice_nothing(
 def test_too_much_at_once_is_refused_before_the_rest_is_done(tmp_path: Path):
     made: list[EchoServers] = []
     answers: list[Answer] = []
-    wanted, most = amount(13, "requests"), 64  # what one guest may have under way
+    wanted, most = amount(13, "requests"), 64  # what one principal may have under way
 
-    def windows(crib: Crib) -> EchoServers:
+    def servers(crib: Crib) -> EchoServers:
         made.append(EchoServers(crib))
         return made[-1]
 
@@ -224,7 +224,7 @@ def test_too_much_at_once_is_refused_before_the_rest_is_done(tmp_path: Path):
 
     async def served() -> None:
         async with (
-            serving(tmp_path, windows=windows) as (_, runtime),
+            serving(tmp_path, servers=servers) as (_, runtime),
             asyncio.TaskGroup() as group,
         ):
             for number in range(wanted):

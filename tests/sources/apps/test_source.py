@@ -37,13 +37,13 @@ DIE = {
 
 
 def known(
-    folder, launch, *tools, patience: AppTimeouts | None = None
+    folder, launch, *tools, timeouts: AppTimeouts | None = None
 ) -> tuple[AppRegistry, AppSource]:
     """Apps that remember one which is not running."""
     SDKToolsCache(folder / "known").write(
         KnownApp("calendar", launch=tuple(launch), tools=tools or (ADD, DIE))
     )
-    apps = AppRegistry(folder, AppRules(patience=patience or AppTimeouts(start_s=HANG_S)))
+    apps = AppRegistry(folder, AppRules(timeouts=timeouts or AppTimeouts(start_s=HANG_S)))
     return apps, apps.sources[0]
 
 
@@ -93,7 +93,7 @@ def test_an_app_that_dies_in_a_call_leaves_the_outcome_unknown_and_starts_again(
 
 
 def test_an_idle_app_is_ended_and_woken_again(folder, command):
-    apps, source = known(folder, command, patience=AppTimeouts(HANG_S, 0.2))
+    apps, source = known(folder, command, timeouts=AppTimeouts(HANG_S, 0.2))
     for _ in range(2):
         assert call(source, title="x").ok
         until(lambda: not children())
@@ -104,14 +104,14 @@ def test_an_idle_app_is_ended_and_woken_again(folder, command):
 @pytest.mark.parametrize(
     ("launch", "said"),
     [
-        ((), "nobody knows how to launch it"),
+        ((), "has no launch command"),
         (("/no/such/command",), "no such command"),
         ((sys.executable, "-c", "import sys; sys.exit('out of paper')"), "out of paper"),
         (("/bin/sh", "-c", "echo hm; exec sleep 600"), "hm"),
     ],
 )
 def test_an_app_that_does_not_start_says_why_and_leaves_nothing(folder, launch, said):
-    apps, source = known(folder, launch, patience=AppTimeouts(1.0 if said == "hm" else HANG_S))
+    apps, source = known(folder, launch, timeouts=AppTimeouts(1.0 if said == "hm" else HANG_S))
     error = call(source, title="x").error
     assert error
     assert (error.phase, error.effect, error.server) == ("start", "not_sent", "calendar")
@@ -135,7 +135,7 @@ def test_an_app_that_is_here_and_has_yet_to_register_is_waited_for(folder, comma
     with raw(folder) as app, ThreadPoolExecutor() as threads:
         app.hello(name="calendar")
         calling = threads.submit(call, source, title="x")
-        until(lambda: source._waker.awake._waiters)
+        until(lambda: source._launcher.awake._waiters)
         heard = [app.ask("register", tools=[ADD]), app.hear()]  # in either order
         (asked,) = [message for message in heard if message.get("method") == "call"]
         assert asked["params"]["name"] == "add_event"
@@ -254,9 +254,9 @@ def test_cancelling_a_call_ends_it_in_the_app(apps, folder):
 def test_a_killed_launcher_takes_the_app_along(folder, command):
     apps, source = known(folder, command)
     call(source, title="x")
-    process = source._waker._process
+    process = source._launcher._process
     assert process
-    os.kill(process._launched.popen.pid, signal.SIGKILL)
+    os.kill(process._child.popen.pid, signal.SIGKILL)
     until(lambda: process.status is not None)
     apps.close()
     until(lambda: not children())

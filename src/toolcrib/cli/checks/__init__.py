@@ -1,0 +1,1 @@
+"""What `toolcrib doctor` looks at: each check looks and does not touch."""

@@ -1,4 +1,10 @@
-"""Checks of what Toolcrib runs on: versions, the catalog file and its index, private files."""
+"""Checks of what Toolcrib runs on.
+
+- *machine*: the versions.
+- *store*: the catalog file is sound and has room.
+- *index*: the stored index is that of this pool, and there is an embedder.
+- *files*: nobody else can read what is private.
+"""
 
 import os
 import platform
@@ -15,9 +21,16 @@ from toolcrib.store import OLDEST_SQLITE, catalog_condition, sqlite_version
 from toolcrib.wiring import embedder_of
 
 MACHINE = "machine"
+STORE = "store"
+INDEX = "index"
+FILES = "files"
+OTHERS = 0o077
+LITTLE_MB = 100
+FEW = 500
+"""So many capabilities are indexed at each start without anybody noticing."""
 
 
-def check_machine(_patient: CheckContext | None = None) -> Iterator[Diagnosis]:
+def check_machine(_context: CheckContext | None = None) -> Iterator[Diagnosis]:
     """The versions that matter."""
     system = f"{platform.system()} {platform.machine()}"
     python = platform.python_version()
@@ -30,18 +43,9 @@ def check_machine(_patient: CheckContext | None = None) -> Iterator[Diagnosis]:
         yield Diagnosis(MACHINE, "ok", f"SQLite {sqlite}")
 
 
-# Whether the catalog file is sound, has room, and holds the index of just this pool.
-
-STORE = "store"
-INDEX = "index"
-LITTLE_MB = 100
-FEW = 500
-"""So many capabilities are indexed at each start without anybody noticing."""
-
-
-def check_store(patient: CheckContext) -> Iterator[Diagnosis]:
+def check_store(context: CheckContext) -> Iterator[Diagnosis]:
     """The file is looked at as it is, and neither made nor brought up to date."""
-    path = patient.settings.store_path
+    path = context.settings.store_path
     if path == ":memory:":
         yield Diagnosis(STORE, "ok", "the catalog is in memory, and gone with the process")
         return
@@ -58,30 +62,32 @@ def _catalog_file(path: Path) -> Iterator[Diagnosis]:
         yield Diagnosis(STORE, "ok", f"{path} is not there yet; `toolcrib index` makes it")
         return
     try:
-        found = catalog_condition(path)
+        condition = catalog_condition(path)
     except ToolcribError as error:
         yield Diagnosis(STORE, "problem", str(error), "repair it, or set another `store`")
         return
-    if found.damage:
+    if condition.damage:
         remedy = "remove it and run `toolcrib index`: it holds nothing that cannot be made again"
-        yield Diagnosis(STORE, "problem", f"{path} is damaged: {found.damage}", remedy)
+        yield Diagnosis(STORE, "problem", f"{path} is damaged: {condition.damage}", remedy)
     else:
-        yield Diagnosis(STORE, "ok", f"{path}: sound, version {found.version} of {found.newest}")
+        yield Diagnosis(
+            STORE, "ok", f"{path}: sound, version {condition.version} of {condition.newest}"
+        )
 
 
-def check_index(patient: CheckContext) -> Iterator[Diagnosis]:
-    """A stored index of another pool is no fault: it is only not used.
+def check_index(context: CheckContext) -> Iterator[Diagnosis]:
+    """Whether the stored index is that of this pool; if not, it is only not used.
 
-    A file that is not sound is not opened for it, for then it would be replaced.
+    A damaged file is not opened, because opening it would replace it.
     """
-    if any(each.level == "problem" for each in check_store(patient)):
+    if any(each.level == "problem" for each in check_store(context)):
         return
     try:
-        fits = patient.crib.index.is_stored()
+        fits = context.crib.index.is_stored()
     except ToolcribError as error:
-        yield Diagnosis(INDEX, "problem", str(error), "see the finding about the store")
+        yield Diagnosis(INDEX, "problem", str(error), "see what is said of the store")
         return
-    count = len(patient.crib.entries())
+    count = len(context.crib.entries())
     if fits is False and count > FEW:
         message = f"the stored index is not of these {count} capabilities, so it is not used"
         yield Diagnosis(INDEX, "warning", message, "toolcrib index")
@@ -90,11 +96,11 @@ def check_index(patient: CheckContext) -> Iterator[Diagnosis]:
         yield Diagnosis(INDEX, "ok", f"{count} capabilities, their index is {where}")
 
 
-def check_embedder(patient: CheckContext) -> Iterator[Diagnosis]:
+def check_embedder(context: CheckContext) -> Iterator[Diagnosis]:
     """Whether it is installed and configured; it is sent nothing."""
-    name = patient.settings.embed.embedder
+    name = context.settings.embed.embedder
     try:
-        embedder_of(patient.settings)
+        embedder_of(context.settings)
     except ToolcribError as error:
         yield Diagnosis(INDEX, "problem", str(error), "install it, or set `embed.embedder`")
         return
@@ -102,16 +108,10 @@ def check_embedder(patient: CheckContext) -> Iterator[Diagnosis]:
     yield Diagnosis(INDEX, "ok", words)
 
 
-# Whether what is private is for our eyes alone.
-
-FILES = "files"
-OTHERS = 0o077
-
-
-def check_files(patient: CheckContext) -> Iterator[Diagnosis]:
+def check_files(context: CheckContext) -> Iterator[Diagnosis]:
     """A problem for each file of ours that somebody else may read or write."""
     looked = 0
-    for path in _private_files(patient):
+    for path in _private_files(context):
         try:
             facts = path.lstat()
         except OSError:
@@ -124,8 +124,8 @@ def check_files(patient: CheckContext) -> Iterator[Diagnosis]:
     yield Diagnosis(FILES, "ok", f"{looked} private files looked at")
 
 
-def _private_files(patient: CheckContext) -> Iterator[Path]:
+def _private_files(context: CheckContext) -> Iterator[Path]:
     yield own_servers_file()
-    folder = patient.settings.state_folder
+    folder = context.settings.state_folder
     if folder.is_dir():
         yield from sorted(path for path in folder.rglob("*") if not path.is_dir())

@@ -13,15 +13,16 @@ from toolcrib.sources.mcp import INSTALL, McpSource, ServerCommand, refresh_all,
 from toolcrib.system import is_running
 
 SERVERS = "servers"
+APPS = "apps"
 
 
-def check_servers(patient: CheckContext) -> Iterator[Diagnosis]:
+def check_servers(context: CheckContext) -> Iterator[Diagnosis]:
     """One finding a server: the first thing that is wrong with it."""
-    sources = patient.servers.sources
-    if patient.start:
+    sources = context.servers.sources
+    if context.start:
         refresh_all([source for source in sources if not source.config.disabled])
     for source in sources:
-        yield _cannot_start(source) or _in_doubt(source) or _by_state(source)
+        yield _cannot_start(source) or _decisions_in_doubt(source) or _by_state(source)
     if not sources:
         yield Diagnosis(SERVERS, "ok", "no MCP server is configured")
 
@@ -44,16 +45,17 @@ def _cannot_start(source: McpSource) -> Diagnosis | None:
     path = server_environment(command).get("PATH", os.defpath)
     place = str(Path(command.cwd or ".", command.command))
     if not shutil.which(place if os.sep in command.command else command.command, path=path):
-        found = f"its command {command.command!r} is not there"
-        return _problem(source, found, "install it, or correct `command`")
+        problem = f"its command {command.command!r} is not there"
+        return _problem(source, problem, "install it, or correct `command`")
     return None
 
 
-def _in_doubt(source: McpSource) -> Diagnosis | None:
-    """That what was decided about its tools does not count."""
-    if not source.judgement.problem:
+def _decisions_in_doubt(source: McpSource) -> Diagnosis | None:
+    """Decisions about its tools that cannot be trusted."""
+    problem = source.judge().problem
+    if not problem:
         return None
-    words = f"none of its tools is approved: {source.judgement.problem}"
+    words = f"none of its tools is approved: {problem}"
     return _problem(source, words, f"toolcrib review {source.server}")
 
 
@@ -72,16 +74,16 @@ def _by_state(source: McpSource) -> Diagnosis:
     if not status.seen:
         return _warning(source, "its tools were never listed", f"toolcrib refresh {server}")
     fine = Diagnosis(SERVERS, "ok", f"{server}: {number(status.tools, 'tool')}, {status.state}")
-    return _of_listing(source) or fine
+    return _listing_problem(source) or fine
 
 
-def _of_listing(source: McpSource) -> Diagnosis | None:
+def _listing_problem(source: McpSource) -> Diagnosis | None:
     """What is wrong with what it has listed: for the operator to judge, or its maker to mend."""
-    if waiting := len(source.judgement.waiting()):
+    if waiting := len(source.judge().waiting()):
         words = f"waiting for review: {waiting}"
         return _warning(source, words, f"toolcrib review {source.server}")
-    for said in source.problems:
-        return _warning(source, said, "tell whoever makes the server")
+    for problem in source.problems:
+        return _warning(source, problem, "tell whoever makes the server")
     return None
 
 
@@ -93,26 +95,21 @@ def _warning(source: McpSource, words: str, remedy: str) -> Diagnosis:
     return Diagnosis(SERVERS, "warning", f"{source.server}: {words}", remedy)
 
 
-# Whether apps can join, and can be launched.
-
-APPS = "apps"
-
-
-def check_apps(patient: CheckContext) -> Iterator[Diagnosis]:
-    """Who lets them join, and whether the command of each is there."""
-    if not patient.settings.apps.enabled:
+def check_apps(context: CheckContext) -> Iterator[Diagnosis]:
+    """Which process lets apps join, and whether the command of each app is there."""
+    if not context.settings.apps.enabled:
         yield Diagnosis(APPS, "ok", "apps are switched off")
         return
-    folder = patient.settings.state_folder / "apps"
+    folder = context.settings.state_folder / "apps"
     try:
         address = read_address(public_file(folder))
-        here = f"process {address.pid}" if is_running(address.pid) else "nobody"
+        host = f"process {address.pid}" if is_running(address.pid) else "nobody"
     except SourceError:
-        here = "nobody"
-    known, _ = SDKToolsCache(folder / "known").read_all()
-    yield Diagnosis(APPS, "ok", f"{len(known)} known; {here} lets apps join now")
-    for app in known:
-        launch = patient.settings.apps.launch.get(app.name) or app.launch
+        host = "nobody"
+    apps, _ = SDKToolsCache(folder / "known").read_all()
+    yield Diagnosis(APPS, "ok", f"{len(apps)} known; {host} lets apps join now")
+    for app in apps:
+        launch = context.settings.apps.launch.get(app.name) or app.launch
         if launch and not shutil.which(launch[0]):
             message = f"{app.name}: its command {launch[0]!r} is not there"
             yield Diagnosis(

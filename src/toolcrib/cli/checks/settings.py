@@ -1,4 +1,10 @@
-"""Checks of what the settings say: sources, names and patterns, loads, profiles."""
+"""Checks of what the settings say.
+
+- *config*: everything that the settings name can be used.
+- *names*: no name and no pattern of the operator could mean the tools of two sources.
+- *loads*: no MCP server asks for more of each request than was agreed.
+- *profiles*: each profile of the gateway shows something, and each pattern in it fits something.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -11,36 +17,38 @@ from toolcrib.model import Entry
 from toolcrib.names import bars, grants, source_names
 from toolcrib.session import Prices, tools_of
 from toolcrib.settings import ProfileSettings, Settings
-from toolcrib.text import nearest_names, token_counter
+from toolcrib.text import list_nearest, token_counter
 
 CONFIG = "config"
+NAMES = "names"
+LOADS = "loads"
+PROFILES = "profiles"
+MOST_NAMED = 3
+LOADS_REMEDY = (
+    "decide in its entry by `always_load` or `defer`; `mcp.always_load = false` ignores what"
+    " servers ask"
+)
 
 
-def check_sources(patient: CheckContext) -> Iterator[Diagnosis]:
-    """A problem for each thing that cannot be; what concerns one server is told with the server."""
-    of_servers = {said for source in patient.servers.sources for said in source.problems}
-    said = [problem for problem in patient.crib.problems if problem not in of_servers]
-    for problem in dict.fromkeys(said):
+def check_sources(context: CheckContext) -> Iterator[Diagnosis]:
+    """A problem for each thing that cannot be used; those of one server stand with the server."""
+    of_servers = {problem for source in context.servers.sources for problem in source.problems}
+    problems = [each for each in context.crib.problems if each not in of_servers]
+    for problem in dict.fromkeys(problems):
         yield Diagnosis(CONFIG, "problem", problem, "correct what is named, or take it out")
-    if not said:
-        files = ", ".join(map(str, patient.settings.mcp_config)) or "none"
+    if not problems:
+        files = ", ".join(map(str, context.settings.mcp_config)) or "none"
         yield Diagnosis(CONFIG, "ok", f"the settings can be used; files with MCP servers: {files}")
-    for entry in patient.crib.entries().values():
+    for entry in context.crib.entries().values():
         if entry.state == "changed":
             yield Diagnosis(CONFIG, "warning", f"{entry.name} waits for review", entry.remedy)
 
 
-# Whether a name, or a pattern of the operator, could mean the tools of two sources.
-
-NAMES = "names"
-MOST_NAMED = 3
-
-
-def check_names(patient: CheckContext) -> Iterator[Diagnosis]:
+def check_names(context: CheckContext) -> Iterator[Diagnosis]:
     """A warning for each source whose names overlap others', and each pattern that is cut short."""
-    entries = list(patient.crib.entries().values())
+    entries = list(context.crib.entries().values())
     yield from _overlapping(entries)
-    for setting, pattern in _giving(patient.settings):
+    for setting, pattern in _granting_patterns(context.settings):
         yield from _cut_short(setting, pattern, entries)
 
 
@@ -49,23 +57,23 @@ def _overlapping(entries: Sequence[Entry]) -> Iterator[Diagnosis]:
     for entry in entries:
         for stem in entry.overlaps:
             by_stem.setdefault((_owner(entry), stem), []).append(entry)
-    for (source, stem), found in by_stem.items():
+    for (source, stem), some in by_stem.items():
         message = (
-            f"{source}: its tools {_some(found)} are named like those of another source, which"
+            f"{source}: its tools {_some(some)} are named like those of another source, which"
             f" begin with {stem!r}; rules still mean each by its source"
         )
         yield Diagnosis(NAMES, "warning", message, f"give {source!r} a `tool_prefix` of its own")
 
 
 def _cut_short(setting: str, pattern: str, entries: Sequence[Entry]) -> Iterator[Diagnosis]:
-    """A pattern that gives, and fits names of tools that it does not give."""
+    """A pattern that grants, and fits the names of tools that it does not grant."""
     fitting = [entry for entry in entries if bars(pattern, entry)]
     left_out = [entry for entry in fitting if not grants(pattern, entry)]
     if not left_out:
         return
-    meant = sorted({_owner(entry) for entry in fitting if grants(pattern, entry)})
-    whose = f"only for {', '.join(meant)}" if meant else "for no source, because it names none"
-    forms = ", ".join(f"`{each}/...`" for each in meant or sorted(set(map(_owner, left_out))))
+    owners = sorted({_owner(entry) for entry in fitting if grants(pattern, entry)})
+    whose = f"only for {', '.join(owners)}" if owners else "for no source, because it names none"
+    forms = ", ".join(f"`{each}/...`" for each in owners or sorted(set(map(_owner, left_out))))
     message = (
         f"{setting}: {pattern!r} counts {whose}, though {_some(left_out)} of"
         f" {_owner(left_out[0])} fits it too"
@@ -73,8 +81,8 @@ def _cut_short(setting: str, pattern: str, entries: Sequence[Entry]) -> Iterator
     yield Diagnosis(NAMES, "warning", message, f"say whose tools you mean: {forms}")
 
 
-def _giving(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Every pattern that gives something, with the setting that it stands in."""
+def _granting_patterns(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Every pattern that grants something, with the setting that it stands in."""
     for rule in settings.approval.rules:
         if rule.verdict == "allow":
             yield "approval.rules", rule.pattern
@@ -97,45 +105,33 @@ def _some(entries: Sequence[Entry]) -> str:
     return f"{named} and {more} more" if more > 0 else named
 
 
-# Whether an MCP server asks for more of each request than was agreed.
-
-LOADS = "loads"
-LOADS_REMEDY = (
-    "say what you want in its entry, with `always_load` or `defer`; `mcp.always_load = false` takes"
-    " no server's word"
-)
-
-
-def check_loads(patient: CheckContext) -> Iterator[Diagnosis]:
+def check_loads(context: CheckContext) -> Iterator[Diagnosis]:
     """A warning for each server that has tools always loaded, or wants more of them than count."""
-    tools = tools_of(patient.crib.entries().values())
+    tools = tools_of(context.crib.entries().values())
     loads = Prices(token_counter).asked_loads(tools)
     if not loads:
         yield Diagnosis(LOADS, "ok", "no MCP server asks that tools of it are never deferred")
-    for asked in loads:
-        level = "warning" if patient.settings.mcp.always_load else "ok"
-        yield Diagnosis(LOADS, level, str(asked), LOADS_REMEDY if level == "warning" else "")
+    for load in loads:
+        level = "warning" if context.settings.mcp.always_load else "ok"
+        yield Diagnosis(LOADS, level, str(load), LOADS_REMEDY if level == "warning" else "")
 
 
-# Whether the profiles of the gateway let anything through, and each thing that they say counts.
-
-PROFILES = "profiles"
-
-
-def check_profiles(patient: CheckContext) -> Iterator[Diagnosis]:
+def check_profiles(context: CheckContext) -> Iterator[Diagnosis]:
     """A warning for each profile that shows nothing, and each entry of one that fits nothing."""
-    entries = list(patient.crib.entries().values())
-    sources = _source_ids(patient, entries)
-    for name, profile in patient.settings.gateway.profiles.items():
+    entries = list(context.crib.entries().values())
+    sources = _source_ids(context, entries)
+    for name, profile in context.settings.gateway.profiles.items():
         yield from _unused_patterns(name, profile, entries, sources)
-        yield _visible(patient, name)
+        yield _visible(context, name)
 
 
-def _visible(patient: CheckContext, name: str) -> Diagnosis:
-    guest = Principal(LOCAL_USER, profile_named(patient.settings.gateway, name))
-    seen = len(inventory_of(patient.crib).seen_by(guest.caller))
-    if seen:
-        return Diagnosis(PROFILES, "ok", f"{name}: shows {seen} of {len(patient.crib.entries())}")
+def _visible(context: CheckContext, name: str) -> Diagnosis:
+    principal = Principal(LOCAL_USER, profile_named(context.settings.gateway, name))
+    visible = len(inventory_of(context.crib).seen_by(principal.caller))
+    if visible:
+        return Diagnosis(
+            PROFILES, "ok", f"{name}: shows {visible} of {len(context.crib.entries())}"
+        )
     message = f"{name}: shows nothing, so its clients find no tool at all"
     remedy = f"widen gateway.profiles.{name}, or list its servers: toolcrib refresh"
     return Diagnosis(PROFILES, "warning", message, remedy)
@@ -144,33 +140,33 @@ def _visible(patient: CheckContext, name: str) -> Diagnosis:
 def _unused_patterns(
     name: str, profile: ProfileSettings, entries: Sequence[Entry], sources: Sequence[str]
 ) -> Iterator[Diagnosis]:
-    """What a profile says, and nothing in the pool fits."""
+    """Each pattern of a profile that fits nothing in the pool."""
     kinds = {entry.capability.permission_kind for entry in entries}
     tools = sorted(entry.name for entry in entries)
     fits: list[tuple[str, Iterable[str], Callable[[str], bool], Sequence[str]]] = [
-        ("servers", profile.servers or (), lambda said: _any_source(said, sources), sources),
-        ("tools", profile.tools or (), lambda said: any(grants(said, e) for e in entries), tools),
-        ("exclude", profile.exclude, lambda said: any(bars(said, e) for e in entries), tools),
-        ("pins", profile.pins, lambda said: any(grants(said, e) for e in entries), tools),
-        ("kinds", profile.kinds or (), lambda said: said in kinds, sorted(kinds)),
+        ("servers", profile.servers or (), lambda text: _any_source(text, sources), sources),
+        ("tools", profile.tools or (), lambda text: any(grants(text, e) for e in entries), tools),
+        ("exclude", profile.exclude, lambda text: any(bars(text, e) for e in entries), tools),
+        ("pins", profile.pins, lambda text: any(grants(text, e) for e in entries), tools),
+        ("kinds", profile.kinds or (), lambda text: text in kinds, sorted(kinds)),
     ]
-    for key, every, fitting, known in fits:
-        for said in every:
-            if not fitting(said):
-                yield _fits_nothing(f"gateway.profiles.{name}.{key}", said, known)
+    for key, patterns, is_used, names in fits:
+        for pattern in patterns:
+            if not is_used(pattern):
+                yield _fits_nothing(f"gateway.profiles.{name}.{key}", pattern, names)
 
 
-def _fits_nothing(setting: str, said: str, known: Sequence[str]) -> Diagnosis:
-    near = ", ".join(nearest_names(said, known)) or "none"
+def _fits_nothing(setting: str, pattern: str, names: Sequence[str]) -> Diagnosis:
+    near = list_nearest(pattern, names)
     remedy = f"correct it, or list the server that it is about: toolcrib refresh. Nearest: {near}"
-    return Diagnosis(PROFILES, "warning", f"{setting}: nothing fits {said!r}", remedy)
+    return Diagnosis(PROFILES, "warning", f"{setting}: nothing fits {pattern!r}", remedy)
 
 
-def _source_ids(patient: CheckContext, entries: Iterable[Entry]) -> Sequence[str]:
+def _source_ids(context: CheckContext, entries: Iterable[Entry]) -> Sequence[str]:
     """The ids that a profile may name: of what is in the pool, and of servers never listed."""
     listed = {name for entry in entries for name in source_names(entry.capability)}
-    return sorted(listed | {source.id or source.server for source in patient.servers.sources})
+    return sorted(listed | {source.id or source.server for source in context.servers.sources})
 
 
-def _any_source(said: str, sources: Iterable[str]) -> bool:
-    return any(fnmatchcase(each, said) for each in sources)
+def _any_source(pattern: str, sources: Iterable[str]) -> bool:
+    return any(fnmatchcase(each, pattern) for each in sources)

@@ -1,8 +1,8 @@
-"""The edge of the gateway over HTTP: what every request has to pass before anybody acts on it.
+"""The guard of the gateway over HTTP: what every request has to pass before anybody acts on it.
 
-Host and Origin are checked on every route; then the route, the method, the credential, the kind of
-content, its size, and how much is under way. Each endpoint states whether it is open; only the one
-that says no more than that we are here is. There is no CORS, no WebSocket, no page.
+Host and Origin are checked on every route. Then come the route, the method, the credential, the
+content type, the size, and how much is under way. Each endpoint states whether it is open; only
+`/health` is, and it says no more than that we are here. There is no CORS, no WebSocket, no page.
 """
 
 import re
@@ -61,14 +61,14 @@ class HttpEndpoint(NamedTuple):
 
 @dataclass(frozen=True)
 class HttpGuard:
-    """The ASGI app that stands in front. `served` is what a guest is served by."""
+    """The ASGI app that stands in front. `transport` is the app that serves a principal."""
 
     settings: Callable[[], GatewaySettings]
     port: int
-    credentials: Callable[[], Authenticator]
-    admission: RequestLimiter
-    streams: RequestLimiter
-    served: Callable[[Principal], App]
+    authenticator: Callable[[], Authenticator]
+    request_limiter: RequestLimiter
+    stream_limiter: RequestLimiter
+    transport: Callable[[Principal], App]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, or nothing: whatever else a server may ask for is refused."""
@@ -86,12 +86,12 @@ class HttpGuard:
             if endpoint.is_open:
                 await send_json(200, {"status": "ok"}, send)
                 return
-            guest = self._guest(headers, endpoint.profile)
+            principal = self._principal(headers, endpoint.profile)
             scope.get("state", {}).get(AUTHENTICATED, _ignore)()
             if scope["method"] == "POST":
-                await self._post(guest, headers, scope, receive, send)
+                await self._post(principal, headers, scope, receive, send)
             else:
-                await self._stream(guest, scope, receive, send)
+                await self._stream(principal, scope, receive, send)
         except HttpRefusal as refusal:
             await send_refusal(refusal, send)
 
@@ -109,13 +109,13 @@ class HttpGuard:
             )
         if scope["method"] not in endpoint.methods:
             allowed = ", ".join(sorted(endpoint.methods))
-            told = f"{scope['method'][:20]} is not served here; use {allowed}"
-            raise HttpRefusal(405, "bad_method", told, {"allow": allowed})
+            problem = f"{scope['method'][:20]} is not served here; use {allowed}"
+            raise HttpRefusal(405, "bad_method", problem, {"allow": allowed})
         return endpoint
 
-    def _guest(self, headers: Mapping[str, str], profile: str) -> Principal:
+    def _principal(self, headers: Mapping[str, str], profile: str) -> Principal:
         try:
-            return self.credentials().keyed(bearer_of(headers), profile)
+            return self.authenticator().keyed(bearer_of(headers), profile)
         except UnknownProfile as error:
             raise HttpRefusal(404, "no_profile", str(error)) from None
         except ProfileForbidden as error:
@@ -125,39 +125,41 @@ class HttpGuard:
 
     async def _post(
         self,
-        guest: Principal,
+        principal: Principal,
         headers: Mapping[str, str],
         scope: Scope,
         receive: Receive,
         send: Send,
     ) -> None:
         check_content(headers)
-        # A stream of news lasts, and does nothing meanwhile.
+        # A subscription lasts, and does nothing meanwhile.
         lasts = headers.get("mcp-method") == LISTEN
-        with _admitted(self.streams if lasts else self.admission, guest):
+        with _admitted(self.stream_limiter if lasts else self.request_limiter, principal):
             body = await read_body(receive, headers, self.settings().body_bytes)
-            await self.served(guest)(scope, replayed(body, receive), send)
+            await self.transport(principal)(scope, replayed(body, receive), send)
 
-    async def _stream(self, guest: Principal, scope: Scope, receive: Receive, send: Send) -> None:
-        with _admitted(self.streams, guest):
-            await self.served(guest)(scope, receive, send)
+    async def _stream(
+        self, principal: Principal, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        with _admitted(self.stream_limiter, principal):
+            await self.transport(principal)(scope, receive, send)
 
 
 def _ignore() -> None:
-    """There is no connection behind this request whose strangers are counted."""
+    """For a request without a connection of ours behind it."""
 
 
 @contextmanager
-def _admitted(admission: RequestLimiter, guest: Principal) -> Generator[None]:
+def _admitted(limiter: RequestLimiter, principal: Principal) -> Generator[None]:
     try:
-        admission.enter(guest.caller.id)
+        limiter.enter(principal.caller.id)
     except Overloaded as error:
         later = {"retry-after": str(RETRY_S)}
         raise HttpRefusal(503, "overloaded", f"overloaded: {error}", later) from None
     try:
         yield
     finally:
-        admission.leave(guest.caller.id)
+        limiter.leave(principal.caller.id)
 
 
 def _endpoint(path: str) -> HttpEndpoint | None:

@@ -1,4 +1,4 @@
-"""What each guest is served by over HTTP: a transport of their own, so that no session crosses."""
+"""What serves each principal over HTTP: a transport of their own, so that no session crosses."""
 
 import asyncio
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 from toolcrib.gateway.http.asgi import App, Receive, Scope, Send
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.sdk import StreamableHTTPSessionManager, TransportSecuritySettings
-from toolcrib.gateway.server import PrincipalServers
+from toolcrib.gateway.server import GatewayServers
 from toolcrib.model import Json
 
 IDLE_S = 30 * 60.0
@@ -14,7 +14,7 @@ MOST_SESSIONS = 500
 
 
 class HttpTransport(NamedTuple):
-    """What answers one guest, and what ends it."""
+    """The app that answers one principal, the task behind it, and what ends that."""
 
     app: App
     ending: asyncio.Event
@@ -22,40 +22,42 @@ class HttpTransport(NamedTuple):
 
 
 class HttpSessions:
-    """One session manager a guest, started when they first come."""
+    """One session manager a principal, started when they first come."""
 
     def __init__(
-        self, windows: PrincipalServers, security: TransportSecuritySettings, body_bytes: int
+        self, servers: GatewayServers, security: TransportSecuritySettings, body_bytes: int
     ) -> None:
-        self._windows, self._security, self._body_bytes = windows, security, body_bytes
-        self._served: dict[tuple[str, str], HttpTransport] = {}
+        self._servers, self._security, self._body_bytes = servers, security, body_bytes
+        self._transports: dict[tuple[str, str], HttpTransport] = {}
 
-    def of(self, guest: Principal) -> App:
-        """Whatever answers this guest."""
-        key = guest.id, guest.profile.name
-        if key not in self._served:
-            self._served[key] = self._start(guest)
-        return self._served[key].app
+    def of(self, principal: Principal) -> App:
+        """The app that answers this principal."""
+        key = principal.id, principal.profile.name
+        if key not in self._transports:
+            self._transports[key] = self._start(principal)
+        return self._transports[key].app
 
-    def guests(self) -> list[Json]:
+    def principals(self) -> list[Json]:
         """Who has come so far, and for which profile."""
-        return [{"guest": guest, "profile": profile} for guest, profile in self._served]
+        return [
+            {"principal": principal, "profile": profile} for principal, profile in self._transports
+        ]
 
     async def close(self) -> None:
         """End every session."""
-        await self.drop(frozenset(guest for guest, _ in self._served))
+        await self.drop(frozenset(principal for principal, _ in self._transports))
 
-    async def drop(self, guests: frozenset[str]) -> None:
-        """End the sessions of these guests."""
-        keys = [key for key in self._served if key[0] in guests]
-        ended = [self._served.pop(key) for key in keys]
+    async def drop(self, principals: frozenset[str]) -> None:
+        """End the sessions of these principals."""
+        keys = [key for key in self._transports if key[0] in principals]
+        ended = [self._transports.pop(key) for key in keys]
         for each in ended:
             each.ending.set()
         await asyncio.gather(*(each.task for each in ended), return_exceptions=True)
 
-    def _start(self, guest: Principal) -> "HttpTransport":
+    def _start(self, principal: Principal) -> "HttpTransport":
         manager = StreamableHTTPSessionManager(
-            self._windows.of(guest).server,
+            self._servers.of(principal).mcp_server,
             security_settings=self._security,
             session_idle_timeout=IDLE_S,
             max_request_body_size=self._body_bytes,
@@ -64,11 +66,11 @@ class HttpSessions:
         ready, ending = asyncio.Event(), asyncio.Event()
         task = asyncio.create_task(_run(manager, ready, ending))
 
-        async def served(scope: Scope, receive: Receive, send: Send) -> None:
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
             await ready.wait()
             await manager.handle_request(scope, receive, send)
 
-        return HttpTransport(served, ending, task)
+        return HttpTransport(app, ending, task)
 
 
 async def _run(

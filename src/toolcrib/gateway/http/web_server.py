@@ -10,6 +10,7 @@ from typing import Any, cast
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from toolcrib.errors import ConfigError
 from toolcrib.gateway.http.asgi import AUTHENTICATED, App
 from toolcrib.gateway.limits import ConnectionBounds
 from toolcrib.system import ConnectionLimiter
@@ -18,6 +19,7 @@ HEAD_S = 10.0
 IDLE_S = 15
 HEAD_BYTES = 32 * 1024
 WAITING = 512
+LOOPBACK = "127.0.0.1"
 STOP_S = 2
 
 
@@ -36,7 +38,7 @@ class _TimedProtocol(H11Protocol):
         self.app_state = {AUTHENTICATED: partial(strangers.leave, self)}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody comes; if the house is full, they have to come again."""
+        """A connection; beyond the bound it is refused."""
         super().connection_made(transport)
         if len(self.connections) > self._most:
             transport.abort()
@@ -112,3 +114,18 @@ class WebServer(Server):
     def capture_signals(self) -> Generator[None]:
         """Leave them to the daemon."""
         yield
+
+
+def listen_on_loopback(port: int) -> socket.socket:
+    """A socket on loopback. Raises `ConfigError`."""
+    # Named as TCP, so that asyncio sends at once what is written: else every answer takes 40 ms.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((LOOPBACK, port))
+        listening.listen(WAITING)  # whoever comes before the web server is up waits for it
+    except OSError as error:
+        listening.close()
+        problem = f"port {port} of {LOOPBACK} cannot be used ({error.strerror})"
+        raise ConfigError(f"{problem}; set another `gateway.port`, or 0 for any") from error
+    return listening

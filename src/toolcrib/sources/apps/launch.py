@@ -5,6 +5,7 @@ The process is told where to register, its output is read, and it is ended with 
 """
 
 import asyncio
+import math
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,62 +13,17 @@ from pathlib import Path
 
 from toolcrib.model import CallError
 from toolcrib.sources.apps.address import ADDRESS_VARIABLE
-from toolcrib.system import POLL_S, ChildProcess, OutputEnds
+from toolcrib.system import ChildProcess, OutputEnds
 
-# One launched app: told where to register, its output read, ended with all below it.
-
-ALLOWED = frozenset(
+INHERITED = frozenset(
     {"HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ"}
     | {"USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}
     | {"XDG_STATE_HOME", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"}
 )
-WRITTEN_HEAD = 4 * 1024
-WRITTEN_TAIL = 16 * 1024
-
-
-class AppProcess:
-    """A running process. Of what it writes both ends are kept."""
-
-    def __init__(self, command: Sequence[str], address: Path, environ: Mapping[str, str]) -> None:
-        """Start it. Raises `OSError`, also where there is no such command."""
-        env = {name: value for name, value in environ.items() if name in ALLOWED}
-        self._launched = ChildProcess(
-            command, env | {ADDRESS_VARIABLE: str(address)}, env.get("HOME")
-        )
-        self._written = OutputEnds(WRITTEN_HEAD, WRITTEN_TAIL)
-        self._reading: asyncio.BaseTransport | None = None
-
-    async def watch(self) -> None:
-        """Read what it writes from now on, on this loop."""
-        loop, output = asyncio.get_running_loop(), self._launched.popen.stdout
-        self._reading, _ = await loop.connect_read_pipe(lambda: self._written, output)
-
-    @property
-    def status(self) -> int | None:
-        """Its exit status; None while it runs."""
-        return self._launched.status
-
-    @property
-    def written(self) -> str:
-        """What it wrote: the beginning and the end."""
-        return self._written.text().strip()
-
-    async def exited(self) -> None:
-        """Return once it has exited, and said its last words."""
-        while self.status is None:  # noqa: ASYNC110 - nobody tells us
-            await asyncio.sleep(POLL_S)
-        await asyncio.sleep(POLL_S)  # they may still be on the way
-
-    async def stop(self) -> None:
-        """End it and all that it started. Leaves no zombie."""
-        await self._launched.end()
-        if self._reading:
-            self._reading.close()
-        elif self._launched.popen.stdout:
-            self._launched.popen.stdout.close()
-
-
-# What the operator set about apps.
+"""The variables of our environment that an app is started with."""
+OUTPUT_HEAD = 4 * 1024
+OUTPUT_TAIL = 16 * 1024
+LAST_OUTPUT_S = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +40,66 @@ class AppRules:
 
     launch: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     trusted: frozenset[str] = frozenset()
-    patience: AppTimeouts = field(default_factory=AppTimeouts)
+    timeouts: AppTimeouts = field(default_factory=AppTimeouts)
+
+
+class AppProcess:
+    """The running process of an app. The beginning and the end of its output are kept."""
+
+    def __init__(self, command: Sequence[str], address: Path, environ: Mapping[str, str]) -> None:
+        """Start it. Raises `OSError`, also where there is no such command."""
+        env = {name: value for name, value in environ.items() if name in INHERITED}
+        self._child = ChildProcess(command, env | {ADDRESS_VARIABLE: str(address)}, env.get("HOME"))
+        self._output = OutputEnds(OUTPUT_HEAD, OUTPUT_TAIL)
+        self._reading: asyncio.BaseTransport | None = None
+
+    async def watch(self) -> None:
+        """Read its output from now on, on this loop."""
+        loop, output = asyncio.get_running_loop(), self._child.popen.stdout
+        self._reading, _ = await loop.connect_read_pipe(lambda: self._output, output)
+
+    @property
+    def status(self) -> int | None:
+        """Its exit status; None while it runs."""
+        return self._child.status
+
+    @property
+    def output(self) -> str:
+        """The beginning and the end of what it wrote."""
+        return self._output.text().strip()
+
+    async def exited(self) -> None:
+        """Return once it has exited, and its last output has come."""
+        await self._child.exits(math.inf)
+        await asyncio.sleep(LAST_OUTPUT_S)  # it may still be on the way
+
+    async def stop(self) -> None:
+        """End it and all that it started. Leaves no zombie."""
+        await self._child.end()
+        if self._reading:
+            self._reading.close()
+        elif self._child.popen.stdout:
+            self._child.popen.stdout.close()
 
 
 class AppLauncher:
-    """Has the process of one app, if it was launched here. Lives on one loop.
+    """Starts and ends the process of one app. Lives on one loop.
 
-    `awake` is set while the app is connected and has registered. `address` makes sure that it can
-    find us and tells the file. `rest` is called before an idle app is ended, and answers whether
-    that may be: nothing is under way.
+    `awake` is set while the app is connected and has registered. `address` opens our port and
+    returns the file with its address. `rest` is called before an idle app is ended, and returns
+    whether that may be: no call is under way.
     """
 
     def __init__(
         self,
         app: str,
-        patience: AppTimeouts,
+        timeouts: AppTimeouts,
         address: Callable[[], Awaitable[Path]],
         rest: Callable[[], bool],
     ) -> None:
         self.awake = asyncio.Event()
         self._app = app
-        self._patience = patience
+        self._timeouts = timeouts
         self._address = address
         self._rest = rest
         self._starting: asyncio.Task[CallError | None] | None = None
@@ -114,27 +109,27 @@ class AppLauncher:
         self._ending: asyncio.Task[None] | None = None
 
     async def wake(self, command: tuple[str, ...], within_s: float) -> CallError | None:
-        """Launch it and wait until it has registered; what went wrong, if anything.
+        """Launch it and wait until it has registered. Returns what went wrong, if anything.
 
-        Whoever comes meanwhile waits for the same start; whoever stops waiting does not end it.
+        All callers wait for one start. A caller that stops waiting does not stop the start.
         """
         if self._starting is None or self._starting.done():
             self._starting = asyncio.ensure_future(self._start(command))
         done, _ = await asyncio.wait({self._starting}, timeout=within_s)
         if not done:
-            return self._error("the deadline came while the app was starting; allow it more time")
+            return self._error("was still starting at the deadline; allow it more time")
         if self._starting.cancelled():
             return self._error("was not started, because Toolcrib is closing")
         return self._starting.result()
 
     def used(self) -> None:
-        """The idle time begins anew."""
+        """Start the idle time anew."""
         if self._idle:
             self._idle.cancel()
             self._idle = None
         if self._process:
             loop = asyncio.get_running_loop()
-            self._idle = loop.call_later(self._patience.idle_s, self._end_if_idle)
+            self._idle = loop.call_later(self._timeouts.idle_s, self._end_if_idle)
 
     async def stop(self) -> None:
         """End the process, if it was launched here."""
@@ -151,8 +146,11 @@ class AppLauncher:
             if self.awake.is_set():
                 return None
             if not command:
-                told = "is not running, and nobody knows how to launch it; start it, or set"
-                return self._error(f"{told} `{self._app}` in [apps.launch]", "not_running")
+                return self._error(
+                    f"is not running and has no launch command; start it, or set `{self._app}` in"
+                    " [apps.launch]",
+                    "not_running",
+                )
             await self._end()
             try:
                 self._process = AppProcess(command, await self._address(), os.environ)
@@ -174,7 +172,7 @@ class AppLauncher:
         try:
             await asyncio.wait(
                 {arriving, exiting},
-                timeout=self._patience.start_s,
+                timeout=self._timeouts.start_s,
                 return_when=asyncio.FIRST_COMPLETED,
             )
         finally:
@@ -184,8 +182,8 @@ class AppLauncher:
             return None
         status = process.status
         how = f"exited ({status})" if status is not None else "was ended"
-        wrote = f"; it wrote: {process.written[-2000:]}" if process.written else ""
-        waited = f"within {self._patience.start_s:g} s" if status is None else "before that"
+        wrote = f"; it wrote: {process.output[-2000:]}" if process.output else ""
+        waited = f"within {self._timeouts.start_s:g} s" if status is None else "before that"
         return self._error(f"did not register its tools {waited} and {how}{wrote}")
 
     def _end_if_idle(self) -> None:
@@ -196,7 +194,7 @@ class AppLauncher:
 
     async def _sleep(self) -> None:
         async with self._changing:
-            if not self.awake.is_set():  # else somebody woke it meanwhile
+            if not self.awake.is_set():  # else a call has woken it meanwhile
                 await self._end()
 
     async def _end(self) -> None:
@@ -204,5 +202,5 @@ class AppLauncher:
         if process:
             await process.stop()
 
-    def _error(self, told: str, code: str = "start_failed") -> CallError:
-        return CallError(code, "start", f"app {self._app!r} {told}", server=self._app)
+    def _error(self, problem: str, code: str = "start_failed") -> CallError:
+        return CallError(code, "start", f"app {self._app!r} {problem}", server=self._app)

@@ -23,7 +23,7 @@ def Memory(server, config_hash, cache):  # noqa: N802 - as the one that is teste
 
 
 def names(memory):
-    return set(memory.judgement.tools)
+    return set(memory.judge().tools)
 
 
 @pytest.fixture

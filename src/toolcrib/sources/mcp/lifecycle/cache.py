@@ -170,11 +170,11 @@ def _is_object(value: object) -> TypeGuard[JsonObject]:
 
 
 class ServerMemory:
-    """Written by whoever keeps the server, read from any thread: each attribute changes whole.
+    """What is known of one server. Its supervisor writes it; any thread may read it.
 
-    `problem` says what is wrong with what is known, and is empty if nothing is. `heard` are called,
-    in the thread that writes, with the kinds of offers that are others. What happens to the server
-    goes into its `log`.
+    Each attribute is replaced whole. `problem` says what is wrong with `known`, and is empty if
+    nothing is. `on_offers_changed` are called, in the thread that writes, with the kinds of offers
+    that have changed. What happens to the server goes into its `log`.
     """
 
     def __init__(
@@ -198,16 +198,18 @@ class ServerMemory:
         )
         self.known, self.problem = cache.read(server, config_hash)
         self.failure = cache.read_failure(server, config_hash)
-        self.heard: list[Callable[[frozenset[str]], None]] = []
+        self.on_offers_changed: list[Callable[[frozenset[str]], None]] = []
 
     @property
     def facts(self) -> ServerFacts | None:
         """What the server said of itself; None if it was never reached as it is configured."""
         return self.known.facts if self.known else None
 
-    @property
-    def judgement(self) -> ServerJudgement:
-        """What is known, held against what was decided by now: the same object while both stay."""
+    def judge(self) -> ServerJudgement:
+        """What is known, held against what was decided by now: the same object while both stay.
+
+        Asks the file of decisions: whoever needs it twice holds on to it.
+        """
         known, version = self.known, self.trust.version()
         last, at, judgement = self._judged
         if known is not None and (known is not last or version != at):
@@ -215,15 +217,17 @@ class ServerMemory:
             self._judged = known, version, judgement
         return judgement
 
-    @property
     def serves_offers(self) -> bool:
-        """Whether what the server has beside tools may be shown and read."""
-        return self.known is not None and self.trust.admits(self.judgement)
+        """Whether what the server has beside tools may be shown and read, as decided by now."""
+        return self.known is not None and self.trust.admits(self.judge())
 
     def check(self, call: Call) -> None:
-        """See that a call fits what the server lists now. Raises `StartFailed`."""
-        judged = self.judgement.tools.get(call.name)
-        if judged is None:
+        """See that a call fits what the server lists and what is decided now.
+
+        Raises `StartFailed`.
+        """
+        judged = self.judge().tools.get(call.name)
+        if judged is None or judged.status == "rejected":
             gone = f"{call.name!r} is no longer among its tools; search again"
             raise StartFailed("unknown_tool", gone, retryable=False)
         if judged.status != "approved":
@@ -235,7 +239,7 @@ class ServerMemory:
 
     def check_offers(self) -> None:
         """See that what it has beside tools may be read. Raises `StartFailed`."""
-        if not self.serves_offers:
+        if not self.serves_offers():
             told = f"none of its tools is approved yet; `toolcrib review {self._server}`"
             raise StartFailed("unreviewed", told, retryable=False)
 
@@ -280,14 +284,14 @@ class ServerMemory:
 
     def _write(self, known: KnownServer) -> None:
         before, self.known = self.known, known
-        _ = self.judgement  # made here, in a thread that may take its time
+        self.judge()  # here, in a thread that may take its time
         try:
             self._cache.write(known)
         except SourceError as error:
             self.problem = str(error)
         kinds = _changed(before.listing if before else ServerListing(), known.listing)
-        for heard in tuple(self.heard) if kinds else ():
-            heard(kinds)
+        for on_change in tuple(self.on_offers_changed) if kinds else ():
+            on_change(kinds)
 
 
 def _changed(before: ServerListing, now: ServerListing) -> frozenset[str]:
