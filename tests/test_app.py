@@ -65,7 +65,7 @@ def test_functions_become_tools(folder):
         assert (tool.name, tool.permission_kind) == ("add_event", "dangerous")
         assert (tool.description, tool.search_hint) == ("Put an event into the calendar.", "diary")
         assert tool.parameters["required"] == ["title"]
-        assert (source.launch, source.known.version) == (("/bin/calendar",), "2")
+        assert (source.launch, source.record.version) == (("/bin/calendar",), "2")
         assert asyncio.run(source.call(Call("add_event", {"title": "a"}), soon())).content == "A"
         with pytest.raises(BadArguments, match="title"):
             asyncio.run(source.call(Call("add_event", {"titel": "a"}), soon()))

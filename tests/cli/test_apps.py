@@ -6,8 +6,8 @@ import pytest
 from tests.cli.conftest import Run
 from toolcrib.errors import ConfigError
 from toolcrib.settings import Settings
-from toolcrib.sources.apps import AppAddress, KnownApp, SDKToolsCache, public_file
-from toolcrib.sources.apps.address import write_address
+from toolcrib.sources.apps import KnownApp, SDKToolsCache, public_file
+from toolcrib.sources.apps.address import AppAddress, write_address
 
 TOOL = {"name": "add", "description": "Add.", "parameters": {"type": "object"}}
 

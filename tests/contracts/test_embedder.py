@@ -17,7 +17,7 @@ TEXTS = ["read a file", "write", "search web !", "read a file", "読 文", "a\ud
 
 def remote(folder):
     with serving() as loopback:
-        embedder = OpenAIEmbedder(loopback.url, "tiny", batch=2)
+        embedder = OpenAIEmbedder(loopback.url, "tiny", timeout_s=60.0, batch=2, retries=3)
         yield embedder
         embedder.close()
 

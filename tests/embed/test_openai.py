@@ -23,6 +23,7 @@ from toolcrib.embed.protocol import LONGEST_TEXT
 from toolcrib.errors import ConfigError, EmbedError
 
 KEY = "sk-very-secret"
+BOUNDS: Any = {"timeout_s": 60.0, "batch": 96, "retries": 3}
 
 
 @pytest.fixture
@@ -32,9 +33,9 @@ def slept():
 
 @pytest.fixture
 def embedder(loopback, slept):
-    def make(*, timeout_s: float = 60.0, **options: Any):
-        options |= {"sleep": slept.append, "timeout_s": timeout_s}
-        made.append(OpenAIEmbedder(loopback.url, "tiny", **options))
+    def make(*, timeout_s: float = 60.0, batch: int = 96, retries: int = 3, **options: Any):
+        bounds = {"timeout_s": timeout_s, "batch": batch, "retries": retries}
+        made.append(OpenAIEmbedder(loopback.url, "tiny", sleep=slept.append, **bounds, **options))
         return made[-1]
 
     made: list[OpenAIEmbedder] = []
@@ -73,7 +74,9 @@ def test_dimensions_are_asked_for_and_checked(loopback, embedder):
 
 def test_the_model_is_named_with_size_and_place_without_secrets(loopback):
     host = loopback.url.removeprefix("http://")
-    made = OpenAIEmbedder(f"http://me:{KEY}@{host}/?key={KEY}", "tiny", dimensions=4, api_key=KEY)
+    made = OpenAIEmbedder(
+        f"http://me:{KEY}@{host}/?key={KEY}", "tiny", dimensions=4, api_key=KEY, **BOUNDS
+    )
     assert made.model == f"tiny (4) at {loopback.url}/embeddings"
     assert KEY not in repr(made)
     made.embed(["a"])
@@ -227,7 +230,7 @@ def test_a_server_that_is_not_there_is_an_error(slept):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and never listens
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        embedder = OpenAIEmbedder(url, "tiny", retries=1, sleep=slept.append)
+        embedder = OpenAIEmbedder(url, "tiny", **{**BOUNDS, "retries": 1}, sleep=slept.append)
         with pytest.raises(EmbedError, match=r"no connection \(.*\); check the address"):
             embedder.embed(["a"])
         embedder.close()
@@ -250,14 +253,14 @@ def test_connections_are_kept_until_closed_and_open_again(loopback, embedder):
 @pytest.mark.parametrize("url", ["", "localhost", "ftp://x", "http://", f"http://u:{KEY}"])
 def test_an_address_that_cannot_be_used_is_refused_without_quoting_it(url):
     with pytest.raises(ConfigError, match="give one") as caught:
-        OpenAIEmbedder(url, "tiny")
+        OpenAIEmbedder(url, "tiny", **BOUNDS)
     assert KEY not in str(caught.value)
 
 
 @pytest.mark.parametrize("key", ["pass\nword", "schlüssel"])
 def test_a_key_that_no_header_can_carry_is_refused_without_quoting_it(key):
     with pytest.raises(ConfigError, match="set it again") as caught:
-        OpenAIEmbedder("http://localhost", "tiny", api_key=key)
+        OpenAIEmbedder("http://localhost", "tiny", api_key=key, **BOUNDS)
     assert key not in str(caught.value)
 
 

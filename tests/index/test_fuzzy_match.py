@@ -19,23 +19,23 @@ WORDS = ("file", "filesystem", "profile", "search")
 
 def test_a_word_stands_for_itself_and_the_less_for_longer_words_that_have_it():
     weights = stands_for(
-        "file", known=True, containing=["file", "filesystem", "profile"], alike=WORDS
+        "file", exact=True, containing=["file", "filesystem", "profile"], alike=WORDS
     )
     assert weights == pytest.approx({"file": 1.0, "filesystem": 0.24, "profile": 0.6 * 4 / 7})
 
 
 def test_an_unknown_word_stands_for_its_typos():
-    assert stands_for("serach", known=False, containing=[], alike=WORDS) == {"search": 0.7}
+    assert stands_for("serach", exact=False, containing=[], alike=WORDS) == {"search": 0.7}
 
 
 def test_a_word_that_is_a_part_of_others_is_no_typo():
-    assert stands_for("fil", known=False, containing=["file"], alike=WORDS) == {
+    assert stands_for("fil", exact=False, containing=["file"], alike=WORDS) == {
         "file": pytest.approx(0.45)
     }
 
 
 def test_short_words_are_neither_parts_nor_typos():
-    assert not stands_for("fle", known=False, containing=[], alike=WORDS)
+    assert not stands_for("fle", exact=False, containing=[], alike=WORDS)
     assert not may_be_part("fi")
     assert may_be_part("fil")
 

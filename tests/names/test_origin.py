@@ -29,7 +29,7 @@ ORIGINS = st.builds(Origin, st.sampled_from(["", "mcp", "sdk", "skill", "agent"]
     ],
 )
 def test_a_name_says_where_the_capability_is_from(capability: Capability, name: str):
-    assert Origin.of(capability).wanted() == name
+    assert Origin.of(capability).plain_name() == name
 
 
 @pytest.mark.parametrize("name", ["a", "read_file", "Read-File_2", "x" * 64])
@@ -99,14 +99,14 @@ def test_a_name_in_dispute_is_the_same_whoever_disputes_it():
 def test_a_name_that_nobody_disputes_does_not_depend_on_the_others():
     ours = Origin("mcp", "github", "create_issue")
     others = [Origin("mcp", "jira", "create_issue"), Origin("", "", "create_issue")]
-    assert name_all([ours, *others])[ours] == name_all([ours])[ours] == ours.wanted()
+    assert name_all([ours, *others])[ours] == name_all([ours])[ours] == ours.plain_name()
 
 
 def test_nobody_takes_the_name_that_another_got_in_a_dispute():
     """A server may know how names are hashed, and call a tool what another one is going to be."""
     ours, rival = Origin("mcp", "a_b", "c"), Origin("mcp", "a", "b_c")
-    thief = Origin("mcp", "a", ours.distinct().removeprefix("mcp_a_"))
-    assert thief.wanted() == ours.distinct()
+    thief = Origin("mcp", "a", ours.hashed_name().removeprefix("mcp_a_"))
+    assert thief.plain_name() == ours.hashed_name()
     names = name_all([ours, rival, thief])
     assert len(set(names.values())) == 3
 
@@ -119,4 +119,4 @@ def test_one_origin_twice_is_one_name():
 def test_names_outlast_releases():
     """Names are in transcripts and in approvals: a new way to shorten them would orphan these."""
     assert legal("读取文件") == "_____" + "407dd16f"
-    assert Origin("mcp", "a", "b_c").distinct() == "mcp_a_b_c_" + "24302f6d"
+    assert Origin("mcp", "a", "b_c").hashed_name() == "mcp_a_b_c_" + "24302f6d"

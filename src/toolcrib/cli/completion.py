@@ -75,7 +75,7 @@ def _tools(settings: Settings) -> Iterable[str]:
         with suppress(OSError, ValueError, LookupError, TypeError):  # a file costs no other
             known = json.loads(file.read_bytes())["entry"]
             stem = stems[known["server"]]
-            yield from [Origin("mcp", stem, each["name"]).wanted() for each in _listed(known)]
+            yield from [Origin("mcp", stem, each["name"]).plain_name() for each in _listed(known)]
 
 
 def _listed(known: Any) -> Sequence[Any]:  # noqa: ANN401 - as it was written, unchecked

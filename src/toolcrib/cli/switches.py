@@ -106,7 +106,7 @@ def _of_pattern(source: McpSource, pattern: str) -> SwitchTarget:
 def _called(name: str, sources: Sequence[McpSource]) -> Iterator[SwitchTarget]:
     for source in sources:
         for tool in _tools(source):
-            if name in (tool, Origin("mcp", source.id or "", tool).wanted()):
+            if name in (tool, Origin("mcp", source.id or "", tool).plain_name()):
                 yield SwitchTarget(source.config, tool, [tool])
 
 

@@ -12,36 +12,6 @@ from toolcrib.embed.protocol import Embedder, unit_rows
 from toolcrib.errors import EmbedError
 from toolcrib.store import VectorCache
 
-# The vectors asked for last, in memory.
-
-
-class RecentVectors:
-    """At most `most` vectors; the one that nobody asked for longest goes first."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._vectors: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
-        self._lock = Lock()
-
-    def find(self, hashes: Iterable[bytes]) -> dict[bytes, NDArray[np.float32]]:
-        """Those that are here, now the last to go."""
-        with self._lock:
-            found = {key: self._vectors[key] for key in hashes if key in self._vectors}
-            for key in found:
-                self._vectors.move_to_end(key)
-        return found
-
-    def add(self, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
-        """Copies, so that no row keeps the matrix alive that it was cut from."""
-        newest = list(vectors.items())[-self._most :]
-        with self._lock:
-            for key, vector in newest:
-                self._vectors[key] = vector.copy()
-                self._vectors.move_to_end(key)
-            while len(self._vectors) > self._most:
-                self._vectors.popitem(last=False)
-
-
 Vectors = Mapping[bytes, NDArray[np.float32]]
 
 
@@ -49,9 +19,9 @@ class CachedEmbedder:
     """Another embedder, asked only for what neither memory nor the store has, once a text.
 
     The texts go to it `chunk` at a time, and each chunk is kept as soon as it is there: a run
-    that is interrupted continues where it was. The last 1,024 texts stay in memory. It may be
-    anybody's: whatever it raises, and whatever it returns that is not one vector a text, all of one
-    size and finite, is an `EmbedError`.
+    that is interrupted continues where it was. The last 1,024 texts stay in memory. The embedder
+    may be anybody's. It has to return one vector a text, all of one size and finite: anything else,
+    and any exception of it, becomes an `EmbedError`.
     """
 
     def __init__(
@@ -78,39 +48,40 @@ class CachedEmbedder:
         done, of how many: at first, and after each chunk.
         """
         hashes = [text_hash(text) for text in texts]
-        wanted = dict(zip(hashes, texts, strict=True))
-        known = self._known(list(wanted))
-        progress(len(known), len(wanted))
-        missing = {key: text for key, text in wanted.items() if key not in known}
-        for vectors in self._computed(missing):
+        by_hash = dict(zip(hashes, texts, strict=True))
+        vectors = self._lookup(list(by_hash))
+        progress(len(vectors), len(by_hash))
+        missing = {key: text for key, text in by_hash.items() if key not in vectors}
+        for chunk in self._computed(missing):
             if keep:
-                self._cache.keep_vectors(self.model, vectors)
-            known.update(vectors)
-            progress(len(known), len(wanted))
-        self._recent.add(known)
-        return self._rows([known[key] for key in hashes])
+                self._cache.keep_vectors(self.model, chunk)
+            vectors.update(chunk)
+            progress(len(vectors), len(by_hash))
+        self._recent.add(vectors)
+        return self._rows([vectors[key] for key in hashes])
 
-    def known(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    def cached(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors that need no embedding, by text. Raises what the cache raises."""
         by_hash = {text_hash(text): text for text in texts}
-        return {by_hash[key]: vector for key, vector in self._known(list(by_hash)).items()}
+        return {by_hash[key]: vector for key, vector in self._lookup(list(by_hash)).items()}
 
-    def _known(self, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
-        known = self._recent.find(hashes)
-        unknown = [key for key in hashes if key not in known]
-        return known | (self._cache.cached_vectors(self.model, unknown) if unknown else {})
+    def _lookup(self, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
+        """What memory or the store has of these."""
+        recent = self._recent.find(hashes)
+        others = [key for key in hashes if key not in recent]
+        return recent | (self._cache.cached_vectors(self.model, others) if others else {})
 
     def _computed(self, texts: Mapping[bytes, str]) -> Iterator[Vectors]:
         hashes = list(texts)
         for start in range(0, len(hashes), self._chunk):
             chunk = hashes[start : start + self._chunk]
-            yield dict(zip(chunk, self._asked([texts[key] for key in chunk]), strict=True))
+            yield dict(zip(chunk, self._embedded([texts[key] for key in chunk]), strict=True))
 
-    def _asked(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """What the embedder says of the texts, if it is what every embedder promises."""
+    def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The embedder's rows, if they are what every embedder promises."""
         try:
-            said = self._embedder.embed(texts)
-            rows = unit_rows(said, count=len(texts), dimensions=self._size or None)
+            rows = self._embedder.embed(texts)
+            rows = unit_rows(rows, count=len(texts), dimensions=self._size or None)
         except EmbedError:
             raise
         except Exception as error:
@@ -124,10 +95,37 @@ class CachedEmbedder:
     def _rows(self, vectors: list[NDArray[np.float32]]) -> NDArray[np.float32]:
         if len({vector.size for vector in vectors}) > 1:
             raise EmbedError(
-                f"the kept vectors of {self.model} have another size than its new ones: "
+                f"the stored vectors of {self.model} have another size than its new ones: "
                 "the model has changed under its name; give it another, or empty the cache"
             )
         return np.stack(vectors) if vectors else np.empty((0, 0), dtype=np.float32)
+
+
+class RecentVectors:
+    """At most `most` vectors in memory; the least recently used goes first (LRU)."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._vectors: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, hashes: Iterable[bytes]) -> dict[bytes, NDArray[np.float32]]:
+        """Those that are here, now the last to go."""
+        with self._lock:
+            found = {key: self._vectors[key] for key in hashes if key in self._vectors}
+            for key in found:
+                self._vectors.move_to_end(key)
+        return found
+
+    def add(self, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
+        """Copies, so that no row keeps the matrix alive that it was cut from."""
+        newest = list(vectors.items())[-self._most :]
+        with self._lock:
+            for key, vector in newest:
+                self._vectors[key] = vector.copy()
+                self._vectors.move_to_end(key)
+            while len(self._vectors) > self._most:
+                self._vectors.popitem(last=False)
 
 
 def text_hash(text: str) -> bytes:

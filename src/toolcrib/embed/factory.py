@@ -1,4 +1,4 @@
-"""Settings to an embedder."""
+"""Which embedder the settings name. Defaults stand in the settings alone."""
 
 from typing import Literal
 
@@ -13,13 +13,13 @@ EmbedderName = Literal["none", "bundled", "openai"] | LocalPackage
 def make_embedder(  # noqa: PLR0913 - one parameter a setting
     *,
     embedder: EmbedderName,
-    model: str = "",
-    url: str = "",
-    api_key: str | None = None,
-    timeout_s: float = 30.0,
-    batch: int = 96,
-    retries: int = 3,
-    dimensions: int | None = None,
+    model: str,
+    url: str,
+    api_key: str | None,
+    timeout_s: float,
+    batch: int,
+    retries: int,
+    dimensions: int | None,
 ) -> Embedder | None:
     """The embedder of that name, without a cache; None for "none".
 

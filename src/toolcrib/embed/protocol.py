@@ -10,6 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+LONGEST_TEXT = 8_000
+"""In characters. More than any document here has, and within what embedding models take."""
+
 
 class Embedder(Protocol):
     """Text to vectors. `model` names the weights: embedders of one name give equal vectors."""
@@ -26,21 +29,12 @@ class Embedder(Protocol):
         ...
 
 
-# Text as an embedder may read it.
-
-LONGEST_TEXT = 8_000
-"""In characters. More than any document here has, and within what embedding models take."""
-
-
 def embeddable(text: str) -> str:
     """The first `LONGEST_TEXT` characters, with U+FFFD for each half of a broken surrogate pair.
 
     Neither JSON in UTF-8 nor a tokeniser can carry such a half.
     """
     return text[:LONGEST_TEXT].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-# Numbers that came from elsewhere, as the rows that an embedder promises.
 
 
 def unit_rows(rows: object, *, count: int, dimensions: int | None = None) -> NDArray[np.float32]:

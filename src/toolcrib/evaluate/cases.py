@@ -102,15 +102,15 @@ def load_suite(catalog: Path, queries: Path) -> EvalSuite:
 
 def _read(path: Path, model: type[L], unused: Counter[str]) -> Iterator[tuple[str, L]]:
     """The lines of a file by their ids, in order; at least one, each id once."""
-    seen: set[str] = set()
+    ids: set[str] = set()
     for where, text in _lines(path):
         line = _parsed(text, model, where)
-        if line.id in seen:
+        if line.id in ids:
             raise EvalError(f"{where}: the id {line.id!r} is there already; ids have to be unique")
-        seen.add(line.id)
+        ids.add(line.id)
         unused.update(f"{path.name}: {key}" for key in line.unused)
         yield line.id, line
-    if not seen:
+    if not ids:
         raise EvalError(f"{path}: there is nothing in it to evaluate")
 
 

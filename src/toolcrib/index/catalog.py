@@ -155,7 +155,7 @@ class Catalog:
         texts = [each.text for each in documents]
         try:
             if self._later and embedding is None:
-                return _with(documents, self._embedder.known(texts))
+                return _with(documents, self._embedder.cached(texts))
             vectors = self._embedder.embed(texts, progress=embedding or _ignore_progress)
         except (EmbedError, StoreError) as error:
             self._failed(error)

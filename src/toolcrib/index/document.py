@@ -24,8 +24,8 @@ class Document:
     `fields` are its terms in the order of `FIELDS`: its name; its label (titles, tags, category,
     search hint); its description in every language; its detail (parameter names and descriptions
     of a tool, the knowledge of a skill, what an agent says it can do). `labels` are its name, each
-    title and each tag in words; `names` the folded spellings by which it can be asked for
-    outright. `text` is what an embedder reads, `vector` what it said.
+    title and each tag in words; `names` the folded spellings by which it can be named
+    outright. `text` is what an embedder reads, `vector` what it makes of it.
     """
 
     id: str

@@ -26,18 +26,19 @@ SHORTEST_PART = 3
 SHORTEST_TYPO = 4
 CONTAINED = 0.6
 MISSPELT = 0.7
+WORD_SEPARATOR = "\n"
 
 
 def stands_for(
-    word: str, *, known: bool, containing: Iterable[str], alike: Sequence[str]
+    word: str, *, exact: bool, containing: Iterable[str], alike: Sequence[str]
 ) -> Mapping[str, float]:
     """The words of labels that a query's word stands for, each with its weight up to 1.
 
-    `known`: labels have the word itself. `containing`: those that have it as a part.
+    `exact`: labels have the word itself. `containing`: those that have it as a part.
     `alike`: the words among which to look for typos.
     """
     weights = {other: CONTAINED * len(word) / len(other) for other in containing if other != word}
-    if known:
+    if exact:
         weights[word] = 1.0
     if not weights and len(word) >= SHORTEST_TYPO:
         weights = dict.fromkeys(typos(word, alike), MISSPELT)
@@ -76,11 +77,6 @@ def hopeless(query_characters: int, longest_label: float) -> bool:
     return longest_label < query_characters * LEAST_LIKENESS**2
 
 
-# All words of labels, and which of them a word of a query stands for.
-
-WORD_SEPARATOR = "\n"
-
-
 @dataclass(frozen=True)
 class Vocabulary:
     """Different words, sorted. Each is at least one character and has no line break in it."""
@@ -91,7 +87,7 @@ class Vocabulary:
         """The words that this one stands for, each with its weight up to 1."""
         return stands_for(
             word,
-            known=word in self._known,
+            exact=word in self._words,
             containing=self.containing(word) if may_be_part(word) else (),
             alike=self._of_length(len(word)),
         )
@@ -117,7 +113,7 @@ class Vocabulary:
         return lengths
 
     @cached_property
-    def _known(self) -> frozenset[str]:
+    def _words(self) -> frozenset[str]:
         return frozenset(self.words)
 
     @cached_property

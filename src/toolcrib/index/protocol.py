@@ -44,7 +44,7 @@ class View(Protocol):
 
     @property
     def mark(self) -> str:
-        """What its writer said that it was made from; "" if it did not say."""
+        """What it was made from, by its writer's word; "" if that gave none."""
         ...
 
     @property
@@ -99,5 +99,5 @@ class Engine(Protocol):
         ...
 
     def mark(self) -> str:
-        """What the last writer said that the index was made from; "" if it did not say."""
+        """What the index was made from, by the last writer's word; "" if that gave none."""
         ...

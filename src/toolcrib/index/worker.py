@@ -1,4 +1,4 @@
-"""Work that is done beside everything else."""
+"""Work on a thread in the background."""
 
 import atexit
 from collections.abc import Callable

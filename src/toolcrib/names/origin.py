@@ -22,6 +22,15 @@ HASH_LENGTH = 8
 
 NameStems: TypeAlias = tuple[str, ...]
 
+RESERVED_NAMES: Final = frozenset(
+    """
+    tool_search search_capability call_tool
+    tool_describe tool_call_read tool_call tool_result
+    tool_search_tool_bm25 tool_search_tool_regex
+    """.split()
+)
+"""The search tool and its other name, the proxy tool, the gateway's tools, Anthropic's search."""
+
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -41,13 +50,13 @@ class Origin(NamedTuple):
         prefix = _prefix(capability)
         return cls(prefix, capability.source_id or "", own_name or capability.name)
 
-    def wanted(self) -> str:
-        """The name by the rules, if nobody else wants it."""
+    def plain_name(self) -> str:
+        """The name by the rules, if no other origin has the same one."""
         return legal(self._raw_stem + self.own_name)
 
-    def distinct(self) -> str:
-        """The name when somebody else wants the same one."""
-        return _hashed(self.wanted(), "\n".join(self))
+    def hashed_name(self) -> str:
+        """The name with a hash behind it, if another origin has the same plain one."""
+        return _hashed(self.plain_name(), "\n".join(self))
 
     @property
     def kind_stem(self) -> str:
@@ -63,7 +72,7 @@ class Origin(NamedTuple):
         """Every way in which a person may write the name."""
         stems = self._raw_stem, self.stem
         exact = tuple(stem + self.own_name for stem in stems)
-        given = self.wanted(), self.distinct()
+        given = self.plain_name(), self.hashed_name()
         every = dict.fromkeys((*exact, _allowed(exact[0]), *given))
         return Spellings(stems, exact, given, tuple(every))
 
@@ -94,14 +103,19 @@ def legal(name: str) -> str:
 
 
 def name_all(origins: Sequence[Origin]) -> Mapping[Origin, str]:
-    """A name for each origin, no two alike. Where several want one name, none gets it plain.
+    """A name for each origin, no two alike. Where several have one plain name, all are hashed.
 
-    Nor does whoever wants a name that another has got that way.
+    An origin whose plain name equals one of these hashed names is hashed too.
     """
-    names = {origin: origin.wanted() for origin in origins}
+    names = {origin: origin.plain_name() for origin in origins}
     while rivals := _rivals(names):
-        names |= {origin: origin.distinct() for origin in rivals}
+        names |= {origin: origin.hashed_name() for origin in rivals}
     return names
+
+
+def reserved_message(name: str) -> str:
+    """Why a tool cannot have this name, and what to do."""
+    return f"{name!r} is the name of a tool of Toolcrib's own; give this one another name"
 
 
 def overlaps(origins: Iterable[Origin], sources: Iterable[Origin]) -> Mapping[Origin, NameStems]:
@@ -111,12 +125,14 @@ def overlaps(origins: Iterable[Origin], sources: Iterable[Origin]) -> Mapping[Or
     sources that a name may be of, the one with the longer id is meant. `sources` are all sources,
     each as the origin of nothing. Only origins that have any are there.
     """
-    known = {(each.prefix, each.source_id): each for each in sources if each.source_id}
+    by_source = {(each.prefix, each.source_id): each for each in sources if each.source_id}
     near = {
-        own: tuple(each.stem for at, each in known.items() if at != own and _is_nearer(each, mine))
-        for own, mine in known.items()
+        own: tuple(
+            each.stem for at, each in by_source.items() if at != own and _is_nearer(each, mine)
+        )
+        for own, mine in by_source.items()
     }
-    every = tuple(each.stem for each in known.values())
+    every = tuple(each.stem for each in by_source.values())
     found: dict[Origin, NameStems] = {}
     for origin in origins:
         candidates = near.get((origin.prefix, origin.source_id), every)
@@ -140,7 +156,7 @@ def _rivals(names: Mapping[Origin, str]) -> Sequence[Origin]:
     """Those that share a name and still have it plain."""
     holders = Counter(names.values())
     shared = (origin for origin, name in names.items() if holders[name] > 1)
-    return [origin for origin in shared if names[origin] != origin.distinct()]
+    return [origin for origin in shared if names[origin] != origin.hashed_name()]
 
 
 def _prefix(capability: Capability) -> str:
@@ -156,20 +172,3 @@ def _allowed(name: str) -> str:
 def _hashed(name: str, original: str) -> str:
     digest = hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_LENGTH]
     return f"{name[: LONGEST_NAME - HASH_LENGTH - 1]}_{digest}"
-
-
-# Names that Toolcrib shows to models itself: no other tool may have one of them.
-
-RESERVED_NAMES: Final = frozenset(
-    """
-    tool_search search_capability call_tool
-    tool_describe tool_call_read tool_call tool_result
-    tool_search_tool_bm25 tool_search_tool_regex
-    """.split()
-)
-"""The search tool and its other name, the proxy tool, the gateway's tools, Anthropic's search."""
-
-
-def reserved_message(name: str) -> str:
-    """Why a tool cannot have this name, and what to do."""
-    return f"{name!r} is the name of a tool of Toolcrib's own; give this one another name"

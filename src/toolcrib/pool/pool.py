@@ -156,7 +156,7 @@ class Pool:
         first_counts = sorted(self._listed.values(), key=_is_packaged)
         for source, listing in reversed(first_counts):
             by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
-        taken = [origin for origin in by_origin if origin.wanted() in RESERVED_NAMES]
+        taken = [origin for origin in by_origin if origin.plain_name() in RESERVED_NAMES]
         self._left_out = tuple(_refused(*by_origin.pop(origin)) for origin in taken)
         names = name_all(list(by_origin))
         sources = (_of(source) for source, _ in self._listed.values())

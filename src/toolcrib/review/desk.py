@@ -163,7 +163,7 @@ def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[Revi
     for tool, judged in tools.items():
         origin = Origin("mcp", source.id or "", tool)
         yield ReviewItem(
-            name=origin.wanted(),
+            name=origin.plain_name(),
             server=source.server,
             tool=tool,
             status=judged.status,

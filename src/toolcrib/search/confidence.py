@@ -32,7 +32,7 @@ BROAD_COSINE = 0.44
 
 NOTHING: Ranking = ()
 TIED = 5
-"""How far the lead is measured: to the last hit that an answer has unless it is told."""
+"""The lead is measured to this rank: the last hit of an answer, unless a limit is set."""
 
 
 class Fit(NamedTuple):

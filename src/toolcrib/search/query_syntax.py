@@ -73,10 +73,10 @@ def unwrapped(text: str) -> str:
 
 
 def _select(names: str) -> QueryForm:
-    wanted = tuple(
+    selected = tuple(
         dict.fromkeys(filter(None, (unwrapped(name).strip() for name in names.split(","))))
     )
-    return SelectQuery(wanted[:MOST_SELECTED]) if wanted else BrowseQuery()
+    return SelectQuery(selected[:MOST_SELECTED]) if selected else BrowseQuery()
 
 
 def _required(text: str) -> RequiredQuery | None:

@@ -10,6 +10,14 @@ from itertools import pairwise, zip_longest
 
 from toolcrib.model import Match, Ranking
 
+BAND_SHARE = 0.5
+"""The share of the best score that `top_band` asks for."""
+
+
+def rank_by_score(scores: Mapping[str, float]) -> Ranking:
+    """Best first, ties by id."""
+    return [Match(id, score) for id, score in sorted(scores.items(), key=_best_first)]
+
 
 def boosted(ranking: Ranking, shares: Mapping[str, float]) -> Ranking:
     """The ranking with some scores raised by their share, best first, ties by id.
@@ -20,9 +28,6 @@ def boosted(ranking: Ranking, shares: Mapping[str, float]) -> Ranking:
         return ranking
     scored = [Match(id, score + score * shares.get(id, 0.0)) for id, score in ranking]
     return sorted(scored, key=lambda match: (-match.score, match.id))
-
-
-# Several rankings that take turns, so that each need is covered early.
 
 
 def interleave(rankings: Sequence[Ranking]) -> Ranking:
@@ -38,12 +43,6 @@ def interleave(rankings: Sequence[Ranking]) -> Ranking:
     return [Match(id, scores[id]) for id in dict.fromkeys(match.id for match in turns)]
 
 
-# Where a ranking ends: below a drop in the scores, or below half of the best.
-
-BAND_SHARE = 0.5
-"""The share of the best score that `top_band` asks for."""
-
-
 def autocut(ranking: Ranking, *, ratio: float) -> Ranking:
     """Everything above the first place where a score is more than `ratio` times the next one."""
     for place, (above, below) in enumerate(pairwise(ranking), 1):
@@ -55,11 +54,6 @@ def autocut(ranking: Ranking, *, ratio: float) -> Ranking:
 def top_band(ranking: Ranking) -> Ranking:
     """Everything that has at least `BAND_SHARE` of the best score."""
     return [match for match in ranking if match.score >= BAND_SHARE * ranking[0].score]
-
-
-def rank_by_score(scores: Mapping[str, float]) -> Ranking:
-    """Best first, ties by id."""
-    return [Match(id, score) for id, score in sorted(scores.items(), key=_best_first)]
 
 
 def _best_first(scored: tuple[str, float]) -> tuple[float, str]:

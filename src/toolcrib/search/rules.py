@@ -1,7 +1,7 @@
 """What the settings say about search, in one frozen value.
 
 Defaults stand in the settings. What was fitted to measured queries is no setting: those constants
-stand beside the formulas that they belong to.
+stand with the formulas that they belong to.
 """
 
 from dataclasses import dataclass

@@ -26,7 +26,7 @@ from toolcrib.text import (
 
 MOST_TERMS = 256
 MOST_SUBQUERIES = 4
-"""So many of the things that a task asks for are searched by themselves."""
+"""So many of the things that a task asks for are searched on their own."""
 
 # How much each wording counts in the fusion. All quality numbers in docs/benchmarks.md were
 # measured with these: whoever changes one runs `python -m benchmarks.quality` again.
@@ -47,9 +47,9 @@ def query_variants(
 ) -> tuple[Variant, ...]:
     """The wordings of a free text: at least one, no two looked up alike, the one as written first.
 
-    As written, terms are spelt as in the text; the other wordings go by their roots. Each
+    As written, terms are spelt as in the text; the other wordings go by their stems. Each
     lexicon in `foreign` adds the text in its language, as far as it knows the words, with that
-    share of the weight. With `split`, each of several intents is a wording too.
+    share of the weight. With `split`, each subquery is a wording too.
     """
     wordings = [_wording(text, AS_WRITTEN, "as written", terms)]
     wordings.append(_wording(plain_words(text), PLAIN, "plain words", stems))
@@ -69,10 +69,10 @@ def plain_words(text: str) -> str:
 def subqueries(text: str) -> Sequence[str]:
     """The separate things a task asks for, in plain words, in order; none when it asks for one."""
     parts = [part for clause in _CLAUSE_END.split(text) for part in _requests(clause)]
-    asked = dict.fromkeys(
+    requests = dict.fromkeys(
         part for part in map(plain_words, parts) if starts_with_verb(part.split())
     )
-    return list(asked) if len(asked) > 1 else []
+    return list(requests) if len(requests) > 1 else []
 
 
 def _requests(clause: str) -> Sequence[str]:

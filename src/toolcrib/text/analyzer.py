@@ -92,9 +92,9 @@ def _words_of(run: str) -> list[str]:
 def _parts_and_whole(parts: list[str]) -> list[str]:
     """Take getForecast apart, keep GitHub and base64 whole too, and s3 only whole."""
     numbered = any(part.isdigit() for part in parts)
-    kept = [part.lower() for part in parts if len(part) > 1 or not numbered]
+    split = [part.lower() for part in parts if len(part) > 1 or not numbered]
     proper = len(parts) == 2 and parts[0][:1].isupper()  # noqa: PLR2004 - a compound of two
-    return [*kept, "".join(parts).lower()] if numbered or proper else kept
+    return [*split, "".join(parts).lower()] if numbered or proper else split
 
 
 def _without_accents(run: str) -> str:

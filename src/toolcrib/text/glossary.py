@@ -60,8 +60,8 @@ class Lexicon:
             if meanings := self.meanings.get(key):
                 return len(tokens) - start, meanings
         word = tokens[-1].word
-        kept = is_unspaced(word) == (self.target == "zh") and not word.isdigit()
-        return 1, (word,) if kept else ()
+        stays = is_unspaced(word) == (self.target == "zh") and not word.isdigit()
+        return 1, (word,) if stays else ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,27 +38,27 @@ def parse_glossary(text: str, name: str) -> Iterator[GlossaryLine]:
     """Every entry of a text, in order. Raises `ConfigError` with this name and the line."""
     languages: tuple[Language, Language] | None = None
     section = ""
-    for number, line in enumerate(text.split("\n"), 1):
-        said = line.strip()
-        if not said or said[0] == "#":
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw.strip()
+        if not line or line[0] == "#":
             continue
         if languages is None:
-            languages = _languages(said, f"{name}:{number}")
-        elif said[0] == "[" and said[-1] == "]":
-            section = said[1:-1].strip()
+            languages = _languages(line, f"{name}:{number}")
+        elif line[0] == "[" and line[-1] == "]":
+            section = line[1:-1].strip()
         else:
-            yield GlossaryLine(languages, _sides(said, f"{name}:{number}"), section, number)
+            yield GlossaryLine(languages, _sides(line, f"{name}:{number}"), section, number)
 
 
-def _languages(said: str, where: str) -> tuple[Language, Language]:
-    known = ", ".join(get_args(Language))
-    match [tag.strip() for tag in said.split(SEPARATOR)]:
+def _languages(line: str, where: str) -> tuple[Language, Language]:
+    supported = ", ".join(get_args(Language))
+    match [tag.strip() for tag in line.split(SEPARATOR)]:
         case [one, other] if _is_language(one) and _is_language(other) and one != other:
             return one, other
         case _:
             raise ConfigError(
-                f"{where}: the first line names two languages, as in 'en | zh', not {said!r}; "
-                f"those that search can tell apart are {known}"
+                f"{where}: the first line names two languages, as in 'en | zh', not {line!r}; "
+                f"those that search can tell apart are {supported}"
             )
 
 
@@ -66,14 +66,14 @@ def _is_language(tag: str) -> TypeGuard[Language]:
     return tag in get_args(Language)
 
 
-def _sides(said: str, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    match said.split(SEPARATOR):
+def _sides(line: str, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    match line.split(SEPARATOR):
         case [left, right]:
             return _terms(left, where), _terms(right, where)
         case sides:
             raise ConfigError(
                 f"{where}: an entry has two sides with one '|' between, as in 'file | 文件'; "
-                f"{said!r} has {len(sides)}"
+                f"{line!r} has {len(sides)}"
             )
 
 

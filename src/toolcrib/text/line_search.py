@@ -39,9 +39,9 @@ class LineMatches:
     whole: bool
 
 
-def find_lines(text: str, wanted: str) -> LineMatches:
+def find_lines(text: str, query: str) -> LineMatches:
     """The lines with these words, in either case; `/.../` is a pattern. Raises `BadPattern`."""
-    fits = _test_for(wanted)
+    fits = _test_for(query)
     deadline = time.monotonic() + SEARCH_S
     matches: list[LineMatch] = []
     for looked, (number, offset, piece, new) in enumerate(_pieces(text)):
@@ -65,18 +65,18 @@ def as_grep(text: str, matches: Sequence[LineMatch]) -> Iterator[tuple[LineMatch
         start = text.rfind("\n", 0, match.offset) + 1
         before = [line for line in _lines_before(text, start, match.number) if line[0] > last]
         after = [line for line in _lines_after(text, match) if line[0] < following]
-        shown = [f"{number}-{_cut(line)}" for number, line in before]
-        shown.append(f"{match.number}:{match.text}")
-        shown += [f"{number}-{_cut(line)}" for number, line in after]
+        lines = [f"{number}-{_cut(line)}" for number, line in before]
+        lines.append(f"{match.number}:{match.text}")
+        lines += [f"{number}-{_cut(line)}" for number, line in after]
         apart = last and match.number - len(before) > last + 1
-        yield match, "\n".join(["", *shown] if apart else shown)
+        yield match, "\n".join(["", *lines] if apart else lines)
         last = match.number + len(after)
 
 
-def _test_for(wanted: str) -> Callable[[str], bool]:
-    if len(wanted) > 2 and wanted[0] == wanted[-1] == "/":  # noqa: PLR2004 - the slashes
-        return compile_pattern(wanted[1:-1])
-    folded = wanted.casefold()
+def _test_for(query: str) -> Callable[[str], bool]:
+    if len(query) > 2 and query[0] == query[-1] == "/":  # noqa: PLR2004 - the slashes
+        return compile_pattern(query[1:-1])
+    folded = query.casefold()
     return lambda piece: folded in piece.casefold()
 
 
@@ -93,9 +93,9 @@ def _pieces(text: str) -> Iterator[tuple[int, int, str, int]]:
         offset = end + 1
 
 
-def _is_new(piece: str, shown: int, fits: Callable[[str], bool]) -> bool:
+def _is_new(piece: str, overlap: int, fits: Callable[[str], bool]) -> bool:
     """Whether it is not the part alone that fits which the piece before has shown."""
-    return not fits(piece[:shown]) or fits(piece[shown:])
+    return not fits(piece[:overlap]) or fits(piece[overlap:])
 
 
 def _lines_before(text: str, start: int, number: int) -> list[tuple[int, str]]:

@@ -9,39 +9,10 @@ from collections.abc import Callable
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-# How much a pattern repeats: what a linear-time engine pays for in every character it reads.
-
-_REGEX_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|.", re.DOTALL)
-
-
-def _unrolled_steps(pattern: str) -> int:
-    """About how many steps a pattern has once its counted repeats are written out.
-
-    `a{3}` has three, `(ab{2}){10}` thirty. A repeat without an upper bound counts as its lower one.
-    """
-    done: list[int] = []
-    group = last = 0
-    for piece in _REGEX_PIECE.finditer(pattern):
-        match piece[0]:
-            case "(":
-                done.append(group)
-                group = last = 0
-            case ")":
-                last = group
-                group += done.pop() if done else 0
-            case "*" | "+" | "?":
-                pass
-            case _ if piece[1]:
-                times = max(1, int(piece[2] or piece[1]))
-                group += last * (times - 1)
-                last *= times
-            case _:
-                group, last = group + 1, 1
-    return group + sum(done)
-
-
 LONGEST_PATTERN = 200
 MOST_STEPS = 250
+
+_REGEX_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|.", re.DOTALL)
 
 
 class BadPattern(ValueError):
@@ -69,3 +40,29 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
 def _reason(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return next((line for line in reversed(lines) if "error" in line), lines[-1])
+
+
+def _unrolled_steps(pattern: str) -> int:
+    """About how many steps a pattern has once its counted repeats are written out.
+
+    `a{3}` has three, `(ab{2}){10}` thirty. A repeat without an upper bound counts as its lower one.
+    """
+    done: list[int] = []
+    group = last = 0
+    for piece in _REGEX_PIECE.finditer(pattern):
+        match piece[0]:
+            case "(":
+                done.append(group)
+                group = last = 0
+            case ")":
+                last = group
+                group += done.pop() if done else 0
+            case "*" | "+" | "?":
+                pass
+            case _ if piece[1]:
+                times = max(1, int(piece[2] or piece[1]))
+                group += last * (times - 1)
+                last *= times
+            case _:
+                group, last = group + 1, 1
+    return group + sum(done)

@@ -79,8 +79,8 @@ class Redactor:
                 logger.removeFilter(self._hide)
 
     def _hide(self, record: logging.LogRecord) -> bool:
-        said = record.getMessage()
-        if (clean := self.text(said)) != said:
+        message = record.getMessage()
+        if (clean := self.text(message)) != message:
             record.msg, record.args = clean, ()
         if record.exc_info and not record.exc_text:
             record.exc_text = logging.Formatter().formatException(record.exc_info)

@@ -60,12 +60,12 @@ class Tokenizer:
 
 def tool_definition(tool: ToolInfo) -> str:
     """A tool as a model is sent it: compact JSON of name, description and parameters."""
-    shown = {
+    definition = {
         "name": tool.name,
         "description": tool.description,
         "parameters": tool.parameters,
     }
-    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
 
 
 def token_counter() -> TokenCounter:

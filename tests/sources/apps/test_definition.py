@@ -1,8 +1,7 @@
 import pytest
 
 from toolcrib.errors import DeclarationError
-from toolcrib.sources.apps import tool_to_json
-from toolcrib.sources.apps.definition import tool_from_json
+from toolcrib.sources.apps.definition import tool_from_json, tool_to_json
 
 RAW = {
     "name": "add_event",

@@ -1,15 +1,15 @@
 import pytest
 
-from toolcrib.sources.apps import RemoteError
-from toolcrib.sources.apps.server import Hello, hello_of
+from toolcrib.sources.apps.json_rpc import RemoteError
+from toolcrib.sources.apps.server import Hello, read_hello
 from toolcrib.sources.apps.source import launch_doubt
 
 GOOD = {"token": "t", "name": "calendar", "version": "1", "launch": ["/bin/x", "a b"]}
 
 
 def test_a_hello_is_read():
-    assert hello_of(GOOD) == Hello("t", "calendar", "1", ("/bin/x", "a b"))
-    assert hello_of({"token": "t", "name": "a"}) == Hello("t", "a")
+    assert read_hello(GOOD) == Hello("t", "calendar", "1", ("/bin/x", "a b"))
+    assert read_hello({"token": "t", "name": "a"}) == Hello("t", "a")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_hello_is_read():
 )
 def test_what_no_app_may_say_is_refused(said):
     with pytest.raises(RemoteError):
-        hello_of({**GOOD, **said})
+        read_hello({**GOOD, **said})
 
 
 def test_another_launch_command_than_the_trusted_one_is_doubted():

@@ -28,8 +28,8 @@ class Bm25:
         postings = [self.segment.postings.get(term) for term in dict.fromkeys(variant.terms)]
         best = ideal(documents, (len(each.rows) if each else 0 for each in postings))
         for posting in filter(None, postings):
-            telling = idf(documents, len(posting.rows)) * (K1 + 1) / best
-            scores[posting.rows] += telling * self._saturation(posting)
+            weight = idf(documents, len(posting.rows)) * (K1 + 1) / best
+            scores[posting.rows] += weight * self._saturation(posting)
         for id in exclude:
             if (row := self.segment.row_of.get(id)) is not None:
                 scores[row] = 0.0

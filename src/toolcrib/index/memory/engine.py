@@ -112,8 +112,8 @@ class MemoryEngine:
         self, old: Snapshot, new: Mapping[str, Document], removed: set[str], mark: str
     ) -> Snapshot:
         gone = [old.documents[id] for id in [*new, *removed] if id in old.documents]
-        kept = {id: each for id, each in old.documents.items() if id not in removed}
-        documents = {**kept, **new}
+        left = {id: each for id, each in old.documents.items() if id not in removed}
+        documents = {**left, **new}
         return Snapshot(
             generation=old.generation + 1,
             mark=mark,

@@ -61,8 +61,8 @@ def _set(postings: Postings, term: str, posting: Posting) -> None:
 
 
 def _without(posting: Posting, row: int) -> Posting:
-    kept = posting.rows != row
-    return Posting(posting.rows[kept], posting.weights[kept])
+    others = posting.rows != row
+    return Posting(posting.rows[others], posting.weights[others])
 
 
 def _with(posting: Posting | None, row: int, weight: float) -> Posting:
@@ -70,9 +70,6 @@ def _with(posting: Posting | None, row: int, weight: float) -> Posting:
         return Posting(np.array([row]), np.array([weight]))
     at = int(np.searchsorted(posting.rows, row))
     return Posting(np.insert(posting.rows, at, row), np.insert(posting.weights, at, weight))
-
-
-# Rows of terms and the postings over them: unchanging, changed by copy.
 
 
 class SegmentRow(NamedTuple):

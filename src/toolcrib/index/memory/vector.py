@@ -42,5 +42,5 @@ class Vector:
         return rank_rows(self.ids, scores, limit)
 
     def _rows(self, ids: Iterable[str]) -> list[int]:
-        wanted = set(ids)
-        return [row for row, id in enumerate(self.ids) if id in wanted]
+        excluded = set(ids)
+        return [row for row, id in enumerate(self.ids) if id in excluded]

@@ -42,9 +42,9 @@ class Bm25:
         for all documents, and orders none of them.
         """
         documents: int = self.tables.run(_DOCUMENTS).get
-        known = [having for (having,) in self.tables.run(_HAVING, (json.dumps(terms),))]
-        unknown = len(terms) - len(known)
-        return ideal(documents, [*(min(each, documents) for each in known), *[0] * unknown])
+        having = [count for (count,) in self.tables.run(_HAVING, (json.dumps(terms),))]
+        absent = len(terms) - len(having)
+        return ideal(documents, [*(min(each, documents) for each in having), *[0] * absent])
 
 
 def _quoted(term: str) -> str:

@@ -21,8 +21,6 @@ from toolcrib.index.sqlite.tables import FORMAT, Pointer, Tables, current_pointe
 from toolcrib.index.sqlite.vector import Vector
 from toolcrib.store import SqliteStore
 
-# What one search sees of the catalog file.
-
 _NAMED = "SELECT id FROM spelling_N JOIN doc_N USING (doc) WHERE spelling = ? ORDER BY id"
 
 

@@ -6,21 +6,6 @@ from collections.abc import Collection, Iterable
 from toolcrib.index.sqlite.tables import Bindings, Tables
 from toolcrib.model import Match, Ranking
 
-
-def storable(texts: Iterable[str]) -> list[str]:
-    """Each of the texts once, in order, without those that no row can hold.
-
-    SQLite ends a text at NUL, and half a surrogate pair is no UTF-8. The tokeniser makes neither.
-    """
-    return [text for text in dict.fromkeys(texts) if "\0" not in text and _is_utf8(text)]
-
-
-def _is_utf8(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-# From a statement that gives scores to a ranking.
-
 _RANKED = """
 WITH scored(doc, score) AS MATERIALIZED ({scored})
 SELECT id, score FROM scored CROSS JOIN doc_N USING (doc)
@@ -28,6 +13,14 @@ WHERE score > 0 AND id NOT IN (SELECT value FROM json_each(?))
 ORDER BY score DESC, id LIMIT ?
 """
 _NO_LIMIT = -1
+
+
+def storable(texts: Iterable[str]) -> list[str]:
+    """Each of the texts once, in order, without those that no row can hold.
+
+    SQLite ends a text at NUL, and half a surrogate pair is no UTF-8. The tokeniser makes neither.
+    """
+    return [text for text in dict.fromkeys(texts) if "\0" not in text and _is_utf8(text)]
 
 
 def rank_scored(
@@ -43,3 +36,7 @@ def rank_scored(
     sql = _RANKED.replace("{scored}", scored)
     found = tables.run(sql, (*bindings, json.dumps(list(exclude)), most)).fetchall()
     return [Match(id, score) for id, score in found]
+
+
+def _is_utf8(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

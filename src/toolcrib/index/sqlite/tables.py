@@ -73,9 +73,6 @@ class Tables:
         return sql.replace("_N", f"_{self.number}")
 
 
-# The one row that says which generation is current.
-
-
 class Pointer(NamedTuple):
     """`generation` grows with every write; `tables` is the number in the names of the tables.
 

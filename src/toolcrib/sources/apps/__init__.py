@@ -8,20 +8,21 @@
     server        the port where apps come in: hello with the token, then what they register
     source        one app as a source; listed by what it registered last, running or not
     launch        starts an app that sleeps, once for all who wait, and ends it when it is idle
-    call          one call over a connection, and what its answer or its absence means
+    call          one call over a connection, and the outcome that its reply means
     definition    what an app says of a tool, bounded and checked
     cache         what is known of each app, one file each, so that none has to be running
-    address       the file by which an app finds us: port and token, for its owner's eyes alone
-    peer          one end of a connection: it asks, answers and tells; both ends are made of it
+    address       the private file by which an app finds us: port and token
+    peer          one end of a connection: requests, replies, notifications; both ends use it
     json_rpc      JSON-RPC 2.0, read and written strictly
     websocket     the WebSocket package, behind two functions
+    client        the app's own end: what `toolcrib.app` is made of
 
-The app's own end is `toolcrib.app`, which is made of the same `peer` and `json_rpc`. An app is a
-stranger: what it says of itself is bounded, its launch command is the first that it ever proposed
-unless the operator sets another, and its word that a tool only reads counts if it is trusted.
+An app is a stranger. What it says of itself is bounded. Its launch command is the first that it
+ever proposed, unless the operator sets another. Its word that a tool only reads counts if the
+operator trusts the app.
 
-Nothing listens and nothing is started before it has to be. The door is lazy: whoever lists known
-apps does not load WebSockets.
+No port is opened and no app is started before a call or `listen` needs it. The door is lazy: who
+only lists known apps does not load WebSockets.
 """
 
 from typing import TYPE_CHECKING
@@ -29,56 +30,31 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.sources.apps.address import (
-        ADDRESS_VARIABLE,
-        AppAddress,
-        public_file,
-        read_address,
-    )
+    from toolcrib.sources.apps.address import public_file, read_address
     from toolcrib.sources.apps.cache import KnownApp, SDKToolsCache
-    from toolcrib.sources.apps.definition import tool_to_json
-    from toolcrib.sources.apps.json_rpc import (
-        BAD_PARAMS,
-        FAILED,
-        NO_SUCH_METHOD,
-        RemoteError,
-        is_object,
-    )
+    from toolcrib.sources.apps.client import AppClient, report_progress
     from toolcrib.sources.apps.launch import AppRules, AppTimeouts
-    from toolcrib.sources.apps.peer import Peer
     from toolcrib.sources.apps.registry import AppRegistry
-    from toolcrib.sources.apps.websocket import connected
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "address": ("ADDRESS_VARIABLE", "AppAddress", "public_file", "read_address"),
+            "address": ("public_file", "read_address"),
             "cache": ("KnownApp", "SDKToolsCache"),
-            "definition": ("tool_to_json",),
-            "json_rpc": ("BAD_PARAMS", "FAILED", "NO_SUCH_METHOD", "RemoteError", "is_object"),
+            "client": ("AppClient", "report_progress"),
             "launch": ("AppRules", "AppTimeouts"),
-            "peer": ("Peer",),
             "registry": ("AppRegistry",),
-            "websocket": ("connected",),
         },
     )
 
 __all__ = [
-    "ADDRESS_VARIABLE",
-    "BAD_PARAMS",
-    "FAILED",
-    "NO_SUCH_METHOD",
-    "AppAddress",
+    "AppClient",
     "AppRegistry",
     "AppRules",
     "AppTimeouts",
     "KnownApp",
-    "Peer",
-    "RemoteError",
     "SDKToolsCache",
-    "connected",
-    "is_object",
     "public_file",
     "read_address",
-    "tool_to_json",
+    "report_progress",
 ]

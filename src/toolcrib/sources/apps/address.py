@@ -58,8 +58,8 @@ def write_address(path: Path, address: AppAddress) -> None:
         make_private_folder(path.parent)
         write_private_file(path, json.dumps(asdict(address)).encode())
     except OSError as error:
-        told = f"{path} cannot be written ({error.strerror}); check space and permissions"
-        raise SourceError(told) from error
+        message = f"{path} cannot be written ({error.strerror}); check space and permissions"
+        raise SourceError(message) from error
 
 
 def read_address(path: Path) -> AppAddress:
@@ -87,11 +87,11 @@ class AddressClaim:
         try:
             self._lock = FileLock(self.file)
         except TimeoutError as error:
-            told = "another Toolcrib lets apps join already; stop that one, or let it serve"
-            raise SourceError(told) from error
+            message = "another Toolcrib lets apps join already; stop that one, or let it serve"
+            raise SourceError(message) from error
         except OSError as error:
-            told = f"{self.file} cannot be locked ({error.strerror}); check the permissions"
-            raise SourceError(told) from error
+            message = f"{self.file} cannot be locked ({error.strerror}); check the permissions"
+            raise SourceError(message) from error
 
     def close(self) -> None:
         """Take the file away and let others have the right."""

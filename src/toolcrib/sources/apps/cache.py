@@ -1,7 +1,7 @@
-"""SDKToolsCache: what is known of each app, one JSON file each, so that none has to be running.
+"""SDKToolsCache: what each app registered, one JSON file each, so that none has to be running.
 
-A file that is damaged or too large is set aside for whoever wants to know why; that is one problem,
-and costs no other app.
+A file that is damaged or too large is moved aside, for whoever wants to know why. That is one
+problem, and the other apps are read all the same.
 """
 
 import hashlib
@@ -49,19 +49,19 @@ class SDKToolsCache:
         return self._folder / f"{hashlib.sha256(app.encode()).hexdigest()}.json"
 
     def read_all(self) -> tuple[tuple[KnownApp, ...], tuple[str, ...]]:
-        """Every app that is known, by name, and what is wrong with the others."""
+        """Every app that can be read, by name, and what is wrong with the others."""
         read = [self._read(path) for path in sorted(self._folder.glob("*.json"))]
-        known = sorted((one for one in read if isinstance(one, KnownApp)), key=lambda it: it.name)
-        return tuple(known), tuple(one for one in read if isinstance(one, str))
+        apps = sorted((one for one in read if isinstance(one, KnownApp)), key=lambda it: it.name)
+        return tuple(apps), tuple(one for one in read if isinstance(one, str))
 
-    def write(self, known: KnownApp) -> None:
+    def write(self, app: KnownApp) -> None:
         """Remember an app. Raises `SourceError`, and then what was remembered before stays."""
-        content = _written(known)
+        content = _file_of(app)
         if len(content) > MOST_BYTES:
-            raise SourceError(f"app {known.name!r} has more than {MOST_BYTES} bytes of tools")
+            raise SourceError(f"app {app.name!r} has more than {MOST_BYTES} bytes of tools")
         try:
             make_private_folder(self._folder)
-            write_private_file(self.path(known.name), content)
+            write_private_file(self.path(app.name), content)
         except OSError as error:
             message = (
                 f"{self._folder}: cannot be written ({error.strerror}); check space and permissions"
@@ -77,14 +77,14 @@ class SDKToolsCache:
 
     def _read(self, path: Path) -> KnownApp | str:
         try:
-            return self._of(path, _parsed(read_private_file(path, MOST_BYTES)))
+            return self._checked(path, _parsed(read_private_file(path, MOST_BYTES)))
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             return _set_aside(path, error)
 
-    def _of(self, path: Path, known: KnownApp) -> KnownApp:
-        if path != self.path(known.name):
+    def _checked(self, path: Path, app: KnownApp) -> KnownApp:
+        if path != self.path(app.name):
             raise ValueError("it is of another app")
-        return known
+        return app
 
 
 def _set_aside(path: Path, error: Exception) -> str:
@@ -95,10 +95,10 @@ def _set_aside(path: Path, error: Exception) -> str:
     return f"what was known of an app {cause}, and was moved to {aside}; start the app once"
 
 
-def _written(known: KnownApp) -> bytes:
-    app = json.dumps({"format": FORMAT} | asdict(known), allow_nan=False).encode()
-    checksum = hashlib.sha256(app).hexdigest().encode()
-    return b'{"checksum":"%s","app":%s}\n' % (checksum, app)
+def _file_of(app: KnownApp) -> bytes:
+    content = json.dumps({"format": FORMAT} | asdict(app), allow_nan=False).encode()
+    checksum = hashlib.sha256(content).hexdigest().encode()
+    return b'{"checksum":"%s","app":%s}\n' % (checksum, content)
 
 
 def _parsed(content: bytes) -> KnownApp:

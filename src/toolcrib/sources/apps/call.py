@@ -1,4 +1,4 @@
-"""One call over a connection, and what its answer or its absence means."""
+"""One call over a connection, and the outcome that its reply means, or that there is none."""
 
 import asyncio
 
@@ -54,8 +54,8 @@ async def call_app(peer: Peer, call: Call, running: CallContext) -> Outcome:
 def _outcome(result: Json) -> Outcome:
     if is_object(result) and "content" in result:
         return Outcome(result["content"], result.get("structured"))
-    told = "the tool ran, but the app's answer has no content; see the protocol page"
-    return Outcome(error=CallError("bad_result", "call", told, effect="failed"))
+    message = "the tool ran, but the app's answer has no content; see the protocol page"
+    return Outcome(error=CallError("bad_result", "call", message, effect="failed"))
 
 
 def _failed(error: RemoteError, call: Call) -> Outcome:
@@ -68,10 +68,10 @@ def _failed(error: RemoteError, call: Call) -> Outcome:
             busy = CallError("overloaded", "call", "the app is busy; try again", retryable=True)
             return Outcome(error=busy)
         case _ if error.code == CANCELLED:
-            told = "the app gave up, and nobody knows whether the call took effect"
-            return Outcome(error=CallError("tool_cancelled", "call", told, effect="unknown"))
+            message = "the app gave up, and nobody knows whether the call took effect"
+            return Outcome(error=CallError("tool_cancelled", "call", message, effect="unknown"))
         case _:
             unknown = is_object(error.data) and error.data.get("effect") == "unknown"
             effect = "unknown" if unknown else "failed"
-            told = error.message[:LONGEST_MESSAGE]
-            return Outcome(error=CallError("tool_failed", "call", told, effect=effect))
+            message = error.message[:LONGEST_MESSAGE]
+            return Outcome(error=CallError("tool_failed", "call", message, effect=effect))

@@ -1,4 +1,4 @@
-"""From what an app says of a tool to the tool. It is a stranger's word: bounded, and checked."""
+"""A tool as an app registers it, in JSON: bounded and checked, for an app is a stranger."""
 
 import json
 import re
@@ -49,7 +49,7 @@ def tool_from_json(raw: JsonObject, app: str, *, trusted: bool) -> ToolInfo:
 
 def tool_to_json(tool: ToolInfo) -> JsonObject:
     """What an app says of this tool."""
-    said: JsonObject = {
+    fields: JsonObject = {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
@@ -59,7 +59,7 @@ def tool_to_json(tool: ToolInfo) -> JsonObject:
         "permission_kind": tool.permission_kind,
         "search_hint": tool.search_hint,
     }
-    return {key: value for key, value in said.items() if value}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _permission(raw: JsonObject, annotations: JsonObject, *, trusted: bool) -> PermissionKind:
@@ -68,13 +68,13 @@ def _permission(raw: JsonObject, annotations: JsonObject, *, trusted: bool) -> P
     if "permission_kind" not in raw:
         return hinted
     given = raw["permission_kind"]
-    said: PermissionKind | None = next((kind for kind in _SEVERITY if kind == given), None)
-    if said is None:
+    stated: PermissionKind | None = next((kind for kind in _SEVERITY if kind == given), None)
+    if stated is None:
         kinds = ", ".join(_SEVERITY)
         raise DeclarationError(f"tool {raw['name']!r}: permission_kind is one of {kinds}")
     if trusted and hinted != "dangerous":
-        return said
-    return _SEVERITY[max(_SEVERITY.index(hinted), _SEVERITY.index(said))]
+        return stated
+    return _SEVERITY[max(_SEVERITY.index(hinted), _SEVERITY.index(stated))]
 
 
 def _text(raw: JsonObject, key: str) -> str:

@@ -1,7 +1,7 @@
 """JSON-RPC 2.0 as both ends of an app's connection read and write it: strictly.
 
 What two readers could read differently is refused: a key given twice, NaN, a message that is
-neither request, notice nor reply, a batch.
+neither request, notification nor reply, a batch.
 """
 
 import json
@@ -29,7 +29,7 @@ CANCELLED = -32800
 
 
 class BadMessage(ValueError):
-    """What came is no message of ours. `code` is what to answer with."""
+    """This is not a message of the protocol. `code` is the error code to answer with."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -48,7 +48,7 @@ class RemoteError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RpcRequest:
-    """Something asked: it is answered once, by its id."""
+    """A request. It has one reply, with the same id."""
 
     id: int
     method: str
@@ -57,7 +57,7 @@ class RpcRequest:
 
 @dataclass(frozen=True, slots=True)
 class RpcNotification:
-    """Something told: it is not answered."""
+    """A notification. It has no reply."""
 
     method: str
     params: JsonObject = field(default_factory=dict[str, Json])
@@ -65,7 +65,7 @@ class RpcNotification:
 
 @dataclass(frozen=True, slots=True)
 class RpcReply:
-    """The answer to a request that went well."""
+    """The result of a request."""
 
     id: int
     result: Json
@@ -73,7 +73,7 @@ class RpcReply:
 
 @dataclass(frozen=True, slots=True)
 class RpcFailure:
-    """The answer to one that did not; no id where it could not be read."""
+    """The error of a request. No id where the id could not be read."""
 
     id: int | None
     code: int
@@ -107,7 +107,7 @@ def read(text: str | bytes) -> RpcMessage:
         raise BadMessage(NOT_JSON, f"not readable as JSON: {error}") from None
     if not is_object(value) or value.get("jsonrpc") != "2.0" or json_deeper_than(value, MOST_DEPTH):
         raise BadMessage(NOT_A_REQUEST, "not one JSON-RPC 2.0 object of moderate depth")
-    return _asked(value) if "method" in value else _answered(value)
+    return _request_in(value) if "method" in value else _reply_in(value)
 
 
 def is_object(value: object) -> TypeGuard[JsonObject]:
@@ -115,7 +115,7 @@ def is_object(value: object) -> TypeGuard[JsonObject]:
     return isinstance(value, dict)
 
 
-def _asked(value: JsonObject) -> RpcRequest | RpcNotification:
+def _request_in(value: JsonObject) -> RpcRequest | RpcNotification:
     method, params = value["method"], value.get("params", {})
     if not isinstance(method, str) or not 0 < len(method) <= LONGEST_METHOD:
         raise BadMessage(NOT_A_REQUEST, "a method is a short text")
@@ -127,7 +127,7 @@ def _asked(value: JsonObject) -> RpcRequest | RpcNotification:
     )
 
 
-def _answered(value: JsonObject) -> RpcReply | RpcFailure:
+def _reply_in(value: JsonObject) -> RpcReply | RpcFailure:
     _only(value, {"jsonrpc", "id", "result", "error"})
     match value:
         case {"result": result, **rest} if "error" not in rest:

@@ -1,4 +1,4 @@
-"""One end of a connection: it asks, answers and tells. Both ends are made of it."""
+"""One end of a JSON-RPC connection: requests, replies, notifications. Both ends use it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -23,40 +23,40 @@ from toolcrib.sources.apps.json_rpc import (
 
 MOST_AT_ONCE = 64
 
-Answer: TypeAlias = Callable[[JsonObject, ProgressHandler], Awaitable[Json]]
+MethodHandler: TypeAlias = Callable[[JsonObject, ProgressHandler], Awaitable[Json]]
 
 
 class Socket(Protocol):
-    """What carries the texts. `send` raises `ConnectionError` when the other end is gone."""
+    """Carries texts. `send` raises `ConnectionError` when the other end is gone."""
 
     async def send(self, text: str) -> None: ...
 
     def texts(self) -> AsyncIterator[str | bytes]:
-        """What comes, until the connection ends, however it ends."""
+        """The texts that come, until the connection ends, however it ends."""
         ...
 
     async def close(self, reason: str) -> None: ...
 
 
 class Peer:
-    """Answers requests by `answers` (method → what answers it), each in a task of its own.
+    """Answers requests by `handlers` (method → handler), each in a task of its own.
 
-    Lives on one loop. `run` reads until the connection ends; whoever still waits for an answer then
+    Lives on one loop. `run` reads until the connection ends. Whoever still waits for a reply then
     gets a `ConnectionError`.
     """
 
-    def __init__(self, socket: Socket, answers: Mapping[str, Answer]) -> None:
+    def __init__(self, socket: Socket, handlers: Mapping[str, MethodHandler]) -> None:
         self._socket = socket
-        self._answers = answers
+        self._handlers = handlers
         self._ids = count(1)
-        self._asked: dict[int, asyncio.Future[Json]] = {}
-        self._heard: dict[int, ProgressHandler] = {}
+        self._waiting: dict[int, asyncio.Future[Json]] = {}
+        self._on_progress: dict[int, ProgressHandler] = {}
         self._answering: dict[int, asyncio.Task[None]] = {}
         self._sending: set[asyncio.Task[None]] = set()
         self._over = False
 
     async def run(self) -> None:
-        """Read until the connection ends. A message that is none ends it too."""
+        """Read until the connection ends. A message that cannot be read ends it too."""
         try:
             async for text in self._socket.texts():
                 try:
@@ -73,25 +73,25 @@ class Peer:
     ) -> Json:
         """The result of a request. Raises `RemoteError`, `ConnectionError`, `BadMessage`.
 
-        Cancelling it tells the other end that nobody waits any more. A `ConnectionError` of an
-        `NothingSent` kind means that nothing was sent.
+        Cancelling it sends a cancel to the other end. `NothingSent` is the `ConnectionError` where
+        nothing was sent.
         """
         id = next(self._ids)
         text = write(RpcRequest(id, method, params))
         if self._over:
             raise NothingSent("the connection has ended")
-        self._asked[id] = asyncio.get_running_loop().create_future()
+        self._waiting[id] = asyncio.get_running_loop().create_future()
         if progress:
-            self._heard[id] = progress
+            self._on_progress[id] = progress
         try:
             await self._socket.send(text)
-            return await self._asked[id]
+            return await self._waiting[id]
         except asyncio.CancelledError:
             self._post(RpcNotification("cancel", {"id": id}))
             raise
         finally:
-            del self._asked[id]
-            self._heard.pop(id, None)
+            del self._waiting[id]
+            self._on_progress.pop(id, None)
 
     async def close(self, reason: str) -> None:
         """End the connection."""
@@ -99,33 +99,33 @@ class Peer:
 
     @property
     def busy(self) -> bool:
-        """Whether somebody waits for an answer from the other end."""
-        return bool(self._asked)
+        """Whether a request of ours has no reply yet."""
+        return bool(self._waiting)
 
     def _take(self, message: RpcMessage) -> None:
         match message:
             case RpcRequest():
                 self._begin(message)
             case RpcNotification():
-                self._hear(message)
+                self._notify(message)
             case RpcReply(id, result):
-                if (waiting := self._asked.get(id)) and not waiting.done():
+                if (waiting := self._waiting.get(id)) and not waiting.done():
                     waiting.set_result(result)
             case RpcFailure(id, code, text, data):
-                waiting = self._asked.get(id) if id is not None else None
+                waiting = self._waiting.get(id) if id is not None else None
                 if waiting and not waiting.done():
                     waiting.set_exception(RemoteError(code, text, data))
 
-    def _hear(self, notice: RpcNotification) -> None:
-        """What is told, of a request that is under way; anything else is nobody's business."""
-        match notice.method, notice.params:
+    def _notify(self, notification: RpcNotification) -> None:
+        """Cancel or progress of a request that is under way. Anything else is ignored."""
+        match notification.method, notification.params:
             case "cancel", {"id": int(id)} if id in self._answering:
                 self._answering[id].cancel()
             case "progress", {"id": int(id), "done": int() | float() as done, **rest}:
                 total, message = rest.get("total"), rest.get("message", "")
-                if id in self._heard and isinstance(message, str):
-                    known = isinstance(total, int | float)
-                    self._heard[id](float(done), float(total) if known else None, message)
+                if id in self._on_progress and isinstance(message, str):
+                    has_total = isinstance(total, int | float)
+                    self._on_progress[id](float(done), float(total) if has_total else None, message)
             case _:
                 pass
 
@@ -140,15 +140,15 @@ class Peer:
         task.add_done_callback(lambda _: self._answering.pop(request.id, None))
 
     async def _answer(self, request: RpcRequest) -> None:
-        def tell(done: float, total: float | None, message: str) -> None:
-            told: JsonObject = {"id": request.id, "done": done, "total": total, "message": message}
-            self._post(RpcNotification("progress", told))
+        def progress(done: float, total: float | None, message: str) -> None:
+            params: JsonObject = {"done": done, "total": total, "message": message}
+            self._post(RpcNotification("progress", {"id": request.id, **params}))
 
         try:
-            answer = self._answers.get(request.method)
-            if answer is None:
+            handler = self._handlers.get(request.method)
+            if handler is None:
                 raise RemoteError(-32601, f"there is no method {request.method!r} here")  # noqa: TRY301 - answered like the rest
-            reply = RpcReply(request.id, await answer(request.params, tell))
+            reply = RpcReply(request.id, await handler(request.params, progress))
             write(reply)
         except RemoteError as error:
             reply = RpcFailure(request.id, error.code, error.message, error.data)
@@ -159,13 +159,13 @@ class Peer:
         self._post(reply)
 
     def _post(self, message: RpcMessage) -> None:
-        """Send without waiting. What is gone by then hears nothing."""
+        """Send without waiting. Nothing is sent once the connection has ended."""
         if not self._over:
-            task = asyncio.ensure_future(self._sent(write(message)))
+            task = asyncio.ensure_future(self._send(write(message)))
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
 
-    async def _sent(self, text: str) -> None:
+    async def _send(self, text: str) -> None:
         try:
             await self._socket.send(text)
         except ConnectionError:
@@ -175,9 +175,9 @@ class Peer:
         self._over = True
         for task in tuple(self._answering.values()):
             task.cancel()
-        for waiting in self._asked.values():
-            if not waiting.done():
-                waiting.set_exception(ConnectionError("the connection ended before the answer"))
+        for reply in self._waiting.values():
+            if not reply.done():
+                reply.set_exception(ConnectionError("the connection ended before the answer"))
         if self._sending:
             await asyncio.wait(self._sending, timeout=1)
         await self._socket.close("done")

@@ -1,4 +1,4 @@
-"""All SDK apps: those that are known, those that join, and the port where they do."""
+"""All apps: those that registered before, those that join now, and the port where they do."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,8 +19,8 @@ MOST_APPS = 256
 class AppRegistry:
     """The sources of all apps. Opens no port and starts no app before it has to.
 
-    `joined` is called, on any thread, with each app that nobody knew before. `problems` are about
-    files in the folder that could not be read.
+    `joined` is called, on any thread, with each app that registers for the first time. `problems`
+    are about files in the folder that could not be read.
     """
 
     def __init__(
@@ -34,13 +34,13 @@ class AppRegistry:
         self._joined = joined
         self._loop = BackgroundLoop("toolcrib-apps")
         self._cache = SDKToolsCache(folder / "known")
-        self._server = AppServer(folder, self._welcome)
-        known, self.problems = self._cache.read_all()
-        self._apps = {app.name: self._source(app) for app in known}
+        self._server = AppServer(folder, self._admit)
+        records, self.problems = self._cache.read_all()
+        self._apps = {record.name: self._source(record) for record in records}
 
     @property
     def sources(self) -> tuple[AppSource, ...]:
-        """Every app that is known, in the order in which it became so."""
+        """Every app that ever registered, in that order."""
         return tuple(self._apps.values())
 
     def listen(self) -> None:
@@ -55,18 +55,18 @@ class AppRegistry:
         await asyncio.gather(*(app.stop() for app in self.sources))
         await self._server.close()
 
-    def _welcome(self, hello: Hello, peer: Peer) -> AppSource:
+    def _admit(self, hello: Hello, peer: Peer) -> AppSource:
         app = self._apps.get(hello.name)
         if app and app.connected:
             raise RemoteError(NAME_IN_USE, f"an app {hello.name!r} is here already; stop one")
-        known = KnownApp(hello.name, hello.version, hello.launch)
+        record = KnownApp(hello.name, hello.version, hello.launch)
         if app is None:
             if len(self._apps) >= MOST_APPS:
                 raise RemoteError(OVERLOADED, f"there are {MOST_APPS} apps; forget some")
-            app = self._apps[hello.name] = self._source(known)
+            app = self._apps[hello.name] = self._source(record)
             app.watch(partial(self._joined, app))
-        app.connect(peer, known)
+        app.connect(peer, record)
         return app
 
-    def _source(self, known: KnownApp) -> AppSource:
-        return AppSource(known, self._cache, self._loop, self._server.open, self._rules)
+    def _source(self, record: KnownApp) -> AppSource:
+        return AppSource(record, self._cache, self._loop, self._server.open, self._rules)

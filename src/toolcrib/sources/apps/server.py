@@ -1,4 +1,9 @@
-"""The port where apps come in: hello first, then what they register."""
+"""The port where apps come in.
+
+    hello (token, name, launch command)  →  register (tools)  →  calls, until the connection ends
+
+`AppServer` has the port and the address files; `AppConnection` is one app on it.
+"""
 
 import asyncio
 import hmac
@@ -26,11 +31,12 @@ from toolcrib.sources.apps.json_rpc import (
     RemoteError,
     is_object,
 )
-from toolcrib.sources.apps.peer import Answer, Peer, Socket
+from toolcrib.sources.apps.peer import MethodHandler, Peer, Socket
 from toolcrib.sources.apps.source import AppSource
 
-# The first thing an app says, and which of its launch commands are trusted.
-
+PROTOCOL = 1
+HELLO_S = 5.0
+MOST_CONNECTIONS = 64
 LONGEST_COMMAND = 64
 LONGEST_WORD = 4096
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,47}")
@@ -38,7 +44,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,47}")
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """Who is there. An empty `launch` means that it cannot be launched."""
+    """What an app says first. An empty `launch` means that it cannot be launched."""
 
     token: str
     name: str
@@ -46,8 +52,8 @@ class Hello:
     launch: tuple[str, ...] = ()
 
 
-def hello_of(params: JsonObject) -> Hello:
-    """Raises `RemoteError` for what no app may say of itself."""
+def read_hello(params: JsonObject) -> Hello:
+    """Raises `RemoteError` for a hello that is not well formed."""
     match params:
         case {"token": str(token), "name": str(name), **rest} if NAME.fullmatch(name):
             version = rest.get("version", "")
@@ -72,51 +78,46 @@ def _is_word(word: str) -> bool:
     return len(word) <= LONGEST_WORD and "\0" not in word and word.isprintable()
 
 
-# One connection from its hello to its end.
-
-PROTOCOL = 1
-
-
 class AppAdmission(Protocol):
-    """Who says which app this is. Raises `RemoteError` for one that may not come in."""
+    """Finds or makes the source of an app. Raises `RemoteError` if the app may not come in."""
 
     def __call__(self, hello: Hello, peer: Peer) -> AppSource: ...
 
 
 class AppConnection:
-    """Answers what an app asks, in the order in which it asks. Nothing before a good hello."""
+    """One app, from its hello to its end. Requests are answered in order, after a hello only."""
 
-    def __init__(self, socket: Socket, token: str, welcome: AppAdmission) -> None:
+    def __init__(self, socket: Socket, token: str, admit: AppAdmission) -> None:
         self.app: AppSource | None = None
-        answers: Mapping[str, Answer] = {
+        handlers: Mapping[str, MethodHandler] = {
             "hello": self._hello,
             "register": self._register,
             "unregister": self._unregister,
         }
-        self.peer = Peer(socket, answers)
+        self.peer = Peer(socket, handlers)
         self._token = token
-        self._welcome = welcome
+        self._admit = admit
         self._one_by_one = asyncio.Lock()
 
     async def leave(self) -> None:
-        """The connection has ended."""
+        """Say that the connection has ended."""
         if self.app:
             self.app.disconnect(self.peer)
             await self.app.announce()
 
     async def _hello(self, params: JsonObject, _: ProgressHandler) -> Json:
         async with self._one_by_one:
-            hello = hello_of(params)
+            hello = read_hello(params)
             if not hmac.compare_digest(hello.token.encode(), self._token.encode()):
                 raise RemoteError(NOT_KNOWN, "the token is not ours; read the address file again")
             if self.app:
                 raise RemoteError(NOT_A_REQUEST, "hello is said once")
-            self.app = self._welcome(hello, self.peer)
+            self.app = self._admit(hello, self.peer)
             return {"protocol": PROTOCOL, "launch": list(self.app.launch)}
 
     async def _register(self, params: JsonObject, _: ProgressHandler) -> Json:
         async with self._one_by_one:
-            app, tools = self._known(), _list(params, "tools")
+            app, tools = self._greeted(), _list(params, "tools")
             objects = [tool for tool in tools if is_object(tool)]
             if len(objects) != len(tools):
                 raise RemoteError(BAD_PARAMS, "every tool is an object")
@@ -126,12 +127,12 @@ class AppConnection:
 
     async def _unregister(self, params: JsonObject, _: ProgressHandler) -> Json:
         async with self._one_by_one:
-            app = self._known()
+            app = self._greeted()
             app.unregister([name for name in _list(params, "names") if isinstance(name, str)])
             await app.announce()
             return {"registered": _names(app)}
 
-    def _known(self) -> AppSource:
+    def _greeted(self) -> AppSource:
         if self.app is None:
             raise RemoteError(NOT_KNOWN, "say hello first")
         return self.app
@@ -148,15 +149,11 @@ def _list(params: JsonObject, key: str) -> Sequence[Json]:
     return value
 
 
-HELLO_S = 5.0
-MOST_CONNECTIONS = 64
-
-
 class AppServer:
-    """Lives on one loop. Opens its port when it is first needed."""
+    """The port and the files that name it. Lives on one loop; opens when it is first needed."""
 
-    def __init__(self, folder: Path, welcome: AppAdmission) -> None:
-        self._welcome = welcome
+    def __init__(self, folder: Path, admit: AppAdmission) -> None:
+        self._admit = admit
         self._folder = folder
         self._own = own_file(folder)
         self._opening = asyncio.Lock()
@@ -185,7 +182,7 @@ class AppServer:
             write_address(self._claim.file, self._address)
 
     async def close(self) -> None:
-        """Take the address away, and end every connection."""
+        """Remove the address files, and end every connection."""
         if self._claim:
             self._claim.close()
         self._own.unlink(missing_ok=True)
@@ -196,15 +193,15 @@ class AppServer:
         if self._address is None or len(self._peers) >= MOST_CONNECTIONS:
             await socket.close("too many connections")
             return
-        visit = AppConnection(socket, self._address.token, self._welcome)
-        self._peers.add(visit.peer)
-        reading = asyncio.ensure_future(visit.peer.run())
+        connection = AppConnection(socket, self._address.token, self._admit)
+        self._peers.add(connection.peer)
+        reading = asyncio.ensure_future(connection.peer.run())
         try:
             await asyncio.wait({reading}, timeout=HELLO_S)
-            if visit.app is None:
-                await visit.peer.close("no hello")
+            if connection.app is None:
+                await connection.peer.close("no hello")
             await reading
         finally:
             reading.cancel()
-            self._peers.discard(visit.peer)
-            await visit.leave()
+            self._peers.discard(connection.peer)
+            await connection.leave()

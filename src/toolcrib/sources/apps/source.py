@@ -1,4 +1,4 @@
-"""One app as a source: known by what it registered last, running or not."""
+"""One app as a source: listed by what it registered last, running or not."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -31,36 +31,36 @@ REGISTER_S = 5.0
 
 
 class AppSource:
-    """Lists and calls the tools of one app. Listed and asked from any thread, changed on the loop.
+    """Lists and calls the tools of one app: what it registered last, whether or not it runs.
 
-    What is listed is what the app registered last, whether or not it runs.
+    Any thread may list and call; only the loop changes anything.
     """
 
     kind: SourceKind = "sdk"
 
     def __init__(
         self,
-        known: KnownApp,
+        record: KnownApp,
         cache: SDKToolsCache,
         loop: BackgroundLoop,
         address: Callable[[], Awaitable[Path]],
         rules: AppRules,
     ) -> None:
-        self.id = known.name
-        self.known = known
-        self._configured = rules.launch.get(known.name)
+        self.id = record.name
+        self.record = record
+        self._configured = rules.launch.get(record.name)
         self._doubt = ""
         self._cache = cache
         self._loop = loop
-        self._trusted = known.name in rules.trusted
+        self._trusted = record.name in rules.trusted
         self._tools: Mapping[str, ToolInfo] = {}
         self._refused: Mapping[str, str] = {}
         self._peer: Peer | None = None
         self._fresh = False
         self._parting: asyncio.Future[None] | None = None
-        self._launcher = AppLauncher(known.name, rules.timeouts, address, self._rest)
+        self._launcher = AppLauncher(record.name, rules.timeouts, address, self._rest)
         self._changed: Callable[[], None] = lambda: None
-        self._read(known.tools)
+        self._read(record.tools)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -84,12 +84,12 @@ class AppSource:
     async def call(self, call: Call, running: CallContext) -> Outcome:
         """Call a tool; an app that is not running is launched first, and has to register again."""
         tool = self._tool(call.name)
-        relayed = replace(running, progress=_heard_here(running.progress))
+        relayed = replace(running, progress=_on_this_loop(running.progress))
         try:
             return await self._loop.run(self._serve(call, tool, relayed))
         except RuntimeError as error:
-            told = CallError("not_running", "start", str(error), server=self.id)
-            return Outcome(error=told)
+            failure = CallError("not_running", "start", str(error), server=self.id)
+            return Outcome(error=failure)
 
     @property
     def connected(self) -> bool:
@@ -99,17 +99,17 @@ class AppSource:
     @property
     def launch(self) -> tuple[str, ...]:
         """The only command that this app is launched by; empty if there is none."""
-        return self.known.launch if self._configured is None else tuple(self._configured)
+        return self.record.launch if self._configured is None else tuple(self._configured)
 
-    def connect(self, peer: Peer, said: KnownApp) -> None:
-        """The app is here. Until it registers, it has the tools that were known.
+    def connect(self, peer: Peer, hello: KnownApp) -> None:
+        """The app has connected. Until it registers, it has the tools of the last time.
 
-        The launch command stays the first that was ever said; another one is a problem.
+        The launch command stays the first that the app ever proposed; another one is a problem.
         """
         self._peer, self._fresh = peer, True
-        self.known = replace(self.known, version=said.version)
+        self.record = replace(self.record, version=hello.version)
         self._doubt = (
-            launch_doubt(self.id, self.launch, said.launch) if self._configured is None else ""
+            launch_doubt(self.id, self.launch, hello.launch) if self._configured is None else ""
         )
 
     def disconnect(self, peer: Peer) -> None:
@@ -119,24 +119,24 @@ class AppSource:
             self._launcher.awake.clear()
 
     def register(self, tools: Sequence[JsonObject]) -> Mapping[str, str]:
-        """Take tools in, and return what is wrong with the others, by name.
+        """Add tools, and return what is wrong with the others, by name.
 
-        The first time after connecting they take the place of all that was known.
+        The first time after connecting they replace all earlier tools.
         """
-        kept = () if self._fresh else self.known.tools
+        earlier = () if self._fresh else self.record.tools
         names = [tool.get("name") for tool in tools]
-        self._read((*(tool for tool in kept if tool.get("name") not in names), *tools))
+        self._read((*(tool for tool in earlier if tool.get("name") not in names), *tools))
         self._fresh = False
         self._keep()
         return self._refused
 
     def unregister(self, names: Sequence[str]) -> None:
-        """Let tools go. A name that is not here is let go of already."""
-        self._read([tool for tool in self.known.tools if tool.get("name") not in names])
+        """Remove tools. A name that is not here is removed already."""
+        self._read([tool for tool in self.record.tools if tool.get("name") not in names])
         self._keep()
 
     async def announce(self) -> None:
-        """Tell whoever watches, and wait until they have heard: in a thread, for they may wait."""
+        """Call the watcher, and wait until it is done: in a thread, for it may block."""
         await run_in_thread(self._changed)
 
     async def stop(self) -> None:
@@ -150,7 +150,7 @@ class AppSource:
             if failure:
                 return Outcome(error=failure)
         if self._tool(call.name) != tool:
-            return Outcome(error=_other(tool))
+            return Outcome(error=_changed_error(tool))
         if self._peer is None:
             return Outcome(error=CallError("not_running", "start", "the app has just gone"))
         try:
@@ -165,7 +165,7 @@ class AppSource:
                 await asyncio.wait_for(self._launcher.awake.wait(), min(REGISTER_S, most_s))
 
     def _read(self, raw: Sequence[JsonObject]) -> None:
-        """Make tools of what the app said; one that is none hides no other."""
+        """Make tools of what the app registers. One that is wrong hides no other."""
         tools: dict[str, ToolInfo] = {}
         refused: dict[str, str] = {}
         good: list[JsonObject] = []
@@ -178,7 +178,7 @@ class AppSource:
                 tools[tool.name] = tool
                 good.append(each)
         self._tools, self._refused = tools, refused
-        self.known = replace(self.known, tools=tuple(good))
+        self.record = replace(self.record, tools=tuple(good))
 
     def _one(self, raw: JsonObject, others: Mapping[str, ToolInfo]) -> ToolInfo:
         tool = self._pinned(raw, tool_from_json(raw, self.id, trusted=self._trusted))
@@ -194,9 +194,9 @@ class AppSource:
         return clean_tool(tool, definition.pin, definition.flags)
 
     def _keep(self) -> None:
-        """Remember what is known now. Not to be able to is a problem, no more."""
+        """Write the record to the cache. A failure is a problem in the list, no more."""
         try:
-            self._cache.write(self.known)
+            self._cache.write(self.record)
         except SourceError as error:
             self._refused = {**self._refused, "": str(error)}
         self._launcher.awake.set()
@@ -221,8 +221,8 @@ class AppSource:
         return tools[name]
 
 
-def _heard_here(progress: ProgressHandler) -> ProgressHandler:
-    """The same, told on the loop of whoever calls; nobody, once that is closed."""
+def _on_this_loop(progress: ProgressHandler) -> ProgressHandler:
+    """The same, called on the loop of this caller; not at all once that is closed."""
     loop = asyncio.get_running_loop()
 
     def tell(done: float, total: float | None, message: str) -> None:
@@ -232,16 +232,16 @@ def _heard_here(progress: ProgressHandler) -> ProgressHandler:
     return tell
 
 
-def _other(tool: ToolInfo) -> CallError:
-    told = f"the app was started, and its tool {tool.name!r} has changed; search for it again"
-    return CallError("definition_changed", "state", told)
+def _changed_error(tool: ToolInfo) -> CallError:
+    message = f"the app was started, and its tool {tool.name!r} has changed; search for it again"
+    return CallError("definition_changed", "state", message)
 
 
 def launch_doubt(app: str, trusted: Sequence[str], proposed: Sequence[str]) -> str:
     """What is wrong with a launch command that an app proposes; empty if it is the trusted one.
 
-    Trusted is what the settings say, else what the app said when it was first seen. Another one
-    later is not used until the operator puts it into the settings.
+    Trusted is the command in the settings, else the one the app proposed first. A later one is not
+    used until the operator puts it into the settings.
     """
     if not proposed or list(proposed) == list(trusted):
         return ""

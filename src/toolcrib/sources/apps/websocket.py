@@ -46,7 +46,7 @@ class WebSocket:
         await self._connection.close(1000, reason[:100])
 
 
-class _Counted(ServerConnection):
+class _StrangerConnection(ServerConnection):
     """A connection that is a stranger's until it has become a WebSocket."""
 
     def __init__(self, strangers: ConnectionLimiter, *given: Any, **named: Any) -> None:  # noqa: ANN401
@@ -88,7 +88,7 @@ async def listening(
         ping_interval=PING_S,
         ping_timeout=PING_S,
         server_header=None,
-        create_connection=cast("Any", partial(_Counted, strangers)),
+        create_connection=cast("Any", partial(_StrangerConnection, strangers)),
         backlog=MOST_STRANGERS,
     ) as server:
         yield next(iter(server.sockets)).getsockname()[1]
