@@ -22,7 +22,7 @@ from toolcrib.cli.screen import (
     print_json,
     safe,
 )
-from toolcrib.gateway import ask_operator, is_daemon_running
+from toolcrib.gateway import ask_daemon, is_daemon_running
 from toolcrib.model import Json
 from toolcrib.sources.mcp import McpSource, RefreshResult, find_server, refresh_all
 
@@ -55,7 +55,7 @@ def list_servers(
                 case _:
                     return  # of another version
 
-        done = ask_operator(place, "refresh", heard, servers=list(names))
+        done = ask_daemon(place, "refresh", heard, servers=list(names))
         return [RefreshResult(**each) for each in cast("list[dict[str, Any]]", done)]
     with options.mcp() as servers:
         return refresh_all(_sources_named(names, servers.sources), told, waiting)

@@ -28,7 +28,7 @@ from toolcrib.cli.screen import (
 from toolcrib.client_config import Client
 from toolcrib.crib import HOST, Crib, inventory_of
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import DEFAULT_PROFILE, LOCAL_USER, EffectiveMode, Principal, profile_named
+from toolcrib.gateway import DEFAULT_PROFILE, EffectiveMode, local_principal
 from toolcrib.session import Prices, Session, SourceTokens, TokenEstimate, tools_of
 from toolcrib.text import TokenCounter, token_counter, tool_definition
 
@@ -69,7 +69,7 @@ def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Su
 def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
     from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway, name))
+    principal = local_principal(crib.settings.gateway, name)
     sent, eager = initial_context(crib, principal), initial_context(crib, principal, "direct")
     shows = sent.mode if inventory_of(crib).seen_by(principal.caller) else "shows nothing"
     all_listed = counter.count(eager.text) if inventory_of(crib).seen_by(principal.caller) else 0
@@ -262,10 +262,10 @@ def _tokens_now(crib: Crib, client: str, counter: TokenCounter) -> tuple[Effecti
     """How the gateway shows its tools to a client of this name, and the tokens of that."""
     from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway, DEFAULT_PROFILE))
-    told = initial_context(crib, principal, client=client)
-    listed = sum(counter.count(_tool_definition(tool)) for tool in told.tools)
-    return told.mode, counter.count(told.told) + listed
+    principal = local_principal(crib.settings.gateway)
+    sent = initial_context(crib, principal, client=client)
+    listed = sum(counter.count(_tool_definition(tool)) for tool in sent.tools)
+    return sent.mode, counter.count(sent.instructions) + listed
 
 
 def _tool_definition(tool: Mapping[str, Any]) -> str:
