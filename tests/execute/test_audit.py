@@ -16,7 +16,7 @@ from toolcrib.model import Outcome
 from toolcrib.settings import ApprovalSettings, AuditSettings, Settings
 from toolcrib.settings.sections import ApprovalRule
 from toolcrib.store import AuditFile, AuditRow
-from toolcrib.text import json_digest
+from toolcrib.strict_json import json_digest
 
 DENY = ApprovalSettings(rules=(ApprovalRule(verdict="deny", pattern="mcp_shop_drop"),))
 

@@ -3,7 +3,7 @@ import pytest
 from tests.execute.counting import ANN, offered
 from toolcrib.access import Scope
 from toolcrib.execute import Caller, CallRefused
-from toolcrib.execute.gates import check_rights, check_state, take_in
+from toolcrib.execute.gates import check_rights, check_state, copy_arguments
 from toolcrib.model import AgentInfo, Call, Entry, SkillInfo
 
 TOOL = offered()
@@ -34,16 +34,16 @@ def test_a_refusal_for_want_of_a_right_names_the_filter():
 
 def test_arguments_are_copied():
     inner = [1]
-    taken = take_in(Call("look", {"a": inner}), TOOL)
+    taken = copy_arguments(Call("look", {"a": inner}), TOOL)
     inner.append(2)
     assert taken == {"a": [1]}
 
 
 def test_text_is_read_and_stands_for_the_arguments():
-    assert take_in(Call("look", {"a": 1}, text='{"b": 2}'), TOOL) == {"b": 2}
+    assert copy_arguments(Call("look", {"a": 1}, text='{"b": 2}'), TOOL) == {"b": 2}
 
 
 @pytest.mark.parametrize("value", [object(), float("nan"), {1}])
 def test_what_no_json_can_say_is_refused(value):
     with pytest.raises(CallRefused, match="JSON"):
-        take_in(Call("look", {"a": value}), TOOL)
+        copy_arguments(Call("look", {"a": value}), TOOL)

@@ -3,7 +3,7 @@ import pytest
 from toolcrib.execute.schema_reader import SchemaReader, properties_of, required_by, type_of
 
 ROOT = {"$defs": {"n": {"type": "integer"}, "loop": {"$ref": "#/$defs/loop"}}}
-RULES = SchemaReader(ROOT)
+READER = SchemaReader(ROOT)
 
 
 @pytest.mark.parametrize(
@@ -25,15 +25,15 @@ RULES = SchemaReader(ROOT)
     ],
 )
 def test_the_types_that_a_value_may_have(schema, types: set[str]):
-    assert RULES.types(schema) == types
+    assert READER.types(schema) == types
 
 
 def test_a_rule_is_what_stands_behind_references_and_beside_null():
     number = {"type": "integer"}
-    assert RULES.rule({"anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}]}) == number
-    assert RULES.rule({"$ref": "#/$defs/n"}) == number
+    assert READER.resolved({"anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}]}) == number
+    assert READER.resolved({"$ref": "#/$defs/n"}) == number
     both = {"anyOf": [number, {"type": "string"}]}
-    assert RULES.rule(both) == both
+    assert READER.resolved(both) == both
 
 
 @pytest.mark.parametrize(

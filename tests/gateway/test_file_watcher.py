@@ -66,7 +66,7 @@ def test_calls_under_way_go_on_but_those_of_a_server_that_is_gone(live: LiveDaem
             ]
             await until_async(
                 lambda: all(
-                    inventory_of(crib).servers[n]._keeper._places.taken
+                    inventory_of(crib).servers[n]._supervisor._slots.taken
                     for n in inventory_of(crib).servers
                 )
             )

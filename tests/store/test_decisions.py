@@ -13,7 +13,7 @@ from toolcrib.review.desk import trust_first_sight, write_approval, write_reject
 from toolcrib.store import Decisions, prepare_decisions
 from toolcrib.store.decisions import DAY_S
 from toolcrib.store.seals import Seals
-from toolcrib.text import canonical_json
+from toolcrib.strict_json import canonical_json
 
 KEY = bytes(32)
 SEEN = {"a": ("pin a", "{}"), "b": ("pin b", "{}")}

@@ -22,7 +22,7 @@ from toolcrib.adapters.wire.tool_list import object_schema
 from toolcrib.execute import CallRefused
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session import SEARCH_TOOL_NAME, SEARCH_TOOL_NAMES, Session, revealed_in
-from toolcrib.text import NotJson, read_json
+from toolcrib.strict_json import NotJson, read_json
 
 
 def session_after(session: Session, messages: Sequence[AnyMessage]) -> Session:

@@ -35,7 +35,9 @@ def allow_call(context: typer.Context, id: Ticket, as_json: AsJson = False) -> N
 def deny_call(context: typer.Context, id: Ticket, as_json: AsJson = False) -> None:
     """Deny one call, and list what still waits.
 
-    toolcrib approvals deny 3f2a
+    The same call made again waits again.
+
+        toolcrib approvals deny 3f2a
     """
     ask_daemon(daemon_place(context.obj), "decide", id=id, allowed=False)
     list_approvals(context, as_json=as_json)

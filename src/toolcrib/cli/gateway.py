@@ -26,14 +26,14 @@ def stop_gateway(context: typer.Context, as_json: AsJson = False) -> None:
 
     A client that launches `toolcrib connect` starts it again.
     """
-    done = ask_daemon(daemon_place(context.obj), "stop")
-    print_json(done) if as_json else console().print("The gateway stops.")
+    reply = ask_daemon(daemon_place(context.obj), "stop")
+    print_json(reply) if as_json else console().print("The gateway stops.")
 
 
 def reload_gateway(context: typer.Context, as_json: AsJson = False) -> None:
     """Read the settings and the servers again."""
-    done = ask_daemon(daemon_place(context.obj), "reload")
-    print_json(done) if as_json else console().print("Settings and servers were read again.")
+    reply = ask_daemon(daemon_place(context.obj), "reload")
+    print_json(reply) if as_json else console().print("Settings and servers were read again.")
 
 
 GATEWAY = CommandGroup(

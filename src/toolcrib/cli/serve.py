@@ -99,18 +99,15 @@ def _step_back() -> None:
 def _serve_stdio(options: GlobalOptions, profile: str) -> None:
     from toolcrib.gateway import serve_stdio  # noqa: PLC0415 - as above
 
-    def crib(loop: asyncio.AbstractEventLoop) -> Crib:
+    def open_crib(loop: asyncio.AbstractEventLoop) -> Crib:
         settings, broken = options.lasting_settings()
-        opened = Crib.from_settings(settings, loop=loop)
-        for problem in (*filter(None, [broken]), *opened.problems):
+        crib = Crib.from_settings(settings, loop=loop)
+        for problem in (*filter(None, [broken]), *crib.problems):
             warn(problem)
-        return opened
+        return crib
 
     settings, _ = options.lasting_settings()
-    serve_stdio(crib, local_principal(settings.gateway, profile))
-
-
-# The command `toolcrib connect`, as it is documented.
+    serve_stdio(open_crib, local_principal(settings.gateway, profile))
 
 
 def connect_command(
@@ -135,5 +132,7 @@ def connect_command(
     """
     options: GlobalOptions = context.obj
     files = (*options.mcp_config, *(mcp_config or ()))
-    asked = ConnectOptions(str(config or options.config or ""), tuple(map(str, files)), profile)
-    raise typer.Exit(connect(asked))
+    connect_options = ConnectOptions(
+        str(config or options.config or ""), tuple(map(str, files)), profile
+    )
+    raise typer.Exit(connect(connect_options))

@@ -69,7 +69,7 @@ class Crib:
             policy_of(settings, self._rule_file.rules),
             audit=self._audit,
             tickets=tickets_of(settings),
-            heard=lambda caller, tool: self._advice.history.called(caller.id, tool),
+            on_success=lambda caller, tool: self._advice.history.called(caller.id, tool),
             why_unknown=inventory.why_unknown,
         )
         self._searcher = Searcher(inventory, self._live_index, self._advice)

@@ -19,7 +19,8 @@ never raises.
     arguments      checked against the schema, and repaired (`repair`) where that makes them fit
     schema_gate    JSON Schema from strangers, bounded (`meter`) before it is used
     dispatch       one source, one deadline, at most one more try of a `read`
-    results        a long result, page by page (`result_text` is what of it is text)
+    results        a long result, page by page: `result_text` is what of it is text, `pages` cuts
+                   it by tokens, `line_search` greps in it
     audit          a note of every call, however it ended
 
 It is not search: which tools a model gets to see is for `session` and `gateway` to say. Nothing

@@ -1,6 +1,6 @@
-"""Whether a call has leave, and how leave is asked for: of an approver, or later by a ticket.
+"""Whether a call is approved, and who is asked: an approver now, or the operator by a ticket.
 
-Who needs it at all is for the rules to say; see `rulebook`.
+Which calls have to be approved is for the rules to say; see `rulebook`.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ class Approver(Protocol):
     """Asks a person, and waits for the answer."""
 
     async def __call__(self, request: ApprovalRequest, /) -> bool | None:
-        """Whether this very call may be made. Only True is leave; whatever is raised is none.
+        """Whether this very call may be made. Only True approves it; an exception does not.
 
         None: nobody has answered. Then the call waits for the operator, with a ticket.
         """
@@ -31,7 +31,7 @@ class Approver(Protocol):
 
 
 class DenyingApprover:
-    """The approver of a call that a person has refused already. No rule gives that one leave."""
+    """The approver of a call that a person has refused already. No rule overrules that."""
 
     async def __call__(self, request: ApprovalRequest, /) -> bool:  # noqa: ARG002 - an approver's
         """False: the answer has been given."""
@@ -39,7 +39,7 @@ class DenyingApprover:
 
 
 class Approval:
-    """Gives a call leave, or refuses it."""
+    """Approves a call, or refuses it."""
 
     def __init__(self, rulebook: Rulebook, tickets: Tickets) -> None:
         self._rulebook = rulebook
@@ -54,7 +54,7 @@ class Approval:
             raise CallRefused("approval_failed", "approval", message) from None
 
     def asks(self, entry: Entry, caller: Caller) -> bool:
-        """Whether a person's leave is needed, rather than given or refused by rule."""
+        """Whether a person has to approve it, because no rule allows or denies it."""
         try:
             return self.verdict(entry, caller) == "ask"
         except CallRefused:
@@ -63,7 +63,7 @@ class Approval:
     async def grant(
         self, verdict: Verdict, request: ApprovalRequest, approver: Approver | None
     ) -> None:
-        """Return if the call has leave. Raises `CallRefused` if not, or if nobody can tell."""
+        """Return if the call is approved. Raises `CallRefused` if not, or if nobody can tell."""
         match verdict:
             case "allow" if not isinstance(approver, DenyingApprover):
                 return
@@ -78,8 +78,8 @@ class Approval:
                 raise CallRefused("approval_denied", "approval", message)
 
     async def _approved(self, approver: Approver, request: ApprovalRequest) -> bool:
-        """Whether there is leave already, or the approver gives it; False: nobody has answered."""
-        with suppress(ToolcribError):  # then they are asked once more than they need be
+        """Whether it is approved already, or by the approver; False: nobody has answered."""
+        with suppress(ToolcribError):  # then a person is asked once more than need be
             if await asyncio.to_thread(self._tickets.spend, request):
                 return True
         return await _ask(approver, request)
@@ -105,7 +105,7 @@ async def _ask(approver: Approver, request: ApprovalRequest) -> bool:
     try:
         async with asyncio.timeout(TICKET_S):
             answer = await approver(request)
-    except Exception:  # noqa: BLE001 - whatever it raises is no leave
+    except Exception:  # noqa: BLE001 - an exception approves nothing
         _log.exception("the approver failed, so %s is not called", request.name)
         message = f"nobody could be asked whether {request.name!r} may be called; try again later"
         raise CallRefused("approval_failed", "approval", message) from None

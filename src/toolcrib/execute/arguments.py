@@ -1,7 +1,7 @@
 """Arguments against the schema of their tool: checked, repaired where that helps, or refused.
 
-How much a check can take is bounded three times: by the size of what is given, by the meter, and by
-the clock. What may take more than a moment is for a thread; see `takes_a_moment`.
+A check is bounded three times: by the size of the arguments, by the meter and by the clock. One
+that may take more than a moment is made in a thread; see `takes_a_moment`.
 """
 
 import time
@@ -14,7 +14,7 @@ from toolcrib.execute.gates import CallRefused
 from toolcrib.execute.repair import ArgumentReading, readings
 from toolcrib.execute.schema_gate import SchemaCheck, SchemaRefused, compile_schema
 from toolcrib.model import Json, JsonObject, ToolInfo
-from toolcrib.text import NotJson, check_json_size
+from toolcrib.strict_json import NotJson, check_json_size
 
 MOST_CHECKS = 1_024
 CHECK_S = 5.0
@@ -37,25 +37,25 @@ class ArgumentCheck:
         self._checks: OrderedDict[str, SchemaCheck] = OrderedDict()
         self._changing = Lock()
 
-    def takes_a_moment(self, tool: ToolInfo, given: Json) -> bool:
-        """Whether this check may be made where others wait for it: it is known, and little."""
-        return tool.pin in self._checks and is_little(given)
+    def takes_a_moment(self, tool: ToolInfo, arguments: Json) -> bool:
+        """Whether the check may run on an event loop: the schema is compiled, the arguments few."""
+        return tool.pin in self._checks and is_little(arguments)
 
-    def check(self, tool: ToolInfo, given: Json) -> CheckedArguments:
+    def check(self, tool: ToolInfo, arguments: Json) -> CheckedArguments:
         """The arguments to send. Raises `CallRefused` with the schema, after `CHECK_S` at most."""
         try:
-            return self._checked(tool, given, time.monotonic() + CHECK_S)
+            return self._checked(tool, arguments, time.monotonic() + CHECK_S)
         except SchemaRefused as error:
             message = f"{tool.name!r} cannot be called safely: its schema is refused: {error}"
             raise CallRefused("schema_refused", "arguments", message) from None
 
-    def _checked(self, tool: ToolInfo, given: Json, deadline: float) -> CheckedArguments:
+    def _checked(self, tool: ToolInfo, arguments: Json, deadline: float) -> CheckedArguments:
         check = self._of(tool)
-        if fit := _best(given, check, deadline):
+        if fit := _best(arguments, check, deadline):
             return fit
-        problem = check.problem(given, deadline)
-        told = f"{problem.path}: {problem.message}" if problem else "$: not an object"
-        message = f"the arguments of {tool.name!r} do not fit: {told}. Correct them by the schema"
+        problem = check.problem(arguments, deadline)
+        reason = f"{problem.path}: {problem.message}" if problem else "$: not an object"
+        message = f"the arguments of {tool.name!r} do not fit: {reason}. Correct them by the schema"
         raise CallRefused("bad_arguments", "arguments", message, schema=tool.parameters)
 
     def _of(self, tool: ToolInfo) -> SchemaCheck:
@@ -71,40 +71,40 @@ class ArgumentCheck:
             return self._checks[tool.pin]
 
 
-def is_little(given: object) -> bool:
-    """Whether a value is read and checked in no time."""
+def is_little(value: object) -> bool:
+    """Whether a value is so small that it is read and checked in no time."""
     try:
-        check_json_size(given, most_values=FEW_VALUES, most_characters=FEW_CHARACTERS)
+        check_json_size(value, most_values=FEW_VALUES, most_characters=FEW_CHARACTERS)
     except NotJson:
         return False
     return True
 
 
-def _best(given: Json, check: SchemaCheck, deadline: float) -> CheckedArguments | None:
-    """The first reading that fits and has nothing that the schema has no place for.
+def _best(arguments: Json, check: SchemaCheck, deadline: float) -> CheckedArguments | None:
+    """The first reading that fits and has no unknown keys; else the first that fits.
 
-    Else the first that fits. As the arguments stand is the first reading of all.
+    The very first reading is the arguments as they stand.
     """
-    second: CheckedArguments | None = None
-    for reading in readings(given, check.schema):
-        fitting = _fitting(reading, check, deadline)
-        if fitting and not _strays(fitting.arguments, check.schema):
+    second_best: CheckedArguments | None = None
+    for reading in readings(arguments, check.schema):
+        fitting = _if_it_fits(reading, check, deadline)
+        if fitting and not _has_unknown_keys(fitting.arguments, check.schema):
             return fitting
-        second = second or fitting
-    return second
+        second_best = second_best or fitting
+    return second_best
 
 
-def _fitting(
+def _if_it_fits(
     reading: ArgumentReading, check: SchemaCheck, deadline: float
 ) -> CheckedArguments | None:
     value = reading.value
-    if isinstance(value, Mapping) and _is_held(value) and check.fits(value, deadline):
+    if isinstance(value, Mapping) and _is_bounded(value) and check.fits(value, deadline):
         return CheckedArguments(value, reading.notes)
     return None
 
 
-def _is_held(value: Json) -> bool:
-    """Whether a reading is within bounds: texts that are read may hold more than they are."""
+def _is_bounded(value: Json) -> bool:
+    """Whether a reading is within bounds: a text that was read as JSON may have many values."""
     try:
         check_json_size(value)
     except NotJson:
@@ -112,10 +112,10 @@ def _is_held(value: Json) -> bool:
     return True
 
 
-def _strays(arguments: JsonObject, schema: JsonObject) -> bool:
-    """Whether there are keys that the schema does not mention and does not speak of otherwise.
+def _has_unknown_keys(arguments: JsonObject, schema: JsonObject) -> bool:
+    """Whether there are keys that the schema does not mention, where it says nothing of others.
 
-    Such arguments fit, for JSON Schema allows what it does not forbid; mostly they are a slip.
+    Such arguments fit, for JSON Schema allows what it does not forbid. Mostly they are a slip.
     """
     properties = schema.get("properties")
     if not isinstance(properties, Mapping) or not properties:

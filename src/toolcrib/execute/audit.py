@@ -1,7 +1,7 @@
-"""Takes note of every call that came to the door, for the log of calls.
+"""Notes every call that came to the door, for the log of calls.
 
-The notes are written by a thread of its own, a moment later, so that no call waits for a disk. What
-is not written when the process is killed is lost: that is the last half second.
+A thread of its own writes the notes a moment later, so that no call waits for a disk. When the
+process is killed, the last half second of notes is lost.
 """
 
 import logging
@@ -15,7 +15,7 @@ from toolcrib.errors import StoreError
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import Outcome
 from toolcrib.store import AuditFile, AuditRow
-from toolcrib.text import json_digest
+from toolcrib.strict_json import json_digest
 
 PAUSE_S = 0.5
 END_S = 5.0
@@ -41,16 +41,16 @@ class CallRecord:
 class Audit:
     """The notes of one door. The file is opened with the first of them, not before."""
 
-    def __init__(self, opening: Callable[[], AuditFile]) -> None:
-        self._opening = opening
+    def __init__(self, open_file: Callable[[], AuditFile]) -> None:
+        self._open_file = open_file
         self._waiting: deque[tuple[CallRecord, Outcome, float]] = deque(maxlen=MOST_WAITING)
         self._woken, self._closing = Event(), Event()
         self._starting = Lock()
         self._thread: Thread | None = None
 
-    def note(self, seen: CallRecord, outcome: Outcome) -> None:
+    def note(self, record: CallRecord, outcome: Outcome) -> None:
         """Have it written. With too many waiting, the oldest are lost."""
-        self._waiting.append((seen, outcome, time.monotonic() - seen.began))
+        self._waiting.append((record, outcome, time.monotonic() - record.began))
         if self._thread is None:
             self._start()
         if not self._woken.is_set():
@@ -72,7 +72,7 @@ class Audit:
 
     def _work(self) -> None:
         try:
-            file = self._opening()
+            file = self._open_file()
         except StoreError as error:
             _log.warning("calls are not logged: %s", error)
             return
@@ -96,17 +96,17 @@ class Audit:
             _log.warning("%d calls are not logged: %s", len(rows), error)
 
 
-def _row(seen: CallRecord, outcome: Outcome, seconds: float) -> AuditRow:
-    request, error = seen.request, outcome.error
+def _row(record: CallRecord, outcome: Outcome, seconds: float) -> AuditRow:
+    request, error = record.request, outcome.error
     return AuditRow(
-        at=seen.at,
-        caller=seen.caller,
-        tool=request.name if request else ascii(seen.name[:LONGEST_NAME])[1:-1],
+        at=record.at,
+        caller=record.caller,
+        tool=request.name if request else ascii(record.name[:LONGEST_NAME])[1:-1],
         pin=request.pin if request else "",
         arguments=json_digest(request.arguments) if request else "",
-        verdict=seen.verdict,
+        verdict=record.verdict,
         code=error.code if error else "",
         effect=error.effect if error else "",
         seconds=seconds,
-        source=seen.source,
+        source=record.source,
     )

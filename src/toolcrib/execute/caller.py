@@ -1,4 +1,4 @@
-"""Who calls."""
+"""Who calls: an id that the host has verified, and what it may call."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ from toolcrib.model import RootsOf
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody known, and what they may call. Nobody is not a caller: an empty id is refused.
+    """Somebody known, and what they may call. A caller has an id: an empty one is refused.
 
     `id` comes from what the host has verified (a token, a session, its own code), never from what
     a model says. `roots` says where the file tools that come with Toolcrib work for them, unless

@@ -1,7 +1,14 @@
-"""The one door: the only function that reaches a tool.
+"""The door: the one function that reaches a tool.
 
-    name → state and pin → rights → approval → arguments → source → outcome
+    name          which tool is meant                                        `resolution`
+    state, pin    whether it can be called, and is the one that was shown    `gates`
+    rights        whether this caller may call it                            `gates`
+    approval      what the rules say: allow, ask a person, deny              `approval`
+    arguments     whether they fit the schema, if need be after a repair     `arguments`
+    state, pin    once more: a person may have taken their time
+    source        the call itself, by its deadline                           `dispatch`
 
+The arguments are copied before anybody is asked, so that what was approved is what is sent.
 Library, adapters, gateway and command line all come through here. What a model says never raises:
 a call that is refused is an outcome whose error says why, and that nothing was sent.
 """
@@ -19,7 +26,13 @@ from toolcrib.execute.arguments import CHECK_S, ArgumentCheck, is_little
 from toolcrib.execute.audit import Audit, CallRecord
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.dispatch import dispatch
-from toolcrib.execute.gates import CallRefused, changed, check_rights, check_state, take_in
+from toolcrib.execute.gates import (
+    CallRefused,
+    check_rights,
+    check_state,
+    copy_arguments,
+    definition_changed,
+)
 from toolcrib.execute.resolution import resolve
 from toolcrib.execute.results import HeldResults, is_json
 from toolcrib.execute.rulebook import Rulebook
@@ -40,18 +53,19 @@ from toolcrib.model import (
 from toolcrib.pool import Pool
 from toolcrib.sources import Source
 
+CHECKING_THREADS = 2
+
 _GATE_FAILED = CallError(
     "door_failed", "approval", "a check in Toolcrib itself failed, so nothing was sent; see the log"
 )
-
-_NO_JSON = CallError(
+_NOT_JSON = CallError(
     "bad_result",
     "result",
     "the tool ran, but its result is not JSON; look before you call again",
     effect="failed",
 )
 
-CHECKING_THREADS = 2
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -66,9 +80,6 @@ def _no_reason(name: str, caller: Caller) -> str:  # noqa: ARG001 - a `WhyUnknow
     return ""
 
 
-_log = logging.getLogger(__name__)
-
-
 @dataclass(frozen=True, slots=True)
 class CallPolicy:
     """What the operator set: the rules of approval, and the bounds of every call."""
@@ -80,7 +91,7 @@ class CallPolicy:
 
 @dataclass(frozen=True, slots=True)
 class _ResolvedCall:
-    """What a name means to somebody who may call it."""
+    """The tool that a call means, of a caller who may call it."""
 
     entry: Entry
     pool: Pool
@@ -100,7 +111,7 @@ class _AdmittedCall:
 class Door:
     """Lets calls through to the tools of a pool. `tickets` are for the operator's side alone.
 
-    `heard` is told of every call to a tool of the pool that went well: who called, and what.
+    `on_success` hears of every call to a tool of the pool that went well: who called, and what.
     `audit` notes every call, however it ended. `why_unknown` may say why a caller has no tool of a
     name.
     """
@@ -112,12 +123,12 @@ class Door:
         *,
         audit: Audit | None = None,
         tickets: Tickets | None = None,
-        heard: Callable[[Caller, str], None] = lambda _caller, _tool: None,
+        on_success: Callable[[Caller, str], None] = lambda _caller, _tool: None,
         why_unknown: WhyUnknown = _no_reason,
     ) -> None:
         self._pool = pool
         self._audit = audit
-        self._heard = heard
+        self._on_success = on_success
         self._why_unknown = why_unknown
         self.tickets = tickets or Tickets()
         policy = policy or CallPolicy()
@@ -148,11 +159,14 @@ class Door:
         ask: InputHandler | None = None,
         log: LogHandler | None = None,
     ) -> Outcome:
-        """Make one call. The time begins when all gates are passed; None means the setting."""
-        seen = CallRecord(caller.id, call.name)
+        """Make one call.
+
+        Its time begins when all gates are passed; without `timeout_s`, the setting says how long.
+        """
+        record = CallRecord(caller.id, call.name)
         limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         try:
-            admitted = await self._admit(call, caller, approver, seen)
+            admitted = await self._admit(call, caller, approver, record)
         except CallRefused as refused:
             outcome = Outcome(error=refused.error)
         except Exception:  # noqa: BLE001 - closed, whatever failed
@@ -162,32 +176,34 @@ class Door:
             context = CallContext.of(Deadline(limit_s), progress, ask, log, caller.id)
             patient = timeout_s is None and progress is not None
             context = replace(context, roots=caller.roots, patient=patient)
-            outcome = await self._sent(admitted, caller, context)
+            outcome = await self._send(admitted, caller, context)
         if self._audit:
-            self._audit.note(seen, outcome)
+            self._audit.note(record, outcome)
         return outcome
 
     def question(self, call: Call, caller: Caller) -> ApprovalRequest | None:
         """What a person would be asked before this call is made. Sends nothing, asks nobody.
 
-        None where nobody would be: the rules allow it, or it is refused, as the call itself says.
+        None where nobody would be asked: the rules allow the call, or it would be refused.
         """
         try:
-            named = self._named(call, caller)
-            request = ApprovalRequest.of(caller.id, named.tool, take_in(call, named.tool))
+            resolved = self._resolve(call, caller)
+            arguments = copy_arguments(call, resolved.tool)
         except Exception:  # noqa: BLE001 - the call comes to the same gates, and says what is wrong
             return None
-        return request if self._approval.asks(named.entry, caller) else None
+        if not self._approval.asks(resolved.entry, caller):
+            return None
+        return ApprovalRequest.of(caller.id, resolved.tool, arguments)
 
     def asks(self, name: str, caller: Caller) -> bool:
-        """Whether the rules want a person's leave for calls of this name, whatever its state."""
+        """Whether the rules want a person to approve calls of this name, whatever its state."""
         entry = self.means(name, caller)
         return entry is not None and self._approval.asks(entry, caller)
 
     def check(self, tool: ToolInfo, arguments: JsonObject | str) -> JsonObject:
         """The arguments as this tool would be sent them. Sends nothing. Raises `CallRefused`."""
-        given = take_in(Call.of(tool.name, arguments), tool)
-        return self._arguments.check(tool, given).arguments
+        copy = copy_arguments(Call.of(tool.name, arguments), tool)
+        return self._arguments.check(tool, copy).arguments
 
     def means(self, name: str, caller: Caller) -> Entry | None:
         """The entry of the pool that a call of this name would reach.
@@ -213,62 +229,69 @@ class Door:
         except CallRefused as refused:
             return Outcome(error=refused.error)
 
-    def _has(self, tool: ToolInfo) -> bool:
-        """Whether this very tool is in the pool: one of the request may have the same name."""
-        entry = self._pool.entries.get(tool.name)
-        return entry is not None and entry.capability is tool
-
-    async def _sent(self, admitted: _AdmittedCall, caller: Caller, context: CallContext) -> Outcome:
-        outcome = await dispatch(admitted.call, admitted.tool, admitted.source, context)
-        if outcome.ok and self._has(admitted.tool):
-            self._heard(caller, admitted.tool.name)
-        given = outcome if is_json(outcome) else Outcome(error=_NO_JSON)
-        return replace(given, repaired=admitted.repaired)
-
     async def _admit(
-        self, call: Call, caller: Caller, approver: Approver | None, seen: CallRecord
+        self, call: Call, caller: Caller, approver: Approver | None, record: CallRecord
     ) -> _AdmittedCall:
-        named = self._named(call, caller)
-        entry, tool = named.entry, named.tool
-        seen.source = tool.source_id or ""
-        little = is_little(call.text or call.arguments)
-        given = await self._aside(partial(take_in, call, tool), at_once=little)
-        seen.request = request = ApprovalRequest.of(caller.id, tool, given)
-        seen.verdict = verdict = self._approval.verdict(entry, caller)
+        """The call past all gates, in their order. Raises `CallRefused`."""
+        resolved = self._resolve(call, caller)
+        entry, tool = resolved.entry, resolved.tool
+        record.source = tool.source_id or ""
+        is_small = is_little(call.text or call.arguments)
+        arguments = await self._aside(partial(copy_arguments, call, tool), at_once=is_small)
+        record.request = request = ApprovalRequest.of(caller.id, tool, arguments)
+        record.verdict = verdict = self._approval.verdict(entry, caller)
         await self._approval.grant(verdict, request, approver)
-        little = self._arguments.takes_a_moment(tool, given)
-        checked = await self._aside(partial(self._arguments.check, tool, given), at_once=little)
-        source = _still(entry, tool, named.pool)
+        is_small = self._arguments.takes_a_moment(tool, arguments)
+        check = partial(self._arguments.check, tool, arguments)
+        checked = await self._aside(check, at_once=is_small)
+        source = _source_if_unchanged(entry, tool, resolved.pool)
         sent = Call(entry.bare, checked.arguments, pin=tool.pin)
         return _AdmittedCall(sent, tool, source, checked.repaired)
 
-    def _named(self, call: Call, caller: Caller) -> _ResolvedCall:
+    def _resolve(self, call: Call, caller: Caller) -> _ResolvedCall:
+        """The gates that need the name and the caller alone: name, state and pin, rights."""
         why = partial(self._why_unknown, caller=caller)
         entry, pool = resolve(call.name, self._pool, caller, why)
         tool = check_state(entry, call.pin)
         check_rights(entry, caller)
         return _ResolvedCall(entry, pool, tool)
 
-    async def _aside(self, work: Callable[[], T], *, at_once: bool) -> T:
-        """Do what may take a while where no event loop waits for it. Raises `CallRefused` if late.
+    async def _send(self, admitted: _AdmittedCall, caller: Caller, context: CallContext) -> Outcome:
+        outcome = await dispatch(admitted.call, admitted.tool, admitted.source, context)
+        if outcome.ok and self._has(admitted.tool):
+            self._on_success(caller, admitted.tool.name)
+        outcome = outcome if is_json(outcome) else Outcome(error=_NOT_JSON)
+        return replace(outcome, repaired=admitted.repaired)
 
-        The threads are few, so that checks do not hold up whatever else a loop has done aside.
+    def _has(self, tool: ToolInfo) -> bool:
+        """Whether this very tool is in the pool: one of the request may have the same name."""
+        entry = self._pool.entries.get(tool.name)
+        return entry is not None and entry.capability is tool
+
+    async def _aside(self, work: Callable[[], T], *, at_once: bool) -> T:
+        """Do work that may take a while in a thread, unless it is done `at_once`.
+
+        The threads are few and only for this, so that checks hold up nothing else. Raises
+        `CallRefused` where all of them are busy for too long.
         """
         if at_once:
             return work()
-        doing = asyncio.get_running_loop().run_in_executor(self._checking, work)
+        result = asyncio.get_running_loop().run_in_executor(self._checking, work)
         try:
             async with asyncio.timeout(2 * CHECK_S):
-                return await doing
+                return await result
         except TimeoutError:
             message = "too much is checked at once; try again later, or send fewer arguments"
             raise CallRefused("overloaded", "arguments", message) from None
 
 
-def _still(entry: Entry, tool: ToolInfo, pool: Pool) -> Source:
-    """The source of a tool that is still the one that was resolved: approval takes time."""
+def _source_if_unchanged(entry: Entry, tool: ToolInfo, pool: Pool) -> Source:
+    """The source of a tool that is still the one that was resolved: approval takes time.
+
+    Raises `CallRefused`.
+    """
     now = pool.entries.get(entry.name)
     if now is None:
-        raise changed(entry)
+        raise definition_changed(entry)
     check_state(now, tool.pin)
     return pool.source_of(entry.name)

@@ -1,6 +1,8 @@
-"""How a gate of the door says no, and the gates before anybody is asked and anything is sent.
+"""The first gates of the door, and how every gate says no.
 
-A gate raises `CallRefused`, so that none can be passed by mistake.
+A gate raises `CallRefused`, so that none can be passed by mistake. These gates come before anybody
+is asked: can the tool be called now, is it the one that was shown, may this caller call it, are its
+arguments JSON.
 """
 
 from typing import Literal, cast
@@ -8,9 +10,7 @@ from typing import Literal, cast
 from toolcrib.access import why_barred
 from toolcrib.execute.caller import Caller
 from toolcrib.model import Call, CallError, Entry, Json, JsonObject, Phase, ToolInfo
-from toolcrib.text import NotJson, plain_json, read_json
-
-# How a gate of the door says no: by raising, so that no gate can be passed by mistake.
+from toolcrib.strict_json import NotJson, plain_json, read_json
 
 RefusalCode = Literal[
     "unknown_tool",
@@ -35,6 +35,9 @@ RefusalCode = Literal[
     "unknown_handle",
     "door_failed",
 ]
+"""Each is explained in docs/errors.md."""
+
+_CALLABLE_STATES = ("ready", "asleep")
 
 
 class CallRefused(Exception):
@@ -53,13 +56,11 @@ class CallRefused(Exception):
         self.error = CallError(code, phase, message, schema=schema, ticket=ticket)
 
 
-_CALLABLE = ("ready", "asleep")
+def check_state(entry: Entry, pin: str) -> ToolInfo:
+    """The tool of an entry, if it can be called now.
 
-
-def check_state(entry: Entry, shown: str) -> ToolInfo:
-    """The tool of an entry that can be called, and is the one that was shown if a pin says which.
-
-    Raises `CallRefused` with the remedy.
+    `pin` is that of the definition that was shown; "" if nobody knows. Raises `CallRefused` with
+    the remedy.
     """
     tool = entry.capability
     if not isinstance(tool, ToolInfo):
@@ -67,31 +68,36 @@ def check_state(entry: Entry, shown: str) -> ToolInfo:
         raise CallRefused(
             "not_a_tool", "state", f"{entry.name!r} is not a tool but a {tool.kind}: {todo}"
         )
-    if entry.state not in _CALLABLE:
+    if entry.state not in _CALLABLE_STATES:
         code = cast("RefusalCode", entry.state)
         raise CallRefused(code, "state", f"{entry.name!r} cannot be called now: {entry.remedy}")
-    if shown and shown != tool.pin:
-        raise changed(entry)
+    if pin not in ("", tool.pin):
+        raise definition_changed(entry)
     return tool
 
 
-def changed(entry: Entry) -> CallRefused:
+def definition_changed(entry: Entry) -> CallRefused:
     """The refusal of a tool that is not the one it was."""
-    message = f"{entry.name!r} has another definition than when it was shown; search for it again"
+    message = (
+        f"the definition of {entry.name!r} has changed since it was shown; search for it again"
+    )
     return CallRefused("definition_changed", "state", message)
 
 
 def check_rights(entry: Entry, caller: Caller) -> None:
-    """Raises `CallRefused` when this caller may not call it: by the filters that search has."""
+    """Return if this caller may call it. Raises `CallRefused`.
+
+    Search hides by the same filters.
+    """
     if reason := why_barred(entry, caller.scope):
         message = f"this caller may not call {entry.name!r} ({reason}); ask the operator for it"
         raise CallRefused("not_allowed", "rights", message)
 
 
-def take_in(call: Call, tool: ToolInfo) -> Json:
-    """A copy of the arguments that nobody else can change.
+def copy_arguments(call: Call, tool: ToolInfo) -> Json:
+    """The arguments as JSON, in a copy that nobody else can change.
 
-    Raises `CallRefused` for what no JSON can say.
+    So what is approved is what is checked and sent. Raises `CallRefused` for what is not JSON.
     """
     try:
         return read_json(call.text) if call.text else plain_json(call.arguments)

@@ -1,10 +1,10 @@
 """What it costs to check a value against a schema, counted before it is checked.
 
 References and alternatives multiply: twenty definitions that each name the next one twice are a
-million steps. What the validator does slowly within one step (numbers and lists that are compared
-with each of an enumeration, patterns of many states on long texts) counts as many. The count is
-never far below what the check does, and stops when it is too much: so a check takes well below a
-second, in which nothing else runs, for the validator holds the interpreter's lock.
+million steps. What the validator does slowly within one step counts as many: numbers and lists that
+are compared with each of an enumeration, patterns of many states on long texts. The count is never
+far below what the check does, and stops when it is too much. So a check takes well below a second,
+in which nothing else runs: the validator holds the interpreter's lock.
 """
 
 import time

@@ -1,9 +1,14 @@
 """The usual slips of models in arguments, put right where the result then fits the schema.
 
-Written as text, wrapped once too often, flattened, one value for a list, a null for what may be
-left out, and what is required left out although the schema has a default for it. Nothing is
-guessed: a repair moves what was given to where the schema has a place for it, or takes what the
-schema itself gives, and `arguments` takes it only if all of it fits then.
+    "{...}"               arguments written as text
+    {"arguments": {...}}  wrapped once too often
+    {"a.b": 1}            flattened
+    {"tags": "x"}         one value for a list
+    {"limit": null}       a null for what may be left out
+    {}                    a required value left out that has a default
+
+Nothing is guessed. A repair moves a value to where the schema has a place for it, or takes the
+schema's own default, and `arguments` uses it only if all of it fits then.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +17,7 @@ from typing import TypeAlias
 
 from toolcrib.execute.schema_reader import SchemaReader, properties_of, required_by, type_of
 from toolcrib.model import Json, JsonObject
-from toolcrib.text import NotJson, read_json
+from toolcrib.strict_json import NotJson, read_json
 
 ARGUMENT_WRAPPERS = frozenset({"arguments", "args", "input", "parameters", "params"})
 MOST_WRAPPERS = 3
@@ -32,25 +37,27 @@ class ArgumentReading:
     notes: tuple[str, ...] = ()
 
 
-def readings(given: Json, schema: JsonObject) -> Iterator[ArgumentReading]:
-    """How the arguments may have been meant, as they stand first, with defaults filled in last."""
-    for reading in _unwrapped(ArgumentReading(given)):
+def readings(arguments: Json, schema: JsonObject) -> Iterator[ArgumentReading]:
+    """How the arguments may have been meant: as they stand first, with defaults filled in last."""
+    for reading in _unwrapped(ArgumentReading(arguments)):
         yield reading
-        yield _mended(reading, schema)
-    for reading in _unwrapped(ArgumentReading(given)):
+        yield _repaired(reading, schema)
+    for reading in _unwrapped(ArgumentReading(arguments)):
         if not _is_wrapper(reading.value, schema):
-            yield _mended(reading, schema, fill=True)
+            yield _repaired(reading, schema, fill=True)
 
 
-def _mended(reading: ArgumentReading, schema: JsonObject, *, fill: bool = False) -> ArgumentReading:
-    mending = _Mending(SchemaReader(schema), {}, fill=fill)
-    value = mending.mended(reading.value, schema)
-    return ArgumentReading(value, (*reading.notes, *mending.notes))
+def _repaired(
+    reading: ArgumentReading, schema: JsonObject, *, fill: bool = False
+) -> ArgumentReading:
+    repairer = _Repairer(SchemaReader(schema), {}, fill=fill)
+    value = repairer.repaired(reading.value, schema)
+    return ArgumentReading(value, (*reading.notes, *repairer.notes))
 
 
 def _is_wrapper(value: Json, schema: JsonObject) -> bool:
     """Whether it only wraps the arguments: what it holds has a reading of its own."""
-    names = properties_of(SchemaReader(schema).rule(schema))
+    names = properties_of(SchemaReader(schema).resolved(schema))
     return (
         isinstance(value, Mapping)
         and len(value) == 1
@@ -73,12 +80,12 @@ def _unwrapped(reading: ArgumentReading, deepest: int = MOST_WRAPPERS) -> Iterat
     yield from _unwrapped(inner, deepest - 1)
 
 
-class _Mending:
+class _Repairer:
     """Goes through arguments and schema side by side, taking notes."""
 
-    def __init__(self, rules: SchemaReader, made: dict[int, Json], *, fill: bool) -> None:
-        self._rules = rules
-        self._made = made
+    def __init__(self, reader: SchemaReader, defaults: dict[int, Json], *, fill: bool) -> None:
+        self._reader = reader
+        self._defaults = defaults
         self._fill = fill
         self._notes: list[str] = []
         self._more = 0
@@ -89,16 +96,16 @@ class _Mending:
         more = [f"{self._more} more like these"] if self._more else []
         return (*self._notes, *more)
 
-    def mended(self, value: Json, schema: Json, path: Path = ()) -> Json:
+    def repaired(self, value: Json, schema: Json, path: Path = ()) -> Json:
         """The value with everything in it put right, as far as the types tell."""
-        value = self._retyped(value, self._rules.types(schema), path)
-        rule = self._rules.rule(schema)
+        value = self._retyped(value, self._reader.types(schema), path)
+        resolved = self._reader.resolved(schema)
         match value:
             case {**given}:
-                return self._filled(self._unflattened(given, rule, path), rule, path)
+                return self._filled(self._unflattened(given, resolved, path), resolved, path)
             case list():
-                items = rule.get("items")
-                return [self.mended(each, items, (*path, at)) for at, each in enumerate(value)]
+                items = resolved.get("items")
+                return [self.repaired(each, items, (*path, at)) for at, each in enumerate(value)]
             case _:
                 return value
 
@@ -115,45 +122,45 @@ class _Mending:
             return [value]
         return value
 
-    def _filled(self, given: JsonObject, rule: JsonObject, path: Path) -> JsonObject:
+    def _filled(self, given: JsonObject, schema: JsonObject, path: Path) -> JsonObject:
         """The object with its values put right, without nulls that stand for nothing.
 
         Where defaults are filled in, what is required and left out is its default.
         """
-        properties, needed = properties_of(rule), required_by(rule)
-        mended: dict[str, Json] = {}
+        properties, needed = properties_of(schema), required_by(schema)
+        repaired: dict[str, Json] = {}
         for key, value in given.items():
-            types = self._rules.types(properties.get(key))
+            types = self._reader.types(properties.get(key))
             means_nothing = value is None and types and "null" not in types
             if means_nothing and (key not in needed or self._fills(properties.get(key))):
                 self._note((*path, key), "null left out")
             else:
-                mended[key] = self.mended(value, properties.get(key), (*path, key))
+                repaired[key] = self.repaired(value, properties.get(key), (*path, key))
         for key in properties:
-            if key in needed and key not in mended and self._fills(properties[key]):
-                mended[key] = self._default(properties[key])
+            if key in needed and key not in repaired and self._fills(properties[key]):
+                repaired[key] = self._default(properties[key])
                 self._note((*path, key), "left out, so its default was filled in")
-        return mended
+        return repaired
 
     def _fills(self, schema: Json) -> bool:
         """Whether what is left out here is what the schema has as its default."""
-        return self._fill and bool(self._rules.defaults(schema))
+        return self._fill and bool(self._reader.defaults(schema))
 
     def _default(self, schema: Json) -> Json:
         """The default in a place, with those of what it leaves out itself; made once.
 
         A schema may lead back into itself: there the default is as it is written.
         """
-        if id(schema) not in self._made:
-            [default] = self._rules.defaults(schema)
-            self._made[id(schema)] = default
-            inner = _Mending(self._rules, self._made, fill=True)
-            self._made[id(schema)] = inner.mended(default, schema)
-        return self._made[id(schema)]
+        if id(schema) not in self._defaults:
+            [default] = self._reader.defaults(schema)
+            self._defaults[id(schema)] = default
+            inner = _Repairer(self._reader, self._defaults, fill=True)
+            self._defaults[id(schema)] = inner.repaired(default, schema)
+        return self._defaults[id(schema)]
 
-    def _unflattened(self, given: JsonObject, rule: JsonObject, path: Path) -> JsonObject:
+    def _unflattened(self, given: JsonObject, schema: JsonObject, path: Path) -> JsonObject:
         """{"a.b": 1} as {"a": {"b": 1}}, where the schema has a place for that and not for this."""
-        properties = properties_of(rule)
+        properties = properties_of(schema)
         nested, places = dict(given), dict[str, dict[str, Json]]()
         for key, value in given.items():
             outer, _, inner = key.partition(".")
@@ -171,20 +178,20 @@ class _Mending:
         if len(self._notes) == MOST_NOTES:
             self._more += 1
         else:
-            self._notes.append(f"{_told(path)}: {what}")
+            self._notes.append(f"{_path_text(path)}: {what}")
 
     def _has(self, schema: Json, path: str) -> bool:
         """Whether the schema has this property, or for `b.c` the property c of its property b."""
         parts = path.split(".", MOST_PARTS)
         for part in parts:
-            properties = properties_of(self._rules.rule(schema))
+            properties = properties_of(self._reader.resolved(schema))
             if part not in properties:
                 return False
             schema = properties[part]
         return True
 
 
-def _told(path: Path) -> str:
+def _path_text(path: Path) -> str:
     parts = (f"[{part}]" if isinstance(part, int) else f".{part:.80}" for part in path)
     return "".join(["$", *parts])
 

@@ -1,4 +1,4 @@
-"""What of a result is text: once, whether it came as text, as JSON or as both."""
+"""The text of a result, once, whether it came as text, as JSON or as both."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from toolcrib.model import Json, JsonObject, Outcome
 
 
 class ResultText(NamedTuple):
-    """The text of a result, and the blocks of it that are none: images, audio, links."""
+    """The text of a result, and its blocks that are not text: images, audio, links."""
 
     text: str
     others: Sequence[JsonObject]
@@ -21,7 +21,7 @@ def result_text(outcome: Outcome) -> ResultText:
     """
     texts, others = _parts(outcome)
     parts = list(texts)
-    if outcome.structured is not None and not _says(texts, outcome.structured):
+    if outcome.structured is not None and not _repeats(texts, outcome.structured):
         parts.append(_in_lines(outcome.structured))
     return ResultText("\n".join(parts), others)
 
@@ -47,20 +47,20 @@ def _parts(outcome: Outcome) -> tuple[list[str], list[JsonObject]]:
     return texts, others
 
 
-def _says(texts: Sequence[str], structured: Json) -> bool:
-    """Whether the texts are the structured content in other words, or what it wraps."""
-    return any(_is_said(texts, value) for value in _meanings(structured))
+def _repeats(texts: Sequence[str], structured: Json) -> bool:
+    """Whether the texts say the same as the structured content, or as the value in it."""
+    return any(_is_value(texts, value) for value in _values(structured))
 
 
-def _meanings(structured: Json) -> Iterator[Json]:
-    """The value, and the one value in it: servers wrap what is no object into one."""
+def _values(structured: Json) -> Iterator[Json]:
+    """The value, and the only value in it: servers wrap what is no object into one."""
     yield structured
     if isinstance(structured, Mapping) and len(structured) == 1:
         yield next(iter(structured.values()))
 
 
-def _is_said(texts: Sequence[str], value: Json) -> bool:
-    """Whether one text says the value, or each text an item of it."""
+def _is_value(texts: Sequence[str], value: Json) -> bool:
+    """Whether one text is the value, or each text an item of it."""
     if len(texts) == 1 and _is(texts[0], value):
         return True
     each = value if isinstance(value, list) else []

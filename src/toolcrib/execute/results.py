@@ -1,4 +1,7 @@
-"""Results that are too long for a model: a page at a time, searched by lines, held for a while."""
+"""Results that are too long for a model: held for a while, read by pages and searched by lines.
+
+What of a result is text is for `result_text` to say.
+"""
 
 import json
 import secrets
@@ -11,27 +14,19 @@ from threading import Lock
 
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.gates import CallRefused
+from toolcrib.execute.line_search import LineMatch, as_grep, find_lines
+from toolcrib.execute.pages import line_count, page_at, page_starts, size_in_words
 from toolcrib.execute.result_text import result_text
 from toolcrib.model import Json, Outcome, Page
-from toolcrib.text import (
-    BadPattern,
-    LineMatch,
-    as_grep,
-    find_lines,
-    line_count,
-    most_tokens,
-    page_at,
-    page_starts,
-    size_in_words,
-)
+from toolcrib.text import BadPattern, most_tokens
 
 HELD_S = 600.0
 HELD_BYTES = 64 * 1024 * 1024
 
 _GONE = (
     "no result is held under this handle: results are held for ten minutes, not across a restart,"
-    " and the oldest go when there are too many. The call itself was made; make it again only if"
-    " it may be made twice"
+    " and the oldest go when there are too many. The call itself was made: repeat it only if that"
+    " does no harm"
 )
 
 
@@ -102,25 +97,25 @@ class HeldResults:
             raise CallRefused("bad_arguments", "arguments", message)
         return _page(held, handle, number)
 
-    def find(self, handle: str, caller: Caller, wanted: str, number: int = 1) -> Outcome:
+    def find(self, handle: str, caller: Caller, words: str, number: int = 1) -> Outcome:
         """The lines of a held result that have these words, or fit a `/pattern/`, by pages.
 
         May take seconds. Raises `CallRefused` as `page`, and for a pattern that cannot be used.
         """
         held = self._of(handle, caller)
         try:
-            found = find_lines(held.text, wanted)
+            found = find_lines(held.text, words)
         except BadPattern as error:
-            message = f"{wanted!r:.200}: {error}; without the slashes it is looked for as it stands"
+            message = f"{words!r:.200}: {error}; without the slashes it is looked for as it stands"
             raise CallRefused("bad_arguments", "arguments", message) from None
         text = "\n".join(_by_pages(held, found.matches))
         starts = page_starts(text, self.page_tokens)
         if not 1 <= number <= len(starts):
             message = f"there is no page {number} of these matches; the last is {len(starts)}"
             raise CallRefused("bad_arguments", "arguments", message)
-        about = _found_in_words(len(found.matches), wanted, held.about, whole=found.whole)
-        shown = _slice(text, starts, number)
-        return Outcome(shown, handle=handle, page=Page(number, len(starts), about, wanted))
+        about = _about_matches(len(found.matches), words, held.about, whole=found.whole)
+        page = Page(number, len(starts), about, words)
+        return Outcome(_slice(text, starts, number), handle=handle, page=page)
 
     def _of(self, handle: str, caller: Caller) -> _HeldResult:
         with self._changing:
@@ -200,7 +195,7 @@ def _slice(text: str, starts: Sequence[int], number: int) -> str:
     return text[starts[number - 1] : end]
 
 
-def _found_in_words(count: int, wanted: str, about: str, *, whole: bool) -> str:
+def _about_matches(count: int, words: str, about: str, *, whole: bool) -> str:
     more = "" if whole else " at least (look for something rarer to see the rest)"
     matches = "1 match" if count == 1 else f"{count:,} matches"
-    return f"{matches} of {wanted!r:.200}{more} in {about}"
+    return f"{matches} of {words!r:.200}{more} in {about}"

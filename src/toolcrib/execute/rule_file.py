@@ -2,8 +2,8 @@
 
     {"rules": [{"verdict": "allow", "pattern": "github/*", "kind": "read", "profile": "work"}]}
 
-Only reading is here; to write is the operator's (`review.rule_desk`). A file that was good and is
-broken now leaves the rules as they were, also after a restart, and the log says so; one that was
+Only reading is here: the operator's side writes (`toolcrib.review`). Where the file was good and is
+broken now, the rules from before hold, also after a restart, and the log says so. A file that was
 never good is an error: nobody knows what it denies.
 """
 
@@ -68,18 +68,18 @@ class RuleFile:
             return self._rules, self._problem
 
     def _read(self, path: Path, stamp: tuple[object, ...]) -> None:
-        self._stamp, said, self._problem = stamp, self._problem, ""
+        self._stamp, logged, self._problem = stamp, self._problem, ""
         try:
-            self._rules = self._kept(path)
+            self._rules = self._read_and_copy(path)
         except ConfigError as error:
             self._problem = str(error)
             if self._rules is None:  # whoever opens a crib says what is wrong: see `problem`
-                self._rules = self._before(path)
-            elif said != self._problem:
+                self._rules = self._last_good_rules(path)
+            elif logged != self._problem:
                 _log.warning("%s. %s", error, _AS_BEFORE)
 
-    def _kept(self, path: Path) -> tuple[Rule, ...]:
-        """What the file says, and a copy of that for the next one. Raises `ConfigError`."""
+    def _read_and_copy(self, path: Path) -> tuple[Rule, ...]:
+        """The rules of the file, which is copied for the next process. Raises `ConfigError`."""
         content = _content(path)
         rules = () if content is None else _parsed(path, content)
         if self._last_good and content is None:
@@ -88,7 +88,7 @@ class RuleFile:
             self._last_good.keep(path, content)
         return rules
 
-    def _before(self, path: Path) -> tuple[Rule, ...] | None:
+    def _last_good_rules(self, path: Path) -> tuple[Rule, ...] | None:
         """What the file said before this process; None if nobody knows."""
         copy = self._last_good.read(path) if self._last_good else None
         if copy is None:
@@ -144,15 +144,15 @@ def _parsed(path: Path, content: bytes) -> tuple[Rule, ...]:
 def rules_json(rules: Sequence[Rule]) -> bytes:
     """The text of a file with these rules."""
     listed = [{key: getattr(rule, key) for key in KEYS} for rule in rules]
-    said = [{key: value for key, value in each.items() if value is not None} for each in listed]
-    return (json.dumps({"rules": said}, indent=2, ensure_ascii=False) + "\n").encode()
+    objects = [{key: value for key, value in each.items() if value is not None} for each in listed]
+    return (json.dumps({"rules": objects}, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _rule(path: Path, number: int, said: object) -> Rule:
+def _rule(path: Path, number: int, value: object) -> Rule:
     where = f"{path}: rule {number}"
-    if not isinstance(said, dict):
+    if not isinstance(value, dict):
         raise ConfigError(f"{where}: is not an object; correct it")
-    values = cast("Mapping[str, object]", said)
+    values = cast("Mapping[str, object]", value)
     for key in values.keys() - set(KEYS):
         near = nearest_names(key, KEYS, limit=1, at_least=0)[0]
         raise ConfigError(f"{where}: there is no key {key!r}; the nearest is {near!r}")
@@ -170,7 +170,7 @@ def _rule(path: Path, number: int, said: object) -> Rule:
     )
 
 
-def _word(where: str, key: str, said: str, words: Sequence[str]) -> str:
-    if said not in words:
-        raise ConfigError(f"{where}: {key} is one of {', '.join(words)}, not {said!r:.80}")
-    return said
+def _word(where: str, key: str, word: str, words: Sequence[str]) -> str:
+    if word not in words:
+        raise ConfigError(f"{where}: {key} is one of {', '.join(words)}, not {word!r:.80}")
+    return word

@@ -2,9 +2,9 @@
 
     rules.json (`toolcrib allow`, `deny`, `ask`)  →  the settings (`approval.rules`)  →  the default
 
-Rules are tried in order and the first that matches decides. A pattern that can be read as the name
-of two tools (see `names.patterns`) never gives leave to the one that it does not spell out, and
-never spares it a denial. The default:
+Rules are tried in order, and the first that matches decides. A pattern may be readable as the name
+of two tools (see `toolcrib.names`). It then allows the one that it spells out, and no other; and it
+denies both. The default:
 
     a function that the program added   allowed, unless it is `dangerous` or says that it asks
     a tool of an MCP server             as `approval.servers` says: whoever named it has trusted it
@@ -20,7 +20,7 @@ from toolcrib.names import bars, grants
 from toolcrib.settings import ServerApproval
 
 Verdict = Literal["allow", "ask", "deny"]
-_STRICTEST: tuple[Verdict, ...] = ("allow", "ask", "deny")
+_BY_STRICTNESS: tuple[Verdict, ...] = ("allow", "ask", "deny")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Rule:
         return self._is_of(entry) and grants(self.pattern, entry)
 
     def touches(self, entry: Entry) -> bool:
-        """Whether it may be about this tool. What allows is about nothing that it does not mean."""
+        """Whether the rule may be about this tool. A rule that allows has to mean it."""
         fits = grants if self.verdict == "allow" else bars
         return self._is_of(entry) and fits(self.pattern, entry)
 
@@ -53,9 +53,9 @@ def decide(entry: Entry, rules: Sequence[Rule], default: Verdict) -> Verdict:
 
     The stricter of two: by the rules that mean the tool, and by all that may be about it.
     """
-    meant = _first((rule for rule in rules if rule.means(entry)), default)
-    touched = _first((rule for rule in rules if rule.touches(entry)), default)
-    return max((meant, touched), key=_STRICTEST.index)
+    by_meaning = _first((rule for rule in rules if rule.means(entry)), default)
+    by_touching = _first((rule for rule in rules if rule.touches(entry)), default)
+    return max((by_meaning, by_touching), key=_BY_STRICTNESS.index)
 
 
 def default_verdict(what: Capability, servers: ServerApproval) -> Verdict:

@@ -1,11 +1,11 @@
 """From a stranger's JSON Schema to a check that is safe to run.
 
-The schema comes from whoever wrote the tool, and it is a small program. So: it is bounded before
-it is read; a reference leads to another place in it and nowhere else; its patterns run on a
-linear-time engine; and what one check may cost is metered. A schema that cannot be had this way is
-refused, and its tool with it: nothing is sent unchecked. What two readers could read differently
-is refused too: the meter has to see what the validator sees. The one thing left out is a pattern
-that the engine does not take (look-around, back-references, or vast): its tool has to check that.
+The schema comes from whoever wrote the tool, and it is a small program. So it is bounded before it
+is read, its references lead to places in it and nowhere else, its patterns run on a linear-time
+engine, and the cost of a check is metered. A schema for which that cannot be done is refused, and
+its tool with it: nothing is sent unchecked. A schema that two readers could read differently is
+refused too: the meter has to see what the validator sees. Only patterns that the engine does not
+take (look-around, back-references, vast ones) are left out: the tool itself has to check them.
 """
 
 import json
@@ -44,10 +44,9 @@ class SchemaProblem:
 
 
 class SchemaCheck:
-    """The check of arguments against one schema. Made by `gate`.
+    """The check of arguments against one schema. Made by `compile_schema`.
 
-    Of several checks of one value, as it may be read, all are done by one deadline (of the
-    monotonic clock).
+    A deadline is a time of the monotonic clock: all readings of one value are checked by one.
     """
 
     def __init__(
@@ -181,11 +180,13 @@ def _with_patterns(schema: JsonObject, taken: Mapping[str, int]) -> JsonObject:
 
 def _rebuilt(value: Json, taken: Callable[[str], bool]) -> Json:
     if isinstance(value, Mapping):
-        return {key: _rebuilt(each, taken) for key, each in _kept(value, taken)}
+        return {key: _rebuilt(each, taken) for key, each in _without_patterns(value, taken)}
     return [_rebuilt(each, taken) for each in value] if isinstance(value, list) else value
 
 
-def _kept(node: Mapping[str, Json], taken: Callable[[str], bool]) -> Iterator[tuple[str, Json]]:
+def _without_patterns(
+    node: Mapping[str, Json], taken: Callable[[str], bool]
+) -> Iterator[tuple[str, Json]]:
     for key, value in node.items():
         if key == "patternProperties" and isinstance(value, Mapping):
             yield key, {pattern: each for pattern, each in value.items() if taken(pattern)}

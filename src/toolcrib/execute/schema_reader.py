@@ -1,6 +1,7 @@
 """What a JSON Schema says of the value in one place, with its references followed.
 
-For repairs and for the meter. Not a check: `schema_gate` decides whether a value fits.
+References are read as the validator reads them (RFC 6901 within RFC 3986). For repairs and for the
+meter. Not a check: `schema_gate` decides whether a value fits.
 """
 
 import re
@@ -10,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 from toolcrib.model import Json, JsonObject
 
-# References within one schema, read as the validator reads them (RFC 6901 within RFC 3986).
+MOST_HOPS = 8
 
 _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
 
@@ -38,58 +39,56 @@ def pointed_at(root: Json, reference: str) -> Json:
     return found
 
 
-MOST_HOPS = 8
-
-
 class _Reading(NamedTuple):
-    """What was found in a place. The schema is held, so that no other gets its identity."""
+    """What one place says. It holds the schema, so that no other schema gets the same id."""
 
     schema: Json
-    rule: JsonObject
+    resolved: JsonObject
     types: frozenset[str]
     defaults: Sequence[Json]
 
 
 class SchemaReader:
-    """Looks up rules in a schema, whose references lead into itself.
+    """Reads places of one schema, whose references lead into itself.
 
-    Each place is looked at once: a list may have many values, and an enumeration too.
+    Each place is read once: a list may have many values, and an enumeration too.
     """
 
     def __init__(self, root: JsonObject) -> None:
         self._root = root
-        self._seen: dict[int, _Reading] = {}
+        self._readings: dict[int, _Reading] = {}
 
-    def rule(self, schema: Json) -> JsonObject:
-        """The schema itself: references followed, and `or null` looked through."""
-        return self._look(schema).rule
+    def resolved(self, schema: Json) -> JsonObject:
+        """The schema itself: references followed, and the other one of "this or null"."""
+        return self._read(schema).resolved
 
     def types(self, schema: Json) -> frozenset[str]:
         """The JSON types that a value here may have; empty means any."""
-        return self._look(schema).types
+        return self._read(schema).types
 
     def defaults(self, schema: Json) -> Sequence[Json]:
         """The value that stands for one that was left out here: one, or none."""
-        return self._look(schema).defaults
+        return self._read(schema).defaults
 
-    def _look(self, schema: Json) -> _Reading:
-        if id(schema) not in self._seen:
-            rule = self._rule(schema)
-            said = (each for each in (schema, rule) if isinstance(each, Mapping))
-            defaults = [each["default"] for each in said if "default" in each][:1]
-            self._seen[id(schema)] = _Reading(schema, rule, self._types_of(schema), defaults)
-        return self._seen[id(schema)]
+    def _read(self, schema: Json) -> _Reading:
+        if id(schema) not in self._readings:
+            resolved = self._resolve(schema)
+            both = [each for each in (schema, resolved) if isinstance(each, Mapping)]
+            defaults = [each["default"] for each in both if "default" in each][:1]
+            reading = _Reading(schema, resolved, self._types_of(schema), defaults)
+            self._readings[id(schema)] = reading
+        return self._readings[id(schema)]
 
-    def _rule(self, schema: Json) -> JsonObject:
+    def _resolve(self, schema: Json) -> JsonObject:
         followed = self._followed(schema)
         choices = [each for each in _choices(followed) if each != {"type": "null"}]
         return self._followed(choices[0]) if len(choices) == 1 else followed
 
     def _types_of(self, schema: Json) -> frozenset[str]:
         followed = self._followed(schema)
-        if said := _said(followed):
-            return said
-        inner = [_said(self._followed(choice)) for choice in _choices(followed)]
+        if types := _own_types(followed):
+            return types
+        inner = [_own_types(self._followed(choice)) for choice in _choices(followed)]
         return frozenset[str]().union(*inner) if all(inner) else frozenset()
 
     def _followed(self, schema: Json) -> JsonObject:
@@ -102,15 +101,15 @@ class SchemaReader:
         return {}
 
 
-def properties_of(rule: JsonObject) -> JsonObject:
+def properties_of(schema: JsonObject) -> JsonObject:
     """The properties that a schema declares."""
-    properties = rule.get("properties")
+    properties = schema.get("properties")
     return properties if isinstance(properties, Mapping) else {}
 
 
-def required_by(rule: JsonObject) -> frozenset[str]:
+def required_by(schema: JsonObject) -> frozenset[str]:
     """The properties that a schema requires."""
-    required = rule.get("required")
+    required = schema.get("required")
     return frozenset(map(str, required)) if isinstance(required, list) else frozenset()
 
 
@@ -131,7 +130,7 @@ def type_of(value: Json) -> frozenset[str]:
             return frozenset({"object" if isinstance(value, Mapping) else "array"})
 
 
-def _said(schema: JsonObject) -> frozenset[str]:
+def _own_types(schema: JsonObject) -> frozenset[str]:
     """The types that a schema names, or those of the values that it lists; empty: neither."""
     match schema.get("type"):
         case str(only):

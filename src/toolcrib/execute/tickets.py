@@ -14,7 +14,7 @@ from threading import Lock
 
 from toolcrib.model import Json, PermissionKind, ToolInfo
 from toolcrib.store import TicketBinding, TicketFile, TicketRow
-from toolcrib.text import canonical_json, json_digest
+from toolcrib.strict_json import canonical_json, json_digest
 
 KEY_BYTES = 32
 
@@ -60,8 +60,8 @@ class Tickets:
     Everything here raises `StoreError` when it cannot be read or written.
     """
 
-    def __init__(self, opening: Callable[[], TicketFile] = in_memory) -> None:
-        self._opening = opening
+    def __init__(self, open_file: Callable[[], TicketFile] = in_memory) -> None:
+        self._open_file = open_file
         self._opened: TicketFile | None = None
         self._starting = Lock()
 
@@ -73,7 +73,7 @@ class Tickets:
         return _read(self._file.ask(request.binding(), canonical_json(asdict(request))))
 
     def spend(self, request: ApprovalRequest) -> bool:
-        """Whether this call was approved; if so, that approval is gone now."""
+        """Whether this call was approved. If so, the ticket is used up."""
         return self._file.spend(request.binding())
 
     def waiting(self) -> Sequence[Ticket]:
@@ -81,7 +81,7 @@ class Tickets:
         return [_read(row) for row in self._file.waiting()]
 
     def approve(self, id: str) -> bool:
-        """Give leave for one call. False: no such ticket waits, or not any more."""
+        """Approve one call. False: no such ticket waits, or not any more."""
         return self._file.approve(id)
 
     def reject(self, id: str) -> bool:
@@ -98,7 +98,7 @@ class Tickets:
     def _file(self) -> TicketFile:
         with self._starting:
             if self._opened is None:
-                self._opened = self._opening()
+                self._opened = self._open_file()
             return self._opened
 
 

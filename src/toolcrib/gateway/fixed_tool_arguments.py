@@ -12,7 +12,7 @@ from typing import cast
 from toolcrib.execute import ARGUMENT_WRAPPERS, CallRefused
 from toolcrib.gateway.fixed_tool_definitions import CALL, CALL_READ, FIXED_TOOLS
 from toolcrib.model import Json, JsonObject
-from toolcrib.text import NotJson, read_json
+from toolcrib.strict_json import NotJson, read_json
 
 DEEPEST = 3
 

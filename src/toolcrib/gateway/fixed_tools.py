@@ -23,7 +23,8 @@ from toolcrib.gateway.sdk import Context, Result
 from toolcrib.gateway.tool_results import outcome_result, text_result
 from toolcrib.model import Entry, Json, JsonObject, Kind
 from toolcrib.session import SearchResult
-from toolcrib.text import NotJson, check_json_size, most_tokens
+from toolcrib.strict_json import NotJson, check_json_size
+from toolcrib.text import most_tokens
 
 SET_KEY: Final = "toolcrib/set"
 TOOLS_KEY: Final = "toolcrib/tools"

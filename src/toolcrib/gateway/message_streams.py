@@ -10,8 +10,8 @@ from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from toolcrib.gateway import sdk
 from toolcrib.sources.mcp import reply_id
+from toolcrib.strict_json import MOST_JSON_VALUES, has_more_json_values
 from toolcrib.system import LONGEST_LINE, ByteReader, PipeLine, bounded_lines
-from toolcrib.text import MOST_JSON_VALUES, has_more_json_values
 
 MOST_VALUES = 2 * MOST_JSON_VALUES
 """Of one message: more than a call may have, so that a call with too many is told why."""

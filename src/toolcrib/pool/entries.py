@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import Generic, TypeVar
 
 from toolcrib.model import Capability, Entry, State
-from toolcrib.text import json_digest
+from toolcrib.strict_json import json_digest
 
 
 def pin(capability: Capability) -> str:

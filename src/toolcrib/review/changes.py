@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources import Definition
-from toolcrib.text import canonical_json, show_hidden
+from toolcrib.strict_json import canonical_json
+from toolcrib.text import show_hidden
 
 _Path: TypeAlias = tuple[str | int, ...]
 

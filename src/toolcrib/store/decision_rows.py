@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import apsw
 
-from toolcrib.text import canonical_json
+from toolcrib.strict_json import canonical_json
 
 APPLICATION = 0x746F6F64  # "tood"
 MIGRATIONS = (

@@ -18,8 +18,8 @@ import apsw
 
 from toolcrib.errors import SourceError
 from toolcrib.store.database import transaction
+from toolcrib.strict_json import canonical_json
 from toolcrib.system import create_private_file, make_private_folder, read_private_file
-from toolcrib.text import canonical_json
 
 # The last count of a file that is sealed, kept beside it: who puts an older copy back is seen.
 

@@ -25,7 +25,7 @@ from toolcrib.store.database import (
     set_aside,
     transaction,
 )
-from toolcrib.text import canonical_json
+from toolcrib.strict_json import canonical_json
 
 TICKET_S = 300.0
 MOST_OF_ONE = 100

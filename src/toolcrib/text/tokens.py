@@ -14,7 +14,7 @@ from toolcrib.model import ToolInfo
 
 ASCII_CHARACTERS_A_TOKEN = 4.5
 OTHER_CHARACTERS_A_TOKEN = 1.4
-FEWEST_ASCII_CHARACTERS_A_TOKEN = 3.0
+FEWEST_CHARACTERS_A_TOKEN = 3.0
 VOCABULARY = "o200k_base"
 
 
@@ -96,7 +96,7 @@ def most_tokens(text: str) -> int:
     It needs no tokeniser, so that such a text is the same whether or not there is one.
     """
     others = _others(text)
-    return ceil((len(text) - others) / FEWEST_ASCII_CHARACTERS_A_TOKEN) + others
+    return ceil((len(text) - others) / FEWEST_CHARACTERS_A_TOKEN) + others
 
 
 def _others(text: str) -> int:

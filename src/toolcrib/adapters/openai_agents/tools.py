@@ -40,7 +40,7 @@ from toolcrib.adapters.wire.reply import objects, text_of
 from toolcrib.adapters.wire.tool_list import group_in_namespaces, object_schema
 from toolcrib.model import JsonObject, ToolInfo
 from toolcrib.session import SEARCH_TOOL, Session
-from toolcrib.text import parse_strictly
+from toolcrib.strict_json import parse_strictly
 
 # What the items of a conversation show.
 

@@ -9,7 +9,7 @@ from toolcrib.execute import CallRefused
 from toolcrib.model import Json, JsonObject, ToolInfo
 from toolcrib.session import SEARCH_TOOL_NAME as SEARCH
 from toolcrib.session import Session, begins_with_page_note, revealed_in
-from toolcrib.text import parse_strictly
+from toolcrib.strict_json import parse_strictly
 
 NAME: Final = "call_tool"
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from toolcrib.gateway.http.asgi import HttpRefusal, Message, Receive
 from toolcrib.gateway.message_streams import MOST_VALUES
-from toolcrib.text import NotJson, read_json
+from toolcrib.strict_json import NotJson, read_json
 
 MOST_HEADERS = 100
 BODY_S = 20.0

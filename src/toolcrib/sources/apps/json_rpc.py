@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypeGuard
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.text import has_more_json_values, json_deeper_than, parse_strictly
+from toolcrib.strict_json import has_more_json_values, json_deeper_than, parse_strictly
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_DEPTH = 64

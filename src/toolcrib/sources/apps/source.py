@@ -24,8 +24,9 @@ from toolcrib.sources.apps.definition import MOST_TOOLS, tool_from_json
 from toolcrib.sources.apps.launch import AppLauncher, AppRules
 from toolcrib.sources.apps.peer import Peer
 from toolcrib.sources.definition import Definition, clean_tool
+from toolcrib.strict_json import json_digest
 from toolcrib.system import BackgroundLoop, run_in_thread
-from toolcrib.text import json_digest, nearest_names
+from toolcrib.text import nearest_names
 
 REGISTER_S = 5.0
 

@@ -21,7 +21,7 @@ from toolcrib.sources.mcp.config.environment import references
 from toolcrib.sources.mcp.config.package_runner import CONTAINERS, PACKAGE_RUNNERS, command_name
 from toolcrib.sources.mcp.config.secret_values import masked_entry
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig, Transport
-from toolcrib.text import canonical_json
+from toolcrib.strict_json import canonical_json
 
 # Which program a server is, apart from what it is told: its command, package, script or address.
 

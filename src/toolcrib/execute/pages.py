@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from toolcrib.text.tokens import FEWEST_ASCII_CHARACTERS_A_TOKEN, most_tokens
+from toolcrib.text import FEWEST_CHARACTERS_A_TOKEN, most_tokens
 
 
 def page_starts(text: str, tokens: int) -> Sequence[int]:
@@ -36,7 +36,7 @@ def size_in_words(text: str) -> str:
 
 
 def _page_end(text: str, start: int, tokens: int) -> int:
-    window = text[start : start + int(tokens * FEWEST_ASCII_CHARACTERS_A_TOKEN)]
+    window = text[start : start + int(tokens * FEWEST_CHARACTERS_A_TOKEN)]
     fits = _fitting(window, tokens)
     if start + fits >= len(text):
         return len(text)

@@ -3,7 +3,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.text import line_count, most_tokens, page_at, page_starts, size_in_words
+from toolcrib.execute.pages import line_count, page_at, page_starts, size_in_words
+from toolcrib.text import most_tokens
 
 
 def pages(text: str, tokens: int) -> list[str]:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.text import (
+from toolcrib.strict_json import (
+    MOST_JSON_DEPTH,
     MOST_JSON_VALUES,
     NotJson,
     canonical_json,
@@ -16,7 +17,6 @@ from toolcrib.text import (
     plain_json,
     read_json,
 )
-from toolcrib.text.strict_json import MOST_JSON_DEPTH
 
 
 def test_the_order_of_keys_does_not_count_but_that_of_lists_does():

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from toolcrib.text.pattern import compile_pattern
+from toolcrib.text import compile_pattern
 
 MOST_MATCHES = 500
 CONTEXT_LINES = 2

@@ -1,7 +1,8 @@
 import pytest
 
-from toolcrib.text import BadPattern, as_grep, find_lines, line_search
-from toolcrib.text.line_search import PIECE
+from toolcrib.execute import line_search
+from toolcrib.execute.line_search import PIECE, as_grep, find_lines
+from toolcrib.text import BadPattern
 
 
 def numbers(text: str, wanted: str) -> list[int]:
