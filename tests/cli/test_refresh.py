@@ -183,7 +183,7 @@ def test_meanwhile_one_hears_what_the_others_are_at(
     heard: list[tuple[str, str]] = []
 
     def listing() -> list[RefreshResult]:
-        return list_servers(GlobalOptions(), waiting=lambda doing: heard.extend(doing.items()))
+        return list_servers(GlobalOptions(), on_progress=lambda doing: heard.extend(doing.items()))
 
     async def scenario(_daemon: Daemon, _command: Command) -> None:
         done.extend(await asyncio.to_thread(listing))

@@ -24,7 +24,7 @@ def section(client: Client) -> str:
 
 
 def shown(place: FileLocation, platform: Platform) -> str:
-    root = "%APPDATA%/" if place.root == "roaming" else ROOTS.get(place.root, "~/")
+    root = "%APPDATA%/" if place.base == "roaming" else ROOTS.get(place.base, "~/")
     path = root + place.file
     return path.replace("/", "\\") if platform == "windows" else path
 

@@ -1,7 +1,24 @@
-"""The command line: one file a command, all over the same `Crib` that the library gives.
+"""The command line: every command works on the same `Crib` that the library gives.
 
-Nothing is loaded before it is known which command it is: `connect` is there at once, the others
-bring the whole crib.
+    main ─ connect?  → toolcrib.connect: a pipe to the daemon, loaded alone and at once
+         └ any other → app → GlobalOptions → the command → screen
+
+`app` is the one table of commands, in the groups that `toolcrib --help` shows. A command is a
+function with typer's annotations: its docstring is its help, and `docs/cli.md` is written from it.
+A file holds one command, or a few that share their body (`verdicts`: allow, ask and deny). Commands
+with action words are a `CommandGroup` (`groups`): gateway, keys, apps, rules, approvals.
+
+`global_options` has what stands before the command (`--config`, `--mcp-config`, `--tools`), and
+opens the settings, the crib, the MCP servers or the running gateway by it. `consent` knows who
+agrees to a change: `--yes`, a person at the terminal, or nobody. `screen` prints: text from
+elsewhere is shown and never obeyed, a table fits the terminal, and `--json` prints everything.
+`progress`, `warnings`, `completion` and `help` are what they say.
+
+`refresh` lists the tools of servers for every command that needs it, by the gateway if one runs.
+`client_plans` is what import, export and setup share. `checks` is what doctor looks at.
+
+The command line is no API: programs use `toolcrib.Crib`. Nobody imports this package but the
+console script, which finds `main` here.
 """
 
 import sys
@@ -13,11 +30,11 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run a command. What Toolcrib raises on purpose becomes one line and exit code 2."""
-    asked = parse_connect(sys.argv[1:])
-    if asked is not None:
+    options = parse_connect(sys.argv[1:])
+    if options is not None:
         from toolcrib.connect import connect  # noqa: PLC0415 - it, and nothing else
 
-        sys.exit(connect(asked))
+        sys.exit(connect(options))
     _run_command()
 
 

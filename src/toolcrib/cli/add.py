@@ -98,12 +98,12 @@ def add_command(
     if no_start:
         tell_gateway(options)
     list_now = list_servers if as_json else show_listing
-    done = None if no_start else list_now(options, [name])[0]
+    listed = None if no_start else list_now(options, [name])[0]
     if as_json:
-        print_json({"server": name, "file": str(file), "listed": done and done._asdict()})
+        print_json({"server": name, "file": str(file), "listed": listed and listed._asdict()})
     elif no_start:
         console().print(safe(f"List its tools with `toolcrib refresh {name}`."))
-    if done and done.error:
+    if listed and listed.error:
         raise typer.Exit(1)
 
 

@@ -107,8 +107,8 @@ class _InOrder(HelpGroup):
     """The commands in the order of the table, whether or not they are groups."""
 
     def __init__(self, *, commands: Any = None, **attributes: Any) -> None:  # noqa: ANN401 - typer's
-        known = {name: commands[name] for name in COMMANDS} if commands else commands
-        super().__init__(commands=known, **attributes)
+        ordered = {name: commands[name] for name in COMMANDS} if commands else commands
+        super().__init__(commands=ordered, **attributes)
 
 
 app = typer.Typer(
@@ -128,8 +128,8 @@ for group, commands in GROUPS.items():
             app.command(name, cls=HelpCommand, rich_help_panel=group)(completed(command))
 
 
-def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
-    if wanted:
+def _show_version(value: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if value:
         sys.stdout.write(f"toolcrib {version('toolcrib')}\n")
         raise typer.Exit
 

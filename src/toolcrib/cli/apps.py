@@ -33,11 +33,11 @@ def list_apps(
     as_json: AsJson = False,
 ) -> None:
     """List the apps that have registered, and what each is launched by."""
-    settings, cache = _known(context)
+    settings, cache = _cache(context)
     apps, problems = cache.read_all()
     for problem in problems:
         warn(problem)
-    rows = [_row(each, settings.apps.launch) for each in ([_one(app, apps)] if app else apps)]
+    rows = [_row(each, settings.apps.launch) for each in ([_app_named(app, apps)] if app else apps)]
     print_json(rows) if as_json else _show(rows)
 
 
@@ -57,10 +57,10 @@ def set_command(
 
         toolcrib apps set-command editor -- editor --headless
     """
-    settings, cache = _known(context)
-    known = _one(app, cache.read_all()[0])
+    settings, cache = _cache(context)
+    registered = _app_named(app, cache.read_all()[0])
     _refuse_while_served(_folder(settings))
-    cache.write(replace(known, launch=tuple(command)))
+    cache.write(replace(registered, launch=tuple(command)))
     list_apps(context, as_json=as_json)
 
 
@@ -69,14 +69,16 @@ def forget_app(
     app: Annotated[str, typer.Argument(help="The app.")],
     as_json: AsJson = False,
 ) -> None:
-    """Forget an app and its tools. It works while no process lets apps join.
+    """Forget an app and its tools.
 
-    toolcrib apps forget editor
+    This works while no process lets apps join.
+
+        toolcrib apps forget editor
     """
-    settings, cache = _known(context)
-    known = _one(app, cache.read_all()[0])
+    settings, cache = _cache(context)
+    registered = _app_named(app, cache.read_all()[0])
     _refuse_while_served(_folder(settings))
-    cache.forget(known.name)
+    cache.forget(registered.name)
     list_apps(context, as_json=as_json)
 
 
@@ -116,18 +118,18 @@ def _folder(settings: Settings) -> Path:
     return settings.state_folder / "apps"
 
 
-def _known(context: typer.Context) -> tuple[Settings, SDKToolsCache]:
+def _cache(context: typer.Context) -> tuple[Settings, SDKToolsCache]:
     options: GlobalOptions = context.obj
     settings = options.settings()
     return settings, SDKToolsCache(_folder(settings) / "known")
 
 
-def _one(name: str, known: Sequence[KnownApp]) -> KnownApp:
-    found = next((app for app in known if app.name == name), None)
-    if found is None:
-        near = list_nearest(name, [app.name for app in known])
-        raise ConfigError(f"no app {name!r} has registered; nearest: {near}")
-    return found
+def _app_named(name: str, apps: Sequence[KnownApp]) -> KnownApp:
+    for app in apps:
+        if app.name == name:
+            return app
+    near = list_nearest(name, [app.name for app in apps])
+    raise ConfigError(f"no app {name!r} has registered; nearest: {near}")
 
 
 def _refuse_while_served(folder: Path) -> None:
@@ -146,9 +148,9 @@ def _row(app: KnownApp, configured: Mapping[str, tuple[str, ...]]) -> AppRow:
 
 
 def _show(rows: Sequence[AppRow]) -> None:
-    shown = [
+    cells = [
         (row.app, row.version or "-", row.tools, " ".join(row.launch) or "by hand") for row in rows
     ]
-    console().print(table("", ["app", "version", ">tools", "//launch"], shown))
+    console().print(table("", ["app", "version", ">tools", "//launch"], cells))
     if not rows:
         console().print(safe("No app has registered yet: see docs/guide/apps.md."))

@@ -71,10 +71,10 @@ async def _agree(_request: ApprovalRequest, /) -> bool:
 
 
 async def _ask(request: ApprovalRequest, /) -> bool:
-    shown = json.dumps(request.arguments, ensure_ascii=False, indent=2)
+    arguments = json.dumps(request.arguments, ensure_ascii=False, indent=2)
     screen = console(to_stderr=True)
     screen.print(safe(f"{request.name} ({request.permission_kind}): {request.description}"))
-    screen.print(safe(shown))
+    screen.print(safe(arguments))
     return typer.confirm("Call it?", default=False, err=True)
 
 
@@ -82,12 +82,12 @@ def _show(outcome: Outcome) -> None:
     for note in outcome.repaired:
         warn(f"repaired: {note}")
     if outcome.error:
-        _tell(outcome.error)
+        _show_error(outcome.error)
         return
     console().print(safe(_text(outcome)), soft_wrap=True)
 
 
-def _tell(error: CallError) -> None:
+def _show_error(error: CallError) -> None:
     """Why it did not end well, on standard error, with the schema where the arguments are wrong."""
     screen = console(to_stderr=True)
     message = NOBODY_HERE if error.code == "approval_needed" else error.message

@@ -16,8 +16,6 @@ from toolcrib.model import Entry, Kind, State, ToolInfo
 from toolcrib.session import Prices, is_offered, tools_of
 from toolcrib.text import token_counter
 
-# The command `toolcrib show`.
-
 
 def show_command(
     context: typer.Context,
@@ -51,9 +49,6 @@ def _show_entry(entry: Entry) -> None:
 
 def _field_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-
-
-# The `--kind` option, alike for every command that has it.
 
 
 class KindName(StrEnum):
@@ -94,8 +89,8 @@ class CapabilityRow:
     def cells(self) -> tuple[object, ...]:
         """What the table shows of it."""
         waits = "" if self.deferral == "automatic" else self.deferral
-        told = (waits, f"hidden in it: {', '.join(self.flags)}" if self.flags else "")
-        about = "; ".join(filter(None, told))
+        hidden = f"hidden in it: {', '.join(self.flags)}" if self.flags else ""
+        about = "; ".join(filter(None, (waits, hidden)))
         return self.name, self.kind, self.state, self.tokens, self.source, about
 
 
@@ -115,7 +110,7 @@ def list_command(
     options: GlobalOptions = context.obj
     with options.crib() as crib:
         entries = sorted(crib.entries().values(), key=lambda entry: entry.name)
-        seen = inventory_of(crib).seen_by(HOST)
+        visible = inventory_of(crib).seen_by(HOST)
     prices = Prices(token_counter)
     listed = [entry for entry in entries if not kinds or entry.capability.kind in kinds_of(kinds)]
     rows = [_capability_row(entry, prices) for entry in listed]
@@ -124,10 +119,10 @@ def list_command(
         return
     columns = ["name", "kind", "state", ">tokens", "?source", "/about"]
     console().print(table("", columns, [row.cells() for row in rows]))
-    shown = [entry for entry in listed if entry.name in seen and is_offered(entry, Scope())]
-    total = prices.of(tools_of(shown))
-    told = f"{len(rows)} capabilities. All {len(shown)} tools that a model may be shown are"
-    print_text(f"{told} {total:,} tokens, {prices.counter.how}.")
+    offered = [entry for entry in listed if entry.name in visible and is_offered(entry, Scope())]
+    total = prices.of(tools_of(offered))
+    head = f"{len(rows)} capabilities. All {len(offered)} tools that a model may be shown are"
+    print_text(f"{head} {total:,} tokens, {prices.counter.how}.")
 
 
 def _capability_row(entry: Entry, prices: Prices) -> CapabilityRow:

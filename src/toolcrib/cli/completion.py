@@ -1,7 +1,7 @@
 """What the shell is told when somebody presses Tab: names, read from what is stored.
 
-Starts nothing, runs nobody's code and writes nothing. Whatever goes wrong, there is no name to
-offer: a shell has no place for an error.
+Completion starts nothing, runs nobody's code and writes nothing. If anything goes wrong, it offers
+no name: a shell has no place for an error.
 """
 
 import json
@@ -73,13 +73,13 @@ def _tools(settings: Settings) -> Iterable[str]:
         yield from _KEY.findall(PACKAGED.read_text(encoding="utf-8"))
     for file in (settings.state_folder / CACHE_FOLDER).glob("*.json"):
         with suppress(OSError, ValueError, LookupError, TypeError):  # a file costs no other
-            known = json.loads(file.read_bytes())["entry"]
-            stem = stems[known["server"]]
-            yield from [Origin("mcp", stem, each["name"]).plain_name() for each in _listed(known)]
+            entry = json.loads(file.read_bytes())["entry"]
+            stem = stems[entry["server"]]
+            yield from [Origin("mcp", stem, each["name"]).plain_name() for each in _listed(entry)]
 
 
-def _listed(known: Any) -> Sequence[Any]:  # noqa: ANN401 - as it was written, unchecked
-    return known["listing"]["tools"]
+def _listed(entry: Any) -> Sequence[Any]:  # noqa: ANN401 - as it was written, unchecked
+    return entry["listing"]["tools"]
 
 
 def _servers_and_tools(settings: Settings) -> Iterable[str]:

@@ -85,14 +85,19 @@ def edit_command(
         put(after)
     warn_of_values(_texts(after, "env"), _texts(before, "env"))
     tell_gateway(options)
-    done = None if no_start or after == before else list_servers(options, [server])[0]
+    listed = None if no_start or after == before else list_servers(options, [server])[0]
     lines = diff(_text(before), _text(after), server, "json")
     if as_json:
-        told = {"server": server, "file": str(file.path), "changed": after != before, "diff": lines}
-        print_json({**told, "listed": done and done._asdict()})
+        report = {
+            "server": server,
+            "file": str(file.path),
+            "changed": after != before,
+            "diff": lines,
+        }
+        print_json({**report, "listed": listed and listed._asdict()})
     else:
-        _tell(server, lines, done)
-    if done and done.error:
+        _show(server, lines, listed)
+    if listed and listed.error:
         raise typer.Exit(1)
 
 
@@ -109,8 +114,8 @@ def _not_ours(name: str, settings: Settings) -> str:
 def _by_hand(name: str, before: JsonObject, put: Callable[[JsonObject], None]) -> JsonObject:
     """What an editor leaves of the entry, once it could be written."""
     if not _at_terminal():
-        told = "say what to change by options, or run it on a terminal, where your editor opens"
-        raise ConfigError(f"nothing to change: {told}")
+        todo = "say what to change by options, or run it on a terminal, where your editor opens"
+        raise ConfigError(f"nothing to change: {todo}")
     text = edited(_text(before), name, lambda text: put(_read(text)))
     return before if text is None else _read(text)
 
@@ -165,8 +170,8 @@ def _with_names(before: Json, names: Sequence[str]) -> Json:
     """Both ways to write down what is handed on: a list of names, and an object."""
     if isinstance(before, dict):
         return {**before, **{name: name for name in names}}
-    known: list[Json] = [*before] if isinstance(before, list) else []
-    return [*known, *(name for name in names if name not in known)]
+    old: list[Json] = [*before] if isinstance(before, list) else []
+    return [*old, *(name for name in names if name not in old)]
 
 
 def _set(entry: dict[str, Any], text: str) -> None:
@@ -204,7 +209,7 @@ def _texts(entry: JsonObject, key: str) -> dict[str, str]:
     return {name: text for name, text in values.items() if isinstance(text, str)}
 
 
-def _tell(name: str, lines: Sequence[str], done: RefreshResult | None) -> None:
+def _show(name: str, lines: Sequence[str], listed: RefreshResult | None) -> None:
     screen = console()
     if not lines:
         screen.print(safe(f"{name} is as it was."))
@@ -213,5 +218,5 @@ def _tell(name: str, lines: Sequence[str], done: RefreshResult | None) -> None:
         style = "green" if line.startswith("+") else "red" if line.startswith("-") else None
         screen.print(safe(line), style=style, soft_wrap=True)
     screen.print(safe(f"{name} is changed."))
-    if done:
-        screen.print(safe(listed_line(done)), soft_wrap=True)
+    if listed:
+        screen.print(safe(listed_line(listed)), soft_wrap=True)

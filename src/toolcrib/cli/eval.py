@@ -77,11 +77,11 @@ def _results(
     """The result by query and, where queries have one, by instruction."""
     every = list(suite.cases.values())
     instructed = [case for case in every if case.instruction]
-    with progress(quiet=quiet) as told:
+    with progress(quiet=quiet) as report:
         for name, cases in (("query", every), ("instruction", instructed)):
             text = attrgetter(name)
             if cases:
-                used = tracked(cases, f"by {name}", told)
+                used = tracked(cases, f"by {name}", report)
                 yield name, run_suite(search, used, limit=limit, text=text)
 
 
@@ -106,9 +106,9 @@ def _as_json(suite: EvalSuite, results: Mapping[str, EvalResult]) -> Mapping[str
 def _show(suite: EvalSuite, results: Mapping[str, EvalResult]) -> None:
     for name, result in results.items():
         rows = [_row(split or "(none)", scores) for split, scores in result.splits.items()]
-        shown = rows if len(rows) > 1 else []
+        splits = rows if len(rows) > 1 else []
         title = "" if len(results) == 1 else f"by {name}"
-        console().print(table(title, COLUMNS, [*shown, _row("all", result.total)]))
+        console().print(table(title, COLUMNS, [*splits, _row("all", result.total)]))
     if suite.unused:
         console().print(
             safe(f"Keys not used, with how many lines have them: {counts(suite.unused)}.")

@@ -11,7 +11,7 @@ from toolcrib.cli.warnings import warn_once
 from toolcrib.connect import ConnectOptions, DaemonFiles, locate_daemon
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import ask_operator, is_daemon_running
+from toolcrib.gateway import ask_daemon, is_daemon_running
 from toolcrib.model import Json
 from toolcrib.settings import Settings, load_settings, own_servers_file, rules_file, settings_file
 from toolcrib.sources.mcp import McpServers, open_server_files, read_servers
@@ -20,10 +20,7 @@ from toolcrib.system import LastGoodCopies
 
 @dataclass(frozen=True, slots=True)
 class GlobalOptions:
-    """The settings file that was asked for, if any, and what was asked for beside it.
-
-    `mcp_config` are files with MCP servers, `tools` are modules with functions.
-    """
+    """The settings file, if one is named, and more files with MCP servers and modules of tools."""
 
     config: Path | None = None
     mcp_config: tuple[Path, ...] = ()
@@ -32,9 +29,9 @@ class GlobalOptions:
     def settings(self, *, lasts: bool = False, content: bytes | None = None) -> Settings:
         """The settings, read now. Raises `ConfigError`.
 
-        What lasts has its index in memory, unless the settings name another: it is built once, and
-        then it answers sooner than a stored one, which is there at once. `content` is what to take
-        the settings file to say.
+        A process that `lasts` has its index in memory, unless the settings name another: that takes
+        a while to build, and answers sooner than a stored one. `content` stands for the content of
+        the settings file.
         """
         settings = load_settings(os.environ, self.config, content)
         files = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
@@ -44,9 +41,9 @@ class GlobalOptions:
         return settings.model_copy(update=changes)
 
     def lasting_settings(self) -> tuple[Settings, str]:
-        """The settings of what lasts, by what their file says, or said when it could last be used.
+        """The settings of a process that lasts, and what is wrong with their file, if anything.
 
-        With what is wrong with the file then. Raises `ConfigError` where that is not known.
+        If the file is broken, the last good copy of it counts. Raises `ConfigError` without one.
         """
         file = settings_file(os.environ, self.config)
         copies = LastGoodCopies(Settings().state_folder)
@@ -91,9 +88,6 @@ class GlobalOptions:
             servers.close()
 
 
-# From the options of the command line to the place of the daemon that serves them.
-
-
 def daemon_place(options: GlobalOptions) -> DaemonFiles:
     """Where the daemon of these options is, if it runs."""
     files = tuple(str(path) for path in options.mcp_config)
@@ -101,10 +95,10 @@ def daemon_place(options: GlobalOptions) -> DaemonFiles:
 
 
 def tell_gateway(options: GlobalOptions) -> None:
-    """Let a gateway that runs take what was changed, at once.
+    """Let a gateway that runs take the change at once.
 
-    Should it not answer, it takes the change by itself a moment later. Without one, all there is to
-    do is that the copies of the files, which may hold secrets, are those of now.
+    If it does not answer, it takes the change by itself a moment later. If none runs, only the
+    copies of the files are brought up to date, because they may hold secrets.
     """
     if is_daemon_running(daemon_place(options)):
         ask_if_running(options, "changed")
@@ -114,12 +108,12 @@ def tell_gateway(options: GlobalOptions) -> None:
 
 
 def ask_if_running(options: GlobalOptions, do: str, **more: Json) -> Json:
-    """What the gateway says; None if none runs. That it says no is a warning, and no error."""
+    """The reply of the gateway; None if none runs. A refusal is a warning, and no error."""
     place = daemon_place(options)
     if not is_daemon_running(place):
         return None
     try:
-        return ask_operator(place, do, **more)
+        return ask_daemon(place, do, **more)
     except ConfigError as error:
         warn(str(error))
         return None

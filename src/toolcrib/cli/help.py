@@ -99,9 +99,9 @@ def words(command: HasParameters) -> Iterator[ParameterHelp]:
     for each in command.params:
         if getattr(each, "hidden", False):
             continue
-        told = " ".join(str(getattr(each, "help", "") or "").split())
+        text = " ".join(str(getattr(each, "help", "") or "").split())
         is_option = each.param_type_name == "option"
-        yield ParameterHelp(_spelling(each), told + _default(each), each.required, is_option)
+        yield ParameterHelp(_spelling(each), text + _default(each), each.required, is_option)
 
 
 def _spelling(parameter: Any) -> str:  # noqa: ANN401 - the classes of typer's Click are private
@@ -134,9 +134,9 @@ def _page() -> Generator[Console]:
     """As wide as the terminal, in a pipe too: help is read by people there as well."""
     width = min(shutil.get_terminal_size().columns, WIDEST)
     screen = Console(highlight=False, width=width, file=sys.stdout)
-    with screen.capture() as written:
+    with screen.capture() as page:
         yield screen
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in written.get().splitlines()))
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in page.get().splitlines()))
 
 
 def _usage(screen: Console, path: str, pieces: Sequence[str]) -> None:
@@ -155,24 +155,24 @@ def _prose(screen: Console, text: str) -> None:
 
 
 def _listing(screen: Console, title: str, some: Iterable[ParameterHelp], widest: int = 0) -> None:
-    """A title and, below it, each word with its meaning beside it."""
-    shown = list(some)
-    if not shown:
+    """A title and, below it, each parameter or command with its meaning."""
+    rows = list(some)
+    if not rows:
         return
     screen.print()
     screen.print(Text(title, style="bold"))
     table = Table.grid(padding=(0, 2, 0, 0))
-    room = max(widest, *(len(each.spelling) for each in shown))
+    room = max(widest, *(len(each.spelling) for each in rows))
     table.add_column(width=room, no_wrap=True)
     table.add_column(overflow="fold")
-    for each in shown:
-        told = each.help + (" [needed]" if each.needed and each.is_option else "")
-        table.add_row(Text(each.spelling, style="cyan"), _styled(told))
+    for each in rows:
+        text = each.help + (" [needed]" if each.needed and each.is_option else "")
+        table.add_row(Text(each.spelling, style="cyan"), _styled(text))
     screen.print(Padding(table, (0, 0, 0, 2)))
 
 
 def _styled(text: str) -> Text:
-    shown = Text(text)
-    for found in CODE.finditer(text):
-        shown.stylize("cyan", *found.span())
-    return shown
+    styled = Text(text)
+    for match in CODE.finditer(text):
+        styled.stylize("cyan", *match.span())
+    return styled

@@ -7,7 +7,7 @@ import typer
 
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe, table
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, use_history_of
 from toolcrib.errors import UnknownTool
 from toolcrib.store import UseRecord
 from toolcrib.uses import UseHints
@@ -41,16 +41,16 @@ def hints_command(
     with options.crib() as crib:
         if forget:
             if not (tool or yes):
-                kept = crib.operator.uses.kept()
-                amount = f"{len(kept.pairs)} pairs and {len(kept.lessons)} learned words"
+                uses = use_history_of(crib).kept()
+                amount = f"{len(uses.pairs)} pairs and {len(uses.lessons)} learned words"
                 typer.confirm(f"Erase all {amount}?", default=False, abort=True, err=True)
             _forget(crib, tool, as_json=as_json)
         elif tool:
             found = crib.operator.hints(tool)
             print_json(found) if as_json else _show(found)
         else:
-            kept = crib.operator.uses.kept()
-            print_json(_exported(kept)) if as_json else _show_all(kept)
+            uses = use_history_of(crib).kept()
+            print_json(_exported(uses)) if as_json else _show_all(uses)
 
 
 def _forget(crib: Crib, tool: str, *, as_json: bool) -> None:
@@ -59,7 +59,7 @@ def _forget(crib: Crib, tool: str, *, as_json: bool) -> None:
         name = crib.get(tool).name if tool else ""
     except UnknownTool:
         name = tool
-    erased = crib.operator.uses.forget(name)
+    erased = crib.operator.forget_use(name)
     if as_json:
         print_json({"tool": name, "erased": erased})
     else:
@@ -82,22 +82,22 @@ def _rows(hints: UseHints) -> Iterator[tuple[str, str, str | int]]:
     yield from ((name, "before it", count) for name, count in hints.predecessors.items())
 
 
-def _show_all(kept: UseRecord) -> None:
+def _show_all(uses: UseRecord) -> None:
     screen = console()
-    if not (kept.pairs or kept.lessons):
+    if not (uses.pairs or uses.lessons):
         screen.print("Nothing is kept about use.")
         return
-    rows = [(*pair, count) for pair, count in list(kept.pairs.items())[:MOST_SHOWN]]
+    rows = [(*pair, count) for pair, count in list(uses.pairs.items())[:MOST_SHOWN]]
     screen.print(table("", ["tool", "then", ">times"], rows))
-    more = len(kept.pairs) - len(rows)
+    more = len(uses.pairs) - len(rows)
     rest = f" ({more} more with --json)" if more > 0 else ""
-    screen.print(safe(f"{len(kept.pairs)} pairs{rest}, {len(kept.lessons)} learned words."))
+    screen.print(safe(f"{len(uses.pairs)} pairs{rest}, {len(uses.lessons)} learned words."))
 
 
-def _exported(kept: UseRecord) -> object:
-    pairs = [{**pair._asdict(), "count": count} for pair, count in kept.pairs.items()]
+def _exported(uses: UseRecord) -> object:
+    pairs = [{**pair._asdict(), "count": count} for pair, count in uses.pairs.items()]
     lessons = [
         {"profile": key.profile.hex(), "word": key.word.hex(), "tool": key.tool} | lesson._asdict()
-        for key, lesson in kept.lessons.items()
+        for key, lesson in uses.lessons.items()
     ]
     return {"pairs": pairs, "lessons": lessons}

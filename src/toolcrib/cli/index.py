@@ -43,10 +43,10 @@ def build(crib: Crib, *, quiet: bool) -> IndexStats:
     """Store the index of a crib, with progress on the screen unless `quiet`."""
     entries = crib.entries()
     started = perf_counter()
-    with progress(quiet=quiet) as told:
+    with progress(quiet=quiet) as report:
         crib.index.store(
-            embedding=partial(told, "embedding"),
-            progress=lambda done: told("indexing", done, len(entries)),
+            embedding=partial(report, "embedding"),
+            progress=lambda done: report("indexing", done, len(entries)),
         )
     return IndexStats(
         capabilities=len(entries),

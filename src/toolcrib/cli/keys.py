@@ -80,12 +80,12 @@ def _keys(context: typer.Context) -> Keys:
 
 
 def _show(keys: Keys, *, as_json: bool) -> None:
-    found = keys.all()
+    every = keys.all()
     if as_json:
-        shown = ("name", "profiles", "made_at")
-        print_json([{field: getattr(key, field) for field in shown} for key in found])
+        fields = ("name", "profiles", "made_at")  # and not the hash
+        print_json([{field: getattr(key, field) for field in fields} for key in every])
         return
-    rows = [(key.name, _day(key.made_at), ", ".join(key.profiles)) for key in found]
+    rows = [(key.name, _day(key.made_at), ", ".join(key.profiles)) for key in every]
     console().print(
         table("", ("key", "made", "//profiles"), rows) if rows else "There are no keys."
     )

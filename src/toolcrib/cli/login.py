@@ -44,22 +44,22 @@ def login_command(
     with options.mcp() as servers:
         source = find_server(server, servers.sources)
         if forget:
-            asked = ask_if_running(options, "forget_login", server=source.server)
-            forgot = asked is True or source.forget_login()
-            _tell_forgotten(source, forgot=forgot, as_json=as_json)
+            reply = ask_if_running(options, "forget_login", server=source.server)
+            forgot = reply is True or source.forget_login()
+            _show_forgotten(source, forgot=forgot, as_json=as_json)
             return
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what goes wrong, we say ourselves
         source.log_in(_opener(browser=not no_browser), timeout_s).result()
-    (done,) = list_servers(options, [source.server])
+    (result,) = list_servers(options, [source.server])
     with options.mcp() as servers:
         names = [tool.name for tool in find_server(server, servers.sources).capabilities()]
     if as_json:
-        print_json({"server": source.server, "tools": names, "error": done.error})
-    elif not done.error:
+        print_json({"server": source.server, "tools": names, "error": result.error})
+    elif not result.error:
         listed = ", ".join(names) or "none"
         console().print(safe(f"Logged in to {source.server}. Its tools: {listed}"))
-    if done.error:
-        warn(f"logged in to {source.server}, but it could not be listed: {done.error}")
+    if result.error:
+        warn(f"logged in to {source.server}, but it could not be listed: {result.error}")
         raise typer.Exit(1)
 
 
@@ -74,7 +74,7 @@ def _opener(*, browser: bool) -> Callable[[str], None]:
     return show
 
 
-def _tell_forgotten(source: McpSource, *, forgot: bool, as_json: bool) -> None:
+def _show_forgotten(source: McpSource, *, forgot: bool, as_json: bool) -> None:
     if as_json:
         print_json({"server": source.server, "forgotten": forgot})
         return

@@ -23,18 +23,30 @@ from toolcrib.sources.mcp import log_path, old_log, read_servers
 from toolcrib.store import AuditFile, AuditRow, CallFilter, Retention
 from toolcrib.text import list_nearest
 
-# The last lines of a log file, and those that come: across the file that it becomes when full.
-
 POLL_S = 0.3
+LOG_LINES = 50
+CALL_LINES = 30
+MOST_AT_ONCE = 10_000
+CALL_COLUMNS = ("tool", "when", "ended", ">ms", "?by", "?rules")
+
+Follow = Annotated[
+    bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C.")
+]
+Lines = Annotated[
+    int, typer.Option("--lines", "-n", metavar="N", min=0, help="How many of the last ones.")
+]
 
 
 def last_lines(path: Path, most: int) -> list[str]:
-    """The last so many lines, the newest last; none where there is no log."""
-    kept: deque[str] = deque(maxlen=most)
+    """The last so many lines, the newest last, across the file that it becomes when full.
+
+    Empty where there is no log.
+    """
+    last: deque[str] = deque(maxlen=most)
     for each in (old_log(path), path):
         with suppress(FileNotFoundError), each.open("rb") as file:
-            kept += (_decoded(line) for line in file)
-    return list(kept)
+            last += (_decoded(line) for line in file)
+    return list(last)
 
 
 def new_lines(path: Path) -> Iterator[str]:
@@ -70,16 +82,6 @@ def _decoded(line: bytes) -> str:
     return line.decode("utf-8", "replace").rstrip("\n")
 
 
-LOG_LINES = 50
-
-Follow = Annotated[
-    bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C.")
-]
-Lines = Annotated[
-    int, typer.Option("--lines", "-n", metavar="N", min=0, help="How many of the last ones.")
-]
-
-
 def logs_command(
     context: typer.Context,
     server: Annotated[
@@ -107,11 +109,11 @@ def logs_command(
 
 
 def _log_path(settings: Settings, server: str) -> Path:
-    """The log that is meant. Raises `ConfigError` with the nearest names."""
+    """The log of a server, or of the gateway. Raises `ConfigError` with the nearest names."""
     if not server:
         return log_file(settings.state_folder)
-    found = read_servers(settings.mcp_config)
-    names = [*(each.id for each in found.servers), *found.broken]
+    configured = read_servers(settings.mcp_config)
+    names = [*(each.id for each in configured.servers), *configured.broken]
     if server not in names:
         near = list_nearest(server, names)
         raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
@@ -125,13 +127,6 @@ def _no_log(server: str) -> str:
         "The gateway has no log file: it has one when a client starts it. "
         "One that you started with `toolcrib serve` logs to its terminal."
     )
-
-
-# The command `toolcrib calls`.
-
-CALL_LINES = 30
-MOST_AT_ONCE = 10_000
-CALL_COLUMNS = ("tool", "when", "ended", ">ms", "?by", "?rules")
 
 
 def calls_command(
@@ -155,17 +150,13 @@ def calls_command(
     settings = options.settings()
     path = settings.audit_path
     if path is None:
-        raise ConfigError("calls are not logged by these settings: see `audit.enabled`, `store`")
-    which = (
-        _calls_of_server(settings, server)._replace(failed=failed)
-        if server
-        else CallFilter(failed=failed)
-    )
+        raise ConfigError("these settings log no calls: see `audit.enabled` and `store`")
+    which = _calls_of_server(settings, server) if server else CallFilter()
+    which = which._replace(failed=failed)
     if not (path.exists() or follow):
         print_json([]) if as_json else console(to_stderr=True).print("No call is logged yet.")
         return
-    said = settings.audit
-    file = AuditFile(path, Retention(said.rows, said.days))
+    file = AuditFile(path, Retention(settings.audit.rows, settings.audit.days))
     try:
         _show_calls(file, which, lines, follow=follow, as_json=as_json)
     finally:
@@ -196,14 +187,14 @@ def _print_rows(rows: Iterable[AuditRow], *, as_json: bool) -> None:
 def _new_calls(file: AuditFile, which: CallFilter, newest: int) -> Iterator[AuditRow]:
     """The calls after that one, as they are made, for ever."""
     while True:
-        found = file.after(newest, MOST_AT_ONCE, which)
-        yield from found.values()
-        newest = max(found, default=newest)
+        rows = file.after(newest, MOST_AT_ONCE, which)
+        yield from rows.values()
+        newest = max(rows, default=newest)
         time.sleep(POLL_S)
 
 
 def _print_call(cells: tuple[str, ...]) -> None:
-    """One call on a line: nobody knows how wide those are that come."""
+    """One call on a line: the widths of later calls are not known yet."""
     tool, when, ended, took, by, rules = cells
     line = f"{when}  {tool}  {ended}  {took} ms  {by}  {rules}"
     console().print(safe(line.replace("\n", " ")), soft_wrap=True)
@@ -228,9 +219,9 @@ def _as_json(row: AuditRow) -> dict[str, object]:
 
 def _calls_of_server(settings: Settings, server: str) -> CallFilter:
     """The calls of one server. Raises `ConfigError` with the nearest names."""
-    found = {each.id: each for each in read_servers(settings.mcp_config).servers}
-    if server not in found:
-        near = list_nearest(server, list(found))
+    servers = {each.id: each for each in read_servers(settings.mcp_config).servers}
+    if server not in servers:
+        near = list_nearest(server, list(servers))
         raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
-    source = found[server].prefix or server
+    source = servers[server].prefix or server
     return CallFilter(source, Origin("mcp", source, "").stem)

@@ -22,11 +22,9 @@ from toolcrib.cli.screen import (
     print_json,
     safe,
 )
-from toolcrib.gateway import ask_operator, is_daemon_running
+from toolcrib.gateway import ask_daemon, is_daemon_running
 from toolcrib.model import Json
 from toolcrib.sources.mcp import McpSource, RefreshResult, find_server, refresh_all
-
-# Lists the tools of MCP servers for a command, and shows each as it comes.
 
 MOST_SHOWN = 2
 
@@ -34,72 +32,74 @@ MOST_SHOWN = 2
 def list_servers(
     options: GlobalOptions,
     names: Sequence[str] = (),
-    told: Callable[[RefreshResult], None] = lambda _: None,
-    waiting: Callable[[Mapping[str, str]], None] = lambda _: None,
+    on_result: Callable[[RefreshResult], None] = lambda _: None,
+    on_progress: Callable[[Mapping[str, str]], None] = lambda _: None,
 ) -> list[RefreshResult]:
-    """List the tools of these servers, or of all that are not switched off; `told` hears of each.
+    """List the tools of these servers, or of all that are enabled, in the order of the settings.
 
-    `waiting` hears about once a second what those are at that are not done, by name. In the order
-    of the configuration. One that fails costs no other. A server takes as long as its own times
-    let it, installs included. Raises `ConfigError` for a name that none has.
+    `on_result` is called with each result as it comes, `on_progress` about once a second with what
+    the other servers do, by name. A server that fails costs no other. Each takes as long as its own
+    times let it, installs included. Raises `ConfigError` for a name that no server has.
     """
     place = daemon_place(options)
     if is_daemon_running(place):
 
-        def heard(news: Json) -> None:
+        def on_news(news: Json) -> None:
             match news:
-                case {"listed": how}:
-                    told(RefreshResult(**cast("dict[str, Any]", how)))
+                case {"listed": result}:
+                    on_result(RefreshResult(**cast("dict[str, Any]", result)))
                 case {"listing": doing}:
-                    waiting(cast("dict[str, str]", doing))
+                    on_progress(cast("dict[str, str]", doing))
                 case _:
                     return  # of another version
 
-        done = ask_operator(place, "refresh", heard, servers=list(names))
-        return [RefreshResult(**each) for each in cast("list[dict[str, Any]]", done)]
+        results = ask_daemon(place, "refresh", on_news, servers=list(names))
+        return [RefreshResult(**each) for each in cast("list[dict[str, Any]]", results)]
     with options.mcp() as servers:
-        return refresh_all(_sources_named(names, servers.sources), told, waiting)
+        return refresh_all(_sources_named(names, servers.sources), on_result, on_progress)
 
 
 def show_listing(options: GlobalOptions, names: Sequence[str] = ()) -> list[RefreshResult]:
-    """The same, with a line for each server on the screen as it comes, and what the others are at.
+    """The same, with a line for each server on the screen as it comes, and what the others do.
 
-    Where it is no terminal, that is a line on standard error now and then. Why one failed, and what
-    to do about it, stands below.
+    Where the screen is no terminal, progress is a line on standard error now and then. Failures,
+    with what to do about them, stand below.
     """
     screen = console()
     columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task, last = bar.add_task("listing the tools of MCP servers"), monotonic()
 
-        def told(done: RefreshResult) -> None:
-            bar.console.print(safe(listed_line(done)), soft_wrap=True)
+        def on_result(result: RefreshResult) -> None:
+            bar.console.print(safe(listed_line(result)), soft_wrap=True)
 
-        def waiting(doing: Mapping[str, str]) -> None:
+        def on_progress(doing: Mapping[str, str]) -> None:
             nonlocal last
             bar.update(task, description=waiting_line(doing))
             if not screen.is_terminal and monotonic() - last >= EVERY_S:
                 last = monotonic()
                 console(to_stderr=True).print(safe(waiting_line(doing)), soft_wrap=True)
 
-        every = list_servers(options, names, told, waiting)
-    print_footnotes(Footnote(each.server, each.error, each.remedy) for each in every if each.error)
-    return every
+        results = list_servers(options, names, on_result, on_progress)
+    failed = [each for each in results if each.error]
+    print_footnotes(Footnote(each.server, each.error, each.remedy) for each in failed)
+    return results
 
 
 def waiting_line(doing: Mapping[str, str]) -> str:
-    """What the first of those are at that are not listed yet, and how many more there are."""
-    told = [f"{name}: {words}" if words else name for name, words in doing.items()]
-    more = f"; {len(told) - MOST_SHOWN} more" if len(told) > MOST_SHOWN else ""
-    return safe("; ".join(told[:MOST_SHOWN]) + more).plain
+    """What the first servers do that are not listed yet, and how many more there are."""
+    servers = [f"{name}: {words}" if words else name for name, words in doing.items()]
+    more = f"; {len(servers) - MOST_SHOWN} more" if len(servers) > MOST_SHOWN else ""
+    return safe("; ".join(servers[:MOST_SHOWN]) + more).plain
 
 
-def listed_line(done: RefreshResult) -> str:
-    """How it went with one server, in a line."""
-    if done.error:
-        return f"  {done.server}: failed, {done.seconds:.1f} s"
-    waiting = f", {done.waiting} wait for `toolcrib review {done.server}`" if done.waiting else ""
-    return f"  {done.server}: {number(done.tools, 'tool')}, {done.seconds:.1f} s{waiting}"
+def listed_line(result: RefreshResult) -> str:
+    """The result of one server, in a line."""
+    server, seconds = result.server, f"{result.seconds:.1f} s"
+    if result.error:
+        return f"  {server}: failed, {seconds}"
+    waiting = f", {result.waiting} wait for `toolcrib review {server}`" if result.waiting else ""
+    return f"  {server}: {number(result.tools, 'tool')}, {seconds}{waiting}"
 
 
 def _sources_named(names: Sequence[str], sources: Sequence[McpSource]) -> Sequence[McpSource]:
@@ -117,20 +117,20 @@ def refresh_command(
 ) -> None:
     """Start the configured MCP servers once and remember what they list.
 
-    A gateway that runs does it itself, and has the tools at once. After that, search finds them
-    while their servers sleep, and a call starts the one it needs. What was known of a server that
-    does not start stays. Exit code 1 if one did not. Tools that are new since the first time, or
-    others than they were, wait for `toolcrib review`.
+    If a gateway runs, it does this itself and has the tools at once. Afterwards search finds the
+    tools while their servers sleep, and a call starts the server it needs. If a server does not
+    start, its earlier list stays, and the exit code is 1. Tools that are new or changed since the
+    first time wait for `toolcrib review`.
 
         toolcrib refresh
         toolcrib refresh github time
     """
     options: GlobalOptions = context.obj
     names = servers or []
-    done = list_servers(options, names) if as_json else show_listing(options, names)
+    results = list_servers(options, names) if as_json else show_listing(options, names)
     if as_json:
-        print_json([each._asdict() for each in done])
-    elif not done:
+        print_json([each._asdict() for each in results])
+    elif not results:
         console().print("No MCP server is configured: `toolcrib add` or `toolcrib import`.")
-    if any(each.error for each in done):
+    if any(each.error for each in results):
         raise typer.Exit(1)

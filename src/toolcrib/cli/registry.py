@@ -41,7 +41,7 @@ def entry_from_registry(
     values = dict(map(_value, given))
     filled = fill_entry(way, values)
     while filled.missing:
-        values |= _asked(filled.missing, consent)
+        values |= _ask_for(filled.missing, consent)
         filled = fill_entry(way, values)
     name = name or published.short_name
     if not consent.as_json:
@@ -71,9 +71,9 @@ def _way(published: RegistryServer, use: str) -> Distribution:
         raise ConfigError(f"there is no kind {use!r}; there are {', '.join(DISTRIBUTION_KINDS)}")
     ways = [way for way in published.ways if use in ("", way.kind)]
     if not ways:
-        there = ", ".join(way.kind for way in published.ways) or "no way that can be used here"
+        kinds = ", ".join(way.kind for way in published.ways) or "no way that can be used here"
         why = "; ".join(published.others)
-        raise ConfigError(f"{published.name} has {there}{f' ({why})' if why else ''}")
+        raise ConfigError(f"{published.name} has {kinds}{f' ({why})' if why else ''}")
     return next((way for way in ways if _is_here(way)), ways[0])
 
 
@@ -82,18 +82,18 @@ def _is_here(way: Distribution) -> bool:
     return way.kind == "remote" or shutil.which(str(entry["command"])) is not None
 
 
-def _asked(missing: Sequence[RegistryInput], consent: Consent) -> Mapping[str, str]:
+def _ask_for(missing: Sequence[RegistryInput], consent: Consent) -> Mapping[str, str]:
     if consent.yes or consent.as_json or not at_terminal():
-        wanted = " ".join(f"--value {each.key}=..." for each in missing)
-        told = "; ".join(f"{each.key}: {each.description or 'no description'}" for each in missing)
-        raise ConfigError(f"it needs {wanted} ({told})")
+        options = " ".join(f"--value {each.key}=..." for each in missing)
+        meanings = (f"{each.key}: {each.description or 'no description'}" for each in missing)
+        raise ConfigError(f"it needs {options} ({'; '.join(meanings)})")
     return {each.key: _ask(each) for each in missing}
 
 
 def _ask(each: RegistryInput) -> str:
     words = f"{each.description or each.key} ({each.key}"
-    told = f"; one of {', '.join(each.choices)})" if each.choices else ")"
-    answer = typer.prompt(safe(words + told).plain, hide_input=each.is_secret)
+    end = f"; one of {', '.join(each.choices)})" if each.choices else ")"
+    answer = typer.prompt(safe(words + end).plain, hide_input=each.is_secret)
     return cast("str", answer)
 
 
@@ -122,7 +122,7 @@ def _warn(filled: EntryDraft) -> None:
     """Say which variables have to be set, and which secrets are written down."""
     for each in filled.secrets:
         if not os.environ.get(each.key):
-            told = f": {each.description}" if each.description else ""
-            warn(f"the variable {each.key} is not set here; set it where Toolcrib runs{told}")
+            meaning = f": {each.description}" if each.description else ""
+            warn(f"the variable {each.key} is not set here; set it where Toolcrib runs{meaning}")
     for key in filled.written:
         warn(f"the secret {key} is written down in your `servers.json`")

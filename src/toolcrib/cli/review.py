@@ -70,7 +70,7 @@ def review_command(
                 console().print(safe(problem), style="red", soft_wrap=True)
             _show([*decided.approved, *decided.rejected] or items)
         if not any(decided) and not as_json and _at_terminal():
-            decided = _asked(undecided(items))
+            decided = _ask_about(undecided(items))
         for item in decided.approved:
             desk.approve(item)
         for item in decided.rejected:
@@ -78,7 +78,7 @@ def review_command(
         settled, left = desk.settle(), undecided(desk.items(server))
     if any(decided):
         tell_gateway(options)
-    _tell(decided, left, settled=settled, as_json=as_json)
+    _show_result(decided, left, settled=settled, as_json=as_json)
     if left:
         raise typer.Exit(1)
 
@@ -115,15 +115,15 @@ def _decided(
 def _check_pin(pin: str, decided: ReviewDecisions) -> None:
     for item in (*decided.approved, *decided.rejected):
         if not item.pin.startswith(pin):
-            shown = item.pin[:PIN_SHOWN]
-            raise ConfigError(f"the pin of {item.name!r} is {shown}, not {pin}; look at it again")
+            current = item.pin[:PIN_SHOWN]
+            raise ConfigError(f"the pin of {item.name!r} is {current}, not {pin}; look at it again")
 
 
 def _at_terminal() -> bool:
     return sys.stdin.isatty()
 
 
-def _asked(items: Sequence[ReviewItem]) -> ReviewDecisions:
+def _ask_about(items: Sequence[ReviewItem]) -> ReviewDecisions:
     """Ask the person at the terminal about each."""
     decided = ReviewDecisions([], [])
     for item in items:
@@ -142,10 +142,10 @@ def _asked(items: Sequence[ReviewItem]) -> ReviewDecisions:
 
 def _show(items: Sequence[ReviewItem]) -> None:
     screen = console()
-    told: set[str] = set()
+    named: set[str] = set()
     for item in items:
-        if item.configuration and item.server not in told:
-            told.add(item.server)
+        if item.configuration and item.server not in named:
+            named.add(item.server)
             screen.print(safe(f"{item.server} has another configuration now:"), style="bold")
             _show_changes(item.configuration)
         head = f"{item.name} ({item.server}, {item.status}, pin {item.pin[:PIN_SHOWN]})"
@@ -169,7 +169,7 @@ def _lines(change: Change) -> Generator[tuple[str, str]]:
             yield f"{mark} {line}", style
 
 
-def _tell(
+def _show_result(
     decided: ReviewDecisions, left: Sequence[ReviewItem], *, settled: bool, as_json: bool
 ) -> None:
     names = {

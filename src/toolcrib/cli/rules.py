@@ -36,16 +36,16 @@ class NumberedRule(NamedTuple):
 def list_rules(context: typer.Context, as_json: AsJson = False) -> None:
     """List the rules about calls in their order.
 
-    The first that fits a tool decides. With each stands how many tools it fits now, and for how
-    many of them it decides; at the end, what holds where no rule fits.
+    The first rule that fits a tool decides. Each is shown with the number of tools that it fits
+    now, and of those for which it decides. The end says what holds where no rule fits.
     """
     options: GlobalOptions = context.obj
     settings = options.settings()
     book = rulebook_of(settings, RuleFile(rules_file()).rules)
-    placed = _placed(book, settings)
+    rules = _numbered(book, settings)
     with options.crib() as crib:
         tools = list(tools_in(crib))
-    print_json(_whole(placed, tools, book)) if as_json else _show(placed, tools, book)
+    print_json(_as_json(rules, tools, book)) if as_json else _show(rules, tools, book)
 
 
 def remove_rule(
@@ -55,7 +55,9 @@ def remove_rule(
 ) -> None:
     """Remove a rule by its number, and list the others.
 
-    toolcrib rules remove 2
+    A rule of the settings file is removed there.
+
+        toolcrib rules remove 2
     """
     options: GlobalOptions = context.obj
     _remove(options.settings(), number)
@@ -74,7 +76,7 @@ RULES = CommandGroup(
 )
 
 
-def _placed(book: Rulebook, settings: Settings) -> list[NumberedRule]:
+def _numbered(book: Rulebook, settings: Settings) -> list[NumberedRule]:
     written = [(rule, "rules.json") for rule in book.written()]
     named = settings.file.name if settings.file else "config.toml"
     configured = [(rule, named) for rule in book.rules]
@@ -94,22 +96,24 @@ def _remove(settings: Settings, number: int) -> None:
     raise ConfigError(f"there is no rule {number}; `toolcrib rules list` shows their numbers")
 
 
-def _fits(placed: NumberedRule, tools: Sequence[Entry]) -> list[Entry]:
-    return [each for each in tools if placed.rule.touches(each)]
+def _fits(numbered: NumberedRule, tools: Sequence[Entry]) -> list[Entry]:
+    return [each for each in tools if numbered.rule.touches(each)]
 
 
 def _decides(
-    placed: NumberedRule, every: Sequence[NumberedRule], tools: Sequence[Entry]
+    numbered: NumberedRule, every: Sequence[NumberedRule], tools: Sequence[Entry]
 ) -> list[Entry]:
-    """Of what it fits, that which no rule before it fits, for callers of its profile."""
-    profile = placed.rule.profile
+    """The tools that it fits and no earlier rule fits, for callers of its profile."""
+    profile = numbered.rule.profile
     before = [
-        each.rule for each in every[: placed.number - 1] if each.rule.profile in (None, profile)
+        each.rule for each in every[: numbered.number - 1] if each.rule.profile in (None, profile)
     ]
-    return [each for each in _fits(placed, tools) if not any(rule.touches(each) for rule in before)]
+    return [
+        each for each in _fits(numbered, tools) if not any(rule.touches(each) for rule in before)
+    ]
 
 
-def _whole(placed: Sequence[NumberedRule], tools: Sequence[Entry], book: Rulebook) -> object:
+def _as_json(rules: Sequence[NumberedRule], tools: Sequence[Entry], book: Rulebook) -> object:
     return {
         "rules": [
             {
@@ -120,17 +124,17 @@ def _whole(placed: Sequence[NumberedRule], tools: Sequence[Entry], book: Ruleboo
                 "profile": each.rule.profile,
                 "from": each.file,
                 "fits": [entry.name for entry in _fits(each, tools)],
-                "decides": [entry.name for entry in _decides(each, placed, tools)],
+                "decides": [entry.name for entry in _decides(each, rules, tools)],
             }
-            for each in placed
+            for each in rules
         ],
         "default": {"servers": book.servers, "profiles": dict(book.profiles)},
     }
 
 
-def _show(placed: Sequence[NumberedRule], tools: Sequence[Entry], book: Rulebook) -> None:
+def _show(rules: Sequence[NumberedRule], tools: Sequence[Entry], book: Rulebook) -> None:
     screen = console()
-    if placed:
+    if rules:
         columns = (">", "verdict", "pattern", "kind", "profile", "?from", ">fits", ">decides")
         rows = [
             (
@@ -141,9 +145,9 @@ def _show(placed: Sequence[NumberedRule], tools: Sequence[Entry], book: Rulebook
                 each.rule.profile or "any",
                 each.file,
                 len(_fits(each, tools)),
-                len(_decides(each, placed, tools)),
+                len(_decides(each, rules, tools)),
             )
-            for each in placed
+            for each in rules
         ]
         screen.print(table("", columns, rows))
         screen.print("\nWhere none of them fits:")

@@ -57,9 +57,9 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     be copied.
     """
     cells = [tuple(_one_line(cell) for cell in row) for row in rows]
-    kept = [n for n in range(len(columns)) if n == 0 or any(row[n] for row in cells)]
+    used = [n for n in range(len(columns)) if n == 0 or any(row[n] for row in cells)]
     return TextTable(
-        title, tuple(columns[n] for n in kept), [tuple(row[n] for n in kept) for row in cells]
+        title, tuple(columns[n] for n in used), [tuple(row[n] for n in used) for row in cells]
     )
 
 
@@ -127,7 +127,7 @@ class TextTable:
         as_records = room < min(LEAST_NAME, widths[0])
         widths[0] = min(widths[0], room)
         if not as_records:
-            yield _whole(self._line(self._head, widths, short), "bold")
+            yield _uncut(self._line(self._head, widths, short), "bold")
         for row in self.rows:
             if as_records:
                 yield from self._record(row, short, console)
@@ -143,11 +143,11 @@ class TextTable:
 
     def _fitting(self, places: Sequence[int], widths: Mapping[int, int], most: int) -> list[int]:
         """The places without those that may be left out, from the last on, until all fit."""
-        kept = list(places)
+        fitting = list(places)
         for place in reversed(places):
-            if self.columns[place].startswith("?") and _taken(kept, widths) > most + len(GAP):
-                kept.remove(place)
-        return kept
+            if self.columns[place].startswith("?") and _taken(fitting, widths) > most + len(GAP):
+                fitting.remove(place)
+        return fitting
 
     def _width(self, place: int) -> int:
         return max(map(cell_len, (self._head[place], *(row[place] for row in self.rows))))
@@ -157,10 +157,10 @@ class TextTable:
     ) -> Iterator[Text]:
         """A name that is too long for its column stands above all else of the row."""
         if cell_len(row[0]) > widths[0]:
-            yield _whole(row[0])
+            yield _uncut(row[0])
             row = ("", *row[1:])
         if line := self._line(row, widths, places):
-            yield _whole(line)
+            yield _uncut(line)
 
     def _line(self, cells: Sequence[str], widths: Mapping[int, int], places: Sequence[int]) -> str:
         filled: list[str] = []
@@ -172,9 +172,9 @@ class TextTable:
 
     def _record(self, row: Sequence[str], places: Sequence[int], screen: Console) -> Iterator[Text]:
         """The name, and below it all else, each with its label."""
-        yield _whole(row[0], "bold")
-        said = (f"{self._head[place]} {row[place]}" for place in places[1:] if row[place])
-        yield from _indented(", ".join(said), 4, screen)
+        yield _uncut(row[0], "bold")
+        cells = (f"{self._head[place]} {row[place]}" for place in places[1:] if row[place])
+        yield from _indented(", ".join(cells), 4, screen)
 
 
 def _taken(places: Iterable[int], widths: Mapping[int, int]) -> int:
@@ -182,7 +182,7 @@ def _taken(places: Iterable[int], widths: Mapping[int, int]) -> int:
     return sum(widths[place] + len(GAP) for place in places)
 
 
-def _whole(line: str, style: str = "") -> Text:
+def _uncut(line: str, style: str = "") -> Text:
     """A line that goes on beyond the edge rather than being cut or folded."""
     return Text(line, style, no_wrap=True, overflow="ignore")
 
@@ -199,8 +199,8 @@ def _indented(
     lines = list(_wrapped(text, room))
     for number, line in enumerate(lines[:most], 1):
         cut = most is not None and number == most < len(lines)
-        shown = f"{set_cell_size(line, min(cell_len(line), room - 1))}…" if cut else line
-        yield Text(" " * indent).append(shown, style)
+        text = f"{set_cell_size(line, min(cell_len(line), room - 1))}…" if cut else line
+        yield Text(" " * indent).append(text, style)
 
 
 def _wrapped(text: str, room: int) -> Iterator[str]:
@@ -248,8 +248,8 @@ def counts(numbers: Mapping[str, int]) -> str:
 
 
 def _write_json(text: str) -> None:
-    shown = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in f"{text}\n")
-    sys.stdout.write("".join(shown))
+    escaped = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in f"{text}\n")
+    sys.stdout.write("".join(escaped))
 
 
 def _plain(value: object) -> object:

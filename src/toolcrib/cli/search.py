@@ -24,8 +24,6 @@ from toolcrib.index import Arm
 from toolcrib.model import Answer
 from toolcrib.search import Explanation, Wording
 
-# Waiting for vectors, where a command would end before they are made.
-
 PATIENCE_S = 30.0
 
 
@@ -109,8 +107,6 @@ def _hit_table(answer: Answer) -> TextTable:
     ]
     return table("", ["name", "kind", "state", "permission", ">score", "/description"], rows)
 
-
-# The command `toolcrib why`.
 
 LEAST_LIFT = 0.005
 """A lift that shows in two digits."""

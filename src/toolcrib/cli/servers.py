@@ -46,9 +46,8 @@ def servers_command(
 ) -> None:
     """List the configured MCP servers: how each is, and what to do about it.
 
-    A gateway that runs is asked: it knows what runs, what it takes, and why something does not.
-    Where none runs, this is what was known last. Starts none; with `--start` each is started for
-    the look.
+    If a gateway runs, it tells what runs, what that takes, and why something does not. If none
+    runs, this is what was known last. Starts no server without `--start`.
 
         toolcrib servers
         toolcrib servers --start
@@ -56,34 +55,34 @@ def servers_command(
     options: GlobalOptions = context.obj
     if start and is_daemon_running(daemon_place(options)):
         list_servers(options)
-    asked = ask_if_running(options, "servers")
-    if asked is None:
-        found = _known(options, start=start)
+    reply = ask_if_running(options, "servers")
+    if reply is None:
+        servers = _last_known(options, start=start)
     else:
-        found = _of_gateway(cast("dict[str, Any]", asked))
+        servers = _of_gateway(cast("dict[str, Any]", reply))
     if as_json:
-        print_json([each.as_json() for each in found])
+        print_json([each.as_json() for each in servers])
         return
-    console().print(table("", COLUMNS, map(_row, found)))
-    noted = [each for each in found if each.remedy or each.starting]
+    console().print(table("", COLUMNS, map(_row, servers)))
+    noted = [each for each in servers if each.remedy or each.starting]
     print_footnotes(
         Footnote(each.server, each.starting or each.reason, each.remedy) for each in noted
     )
-    if asked is None:
+    if reply is None:
         console().print("No gateway runs; this is what was known last.")
 
 
-def _known(options: GlobalOptions, *, start: bool) -> list[ServerStatus]:
+def _last_known(options: GlobalOptions, *, start: bool) -> list[ServerStatus]:
     with options.mcp() as servers:
         if start:
             refresh_all([source for source in servers.sources if not source.config.disabled])
         return [source.status() for source in servers.sources]
 
 
-def _of_gateway(asked: Mapping[str, Any]) -> list[ServerStatus]:
-    for broken in asked["broken_files"]:
-        warn(broken)
-    return [ServerStatus.of_json(each) for each in asked["servers"]]
+def _of_gateway(reply: Mapping[str, Any]) -> list[ServerStatus]:
+    for problem in reply["broken_files"]:
+        warn(problem)
+    return [ServerStatus.of_json(each) for each in reply["servers"]]
 
 
 def _row(status: ServerStatus) -> tuple[object, ...]:
@@ -114,9 +113,6 @@ def _day(since: float) -> str:
     return when.strftime("%H:%M" if when.date() == now.date() else "%Y-%m-%d")
 
 
-# The command `toolcrib remove`.
-
-
 def remove_command(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="SERVER", help="The server, as it was called.")],
@@ -124,15 +120,15 @@ def remove_command(
 ) -> None:
     """Remove a server that was added, and all that is known of it.
 
-    Its tools, decisions and login go with it. One that a file of your own names stays there.
+    Its tools, decisions and login go with it. A server in a file of your own is not removed.
     """
     options: GlobalOptions = context.obj
     settings, file = options.settings(), own_servers_file()
-    known = read_servers([file]).servers if file.exists() else ()
+    servers = read_servers([file]).servers if file.exists() else ()
     if not OwnServersFile(file).drop(name):
         raise ConfigError(_why_not_removed(name, settings))
     tell_gateway(options)  # it stops the server before what is known of it goes
-    for server in known:
+    for server in servers:
         if server.id == name:
             forget_server(server, settings.state_folder)
     if as_json:
@@ -142,7 +138,7 @@ def remove_command(
 
 
 def _why_not_removed(name: str, settings: Settings) -> str:
-    """Why it cannot be removed: it stands elsewhere, or nowhere."""
+    """That it stands in another file, or nowhere."""
     names: list[str] = []
     for file in settings.mcp_config:
         ids = [each.id for each in read_servers([file]).servers]

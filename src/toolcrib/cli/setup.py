@@ -28,7 +28,7 @@ from toolcrib.cli.screen import (
     safe,
     table,
 )
-from toolcrib.cli.tokens import Saving, savings
+from toolcrib.cli.token_costs import Saving, savings
 from toolcrib.client_config import Backups, Client, ClientFile, client_files, client_named
 from toolcrib.crib import Crib
 from toolcrib.settings import ServerApproval, Settings

@@ -24,6 +24,33 @@ Names = Annotated[
 ]
 
 
+def enable_command(
+    context: typer.Context,
+    names: Names,
+    as_json: AsJson = False,
+) -> None:
+    """Switch MCP servers, or single tools of them, on again.
+
+    Takes back what `toolcrib disable` did, and the key `disabled` of a server in another file. A
+    tool that waits for review still waits: see `toolcrib review`.
+    """
+    _switch(context.obj, names, on=True, as_json=as_json)
+
+
+def disable_command(
+    context: typer.Context,
+    names: Names,
+    as_json: AsJson = False,
+) -> None:
+    """Switch MCP servers, or single tools of them, off.
+
+    A disabled server is not started. No model finds, reads about or calls a disabled tool, in any
+    mode. `toolcrib list` shows it as disabled, and `toolcrib enable` enables it again. This is
+    written to `servers.json` in the configuration folder, also for a server of another file.
+    """
+    _switch(context.obj, names, on=False, as_json=as_json)
+
+
 class SwitchTarget(NamedTuple):
     """A server, or those of its tools that a pattern fits; `tools` are the ones that it lists."""
 
@@ -36,26 +63,26 @@ class SwitchTarget(NamedTuple):
         return f"{self.config.id}/{self.pattern}" if self.pattern else self.config.id
 
 
-def switch(options: GlobalOptions, names: Sequence[str], *, on: bool, as_json: bool) -> None:
+def _switch(options: GlobalOptions, names: Sequence[str], *, on: bool, as_json: bool) -> None:
     """Switch what the names mean, all of it or nothing. Raises `ConfigError`, `AmbiguousName`."""
     files = options.settings().mcp_config
     with options.mcp() as servers:
-        meant = [_meant(name, servers.sources) for name in names]
+        targets = [_target(name, servers.sources) for name in names]
     own = own_servers_file()
-    told: list[dict[str, object]] = []
-    for each in meant:
-        new = _switched(own, each, _elsewhere(each.config.id, files), on=on)
+    switched: list[dict[str, object]] = []
+    for each in targets:
+        new = _write(own, each, _elsewhere(each.config.id, files), on=on)
         server, tools = each.config.id, list(each.tools) if each.pattern else []
-        told.append({"server": server, "pattern": each.pattern, "tools": tools, "changed": new})
+        switched.append({"server": server, "pattern": each.pattern, "tools": tools, "changed": new})
         if not as_json:
-            _tell(each, on=on, new=new)
+            _show(each, on=on, new=new)
     tell_gateway(options)
     if as_json:
-        print_json({"enabled": on, "file": str(own), "switched": told})
+        print_json({"enabled": on, "file": str(own), "switched": switched})
 
 
 def _elsewhere(server: str, files: Sequence[Path]) -> Switches:
-    """What is switched off of it by a file that is not ours."""
+    """What another file than ours switches off of a server."""
     for file in files:
         if file != own_servers_file():
             for config in read_servers([file]).servers:
@@ -64,17 +91,19 @@ def _elsewhere(server: str, files: Sequence[Path]) -> Switches:
     return Switches()
 
 
-def _switched(own: Path, meant: SwitchTarget, base: Switches, *, on: bool) -> bool:
+def _write(own: Path, target: SwitchTarget, base: Switches, *, on: bool) -> bool:
+    """Whether that changes anything. Raises `ConfigError`."""
+
     def change(now: Switches) -> Switches:
-        if not meant.pattern:
+        if not target.pattern:
             return replace(now, disabled=not on)
-        return now.with_(meant.pattern) if on else now.without(meant.pattern)
+        return now.with_(target.pattern) if on else now.without(target.pattern)
 
-    return OwnServersFile(own).change_switches(meant.config.id, base, change)
+    return OwnServersFile(own).change_switches(target.config.id, base, change)
 
 
-def _meant(name: str, sources: Sequence[McpSource]) -> SwitchTarget:
-    """By a server's name, by `server/tool`, or by a tool's name as models see it, or its own."""
+def _target(name: str, sources: Sequence[McpSource]) -> SwitchTarget:
+    """What a name means: a server, `server/tool`, or a tool by its name here or its own."""
     for source in sources:
         if name in (source.server, source.id):
             return SwitchTarget(source.config, "", _tools(source))
@@ -83,13 +112,13 @@ def _meant(name: str, sources: Sequence[McpSource]) -> SwitchTarget:
         for source in sources:
             if server in (source.server, source.id):
                 return _of_pattern(source, pattern)
-    found = list(_called(name, sources))
-    if len(found) > 1:
-        words = ", ".join(each.words for each in found)
+    tools = list(_tools_named(name, sources))
+    if len(tools) > 1:
+        words = ", ".join(each.words for each in tools)
         raise AmbiguousName(f"{name!r} may mean a tool of several servers; say which: {words}")
-    if not found:
+    if not tools:
         raise ConfigError(_unknown(name, sources))
-    return found[0]
+    return tools[0]
 
 
 def _of_pattern(source: McpSource, pattern: str) -> SwitchTarget:
@@ -103,7 +132,7 @@ def _of_pattern(source: McpSource, pattern: str) -> SwitchTarget:
     return SwitchTarget(source.config, pattern, fit)
 
 
-def _called(name: str, sources: Sequence[McpSource]) -> Iterator[SwitchTarget]:
+def _tools_named(name: str, sources: Sequence[McpSource]) -> Iterator[SwitchTarget]:
     for source in sources:
         for tool in _tools(source):
             if name in (tool, Origin("mcp", source.id or "", tool).plain_name()):
@@ -121,45 +150,12 @@ def _tools(source: McpSource) -> list[str]:
     return [*source.judge().tools]
 
 
-def _tell(meant: SwitchTarget, *, on: bool, new: bool) -> None:
+def _show(target: SwitchTarget, *, on: bool, new: bool) -> None:
     state = "enabled" if on else "disabled"
     already = "" if new else " already"
-    tools = f" ({number(len(meant.tools), 'tool')})" if len(meant.tools) > 1 else ""
-    rest = "" if on else ": no model finds or calls what it has" if not meant.pattern else ""
-    console().print(safe(f"{meant.words} is {state}{already}{tools}{rest}."), soft_wrap=True)
-    if on and meant.pattern and meant.config.disabled:
-        todo = f"`toolcrib enable {meant.config.id}`"
+    tools = f" ({number(len(target.tools), 'tool')})" if len(target.tools) > 1 else ""
+    rest = "" if on else ": no model finds or calls what it has" if not target.pattern else ""
+    console().print(safe(f"{target.words} is {state}{already}{tools}{rest}."), soft_wrap=True)
+    if on and target.pattern and target.config.disabled:
+        todo = f"`toolcrib enable {target.config.id}`"
         console().print(safe(f"Its server is disabled; {todo} enables it."), soft_wrap=True)
-
-
-# The command `toolcrib enable`.
-
-
-def enable_command(
-    context: typer.Context,
-    names: Names,
-    as_json: AsJson = False,
-) -> None:
-    """Switch MCP servers, or single tools of them, on again.
-
-    Takes back what `toolcrib disable` did, and the key `disabled` of a server in another file. What
-    waits for review still waits: see `toolcrib review`.
-    """
-    switch(context.obj, names, on=True, as_json=as_json)
-
-
-# The command `toolcrib disable`.
-
-
-def disable_command(
-    context: typer.Context,
-    names: Names,
-    as_json: AsJson = False,
-) -> None:
-    """Switch MCP servers, or single tools of them, off.
-
-    A disabled server is not started, and no model finds, reads of or calls a disabled tool, in any
-    mode. `toolcrib list` shows it as disabled, `toolcrib enable` takes it back. It is written to
-    `servers.json` in the configuration folder, also for a server that stands in another file.
-    """
-    switch(context.obj, names, on=False, as_json=as_json)

@@ -36,7 +36,65 @@ MOST_NAMED = 5
 _WILD = re.compile(r"[*?\[]")
 
 
-def give(
+def allow_command(
+    context: typer.Context,
+    names: Names,
+    kind: OfKind = None,
+    profile: OfProfile = "",
+    as_json: AsJson = False,
+) -> None:
+    """Let calls of a server, or of single tools, through without approval.
+
+    The rule is written to `rules.json` in the configuration folder, and is in force at once, also
+    at a running gateway. It comes before the rules of the settings, and after rules that deny. Your
+    client may still ask you by itself.
+
+        toolcrib allow github
+        toolcrib allow github --kind read --profile agents
+        toolcrib allow github/create_issue
+    """
+    _write_rules(context.obj, "allow", names, kind=kind, profile=profile, as_json=as_json)
+
+
+def ask_command(
+    context: typer.Context,
+    names: Names,
+    kind: OfKind = None,
+    profile: OfProfile = "",
+    as_json: AsJson = False,
+) -> None:
+    """Have calls of a server, or of single tools, approved one by one.
+
+    Your MCP client asks you, if it can; if not, `toolcrib approvals list` shows what waits. The
+    rule is written to `rules.json` in the configuration folder, and is in force at once, also at a
+    running gateway.
+
+        toolcrib ask github --kind dangerous
+        toolcrib ask filesystem/write_file
+    """
+    _write_rules(context.obj, "ask", names, kind=kind, profile=profile, as_json=as_json)
+
+
+def deny_command(
+    context: typer.Context,
+    names: Names,
+    kind: OfKind = None,
+    profile: OfProfile = "",
+    as_json: AsJson = False,
+) -> None:
+    """Let nobody call a server, or single tools of it.
+
+    Search still finds them; `toolcrib disable` hides them too. No other rule, annotation or person
+    can allow what is denied. The rule is written to `rules.json` in the configuration folder, and
+    is in force at once, also at a running gateway.
+
+        toolcrib deny github/delete_*
+        toolcrib deny shell --profile agents
+    """
+    _write_rules(context.obj, "deny", names, kind=kind, profile=profile, as_json=as_json)
+
+
+def _write_rules(
     options: GlobalOptions,
     verdict: Verdict,
     names: Sequence[str],
@@ -53,43 +111,46 @@ def give(
     if profile:
         profile_named(settings.gateway, profile)
     with options.crib() as crib:
-        rules = [Rule(verdict, pattern_of(crib, name), kind, profile or None) for name in names]
+        rules = [Rule(verdict, _pattern_of(crib, name), kind, profile or None) for name in names]
         put_rules(file, rules)
         book, tools = rulebook_of(settings, RuleFile(file).rules), list(tools_in(crib))
-    said: dict[str, Verdict] = {each.name: book.verdict(each, profile) for each in tools}
-    done = [_done(rule, tools, said) for rule in rules]
+    verdicts: dict[str, Verdict] = {each.name: book.verdict(each, profile) for each in tools}
+    effects = [_effect(rule, tools, verdicts) for rule in rules]
     if as_json:
-        print_json({"file": str(file), "rules": done})
+        print_json({"file": str(file), "rules": effects})
         return
-    for each in done:
-        _tell(each)
+    for effect in effects:
+        _show(effect)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleEffect:
-    """A rule that is written, and the tools that it fits; `otherwise` decide rules before it."""
+    """A new rule and the tools that it fits; `otherwise` are those that another rule decides."""
 
     rule: Rule
     tools: Sequence[str]
     otherwise: Mapping[str, Verdict]
 
 
-def _done(rule: Rule, tools: Sequence[Entry], said: Mapping[str, Verdict]) -> RuleEffect:
+def _effect(rule: Rule, tools: Sequence[Entry], verdicts: Mapping[str, Verdict]) -> RuleEffect:
     fits = [each.name for each in tools if rule.touches(each)]
-    return RuleEffect(rule, fits, {name: said[name] for name in fits if said[name] != rule.verdict})
+    otherwise: Mapping[str, Verdict] = {
+        name: verdicts[name] for name in fits if verdicts[name] != rule.verdict
+    }
+    return RuleEffect(rule, fits, otherwise)
 
 
-def _tell(done: RuleEffect) -> None:
-    rule = done.rule
+def _show(effect: RuleEffect) -> None:
+    rule, others = effect.rule, effect.otherwise
     only = (("kind", rule.kind), ("profile", rule.profile))
-    about = ", ".join([rule.pattern, *(f"{key} {said}" for key, said in only if said)])
-    fits = number(len(done.tools), "tool")
+    about = ", ".join([rule.pattern, *(f"{key} {value}" for key, value in only if value)])
+    fits = number(len(effect.tools), "tool")
     console().print(safe(f"{rule.verdict}: {about} ({fits})."), soft_wrap=True)
-    if done.otherwise:
-        some = [f"{name} ({said})" for name, said in done.otherwise.items()][:MOST_NAMED]
-        more = [f"{len(done.otherwise) - MOST_NAMED} more"] * (len(done.otherwise) > MOST_NAMED)
-        told = f"Another rule comes before it for {', '.join([*some, *more])}"
-        console().print(safe(f"{told}: see `toolcrib rules list`."), soft_wrap=True)
+    if others:
+        some = [f"{name} ({verdict})" for name, verdict in others.items()][:MOST_NAMED]
+        more = [f"{len(others) - MOST_NAMED} more"] * (len(others) > MOST_NAMED)
+        warning = f"Another rule comes before it for {', '.join([*some, *more])}"
+        console().print(safe(f"{warning}: see `toolcrib rules list`."), soft_wrap=True)
 
 
 def tools_in(crib: Crib) -> Iterator[Entry]:
@@ -97,10 +158,10 @@ def tools_in(crib: Crib) -> Iterator[Entry]:
     return (each for each in crib.entries().values() if isinstance(each.capability, ToolInfo))
 
 
-def pattern_of(crib: Crib, name: str) -> str:
+def _pattern_of(crib: Crib, name: str) -> str:
     """The pattern that means this, and nothing else. Raises `ConfigError` and `AmbiguousName`."""
     tools = list(tools_in(crib))
-    sources = {source_of(each) for each in tools}
+    sources = {_source_of(each) for each in tools}
     servers = {
         source.id or source.server: source.server for source in inventory_of(crib).servers.values()
     }
@@ -108,30 +169,30 @@ def pattern_of(crib: Crib, name: str) -> str:
         if name in (id, server):
             return f"{_spelt_out(id, 'mcp', tools)}/*"
     if name in sources:
-        kinds = {each.capability.source for each in tools if source_of(each) == name}
+        kinds = {each.capability.source for each in tools if _source_of(each) == name}
         return f"{_spelt_out(name, kinds.pop(), tools)}/*"
     if any(Rule("deny", name).touches(each) for each in tools) and _is_pattern(name):
         return name
     source, slash, _ = name.removeprefix("mcp:").partition("/")
-    if slash and source in servers and not any(source_of(each) == source for each in tools):
+    if slash and source in servers and not any(_source_of(each) == source for each in tools):
         return name  # it was never listed, so that any name may be right
     if inventory_of(crib).pool.candidates(name):
-        return _of_tool(crib.get(name), tools)
+        return _tool_pattern(crib.get(name), tools)
     raise ConfigError(_unknown(name, tools, [*servers, *servers.values(), *sources]))
 
 
 def _unknown(name: str, tools: Sequence[Entry], sources: Sequence[str]) -> str:
-    """That there is no such thing, with what is called so elsewhere, or the nearest names."""
+    """That nothing has this name, with the same tool of other sources, or the nearest names."""
     source, slash, bare = name.partition("/")
-    spelt = {f"{source_of(each)}/{each.bare}": each.bare for each in tools}
+    spelt = {f"{_source_of(each)}/{each.bare}": each.bare for each in tools}
     if slash and source not in sources:
         near = [*nearest_names(source, sorted(set(sources)))]
         near += [each for each, own in spelt.items() if own == bare]
     else:
-        known = {*sources, *(spelt if slash else spelt.values())}
-        near = [*nearest_names(name, sorted(known))]
-    told = ", ".join(near[:MOST_NAMED]) or "none"
-    return f"no server and no tool is called {name!r}; nearest: {told}"
+        names = {*sources, *(spelt if slash else spelt.values())}
+        near = [*nearest_names(name, sorted(names))]
+    listed = ", ".join(near[:MOST_NAMED]) or "none"
+    return f"no server and no tool is called {name!r}; nearest: {listed}"
 
 
 def server_pattern(server: str) -> str:
@@ -139,7 +200,7 @@ def server_pattern(server: str) -> str:
     return f"{escape(server.replace('/', '_'))}/*"
 
 
-def source_of(entry: Entry) -> str:
+def _source_of(entry: Entry) -> str:
     """The id by which patterns mean its source."""
     return (entry.capability.source_id or entry.capability.source).replace("/", "_")
 
@@ -148,80 +209,14 @@ def _is_pattern(name: str) -> bool:
     return "/" in name or bool(_WILD.search(name))
 
 
-def _of_tool(entry: Entry, tools: Sequence[Entry]) -> str:
+def _tool_pattern(entry: Entry, tools: Sequence[Entry]) -> str:
     if not isinstance(entry.capability, ToolInfo):
         raise ConfigError(f"{entry.name!r} is a {entry.capability.kind}, and rules are about tools")
-    source = _spelt_out(source_of(entry), entry.capability.source, tools)
+    source = _spelt_out(_source_of(entry), entry.capability.source, tools)
     return f"{source}/{escape(entry.bare)}"
 
 
 def _spelt_out(source: str, kind: str, tools: Sequence[Entry]) -> str:
     """The source in a pattern, with its kind where one of another kind has the same id."""
-    shared = any(source_of(each) == source and each.capability.source != kind for each in tools)
+    shared = any(_source_of(each) == source and each.capability.source != kind for each in tools)
     return f"{kind}:{escape(source)}" if shared else escape(source.replace("/", "_"))
-
-
-# The command `toolcrib allow`.
-
-
-def allow_command(
-    context: typer.Context,
-    names: Names,
-    kind: OfKind = None,
-    profile: OfProfile = "",
-    as_json: AsJson = False,
-) -> None:
-    """Let calls of a server, or of single tools, through without approval.
-
-    Written to `rules.json` in the configuration folder, and in force at once, also at a running
-    gateway. It comes before the rules of the settings, and behind those that deny. Your client may
-    still ask you by itself.
-
-        toolcrib allow github
-        toolcrib allow github --kind read --profile agents
-        toolcrib allow github/create_issue
-    """
-    give(context.obj, "allow", names, kind=kind, profile=profile, as_json=as_json)
-
-
-# The command `toolcrib ask`.
-
-
-def ask_command(
-    context: typer.Context,
-    names: Names,
-    kind: OfKind = None,
-    profile: OfProfile = "",
-    as_json: AsJson = False,
-) -> None:
-    """Have calls of a server, or of single tools, approved one by one.
-
-    You are asked by your MCP client where it can ask, else by `toolcrib approvals list`. Written to
-    `rules.json` in the configuration folder, and in force at once, also at a running gateway.
-
-        toolcrib ask github --kind dangerous
-        toolcrib ask filesystem/write_file
-    """
-    give(context.obj, "ask", names, kind=kind, profile=profile, as_json=as_json)
-
-
-# The command `toolcrib deny`.
-
-
-def deny_command(
-    context: typer.Context,
-    names: Names,
-    kind: OfKind = None,
-    profile: OfProfile = "",
-    as_json: AsJson = False,
-) -> None:
-    """Let nobody call a server, or single tools of it.
-
-    Search still finds them; `toolcrib disable` hides them too. What is denied is denied whatever
-    other rules, annotations or persons say. Written to `rules.json` in the configuration folder,
-    and in force at once, also at a running gateway.
-
-        toolcrib deny github/delete_*
-        toolcrib deny shell --profile agents
-    """
-    give(context.obj, "deny", names, kind=kind, profile=profile, as_json=as_json)

@@ -1,4 +1,4 @@
-"""What is wrong with the configuration, said once: not by every command again.
+"""Problems of the configuration: each is a warning once, and not of every command again.
 
 `toolcrib doctor` and `toolcrib servers` show what is wrong each time they are asked.
 """
@@ -16,25 +16,24 @@ from toolcrib.system import file_locked, make_private_folder, read_private_file,
 
 FILE = "warnings.json"
 AGAIN_S = 24 * 60 * 60.0
-"""After so long a warning that still holds is said again."""
+"""After so long a problem that is still there is a warning again."""
 MOST_BYTES = 1024 * 1024
 
 
 def warn_once(state_folder: Path, area: str, problems: Iterable[str]) -> None:
-    """Say those that were not said of late in this area; one that was gone meanwhile is new.
+    """Warn of problems that nobody was warned of lately in this area.
 
-    Where it cannot be remembered, all are said.
+    A problem that was gone meanwhile is new. If the file cannot be used, all are shown.
     """
     current = {hashlib.sha256(each.encode()).hexdigest()[:16]: each for each in problems}
     path, now = state_folder / FILE, time.time()
-    said = _read(path)
-    before = said.get(area, {})
-    known = {key: before[key] for key in current if now - before.get(key, 0.0) < AGAIN_S}
+    before = _read(path).get(area, {})
+    recent = {key: before[key] for key in current if now - before.get(key, 0.0) < AGAIN_S}
     for key, problem in current.items():
-        if key not in known:
+        if key not in recent:
             warn(problem)
-    if known.keys() != current.keys() or before.keys() != current.keys():
-        _write(path, area, {key: known.get(key, now) for key in current})
+    if recent.keys() != current.keys() or before.keys() != current.keys():
+        _write(path, area, {key: recent.get(key, now) for key in current})
 
 
 def _read(path: Path) -> Mapping[str, dict[str, float]]:
@@ -53,8 +52,8 @@ def _object(value: object) -> Mapping[str, object]:
     return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
 
 
-def _write(path: Path, area: str, said: Mapping[str, float]) -> None:
+def _write(path: Path, area: str, times: Mapping[str, float]) -> None:
     with suppress(OSError):
         make_private_folder(path.parent)
         with file_locked(path):
-            write_private_file(path, json.dumps({**_read(path), area: said}).encode())
+            write_private_file(path, json.dumps({**_read(path), area: times}).encode())

@@ -8,7 +8,7 @@ from typing import Literal
 from toolcrib.client_config.backups import Backup, Backups, still_needed, timestamp
 from toolcrib.client_config.clients import Layout, client_named
 from toolcrib.client_config.document import edit_document, read_document, table_at
-from toolcrib.client_config.files import read_file, remove_file, write_file
+from toolcrib.client_config.files import check_unchanged, read_file, remove_file, write_file
 from toolcrib.client_config.plans import ChangePlan
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
@@ -26,8 +26,7 @@ def apply_plan(plan: ChangePlan, own: Path, backups: Backups) -> Path:
 
 def _apply(plan: ChangePlan, own: Path, backups: Backups) -> Path:
     client, file = plan.target.client.name, plan.target.path
-    if read_file(file) != plan.before:
-        raise ConfigError(f"{file}: somebody else has just written it; look again and repeat")
+    check_unchanged(file, plan.before)
     backup = Backup(
         client, str(file), timestamp(), plan.before, plan.after, {**plan.added}, plan.known
     )
@@ -72,11 +71,11 @@ def _text_before(backup: Backup, current: str | None) -> tuple[ChangedSince, str
     if current in (backup.after, backup.before):
         return "nothing", backup.before
     try:
-        layout, there = _entries(backup, current or "")
-        if current is not None and there == _entries(backup, backup.after)[1]:
+        layout, current_entries = _entries(backup, current or "")
+        if current is not None and current_entries == _entries(backup, backup.after)[1]:
             before = _entries(backup, backup.before or "")[1]
-            drop = there.keys() - before.keys()
-            put = {name: each for name, each in before.items() if there.get(name) != each}
+            drop = current_entries.keys() - before.keys()
+            put = {name: each for name, each in before.items() if current_entries.get(name) != each}
             syntax = client_named(backup.client).syntax
             return "the rest", edit_document(current, syntax, layout.path, drop, put)
     except ConfigError:  # it cannot be read any more, so it is not for us to edit
@@ -88,8 +87,8 @@ def _entries(backup: Backup, text: str) -> tuple[Layout, Mapping[str, JsonObject
     client = client_named(backup.client)
     document = read_document(text, client.syntax)
     layout = client.layout(document)
-    found = table_at(document, layout.path) or {}
-    return layout, {name: each for name, each in found.items() if isinstance(each, Mapping)}
+    table = table_at(document, layout.path) or {}
+    return layout, {name: each for name, each in table.items() if isinstance(each, Mapping)}
 
 
 def _servers_to_drop(

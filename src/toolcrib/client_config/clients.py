@@ -76,18 +76,22 @@ class Client:
 
 
 def _names(document: JsonObject, path: tuple[str, ...]) -> Sequence[Json] | None:
-    found: Json = document
-    for key in path:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found if path and isinstance(found, list) else None
+    """The list at the path; None where there is none."""
+    value = _value_at(document, path)
+    return value if path and isinstance(value, list) else None
 
 
 def _is_table(document: JsonObject, path: tuple[str, ...]) -> bool:
     """Whether there is an object of entries at the path, and not one entry."""
-    found: Json = document
+    value = _value_at(document, path)
+    return isinstance(value, Mapping) and all(isinstance(each, Mapping) for each in value.values())
+
+
+def _value_at(document: JsonObject, path: tuple[str, ...]) -> Json:
+    value: Json = document
     for key in path:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return isinstance(found, Mapping) and all(isinstance(each, Mapping) for each in found.values())
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
 def _everywhere(*places: FileLocation) -> Mapping[Platform, tuple[FileLocation, ...]]:

@@ -30,14 +30,14 @@ def read_document(text: str, syntax: Syntax) -> JsonObject:
 
 def table_at(document: JsonObject, path: Sequence[str]) -> JsonObject | None:
     """The object at the path; None where there is none. Raises `ConfigError` for anything else."""
-    found: Any = document
+    value: Any = document
     for depth, key in enumerate(path, start=1):
-        found = cast("JsonObject", found).get(key)
-        if found is None:
+        value = cast("JsonObject", value).get(key)
+        if value is None:
             return None
-        if not isinstance(found, Mapping):
+        if not isinstance(value, Mapping):
             raise ConfigError(f"{'.'.join(path[:depth])!r} is not an object")
-    return cast("JsonObject", found)
+    return cast("JsonObject", value)
 
 
 def edit_document(
@@ -51,10 +51,10 @@ def edit_document(
 
     What comes out is read again: it says what it should, or a `ConfigError` is raised.
     """
-    wanted = _expected(read_document(text, syntax), path, drop, put or {})
+    expected = _expected(read_document(text, syntax), path, drop, put or {})
     edit = edit_json if syntax == "json" else edit_toml
     changed = edit(text, path, drop, put or {})
-    if _without_empty(read_document(changed, syntax)) != _without_empty(wanted):
+    if _without_empty(read_document(changed, syntax)) != _without_empty(expected):
         raise ConfigError("it is written in a way that cannot be edited here; change it by hand")
     return changed
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from toolcrib.model import Json
 from toolcrib.sources.mcp import references
 
-# How clients write that a value comes from the environment, and how that is written here.
-
 _NAME = r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
 _SHELL = r"\$\{" + _NAME + r"(?P<default>:-[^}]*)?\}"
 
@@ -19,40 +17,42 @@ class CannotConvert(Exception):
 
 @dataclass(frozen=True)
 class References:
-    """The references of one client: `pattern` finds them, `other` what it fills in besides.
+    """The references of one client: `pattern` finds them, `other` finds what else it fills in.
 
-    `written` is what the client puts before and after the name of a variable; None: it fills in
+    `brackets` are what the client puts before and after the name of a variable; None: it fills in
     nothing. `defaults` is whether a reference may say what to take where it is not set.
     """
 
     pattern: re.Pattern[str] | None = None
     other: re.Pattern[str] | None = None
-    written: tuple[str, str] | None = None
+    brackets: tuple[str, str] | None = None
     defaults: bool = False
 
-    def filled(self, text: str) -> bool:
-        """Whether the client puts something else in the place of a part of the text."""
+    def has_references(self, text: str) -> bool:
+        """Whether the client would fill in a part of the text."""
         return any(each.search(text) for each in (self.pattern, self.other) if each)
 
     def ours(self, text: str, where: str) -> str:
         """The text with its references in our spelling. Raises `CannotConvert`."""
         pieces: list[str] = []
         place = 0
-        for found in self.pattern.finditer(text) if self.pattern else ():
-            pieces += [self._literal(text[place : found.start()], where), _spelt(found)]
-            place = found.end()
+        for match in self.pattern.finditer(text) if self.pattern else ():
+            pieces += [self._literal(text[place : match.start()], where), _spelt(match)]
+            place = match.end()
         return "".join([*pieces, self._literal(text[place:], where)])
 
     def theirs(self, text: str) -> str | None:
-        """The text with our references in the client's spelling; None where that cannot be said."""
-        if self.filled(_OURS.sub("", text)):
+        """The text with our references in the client's spelling; None where it has no spelling."""
+        if self.has_references(_OURS.sub("", text)):
             return None
-        found = list(_OURS.finditer(text))
-        if not found:
+        matches = list(_OURS.finditer(text))
+        if not matches:
             return text
-        if self.written is None or (any(each["default"] for each in found) and not self.defaults):
+        if self.brackets is None or (
+            any(each["default"] for each in matches) and not self.defaults
+        ):
             return None
-        before, after = self.written
+        before, after = self.brackets
         return _OURS.sub(lambda each: before + each["name"] + (each["default"] or "") + after, text)
 
     def _literal(self, piece: str, where: str) -> str:
@@ -64,7 +64,7 @@ class References:
 
 
 def with_fixed_values(text: str, fixed: Mapping[str, str]) -> str:
-    """The text with what is the same at any time put in: `${userHome}`."""
+    """The text with values that never change put in, such as that of `${userHome}`."""
     for name, value in fixed.items():
         text = text.replace(name, value)
     return text
@@ -73,13 +73,13 @@ def with_fixed_values(text: str, fixed: Mapping[str, str]) -> str:
 _OURS = re.compile(r"\$\{(?:env:)?" + _NAME + r"(?P<default>:-[^}]*)?\}")
 
 
-def _spelt(found: re.Match[str]) -> str:
-    groups = found.groupdict()
+def _spelt(match: re.Match[str]) -> str:
+    groups = match.groupdict()
     return "${" + str(groups["name"] or groups.get("bare")) + (groups.get("default") or "") + "}"
 
 
 NO_REFERENCES = References()
-SHELL_REFERENCES = References(re.compile(_SHELL), written=("${", "}"), defaults=True)
+SHELL_REFERENCES = References(re.compile(_SHELL), brackets=("${", "}"), defaults=True)
 EDITOR_REFERENCES = References(
     re.compile(r"\$\{env:" + _NAME + r"\}"), re.compile(r"\$\{"), ("${env:", "}")
 )

@@ -44,9 +44,9 @@ def read_entry(
         raise CannotConvert(f"it has `{narrow[0]}`, which has no counterpart here")
     reader = _EntryReader(fmt, entry, _fixed(home, project), project)
     ours = dict(reader.ours())
-    known = SILENT | {fmt.env, fmt.env_names, fmt.headers, fmt.bearer, fmt.env_headers}
-    known |= {fmt.enabled_tools, fmt.disabled_tools}
-    dropped = [key for key in entry if key not in known and key not in fmt.times]
+    keys = SILENT | {fmt.env, fmt.env_names, fmt.headers, fmt.bearer, fmt.env_headers}
+    keys |= {fmt.enabled_tools, fmt.disabled_tools}
+    dropped = [key for key in entry if key not in keys and key not in fmt.times]
     return ConvertedEntry(ours, tuple(dropped))
 
 
@@ -167,14 +167,18 @@ class _EntryReader:
         return names
 
     def _plain(self, text: str, where: str) -> str:
-        """A text that nobody fills in here, so nothing may be to fill in."""
-        text = with_fixed_values(text, self.fixed) if self.fmt.references.filled(text) else text
-        if self.fmt.references.filled(text):
+        """A text that is not filled in here, so it must hold no reference."""
+        text = (
+            with_fixed_values(text, self.fixed)
+            if self.fmt.references.has_references(text)
+            else text
+        )
+        if self.fmt.references.has_references(text):
             raise CannotConvert(f"its {where} refer to variables, which are not filled in here")
         return text
 
     def _filled(self, text: str, where: str) -> str:
-        if self.fmt.references.filled(text):
+        if self.fmt.references.has_references(text):
             text = with_fixed_values(text, self.fixed)
         return self.fmt.references.ours(text, where)
 

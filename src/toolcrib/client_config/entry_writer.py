@@ -49,7 +49,7 @@ def _tools(fmt: EntryFormat, server: ServerConfig) -> Iterator[tuple[str, Json]]
 def _local_entry(fmt: EntryFormat, command: ServerCommand) -> Iterator[tuple[str, Json]]:
     if command.isolation:
         raise CannotConvert("it runs isolated, which the client cannot do")
-    if any(fmt.references.filled(each) for each in (command.command, *command.args)):
+    if any(fmt.references.has_references(each) for each in (command.command, *command.args)):
         raise CannotConvert("the client would fill in something in its arguments")
     if fmt.types:
         yield "type", fmt.types[0]
@@ -72,10 +72,10 @@ def _local_entry(fmt: EntryFormat, command: ServerCommand) -> Iterator[tuple[str
 def _environment(fmt: EntryFormat, command: ServerCommand) -> tuple[dict[str, Json], list[Json]]:
     """The variables with values, and the names of those that are handed on."""
     handed_on = {name: "${" + ours + "}" for name, ours in command.env_from.items()}
-    wanted = {**handed_on, **command.env}
+    variables = {**handed_on, **command.env}
     env: dict[str, Json] = {}
     names: list[Json] = []
-    for name, value in wanted.items():
+    for name, value in variables.items():
         alone = _ALONE.fullmatch(value)
         if fmt.env_names and alone and alone[1] == name:
             names.append(name)
@@ -121,7 +121,7 @@ def _if_any(maps: Mapping[str, dict[str, Json]]) -> Iterator[tuple[str, Json]]:
 
 
 def _theirs(fmt: EntryFormat, text: str, where: str) -> str:
-    said = fmt.references.theirs(text)
-    if said is None:
+    theirs = fmt.references.theirs(text)
+    if theirs is None:
         raise CannotConvert(f"its {where} refers to variables in a way that the client cannot say")
-    return said
+    return theirs

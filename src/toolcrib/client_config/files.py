@@ -13,10 +13,13 @@ from typing import Literal
 from toolcrib.errors import ConfigError
 from toolcrib.system import read_plain_file, write_private_file
 
+MOST_BYTES = 64 * 1024 * 1024
+"""Claude Code keeps its history in the file that its servers stand in."""
+
 Platform = Literal["linux", "macos", "windows"]
 BaseFolder = Literal["home", "xdg", "library", "roaming", "codex", "claude"]
-"""A folder that files are named from. `xdg` is ~/.config unless XDG_CONFIG_HOME says otherwise,
-`codex` is ~/.codex unless CODEX_HOME does, `claude` is ~ unless CLAUDE_CONFIG_DIR does."""
+"""A folder that clients keep their files below. `xdg` is ~/.config unless XDG_CONFIG_HOME says
+otherwise; CODEX_HOME and CLAUDE_CONFIG_DIR move `codex`, else ~/.codex, and `claude`, else ~."""
 
 _FOLDERS: Mapping[BaseFolder, tuple[str, str]] = {
     "home": ("", ""),
@@ -30,9 +33,9 @@ _FOLDERS: Mapping[BaseFolder, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """A file, named from a root."""
+    """A file below a base folder."""
 
-    root: BaseFolder
+    base: BaseFolder
     file: str
 
 
@@ -44,22 +47,16 @@ class Machine:
     home: Path
     environ: Mapping[str, str]
 
-    def path(self, place: FileLocation) -> Path:
-        variable, folder = _FOLDERS[place.root]
+    def path(self, location: FileLocation) -> Path:
+        variable, folder = _FOLDERS[location.base]
         named = self.environ.get(variable) if variable else None
-        return (Path(named) if named else self.home / folder) / place.file
+        return (Path(named) if named else self.home / folder) / location.file
 
 
 def this_machine(environ: Mapping[str, str]) -> Machine:
     """The one that this process runs on."""
     others: dict[str, Platform] = {"darwin": "macos", "win32": "windows"}
     return Machine(others.get(sys.platform, "linux"), Path.home(), environ)
-
-
-# The file of a client on the disk: read whole, written in one step, its mode and links kept.
-
-MOST_BYTES = 64 * 1024 * 1024
-"""Claude Code keeps its history in the file that its servers stand in."""
 
 
 def read_file(path: Path) -> str | None:
@@ -77,13 +74,18 @@ def read_file(path: Path) -> str | None:
         raise ConfigError(f"{path}:{line}: is not UTF-8; save it as UTF-8") from error
 
 
+def check_unchanged(path: Path, expected: str | None) -> None:
+    """Raises `ConfigError` where somebody else has written the file meanwhile."""
+    if read_file(path) != expected:
+        raise ConfigError(f"{path}: somebody else has just written it; look again and repeat")
+
+
 def write_file(path: Path, text: str, expected: str | None) -> None:
-    """Put the text in the file's place, if that still says what it is expected to.
+    """Replace the file by this text, if it still holds what is expected.
 
     A new file is for its owner alone. Raises `ConfigError`, and then the old one stays.
     """
-    if read_file(path) != expected:
-        raise ConfigError(f"{path}: somebody else has just written it; look again and repeat")
+    check_unchanged(path, expected)
     try:
         real = path.resolve()
         mode = stat.S_IMODE(real.stat().st_mode) if expected is not None else 0o600
@@ -95,9 +97,8 @@ def write_file(path: Path, text: str, expected: str | None) -> None:
 
 
 def remove_file(path: Path, expected: str) -> None:
-    """Remove a file that says what it is expected to. Raises `ConfigError`."""
-    if read_file(path) != expected:
-        raise ConfigError(f"{path}: somebody else has just written it; look again and repeat")
+    """Remove the file, if it still holds what is expected. Raises `ConfigError`."""
+    check_unchanged(path, expected)
     try:
         path.resolve().unlink()
     except OSError as error:

@@ -25,6 +25,7 @@ DEEPEST = 200
 _BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TEXT = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\.)*+"')
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
+_REST_OF_LINE = re.compile(r"[ \t]*,?[ \t]*(?://[^\r\n]*)?(?=\r?\n)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +149,6 @@ class _JsoncParser:
             raise self.wrong(place, f"a number cannot be read: {error}") from error
 
 
-# Puts members into an object of a JSON text and takes others out; the rest stays as it is.
-
-_REST_OF_LINE = re.compile(r"[ \t]*,?[ \t]*(?://[^\r\n]*)?(?=\r?\n)")
-
-
 def edit_json(
     text: str, path: Sequence[str], drop: Collection[str], put: Mapping[str, JsonObject]
 ) -> str:
@@ -265,8 +261,8 @@ def _rendered(text: str, node: Node, put: Mapping[str, Json]) -> str:
         return ", ".join(f"{_quoted(key)}: {_compact(value)}" for key, value in put.items())
     if node.members and indent.startswith(outer) and len(indent) > len(outer):
         unit = indent[len(outer) :]
-    shown = (f"{_quoted(key)}: {_pretty(value, end, indent, unit)}" for key, value in put.items())
-    return f",{end}{indent}".join(shown)
+    members = (f"{_quoted(key)}: {_pretty(value, end, indent, unit)}" for key, value in put.items())
+    return f",{end}{indent}".join(members)
 
 
 def _pretty(value: Json, end: str, indent: str, unit: str) -> str:

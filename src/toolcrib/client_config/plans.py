@@ -58,11 +58,11 @@ def plan_import(
     document = target.read()
     profiles = (shim_profile(document.entries[name]) for name in document.shims)
     shim = replace(shim, profile=shim.profile or next(profiles, ""))
-    taken, left = _convert_all(document, own)
-    names = _names(target.client.name, taken, ours, own)
+    converted, left = _convert_all(document, own)
+    names = _names(target.client.name, converted, ours, own)
     old = {server.id for server in ours}
-    added = {names[name]: each.entry for name, each in taken.items() if names[name] not in old}
-    drop = {*taken, *document.shims}
+    added = {names[name]: each.entry for name, each in converted.items() if names[name] not in old}
+    drop = {*converted, *document.shims}
     put = _shim_entry(document, shim, {*document.entries} - drop)
     return ChangePlan(
         target,
@@ -72,7 +72,7 @@ def plan_import(
         left=left,
         added=added,
         known=tuple(sorted({*names.values()} & old)),
-        dropped={name: each.dropped for name, each in taken.items() if each.dropped},
+        dropped={name: each.dropped for name, each in converted.items() if each.dropped},
     )
 
 
@@ -94,7 +94,7 @@ def _convert_all(
     document: ClientDocument, own: Path
 ) -> tuple[dict[str, ConvertedEntry], dict[str, str]]:
     """What can be taken, in our words, and why the rest cannot."""
-    taken: dict[str, ConvertedEntry] = {}
+    converted: dict[str, ConvertedEntry] = {}
     left: dict[str, str] = {}
     target = document.target
     for name, entry in document.entries.items():
@@ -112,8 +112,8 @@ def _convert_all(
         except CannotConvert as error:
             left[name] = str(error)
         else:
-            taken[name] = each
-    return taken, left
+            converted[name] = each
+    return converted, left
 
 
 def _is_gateway(name: str, entry: Json) -> bool:
@@ -130,12 +130,12 @@ def _check_entry(own: Path, name: str, entry: JsonObject) -> None:
 
 
 def _names(
-    client: str, taken: Mapping[str, ConvertedEntry], ours: Sequence[ServerConfig], own: Path
+    client: str, converted: Mapping[str, ConvertedEntry], ours: Sequence[ServerConfig], own: Path
 ) -> dict[str, str]:
     """What each is called with us: as the equal one that is there, else by a name that is free."""
     in_use = {name for server in ours for name in (server.id, server.prefix) if name}
     names: dict[str, str] = {}
-    for name, each in taken.items():
+    for name, each in converted.items():
         (server,) = read_table(own, {name: each.entry}).servers
         same = [other.id for other in ours if _stands_for(other, server)]
         names[name] = name if name in same else (same or [_own_name(name, client, in_use)])[0]

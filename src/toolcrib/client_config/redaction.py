@@ -60,10 +60,10 @@ def redacted(text: str, syntax: Syntax) -> str:
 
 def _in_comments(text: str, syntax: Syntax) -> Iterator[Edit]:
     """What looks like a secret in a server that was only commented out."""
-    for found in _TOKENS[syntax].finditer(text):
-        if found[0][0] in "/#":
-            hidden = _IN_COMMENT.sub(rf"\g<1>{MASK}", found[0])
-            yield Edit(found.start(), found.end(), _IN_ADDRESS.sub(MASK, hidden))
+    for match in _TOKENS[syntax].finditer(text):
+        if match[0][0] in "/#":
+            comment = _IN_COMMENT.sub(rf"\g<1>{MASK}", match[0])
+            yield Edit(match.start(), match.end(), _IN_ADDRESS.sub(MASK, comment))
 
 
 def _in_members(text: str, node: Node, *, within: bool) -> Iterator[Edit]:
@@ -92,30 +92,30 @@ def _in_statement(text: str, statement: Statement) -> Iterator[Edit]:
 def _in_span(text: str, start: int, end: int, syntax: Syntax, *, whole: bool) -> Iterator[Edit]:
     """The secrets in a value; `whole`: every text in it that is no reference.
 
-    After a key or an option that tells of a secret, the next text is one.
+    After a key or an option whose name announces a secret, the next text is one.
     """
-    told = False
-    for found in _TOKENS[syntax].finditer(text, start, end):
-        said = found[0][1:-1]
-        if found[0][0] in "/#":
+    announced = False
+    for match in _TOKENS[syntax].finditer(text, start, end):
+        token = match[0][1:-1]
+        if match[0][0] in "/#":
             continue
-        secret = whole or told or "Bearer " in said
-        key = text[found.end() : end].lstrip()[:1] in (":", "=")
-        told = bool(_SECRET.search(said)) and bool(key or _FLAG.fullmatch(said))
-        if secret and not key and not _REFERENCE.fullmatch(said):
-            yield Edit(found.start(), found.end(), json.dumps(MASK))
-        elif not key:
-            yield from _in_text(found)
+        secret = whole or announced or "Bearer " in token
+        is_key = text[match.end() : end].lstrip()[:1] in (":", "=")
+        announced = bool(_SECRET.search(token)) and bool(is_key or _FLAG.fullmatch(token))
+        if secret and not is_key and not _REFERENCE.fullmatch(token):
+            yield Edit(match.start(), match.end(), json.dumps(MASK))
+        elif not is_key:
+            yield from _in_text(match)
 
 
-def _in_text(found: re.Match[str]) -> Iterator[Edit]:
+def _in_text(match: re.Match[str]) -> Iterator[Edit]:
     """What is secret in an address or in `--token=...`."""
-    said = found[0]
-    sign = said.find("=")
-    if sign > 0 and _FLAG.fullmatch(said[1:sign]) and _SECRET.search(said[1:sign]):
-        yield Edit(found.start() + sign + 1, found.end() - 1, MASK)
+    token, start = match[0], match.start()
+    sign = token.find("=")
+    if sign > 0 and _FLAG.fullmatch(token[1:sign]) and _SECRET.search(token[1:sign]):
+        yield Edit(start + sign + 1, match.end() - 1, MASK)
         return
-    if "://" in said:
-        for part in _IN_ADDRESS.finditer(said):
-            kept = f"{part[1]}=" if part[1] else ""
-            yield Edit(found.start() + part.start(), found.start() + part.end(), kept + MASK)
+    if "://" in token:
+        for part in _IN_ADDRESS.finditer(token):
+            name = f"{part[1]}=" if part[1] else ""
+            yield Edit(start + part.start(), start + part.end(), name + MASK)

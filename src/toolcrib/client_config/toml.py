@@ -13,6 +13,8 @@ from toolcrib.client_config.spans import Edit, applied, newline
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
 
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 _BLANK = re.compile(r"[ \t\ufeff]*(?:#[^\n]*)?(?:\r?\n|$)")
 _SPACE = re.compile(r"[ \t\ufeff]*")
 _PART = re.compile(r"""[ \t\ufeff]*([A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')[ \t]*""")
@@ -96,12 +98,6 @@ def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
     return found.end() if found else place
 
 
-# Puts tables into a TOML text and takes others out; the rest stays as it is.
-
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
-
-
 def edit_toml(
     text: str, path: Sequence[str], drop: Collection[str], put: Mapping[str, JsonObject]
 ) -> str:
@@ -152,8 +148,8 @@ def _with_blank_lines(text: str, end: int, header: bool) -> int:  # noqa: FBT001
 
 def _trimmed(text: str, edit: Edit) -> int:
     """The end of the span without the blank lines after it."""
-    kept = text[edit.start : edit.end].rstrip()
-    after = text.find("\n", edit.start + len(kept))
+    content = text[edit.start : edit.end].rstrip()
+    after = text.find("\n", edit.start + len(content))
     return edit.end if after < 0 else min(after + 1, edit.end)
 
 

@@ -1,8 +1,8 @@
 """Which tools a session defers: one decision, that the search tool and the note follow.
 
-    never, required, never_defer     shown whole, whatever the mode
-    always                           deferred at any size, unless the mode is off
-    automatic                        deferred as the mode says, from the threshold on
+    never, required, never_defer     shown whole, whatever the trigger
+    always                           deferred at any size, unless the trigger is off
+    automatic                        deferred as the trigger says, from the threshold on
 
 A tool that search never returns would be out of reach once deferred. So it is either shown whole
 or not part of a session at all. With the style `stub`, one whose parameters are no larger than a
@@ -24,7 +24,7 @@ from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES
 class Deferral:
     """What the settings say about deferral; each is described in docs/settings.md."""
 
-    mode: DeferralTrigger = field(default_factory=DeferralTrigger)
+    trigger: DeferralTrigger = field(default_factory=DeferralTrigger)
     threshold: int = 15
     never_defer: frozenset[str] = frozenset()
     style: DeferStyle = "hidden"
@@ -32,12 +32,12 @@ class Deferral:
 
     def is_late(self, used: int) -> bool:
         """Whether the conversation has used so much that `conversation:N` defers from now on."""
-        return self.mode.kind == "conversation" and used >= self.allowance
+        return self.trigger.kind == "conversation" and used >= self.allowance
 
     @property
     def allowance(self) -> float:
         """The tokens that N % of the context window are."""
-        return self.context_window * self.mode.percent / 100
+        return self.context_window * self.trigger.percent / 100
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _defers_automatic(
 ) -> bool:
     if len(offered) < deferral.threshold:
         return False
-    match deferral.mode.kind:
+    match deferral.trigger.kind:
         case "on":
             return True
         case "auto":
@@ -146,7 +146,7 @@ def _waits(entry: Entry, deferral: Deferral, *, automatic: bool) -> bool:
     tool = entry.capability
     if not tool.searchable or not isinstance(tool, ToolInfo) or _is_kept(entry, tool, deferral):
         return False
-    return automatic or (tool.defer == "always" and deferral.mode.kind != "off")
+    return automatic or (tool.defer == "always" and deferral.trigger.kind != "off")
 
 
 def _is_shown(entry: Entry, deferral: Deferral) -> bool:

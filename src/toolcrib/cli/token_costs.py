@@ -1,0 +1,190 @@
+"""What tools cost wherever a model is shown them, counted on what is sent there.
+
+`surfaces` counts each place where a model is shown tools: the gateway, and the wire of each
+provider. `savings` compares what each MCP client sent its model before, every tool of its own
+servers, with what the gateway lists in their place now. Both count name, description and
+parameters, as a model is sent them.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from toolcrib.adapters import plain_json
+from toolcrib.client_config import Client
+from toolcrib.crib import Crib, inventory_of
+from toolcrib.errors import ConfigError
+from toolcrib.gateway import DEFAULT_PROFILE, EffectiveMode, local_principal
+from toolcrib.session import Session
+from toolcrib.text import TokenCounter, tool_definition
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """One place: tokens with every tool listed, and of what is sent there before any search.
+
+    `eager` None: the place does not take so many tools. `note` says why nothing is saved, where
+    that is as it should be.
+    """
+
+    name: str
+    eager: int | None
+    sent: int
+    note: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """What part of the price of all is saved; below 0 where deferring costs."""
+        return 1 - self.sent / self.eager if self.eager else None
+
+
+def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Surface]:
+    """The gateway for each profile, then the wire of each provider whose SDK is installed."""
+    for name in {DEFAULT_PROFILE: None, **crib.settings.gateway.profiles}:
+        yield _gateway_surface(crib, name, counter)
+    for name, request in _WIRES.items():
+        try:
+            sent = _request_tokens(request, crib.session(tool_search=mode), counter)
+        except ImportError:
+            continue
+        yield Surface(name, _eager_tokens(request, crib, counter), sent)
+
+
+def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
+    from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
+
+    principal = local_principal(crib.settings.gateway, name)
+    sent, eager = initial_context(crib, principal), initial_context(crib, principal, "direct")
+    visible = inventory_of(crib).seen_by(principal.caller)
+    shows = sent.mode if visible else "shows nothing"
+    all_listed = counter.count(eager.text) if visible else 0
+    few = f"fewer than {crib.settings.session.threshold} tools are all listed: nothing to save yet"
+    return Surface(
+        f"gateway, profile {name} ({shows})",
+        all_listed,
+        counter.count(sent.text),
+        note=few if shows == "direct" and principal.profile.mode == "auto" else "",
+    )
+
+
+def _eager_tokens(request: "Request", crib: Crib, counter: TokenCounter) -> int | None:
+    try:
+        return _request_tokens(request, crib.session(tool_search="off"), counter)
+    except ConfigError:
+        return None
+
+
+def _request_tokens(request: "Request", session: Session, counter: TokenCounter) -> int:
+    tools, note = request(session)
+    listed = json.dumps(plain_json(tools), ensure_ascii=False, separators=(",", ":"))
+    return sum(map(counter.count, filter(None, (listed, note, session.deferred_summary()))))
+
+
+Request = Callable[[Session], tuple[Any, str]]
+"""The tools of a first request, as they are sent, and the note for its prompt."""
+
+
+def _anthropic(session: Session) -> tuple[Any, str]:
+    options = {"model": "", "endpoint": "", "mode": "reference"}
+    wire = import_module("toolcrib.adapters.anthropic").AnthropicWire(session, **options)
+    return wire.request([])["tools"], wire.system_note()
+
+
+def _responses(session: Session) -> tuple[Any, str]:
+    options = {"model": "", "endpoint": "", "mode": "output"}
+    wire = import_module("toolcrib.adapters.openai_responses").ResponsesWire(session, **options)
+    return wire.request([]).get("tools", []), wire.system_note()
+
+
+def _chat(session: Session) -> tuple[Any, str]:
+    wire = import_module("toolcrib.adapters.openai_chat").ChatWire(session)
+    return wire.request([]).get("tools", []), wire.system_note()
+
+
+def _gemini(session: Session) -> tuple[Any, str]:
+    wire = import_module("toolcrib.adapters.gemini").GeminiWire(session)
+    return wire.request([])["config"].tools, wire.system_note()
+
+
+_WIRES: Mapping[str, Request] = {
+    "Anthropic Messages": _anthropic,
+    "OpenAI Responses": _responses,
+    "OpenAI Chat Completions": _chat,
+    "Gemini": _gemini,
+}
+
+
+CALLS_ITSELF: Mapping[str, str] = {"codex": "codex-mcp-client", "vscode": "visual studio code"}
+"""What a client says its name is, where that is not our name for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """One client: its servers, their tools, and the tokens of each request before and now.
+
+    `mode` is how the gateway shows it the tools; `uncounted` are servers that never listed any.
+    """
+
+    client: str
+    servers: int
+    tools: int
+    before: int
+    now: int
+    mode: EffectiveMode
+    uncounted: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """What part is saved; below 0 where the gateway costs more."""
+        return 1 - self.now / self.before if self.before else 0.0
+
+
+def savings(
+    crib: Crib, clients: Mapping[str, tuple[Client, AbstractSet[str]]], counter: TokenCounter
+) -> list[Saving]:
+    """One for each client, by title, whose servers are ours by these names, if it had any."""
+    return [
+        _saving_of(crib, title, client, sorted(names), counter)
+        for title, (client, names) in clients.items()
+        if names & inventory_of(crib).servers.keys()
+    ]
+
+
+def _saving_of(
+    crib: Crib, title: str, client: Client, names: Sequence[str], counter: TokenCounter
+) -> Saving:
+    servers = inventory_of(crib).servers
+    sources = [servers[name] for name in names if name in servers]
+    listed = [each for source in sources for each in source.capabilities()]
+    mode, now = _tokens_now(crib, CALLS_ITSELF.get(client.name, client.name), counter)
+    return Saving(
+        client=title,
+        servers=len(names),
+        tools=len(listed),
+        before=sum(counter.count(tool_definition(tool)) for tool in listed),
+        now=now,
+        mode=mode,
+        uncounted=tuple(source.server for source in sources if source.is_unknown),
+    )
+
+
+def _tokens_now(crib: Crib, client: str, counter: TokenCounter) -> tuple[EffectiveMode, int]:
+    """How the gateway shows its tools to a client of this name, and the tokens of that."""
+    from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
+
+    principal = local_principal(crib.settings.gateway, DEFAULT_PROFILE)
+    context = initial_context(crib, principal, client=client)
+    listed = sum(counter.count(_tool_definition(tool)) for tool in context.tools)
+    return context.mode, counter.count(context.instructions) + listed
+
+
+def _tool_definition(tool: Mapping[str, Any]) -> str:
+    definition = {
+        "name": tool["name"],
+        "description": tool.get("description", ""),
+        "parameters": tool["inputSchema"],
+    }
+    return json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
