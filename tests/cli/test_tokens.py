@@ -10,7 +10,8 @@ from tests.gateway.clients import connected
 from tests.sources.mcp.faking import FAKE
 from toolcrib import Crib, load_settings
 from toolcrib.adapters.openai_chat import ChatWire
-from toolcrib.gateway import LOCAL_USER, Principal, profile_named
+from toolcrib.gateway import profile_named
+from toolcrib.gateway.principal import LOCAL_USER, Principal
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.text import token_counter
 
