@@ -26,6 +26,8 @@ from toolcrib.adapters.auto_table import (
 )
 from toolcrib.text import nearest_names
 
+__all__ = ["Auto", "Choice"]
+
 MODES: tuple[WireMode, ...] = get_args(WireMode)
 REFUSALS = frozenset({400, 404, 422})
 

@@ -56,6 +56,8 @@ from toolcrib.execute import Caller
 from toolcrib.session import SEARCH_TOOL_NAMES, Session
 from toolcrib.system import BackgroundLoop
 
+__all__ = ["ApprovalToolNode", "NodeOptions"]
+
 Done: TypeAlias = "ToolMessage | Command[Any]"
 CallerOf: TypeAlias = Callable[[Any], Caller]
 """Who calls, by the context of the run."""

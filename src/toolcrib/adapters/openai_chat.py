@@ -43,6 +43,8 @@ from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session import Session
 
+__all__ = ["ChatMessage", "ChatMode", "ChatRequest", "ChatWire"]
+
 ChatMode = Literal["append", "proxy"]
 MOST_TOOLS = 128
 ChatMessage: TypeAlias = ChatCompletionMessageParam | ChatCompletionMessage
