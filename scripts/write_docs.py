@@ -1,4 +1,4 @@
-"""Writes the pages that the code already knows: docs/settings.md and docs/cli.md.
+"""Writes the pages that the code already knows: docs/api.md, docs/settings.md and docs/cli.md.
 
 python scripts/write_docs.py            write them
 python scripts/write_docs.py --check    fail if they are not as they would be written
@@ -12,6 +12,9 @@ from typing import cast
 
 from typer.main import get_group
 
+sys.path.append(str(Path(__file__).parents[1]))  # as a program, its neighbours are not in sight
+
+from scripts.api_page import api_page
 from toolcrib.cli.app import GROUPS, Command, app
 from toolcrib.cli.groups import CommandGroup, Run
 from toolcrib.cli.help import HasParameters, HelpGroup, words
@@ -122,7 +125,7 @@ commands, options and the names of tools, servers, clients, profiles, keys and a
 from what is stored: Tab starts no server.
 """
 
-PAGES = {"settings.md": settings_page, "cli.md": cli_page}
+PAGES = {"api.md": api_page, "settings.md": settings_page, "cli.md": cli_page}
 
 
 def main(arguments: list[str]) -> int:

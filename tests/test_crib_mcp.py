@@ -92,8 +92,8 @@ def test_a_search_starts_nothing_unless_it_is_told_to():
         crib.add_mcp("fake", command=COMMAND)
         assert crib.search("select:echo")[0].state == "asleep"
         (source,) = inventory_of(crib).servers.values()
-        assert source._keeper._starting is None
-        assert source._room._background._thread is None
+        assert source._supervisor._starting is None
+        assert source._loop._thread is None
 
 
 def test_a_server_that_fails_is_not_warmed_up_again_and_again(crib: Crib):
@@ -106,8 +106,8 @@ def test_a_server_that_fails_is_not_warmed_up_again_and_again(crib: Crib):
         tried.append(time.monotonic())
         raise AssertionError
 
-    source._keeper._breaker.failed(time.monotonic(), was_up=False)
-    source._keeper._awake = start  # pyright: ignore[reportAttributeAccessIssue]
+    source._supervisor._breaker.failed(time.monotonic(), was_up=False)
+    source._supervisor._awake = start  # pyright: ignore[reportAttributeAccessIssue]
     for _ in range(3):
         assert crib.search("select:echo")
     let_pass()

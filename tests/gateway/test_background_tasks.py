@@ -53,7 +53,7 @@ def test_what_is_known_is_not_started_again(live: LiveDaemon):
     async def again() -> None:
         async with live.serving() as daemon:
             await let_pass_async()
-            assert not inventory_of(daemon.serving.crib).servers["a"]._keeper.up
+            assert not inventory_of(daemon.serving.crib).servers["a"]._supervisor.up
 
     asyncio.run(first())
     asyncio.run(again())

@@ -114,4 +114,4 @@ def test_what_is_hidden_in_an_agent_is_taken_out_and_reported(tmp_path):
     (agent,) = source.capabilities()
     assert (agent.name, agent.description, agent.skills) == ("ab", "Plans journeys", ("go: far",))
     assert agent.flags == ("bidi", "blank", "zero-width")
-    assert "agent.json:1: something is hidden" in source.problems[0]
+    assert "agent.json:1: there is hidden text in it" in source.problems[0]

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from toolcrib.crib import Crib
 from toolcrib.errors import DeclarationError
 from toolcrib.sources import tool
-from toolcrib.sources.function import is_declared, tool_from
+from toolcrib.sources.function import function_from, is_declared
 
 
 class Colour(Enum):
@@ -25,8 +25,12 @@ class Point(BaseModel):
 def read_part(path: "str", limit: "int" = 1): ...
 
 
+def tool_of(fn, **facts):
+    return function_from(fn, **facts).info
+
+
 def schema(fn, **facts):
-    return json.loads(json.dumps(tool_from(fn, **facts).parameters))
+    return json.loads(json.dumps(tool_of(fn, **facts).parameters))
 
 
 def test_a_plain_function_is_a_write_tool_named_and_described_by_its_code():
@@ -37,7 +41,7 @@ def test_a_plain_function_is_a_write_tool_named_and_described_by_its_code():
             to: Who gets it.
         """
 
-    info = tool_from(send_mail)
+    info = tool_of(send_mail)
     assert (info.name, info.description) == ("send_mail", "Send a mail.")
     assert (info.kind, info.source, info.permission_kind) == ("tool", "builtin", "write")
     assert info.parameters == {
@@ -133,27 +137,27 @@ def test_positional_arguments_without_names_are_refused():
     def fn(*numbers: int): ...
 
     with pytest.raises(DeclarationError, match=r"fn \(line \d+\).*\*numbers.*list parameter"):
-        tool_from(fn)
+        tool_of(fn)
 
 
 def test_a_type_without_json_is_refused():
     def fn(callback: Callable[[int], int]): ...
 
     with pytest.raises(DeclarationError, match=r"fn.*cannot become a tool"):
-        tool_from(fn)
+        tool_of(fn)
 
 
 def test_a_type_that_does_not_resolve_is_refused():
     def fn(a: "Missing"): ...  # noqa: F821 # pyright: ignore[reportUndefinedVariable]
 
     with pytest.raises(DeclarationError, match="'Missing' is not defined"):
-        tool_from(fn)
+        tool_of(fn)
 
 
 def test_a_function_without_a_name_needs_one():
     with pytest.raises(DeclarationError, match="name="):
-        tool_from(lambda: None)
-    assert tool_from(lambda: None, name="nothing").name == "nothing"
+        tool_of(lambda: None)
+    assert tool_of(lambda: None, name="nothing").name == "nothing"
 
 
 def test_the_decorator_bare_leaves_the_function_as_it_is():
@@ -163,7 +167,7 @@ def test_the_decorator_bare_leaves_the_function_as_it_is():
 
     assert double(2) == 4
     assert is_declared(double)
-    assert tool_from(double).permission_kind == "write"
+    assert tool_of(double).permission_kind == "write"
 
 
 def test_the_decorator_attaches_facts_and_later_facts_win():
@@ -172,11 +176,11 @@ def test_the_decorator_attaches_facts_and_later_facts_win():
         """Double it."""
         return 2 * n
 
-    info = tool_from(double)
+    info = tool_of(double)
     assert (info.name, info.permission_kind, info.tags) == ("twice", "read", ("math",))
     assert info.description == "Double it."
-    assert tool_from(double, name="other", description="x").title == "Twice"
-    assert tool_from(double, name="other").name == "other"
+    assert tool_of(double, name="other", description="x").title == "Twice"
+    assert tool_of(double, name="other").name == "other"
 
 
 def test_attached_facts_cannot_be_changed():
@@ -196,8 +200,8 @@ def test_a_word_that_is_none_is_refused(facts):
 
     (key,) = facts
     with pytest.raises(DeclarationError, match=f"look: {key}=.* is none of: "):
-        tool_from(look, **facts)
+        tool_of(look, **facts)
     with pytest.raises(DeclarationError, match="is none of"):
         Crib().add(look, **facts)
     with pytest.raises(DeclarationError, match="is none of"):
-        tool_from(tool(**facts)(look))
+        tool_of(tool(**facts)(look))

@@ -125,7 +125,7 @@ def test_what_is_hidden_in_a_skill_is_taken_out_and_reported(tmp_path):
     assert (skill.name, skill.tags, skill.body) == ("pdf", ("ab",), "Do this.")
     assert skill.flags == ("blank", "tag", "zero-width")
     (problem,) = source.problems
-    assert "SKILL.md:1: something is hidden in it (blank, tag, zero-width)" in problem
+    assert "SKILL.md:1: there is hidden text in it (blank, tag, zero-width)" in problem
 
 
 def test_a_skill_whose_name_is_nothing_but_hidden_is_none(tmp_path):

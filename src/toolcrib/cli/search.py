@@ -155,10 +155,10 @@ def show_explanation(why: Explanation) -> None:
 
 def _show_lifts(why: Explanation) -> None:
     """How the places came about: by how many deviations each arm lifts it above the others."""
-    if why.lifts:
-        print_text(f"What lifts it: {_sum(why.lifts)}.")
-    if why.best and why.best[0] != why.name and why.best_lifts:
-        print_text(f"What lifts the best: {_sum(why.best_lifts)}.")
+    if why.contributions:
+        print_text(f"What lifts it: {_sum(why.contributions)}.")
+    if why.best and why.best[0] != why.name and why.best_contributions:
+        print_text(f"What lifts the best: {_sum(why.best_contributions)}.")
 
 
 def _sum(lifts: Mapping[str, float]) -> str:

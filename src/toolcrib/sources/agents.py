@@ -26,7 +26,7 @@ class _Skill(BaseModel):
     description: str = ""
     tags: Tags = ()
 
-    def told(self) -> str:
+    def summary(self) -> str:
         return f"{self.name}: {self.description}" if self.description else self.name
 
 
@@ -77,7 +77,7 @@ def _from_card(path: Path) -> AgentInfo:
         raise DeclarationError(f"{path}: {key}: {first['msg']}; correct it") from None
     tags = dict.fromkeys([*card.tags, *(tag for skill in card.skills for tag in skill.tags)])
     url = card.url or next((interface.url for interface in card.interfaces), "")
-    return _agent(path, card, tuple(tags), url, tuple(skill.told() for skill in card.skills))
+    return _agent(path, card, tuple(tags), url, tuple(skill.summary() for skill in card.skills))
 
 
 def _agent(

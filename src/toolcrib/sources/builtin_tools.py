@@ -1,4 +1,4 @@
-"""The tools that come with Toolcrib, and the folders that they are given."""
+"""The tools that come with Toolcrib, and the folders in which a caller lets them work."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -15,8 +15,8 @@ from toolcrib.sources.tools_yaml import declare_tools
 from toolcrib.tools import ADD_TO_ROOTS, OwnFiles, Roots, is_file_tool, working_in
 
 MOST_ROOTS = 100
-_ASKED: Mapping[str, InputRequest] = {"roots": InputRequest("roots/list", {})}
-_SAY_ROOTS = f"the client can declare roots, or {ADD_TO_ROOTS}"
+_LIST_ROOTS: Mapping[str, InputRequest] = {"roots": InputRequest("roots/list", {})}
+_NO_ROOTS = f"the client can declare roots, or {ADD_TO_ROOTS}"
 
 
 def builtin_tools(settings: Settings | None = None) -> "BuiltinToolSource":
@@ -28,10 +28,10 @@ def builtin_tools(settings: Settings | None = None) -> "BuiltinToolSource":
 
 
 class BuiltinToolSource(FunctionSource):
-    """Runs our own tools; one that is given paths has the roots of its caller.
+    """Runs our own tools. A tool that takes paths works in the roots of its caller.
 
-    They are the folders of the setting `file_roots`. Where that names none, they are what
-    `CallContext.roots` says: the working folder, what the client declares, or nothing at all.
+    Roots are the folders of the setting `file_roots`. Where that is empty, `CallContext.roots`
+    decides: the working folder, the roots that the client declares, or none.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -53,8 +53,8 @@ class BuiltinToolSource(FunctionSource):
             case "working_folder":
                 return Roots([Path.cwd()], own)
             case "client":
-                replies = await running.ask(_ASKED)
-                return Roots(_folders(replies.get("roots", {}).get("roots")), own, _SAY_ROOTS)
+                replies = await running.ask(_LIST_ROOTS)
+                return Roots(_folders(replies.get("roots", {}).get("roots")), own, _NO_ROOTS)
             case "none":
                 return Roots((), own)
 
@@ -68,11 +68,11 @@ class BuiltinToolSource(FunctionSource):
 
 
 def _folders(roots: Json) -> Iterable[Path]:
-    """The folders that a client has declared; what is no folder of this machine is left out."""
+    """The folders that a client has declared, without those that are not on this machine."""
     for root in roots[:MOST_ROOTS] if isinstance(roots, list) else ():
         match root:
-            case {"uri": str(uri)} if (said := urlsplit(uri)).scheme == "file":
-                if said.netloc in {"", "localhost"} and said.path:
-                    yield Path(url2pathname(said.path))
+            case {"uri": str(uri)} if (url := urlsplit(uri)).scheme == "file":
+                if url.netloc in {"", "localhost"} and url.path:
+                    yield Path(url2pathname(url.path))
             case _:
                 continue

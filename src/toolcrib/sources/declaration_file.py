@@ -1,9 +1,11 @@
 """Files that people write by hand, and every mistake in them has a line.
 
-Text is small and UTF-8, or refused. YAML is read without running anything: only mappings, lists and
-plain values. Anchors, tags and a key given twice are refused; a key is the text that was written,
-so that `no:` is Norwegian and not false. So is a time, `12:30`. Markdown that begins with YAML
-between two lines of `---` (front matter) is what skills and agents are made of.
+    read_text          text: small, and UTF-8
+    parse_yaml         mappings, lists and plain values; nothing is run
+    read_front_matter  Markdown that begins with YAML between two lines of `---`: skills and agents
+
+In YAML, anchors, tags and a key given twice are refused. A key is the text as written, so that
+`no:` is Norwegian and not false. A time such as `12:30` is text too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,6 +21,26 @@ from toolcrib.model import Json
 from toolcrib.system import read_plain_file
 
 MAX_BYTES = 1024 * 1024
+MAX_DEPTH = 16
+LONGEST_NUMBER = 64
+
+Place: TypeAlias = tuple[int | str, ...]
+"""Where a value stands in a file: keys and positions, from the top."""
+Head = TypeVar("Head", bound=BaseModel)
+
+_TEXT = {"str", "timestamp", "merge", "value"}
+_NUMBERS = {"int", "float"}
+_PLAIN = _TEXT | {"bool", "int", "float", "null", "seq", "map"}
+_FENCE = "---"
+
+
+def _split_commas(value: object) -> object:
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Tags = Annotated[tuple[Text, ...], BeforeValidator(_split_commas)]
+"""A list, or one text with commas."""
 
 
 def read_text(path: Path) -> str:
@@ -27,10 +49,10 @@ def read_text(path: Path) -> str:
         content = read_plain_file(path, MAX_BYTES)
     except OSError as error:
         raise DeclarationError(f"{path}:1: cannot be read: {error.strerror}") from error
-    return decoded(path, content).replace("\r\n", "\n")
+    return decode_text(path, content).replace("\r\n", "\n")
 
 
-def decoded(path: Path, content: bytes) -> str:
+def decode_text(path: Path, content: bytes) -> str:
     """The text of a file with this content. Raises `DeclarationError` naming file and line."""
     try:
         return content.decode("utf-8-sig")
@@ -39,21 +61,9 @@ def decoded(path: Path, content: bytes) -> str:
         raise DeclarationError(f"{path}:{line}: is not UTF-8; save it as UTF-8") from error
 
 
-# YAML that may be wrong: read without running anything, and every mistake has a line.
-
-MAX_DEPTH = 16
-LONGEST_NUMBER = 64
-
-Place: TypeAlias = tuple[int | str, ...]
-
-_TEXT = {"str", "timestamp", "merge", "value"}
-_NUMBERS = {"int", "float"}
-_PLAIN = _TEXT | {"bool", "int", "float", "null", "seq", "map"}
-
-
 @dataclass(frozen=True, slots=True)
 class YamlFile:
-    """What a file says, and at which line it says each part of it."""
+    """The data of a file, and the line of each part of it."""
 
     path: Path
     data: Json
@@ -65,11 +75,11 @@ class YamlFile:
 
     def where(self, place: Place) -> str:
         """The file, the line and the key of the part at `place`, as a message begins with them."""
-        known = place
-        while known not in self.lines:
-            known = known[:-1]
+        around = place
+        while around not in self.lines:
+            around = around[:-1]
         key = f" {'.'.join(map(str, place))}:" if place else ""
-        return f"{self.path}:{self.lines[known]}:{key}"
+        return f"{self.path}:{self.lines[around]}:{key}"
 
 
 def parse_yaml(text: str, path: Path, *, first_line: int = 1) -> YamlFile:
@@ -146,9 +156,9 @@ class _YamlReader(yaml.SafeLoader):
 
 
 def _is_of_base_60(kind: str, node: yaml.ScalarNode) -> bool:
-    """Whether YAML 1.1 reads a number into what is a time to people: `12:30:45`.
+    """Whether YAML 1.1 takes this for a number of base 60, which people mean as a time: `12:30:45`.
 
-    It takes time that grows with the square of the length.
+    Converting it takes time that grows with the square of the length.
     """
     return kind in _NUMBERS and ":" in node.value
 
@@ -166,29 +176,13 @@ def _reason(error: yaml.YAMLError) -> str:
     return problem + ("; put the value in quotes" if "mapping values" in problem else "")
 
 
-# Markdown that begins with YAML between two lines of `---`: what skills and agents are made of.
-
-Head = TypeVar("Head", bound=BaseModel)
-
-_FENCE = "---"
-
-
-def _split(value: object) -> object:
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
-
-
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Tags = Annotated[tuple[Text, ...], BeforeValidator(_split)]
-"""A list, or one text with commas."""
-
-
 def read_front_matter(path: Path, kind: type[Head]) -> tuple[Head, str]:
-    """What the file says of itself, as a `kind`, and the text below it, trimmed.
+    """The front matter, as a `kind`, and the text below it, trimmed.
 
-    Raises `DeclarationError` naming file, line and key. Keys that `kind` does not know are left
-    alone: other programs read these files too.
+    Raises `DeclarationError` naming file, line and key. Keys that `kind` does not have are ignored:
+    other programs read these files too.
     """
-    file, body = _parse(read_text(path), path)
+    file, body = _split_front_matter(read_text(path), path)
     try:
         return kind.model_validate(file.data or {}), body
     except ValidationError as error:
@@ -197,7 +191,7 @@ def read_front_matter(path: Path, kind: type[Head]) -> tuple[Head, str]:
         raise file.error(first["loc"], cause) from None
 
 
-def _parse(text: str, path: Path) -> tuple[YamlFile, str]:
+def _split_front_matter(text: str, path: Path) -> tuple[YamlFile, str]:
     lines = [line.rstrip() for line in text.split("\n")]
     if lines[0] != _FENCE:
         raise DeclarationError(f"{path}:1: there is no front matter; begin with a line of ---")

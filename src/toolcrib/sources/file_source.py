@@ -1,4 +1,4 @@
-"""Capabilities that are files: listed and read, never called."""
+"""Capabilities that are files, skills and agents: listed and read, never called."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,23 +10,23 @@ from toolcrib.model import AgentInfo, Call, CallContext, Outcome, SkillInfo, Sou
 from toolcrib.sources.definition import clean_file
 
 MAX_DEPTH = 4
-_HIDDEN = "something is hidden in it ({}); it is taken out of what models read: look at the file"
+_HIDDEN = "there is hidden text in it ({}); models do not get to read that: look at the file"
 
 C = TypeVar("C", SkillInfo, AgentInfo)
 
 
 @dataclass(frozen=True, slots=True)
 class FileListing(Generic[C]):
-    """What one look at the files found, by name, and what was wrong with the others."""
+    """The capabilities in the files, by name, and the problems of the files without one."""
 
     found: dict[str, C]
     problems: tuple[str, ...]
 
 
 class FileSource(Generic[C]):
-    """The files that `find` finds, each of which `read` makes a capability.
+    """The files that `find` finds; `read` makes a capability of each.
 
-    A file that cannot be read is a problem, and hides no other.
+    A file that cannot be read becomes a problem, and hides no other.
     """
 
     kind: SourceKind = "files"
@@ -38,17 +38,17 @@ class FileSource(Generic[C]):
         self._listing: FileListing[C] | None = None
 
     def capabilities(self) -> Sequence[C]:
-        """What the files say now, in the order of their paths. Raises `SourceError`."""
-        return tuple(self._look().found.values())
+        """The capabilities in the files now, in the order of their paths. Raises `SourceError`."""
+        return tuple(self._list_files().found.values())
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What was wrong when the files were last listed, one message a file."""
-        return (self._listing or self._look()).problems
+        return (self._listing or self._list_files()).problems
 
     def state(self, name: str) -> State:
         """What is in a file is always ready. Raises `UnknownTool`."""
-        if name not in (self._listing or self._look()).found:
+        if name not in (self._listing or self._list_files()).found:
             raise UnknownTool(f"no skill or agent {name!r} here; list them again, or search for it")
         return "ready"
 
@@ -59,7 +59,7 @@ class FileSource(Generic[C]):
             "hand it the work if it is an agent"
         )
 
-    def _look(self) -> FileListing[C]:
+    def _list_files(self) -> FileListing[C]:
         self._listing = _listing(self._find(), self._read)
         return self._listing
 
@@ -74,10 +74,11 @@ def find_files(folder: Path, *patterns: str) -> Sequence[Path]:
     except OSError as error:
         raise SourceError(f"{folder} cannot be listed ({error.strerror}); name a folder") from error
     globs = ["*/" * depth + pattern for depth in range(MAX_DEPTH + 1) for pattern in patterns]
-    return sorted({path for glob in globs for path in folder.glob(glob) if _shown(path, folder)})
+    found = {path for glob in globs for path in folder.glob(glob)}
+    return sorted(path for path in found if _is_visible(path, folder))
 
 
-def _shown(path: Path, folder: Path) -> bool:
+def _is_visible(path: Path, folder: Path) -> bool:
     hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
     return path.is_file() and not hidden
 

@@ -24,7 +24,7 @@ _WORDS: Mapping[str, tuple[str | None, ...]] = {
 
 
 class ToolFacts(TypedDict, total=False):
-    """What may be said of a tool beside its code. What is left out keeps `ToolInfo`'s default."""
+    """What a program may say of a tool beside its code. What is left out keeps its default."""
 
     name: str
     description: str
@@ -59,7 +59,7 @@ def tool(fn: F, /) -> F: ...
 @overload
 def tool(**facts: Unpack[ToolFacts]) -> Callable[[F], F]: ...
 def tool(fn: F | None = None, /, **facts: Unpack[ToolFacts]) -> F | Callable[[F], F]:
-    """Say what a function is as a tool; it is called as before.
+    """Mark a function as a tool, and say more about it; it is called as before.
 
     Use it bare or with facts: `@tool(permission_kind="read", tags=["weather"])`.
     """
@@ -72,7 +72,7 @@ def tool(fn: F | None = None, /, **facts: Unpack[ToolFacts]) -> F | Callable[[F]
 
 
 def facts_of(fn: object) -> ToolFacts:
-    """What `@tool` says of a function; nothing where it is not on it."""
+    """What `@tool` says of a function; nothing where it is not there."""
     return cast("ToolFacts", getattr(fn, _FACTS, {}))
 
 
@@ -81,23 +81,19 @@ def is_declared(fn: object) -> bool:
     return hasattr(fn, _FACTS)
 
 
-def tool_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
-    """Tell what tool this function is. Facts given here win over `@tool`, which wins over the code.
-
-    A function about which nothing is said is a `write` tool. Raises `DeclarationError` when it
-    cannot be called with a JSON object of arguments, or has no name.
-    """
-    return function_from(fn, **facts).info
-
-
 def function_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> Function:
-    """As `tool_from`, with all that is needed to call it."""
+    """The tool that a function is, with all that is needed to call it.
+
+    Facts given here win over `@tool`, and `@tool` wins over the code. A function without facts is a
+    `write` tool. Raises `DeclarationError` when it cannot be called with a JSON object of
+    arguments, or has no name.
+    """
     if not callable(fn):
         raise DeclarationError(f"{fn!r:.80} is not a function; pass functions one by one")
-    said = parse_docstring(inspect.getdoc(fn))
-    signature = signature_of(fn, said.parameters)
+    docstring = parse_docstring(inspect.getdoc(fn))
+    signature = signature_of(fn, docstring.parameters)
     name = getattr(fn, "__name__", "")
-    plain = ToolInfo(name=name, description=said.summary, parameters=signature.schema)
+    plain = ToolInfo(name=name, description=docstring.summary, parameters=signature.schema)
     info = with_facts(with_facts(plain, **facts_of(fn)), **facts)
     if info.name in {"", "<lambda>"}:
         raise DeclarationError(f"{fn!r} has no name of its own; give it one with name=")
@@ -119,7 +115,7 @@ def module_of(fn: Callable[..., object]) -> str:
 def with_facts(info: ToolInfo, **facts: Unpack[ToolFacts]) -> ToolInfo:
     """Return the same tool with these facts in place of its own.
 
-    Raises `DeclarationError` for a word that is none of those there are.
+    Raises `DeclarationError` for a value that a fact cannot have.
     """
     for key, words in _WORDS.items():
         if key in facts and facts[key] not in words:

@@ -1,4 +1,4 @@
-"""Tools that are Python functions in this process."""
+"""Python functions of this process, as a source."""
 
 import asyncio
 import inspect
@@ -34,12 +34,12 @@ NOT_ADDED = (
 )
 
 
-_OF_ONE = frozenset({"name", "title", "description", "display", "desc"})
+_OF_ONE_FUNCTION = frozenset({"name", "title", "description", "display", "desc"})
 """What several functions cannot have in common."""
 
 
 class Description(NamedTuple):
-    """What a file says of a function, and where: file, line and name, as a message begins."""
+    """Facts about a function from a file. `where` is file, line and name, as a message begins."""
 
     where: str
     facts: ToolFacts
@@ -49,8 +49,8 @@ class FunctionSource:
     """Holds functions, by name, in the order in which they were added.
 
     `named_by` is "program" for functions that the program itself adds; see `Capability`.
-    `links` says of each declared link, from a tool to a name, where it was declared. `mistakes` are
-    what was wrong with declarations that were left out.
+    `links` has each declared link, from a tool to a name, and where it was declared. `mistakes` are
+    the problems of declarations that were left out.
     """
 
     kind: SourceKind = "builtin"
@@ -66,22 +66,22 @@ class FunctionSource:
     @property
     def problems(self) -> tuple[str, ...]:
         """The mistakes, and each description whose function was not added by now."""
-        missing = (said for name, said in self._described.items() if name not in self._functions)
-        return (*self.mistakes, *(f"{said.where} {NOT_ADDED}" for said in missing))
+        missing = (it for name, it in self._described.items() if name not in self._functions)
+        return (*self.mistakes, *(f"{it.where} {NOT_ADDED}" for it in missing))
 
     def describes(self, name: str) -> bool:
-        """Whether something was said of a function of this name, wherever it is."""
+        """Whether a file describes a function of this name, added or not."""
         return name in self._described
 
     def add(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
-        """Add one function. Raises `NameTaken`, and `DeclarationError` as `tool_from` does."""
+        """Add one function. Raises `NameTaken`, and `DeclarationError` as `function_from` does."""
         return self.put(function_from(fn, **facts))
 
     def add_several(
         self, fns: Iterable[Callable[..., object]], facts: ToolFacts
     ) -> tuple[ToolInfo, ...]:
         """Add all of these functions with the same facts, or none of them; raises as `add`."""
-        if own := sorted(_OF_ONE & facts.keys()):
+        if own := sorted(_OF_ONE_FUNCTION & facts.keys()):
             message = f"{own[0]}= is about one function; add that one by itself"
             raise DeclarationError(message)
         return self.put_all([function_from(fn, **facts) for fn in fns])
@@ -109,7 +109,7 @@ class FunctionSource:
             module=self._module(function),
         )
         self._functions[name] = replace(function, info=info)
-        return self._amended(name)
+        return self._apply_description(name)
 
     def describe(self, name: str, description: Description) -> ToolInfo | None:
         """Put these facts in place of those of the function of this name; its name stays.
@@ -121,7 +121,7 @@ class FunctionSource:
             first = self._described[name].where
             raise NameTaken(f"it is described already, at {first} keep one of the two")
         self._described[name] = description
-        return self._amended(name) if name in self._functions else None
+        return self._apply_description(name) if name in self._functions else None
 
     def remove(self, name: str) -> None:
         """Take one tool away. Raises `UnknownTool`."""
@@ -139,7 +139,7 @@ class FunctionSource:
     async def call(self, call: Call, running: CallContext) -> Outcome:
         """Run one function: on the loop if it is async, else in a thread, so that it may wait.
 
-        A thread cannot be stopped: at the deadline, or when it is cancelled, nobody waits any more.
+        A thread cannot be stopped. At the deadline, and on cancelling, the waiting ends.
         """
         function = self._function(call.name)
         try:
@@ -149,11 +149,11 @@ class FunctionSource:
         return await _outcome(partial(function.run, *bound.by_position, **bound.by_name), running)
 
     def _module(self, function: Function) -> str:
-        """What a tool is labelled by; that of a source with an id is labelled by it."""
+        """The label of a tool: its module, or nothing where the source has an id."""
         return "" if self.id else module_of(function.run)
 
-    def _amended(self, name: str) -> ToolInfo:
-        """The tool with what was said of it."""
+    def _apply_description(self, name: str) -> ToolInfo:
+        """The tool with its description from a file, if there is one."""
         function = self._functions[name]
         if name in self._described:
             info = with_facts(function.info, **self._described[name].facts)
@@ -175,12 +175,14 @@ async def _outcome(run: Callable[[], object], running: CallContext) -> Outcome:
             result = await _result(run)
     except Exception as error:  # noqa: BLE001 - whatever a tool raises is its outcome
         return Outcome(
-            error=DEADLINE_PASSED if limit.expired() else _failure("tool_failed", _told(error))
+            error=DEADLINE_PASSED
+            if limit.expired()
+            else _failure("tool_failed", _error_text(error))
         )
     try:
         return Outcome(_as_json(result))
     except ValueError as error:
-        lost = f"the tool ran, but its result cannot be written as JSON: {_told(error)}"
+        lost = f"the tool ran, but its result cannot be written as JSON: {_error_text(error)}"
         return Outcome(error=_failure("bad_result", lost))
 
 
@@ -200,5 +202,5 @@ def _as_json(result: object) -> Json:
     return json.loads(_ANYTHING.dump_json(result))
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"

@@ -1,8 +1,8 @@
 """Python modules whose functions are tools, named by the operator: `my_package.tools`, `tools.py`.
 
-Of a module that the settings name, those functions are tools that are marked with `@tool`, and
-those that a tools.yaml describes by their name: the operator may not have written it. A program
-that adds a module of its own adds every public function in it (`public_functions`).
+In a module that the settings name, a function is a tool if it is marked with `@tool`, or if a
+tools.yaml describes it by its name: the operator may not have written the module. A program that
+adds a module of its own adds every public function in it (`public_functions`).
 """
 
 import importlib
@@ -28,13 +28,13 @@ from toolcrib.sources.function_source import FunctionSource
 def add_module(source: FunctionSource, reference: str) -> None:
     """Add the tools of a module, by its name or by its file. Raises `SourceError`.
 
-    A function that is no tool joins the source's `mistakes`, and costs no other.
+    A function that cannot be a tool is added to the source's `mistakes`; the others count.
     """
     module = _imported(reference)
     found = list(_functions(module, source))
     if not found:
-        told = "mark functions with `@tool`, or describe them in a tools.yaml"
-        raise SourceError(f"{reference}: no function in it is a tool; {told}")
+        remedy = "mark functions with `@tool`, or describe them in a tools.yaml"
+        raise SourceError(f"{reference}: no function in it is a tool; {remedy}")
     for function in found:
         try:
             source.add(function)
@@ -71,8 +71,8 @@ def _public(module: ModuleType) -> Iterator[Callable[..., object]]:
     listed = getattr(module, "__all__", None)
     for name, found in vars(module).items():
         is_own = getattr(found, "__module__", None) == module.__name__ or name in (listed or ())
-        is_shown = not name.startswith("_") if listed is None else name in listed
-        if isroutine(found) and is_own and is_shown:
+        is_public = not name.startswith("_") if listed is None else name in listed
+        if isroutine(found) and is_own and is_public:
             yield found
 
 
@@ -91,8 +91,8 @@ def _imported(reference: str) -> ModuleType:
         path = Path(reference)
         return _from_file(path) if path.suffix == ".py" else importlib.import_module(reference)
     except Exception as error:  # an import runs code that is not ours
-        told = f"cannot be imported ({type(error).__name__}: {error}); name a module or a .py file"
-        raise SourceError(f"{reference}: {told}") from error
+        cause = f"cannot be imported ({type(error).__name__}: {error})"
+        raise SourceError(f"{reference}: {cause}; name a module or a .py file") from error
 
 
 def _from_file(path: Path) -> ModuleType:

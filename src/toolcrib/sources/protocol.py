@@ -1,4 +1,4 @@
-"""What every source promises."""
+"""What every source promises, and what some promise besides."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
@@ -7,10 +7,10 @@ from toolcrib.model import Call, CallContext, Capability, Outcome, SourceKind, S
 
 
 class Source(Protocol):
-    """A place that capabilities come from: it lists them, tells their state, calls one.
+    """A place that capabilities come from: it lists them, says their state, and calls one.
 
-    `kind` and `id` are the first two parts of every name from here: they never change over the
-    life of the source. `id` is None where names stay bare.
+    `kind` and `id` are the first two parts of every name from here, and never change over the life
+    of the source. `id` is None where names stay bare.
     """
 
     @property
@@ -33,7 +33,7 @@ class Source(Protocol):
         ...
 
     def state(self, name: str) -> State:
-        """What stands between a call and the capability of this own name, beyond its fields.
+        """The state of the capability with this own name: what has to happen before a call.
 
         Raises `UnknownTool` for a name that is not listed.
         """

@@ -1,4 +1,4 @@
-"""The sources that the settings name."""
+"""Every source that the settings name: made once, and a broken one costs no other."""
 
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator
@@ -20,10 +20,10 @@ from toolcrib.sources.tools_yaml import declare_tools
 
 @dataclass(frozen=True, slots=True)
 class SettingsSources:
-    """The sources that could be made, and what is wrong with the others.
+    """The sources that could be made, and the problems of those that could not.
 
-    A source that could be made says by itself what is wrong within it. `servers` are the MCP
-    servers, whose sources and problems are not among the others.
+    What is wrong inside a source is in its own `problems`. The MCP servers are apart, in `servers`,
+    with their sources and problems.
     """
 
     sources: tuple[Source, ...]
@@ -34,17 +34,17 @@ class SettingsSources:
 def sources_from_settings(
     settings: Settings, functions: FunctionSource, loop: AbstractEventLoop | None = None
 ) -> SettingsSources:
-    """Make every source the settings name. One that fails is a problem and costs no other.
+    """Make every source that the settings name. One that fails becomes a problem.
 
-    Functions that the settings name, and descriptions of such that are added later, join
-    `functions`. MCP servers live on the loop, if one is given; see `BackgroundLoop`.
+    Functions that the settings name are added to `functions`, and so are descriptions of functions
+    that come later. MCP servers live on the loop, if one is given; see `BackgroundLoop`.
     """
     plugins = load_plugins() if settings.plugins else Plugins()
     mcp = open_server_files(settings.mcp_config, settings.state_folder, loop, mcp_rules(settings))
     sources: list[Source] = []
     problems = list(map(str, plugins.problems))
-    packaged = _wants_packaged(settings, mcp)
-    for make in _makers(settings, functions, packaged=packaged):
+    builtin = _wants_builtin_tools(settings, mcp)
+    for make in _makers(settings, functions, builtin=builtin):
         try:
             sources.append(make())
         except ToolcribError as error:
@@ -58,10 +58,10 @@ def mcp_rules(settings: Settings) -> ServerRules:
     return ServerRules(settings.mcp.always_load, settings.mcp.env_from)
 
 
-def _wants_packaged(settings: Settings, mcp: McpServers) -> bool:
+def _wants_builtin_tools(settings: Settings, mcp: McpServers) -> bool:
     """Whether the tools that come with Toolcrib are in the pool.
 
-    Who has tools of their own is not to find ours before them.
+    Someone who has tools of their own should not find ours before them.
     """
     if settings.builtin_tools != "auto":
         return settings.builtin_tools
@@ -70,9 +70,9 @@ def _wants_packaged(settings: Settings, mcp: McpServers) -> bool:
 
 
 def _makers(
-    settings: Settings, functions: FunctionSource, *, packaged: bool
+    settings: Settings, functions: FunctionSource, *, builtin: bool
 ) -> Iterator[Callable[[], Source]]:
-    if packaged:
+    if builtin:
         yield partial(builtin_tools, settings)
     if settings.tools or settings.tool_modules:
         yield lambda: functions
@@ -83,7 +83,7 @@ def _makers(
 
 
 def _declare_all(settings: Settings, functions: FunctionSource) -> Iterator[str]:
-    """Read the files before the modules, which may hold what they describe; what went wrong."""
+    """Read the files, then the modules that hold what they describe. Returns what went wrong."""
     steps = [
         *(partial(declare_tools, functions, path) for path in settings.tools),
         *(partial(add_module, functions, reference) for reference in settings.tool_modules),

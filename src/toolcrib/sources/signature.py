@@ -41,23 +41,24 @@ class Signature:
         try:
             checked = self.model.model_validate(dict(arguments))
         except ValidationError as error:
-            told = [self._told(e["type"], e["loc"], e["msg"], e["input"]) for e in error.errors()]
-            raise BadArguments("; ".join(told)) from None
+            details = error.errors()
+            found = [self._problem(e["type"], e["loc"], e["msg"], e["input"]) for e in details]
+            raise BadArguments("; ".join(found)) from None
         values = {name: getattr(checked, _field(at)) for at, name in enumerate(self.names)}
         by_position = [values.pop(name) for name in self.names if name in self.positional_only]
         return Bound(by_position, values | (checked.model_extra or {}))
 
-    def _told(self, problem: str, place: tuple[int | str, ...], text: str, given: object) -> str:
+    def _problem(self, kind: str, place: tuple[int | str, ...], text: str, given: object) -> str:
         name = ".".join(map(str, place))
-        match problem:
+        match kind:
             case "extra_forbidden" if name == place[0]:
-                return f"there is no parameter {name!r}; {self._way_on(name)}"
+                return f"there is no parameter {name!r}; {self._remedy(name)}"
             case "missing":
                 return f"{name!r} is missing; give it a value"
             case _:
                 return f"{name!r}: {text}, not {given!r:.80}"
 
-    def _way_on(self, name: str) -> str:
+    def _remedy(self, name: str) -> str:
         if near := nearest_names(name, self.names, limit=1, at_least=70):
             return f"did you mean {near[0]!r}?"
         return f"the parameters are: {', '.join(self.names)}" if self.names else "leave it out"

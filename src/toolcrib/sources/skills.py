@@ -1,7 +1,7 @@
 """Skills: folders with a SKILL.md, which is front matter and, below it, written knowledge.
 
-The other files in such a folder are named, and read one at a time. Nothing outside the folder is
-read, whatever a path or a link says, and nothing hidden in it.
+The other files of such a folder are listed, and read one at a time. Nothing outside the folder is
+read, whatever a path or a link says, and no hidden file.
 """
 
 from functools import partial
@@ -13,13 +13,15 @@ from pydantic import BaseModel, BeforeValidator
 
 from toolcrib.errors import DeclarationError, SourceError
 from toolcrib.model import SkillInfo
-from toolcrib.sources.declaration_file import MAX_BYTES, Tags, Text, decoded, read_front_matter
+from toolcrib.sources.declaration_file import MAX_BYTES, Tags, Text, decode_text, read_front_matter
 from toolcrib.sources.file_source import FileSource, find_files
 from toolcrib.text import without_hidden
 from toolcrib.tools import OwnFiles, Roots, walk_files
 
+MOST_FILES = 40
 
-def _texts(value: object) -> object:
+
+def _split_names(value: object) -> object:
     """The names in a list or in a text with commas; `tools` may be another program's key."""
     listed = value.split(",") if isinstance(value, str) else value
     if not isinstance(listed, list):
@@ -28,7 +30,7 @@ def _texts(value: object) -> object:
     return tuple(filter(None, texts))
 
 
-_Names = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+_Names = Annotated[tuple[str, ...], BeforeValidator(_split_names)]
 
 
 class _Metadata(BaseModel):
@@ -67,15 +69,10 @@ def read_skill(path: Path) -> SkillInfo:
     )
 
 
-# The files in the folder of a skill: named, and read one at a time.
-
-MOST_FILES = 40
-
-
 def skill_files(skill: SkillInfo, own: OwnFiles) -> tuple[str, ...]:
     """The paths of the files beside SKILL.md, within its folder; at most `MOST_FILES`.
 
-    One in whose name something is hidden is left out.
+    A file with hidden text in its name is left out.
     """
     main = Path(skill.path)
     if not skill.path or not main.parent.is_dir():
@@ -90,10 +87,10 @@ def skill_files(skill: SkillInfo, own: OwnFiles) -> tuple[str, ...]:
 
 
 def read_skill_file(skill: SkillInfo, path: str, own: OwnFiles) -> str:
-    """The text of a file in the folder of a skill, without what is hidden in it.
+    """The text of a file in the folder of a skill, without hidden text.
 
-    Raises `SourceError`: for a path that leads out of the folder or to what is hidden there, for
-    what is no file, is too large or is no text.
+    Raises `SourceError` for a path that leads out of the folder, for a hidden file, and for what is
+    not a file, too large, or not text.
     """
     if not skill.path:
         raise SourceError(f"{skill.name!r} has no folder, and so no files")
@@ -108,7 +105,7 @@ def read_skill_file(skill: SkillInfo, path: str, own: OwnFiles) -> str:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
             raise SourceError(f"{path!r} of {skill.name!r} is larger than {MAX_BYTES} bytes")
-        return without_hidden(decoded(place, content))
+        return without_hidden(decode_text(place, content))
     except PermissionError:
         raise _elsewhere(skill, path) from None
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""tools.yaml: the one place that says how declared tools appear.
+"""tools.yaml: how declared tools appear, to models, to people and to search.
 
     read_file:
       function: toolcrib.tools.files:read_file
@@ -8,8 +8,8 @@
       desc: {en: Read a text file, zh-CN: 读取文本文件}
       permission_kind: read
 
-Without `function`, an entry describes the function of that name that is added to the source,
-before or after.
+An entry without `function` describes the function of that name that a program adds, before or
+after the file is read.
 """
 
 import importlib
@@ -30,11 +30,10 @@ from toolcrib.sources.function import ToolFacts, function_from
 from toolcrib.sources.function_source import Description, FunctionSource
 from toolcrib.text import nearest_names
 
-# One entry of a tools.yaml: its keys, and what they say in the words of `ToolInfo`.
-
-NO_MAPPING = "must be a mapping of keys to values; indent them below it"
+NOT_A_MAPPING = "must be a mapping of keys to values; indent them below it"
 
 Platform = Literal["all", "linux", "macos", "windows"]
+_PLATFORMS = {"darwin": "macos", "win32": "windows"}
 
 
 def _as_list(value: object) -> object:
@@ -42,7 +41,7 @@ def _as_list(value: object) -> object:
 
 
 class ToolEntry(BaseModel):
-    """What may be said of a declared tool. A key left out says nothing."""
+    """The keys of one entry, in the words of the file. A key that is left out changes nothing."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -62,7 +61,7 @@ class ToolEntry(BaseModel):
     often_with: list[str] = []
 
     def facts(self, platform: str) -> ToolFacts:
-        """What this entry says, and nothing of what it leaves out."""
+        """The keys that the entry has, in the words of `ToolInfo`."""
         facts = ToolFacts(**self.model_dump(exclude_unset=True, exclude={"function", "available"}))
         if "available" in self.model_fields_set:
             facts["enabled"] = self.available
@@ -75,71 +74,32 @@ class ToolEntry(BaseModel):
         return facts
 
 
-def tool_entries(file: YamlFile, mistakes: list[str]) -> Mapping[str, ToolEntry]:
-    """The entries by tool name; an empty file has none. What is wrong with others joins `mistakes`.
-
-    Raises `DeclarationError` for a file that is no mapping.
-    """
-    if not isinstance(file.data or {}, Mapping):
-        raise file.error((), NO_MAPPING)
-    entries: dict[str, ToolEntry] = {}
-    for name, said in cast("Mapping[str, Json]", file.data or {}).items():
-        try:
-            entries[name] = ToolEntry.model_validate(said)
-        except ValidationError as error:
-            mistakes += (_mistake(file, name, each) for each in error.errors())
-    return entries
-
-
-def _mistake(file: YamlFile, name: str, error: ErrorDetails) -> str:
-    place = (name, *error["loc"])
-    return f"{file.where(place)} {_told(error['type'], place, error['msg'])}"
-
-
-def _told(problem: str, place: Place, text: str) -> str:
-    match problem:
-        case "extra_forbidden":
-            near = nearest_names(str(place[-1]), list(ToolEntry.model_fields), limit=1, at_least=70)
-            return "unknown key; " + (f"did you mean {near[0]!r}?" if near else "remove it")
-        case "model_type" | "dict_type" | "mapping_type":
-            return NO_MAPPING
-        case _:
-            return f"{text}; correct the value"
-
-
-def _in_english(texts: Mapping[str, str]) -> str:
-    """The English text, else the first one."""
-    return texts.get("en") or next(iter(texts.values()))
-
-
-_PLATFORMS = {"darwin": "macos", "win32": "windows"}
-
-
 def declare_tools(
     source: FunctionSource, path: Path, *, platform: str = sys.platform
 ) -> tuple[ToolInfo, ...]:
-    """Add the tools of this file to the source, or describe those that others add; those it has.
+    """Add the tools of this file to the source, or describe functions that others add to it.
 
-    Entry by entry: one that cannot be used joins the source's `mistakes`, with file, line and key,
-    and costs no other. Imports the modules that `function:` names. Raises `DeclarationError` for a
-    file that cannot be read as YAML. `platform` is the running one, as `sys.platform` spells it.
+    Returns the tools that are there now. An entry that cannot be used is added to the source's
+    `mistakes`, with file, line and key; the other entries count all the same. Imports the modules
+    that `function:` names. Raises `DeclarationError` for a file that cannot be read as YAML.
+    `platform` is the running one, as `sys.platform` spells it.
     """
     file = parse_yaml(read_text(path), path)
     here = _PLATFORMS.get(platform, platform)
-    found: list[ToolInfo] = []
+    tools: list[ToolInfo] = []
     for name, entry in tool_entries(file, source.mistakes).items():
         try:
-            tool = _declared(source, file, name, entry.function, entry.facts(here))
+            tool = _declare(source, file, name, entry.function, entry.facts(here))
         except DeclarationError as error:
             source.mistakes.append(str(error))
             continue
-        found += [tool] if tool else []
+        tools += [tool] if tool else []
         for number, link in enumerate(entry.often_with):
             source.links[name, link] = file.where((name, "often_with", number))
-    return tuple(found)
+    return tuple(tools)
 
 
-def _declared(
+def _declare(
     source: FunctionSource, file: YamlFile, name: str, reference: str, facts: ToolFacts
 ) -> ToolInfo | None:
     """The tool of one entry; None if its function is not there yet. Raises `DeclarationError`."""
@@ -169,3 +129,40 @@ def _import(reference: str) -> Callable[..., object]:
     if not isroutine(function):
         raise DeclarationError(f"{reference!r} is not a function")
     return function
+
+
+def tool_entries(file: YamlFile, mistakes: list[str]) -> Mapping[str, ToolEntry]:
+    """The entries by tool name; an empty file has none. Mistakes in others are added to `mistakes`.
+
+    Raises `DeclarationError` for a file that is not a mapping.
+    """
+    if not isinstance(file.data or {}, Mapping):
+        raise file.error((), NOT_A_MAPPING)
+    entries: dict[str, ToolEntry] = {}
+    for name, fields in cast("Mapping[str, Json]", file.data or {}).items():
+        try:
+            entries[name] = ToolEntry.model_validate(fields)
+        except ValidationError as error:
+            mistakes += (_mistake(file, name, each) for each in error.errors())
+    return entries
+
+
+def _mistake(file: YamlFile, name: str, error: ErrorDetails) -> str:
+    place = (name, *error["loc"])
+    return f"{file.where(place)} {_problem(error['type'], place, error['msg'])}"
+
+
+def _problem(kind: str, place: Place, text: str) -> str:
+    match kind:
+        case "extra_forbidden":
+            near = nearest_names(str(place[-1]), list(ToolEntry.model_fields), limit=1, at_least=70)
+            return "unknown key; " + (f"did you mean {near[0]!r}?" if near else "remove it")
+        case "model_type" | "dict_type" | "mapping_type":
+            return NOT_A_MAPPING
+        case _:
+            return f"{text}; correct the value"
+
+
+def _in_english(texts: Mapping[str, str]) -> str:
+    """The English text, else the first one."""
+    return texts.get("en") or next(iter(texts.values()))

@@ -24,11 +24,11 @@ TOKEN = "s3cret-token"
 
 
 class Shop:
-    """Sources that share an engine room and a cache folder."""
+    """Sources that share a server loop and a cache folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.room = ServerLoop()
+        self.loop = ServerLoop()
         self.decisions = Decisions(folder.with_name("decisions.db"), bytes(32))
         self._before = below(os.getpid())  # of tests before: what they stopped may still be ending
 
@@ -38,7 +38,7 @@ class Shop:
         memory = ServerMemory(
             config.id, hashed, cache, ServerTrust(config, self.decisions, ServerIdentity(hashed))
         )
-        return McpSource(config, memory, self.room)
+        return McpSource(config, memory, self.loop)
 
     def listed(self, config: ServerConfig) -> McpSource:
         """A source whose server was started once, and is asleep."""
@@ -53,15 +53,15 @@ class Shop:
         return below(os.getpid()) - self._before
 
     def reopen(self) -> None:
-        self.room.close()
-        self.room = ServerLoop()
+        self.loop.stop_all()
+        self.loop = ServerLoop()
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Shop]:
     shop = Shop(tmp_path / "mcp")
     yield shop
-    shop.room.close()
+    shop.loop.stop_all()
     shop.decisions.close()
     assert left_of(shop.processes()) == {}
     assert zombies() == []

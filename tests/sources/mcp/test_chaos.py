@@ -65,7 +65,7 @@ def test_servers_that_are_killed_cost_their_own_calls_and_no_others(shop):
     spared = Counter(code for number, code in history if number < 3)
     assert set(codes) - {None} <= TYPED, codes  # and none of them the deadline
     assert spared[None] >= 0.99 * spared.total(), spared
-    shop.room.close()
+    shop.loop.stop_all()
     assert descriptors() <= baseline
 
 

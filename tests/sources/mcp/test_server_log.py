@@ -180,7 +180,7 @@ def test_the_log_tells_of_starts_lists_crashes_and_stderr(tmp_path, caplog):
 def _server(source) -> int:
     """The process of the server itself, below its launchers."""
     every = processes()
-    lines = {pid: every[pid][1] for pid in below(source._keeper.pid, every)}
+    lines = {pid: every[pid][1] for pid in below(source._supervisor.pid, every)}
     [pid] = [pid for pid, line in lines.items() if "launcher" not in line]
     return pid
 

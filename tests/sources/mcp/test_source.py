@@ -42,7 +42,7 @@ def test_a_refresh_starts_it_once_and_the_list_stays(shop):
 
 def test_the_seconds_of_a_refresh_begin_with_its_turn(shop):
     source = shop.source(fake())
-    room = shop.room
+    room = shop.loop
 
     async def all_turns_taken() -> None:
         while not room.starts.locked():
@@ -149,7 +149,7 @@ def test_a_server_that_fails_at_once_is_left_alone_and_stays_searchable(shop):
     code = f"open({str(counter)!r}, 'a').write('x'); import sys; sys.exit('no licence')"
     broken = fake()
     source = shop.source(broken)
-    source._config = source._keeper.config = replace(
+    source._config = source._supervisor.config = replace(
         broken, transport=ServerCommand(sys.executable, ("-S", "-c", code))
     )
     errors = [error(call(source, "echo")) for _ in range(amount(20, "calls"))]
@@ -177,7 +177,7 @@ def test_a_start_that_takes_too_long_ends_at_its_deadline(shop):
     shop.listed(fake())
     slow = fake(start_timeout_s=0.6)
     source = shop.source(slow)
-    source._keeper.config = replace(slow, transport=fake("hang-spawn").transport)
+    source._supervisor.config = replace(slow, transport=fake("hang-spawn").transport)
     failed = error(call(source, "echo"))
     assert (failed.code, failed.phase, failed.effect) == ("start_timeout", "start", "not_sent")
 
@@ -185,14 +185,14 @@ def test_a_start_that_takes_too_long_ends_at_its_deadline(shop):
 def test_a_callers_deadline_comes_first(shop):
     shop.listed(fake())
     source = shop.source(fake())
-    source._keeper.config = fake("hang-spawn", start_timeout_s=600)
+    source._supervisor.config = fake("hang-spawn", start_timeout_s=600)
     assert error(call(source, "echo", within=0.5)).code == "start_timeout"
 
 
 def test_a_tool_that_is_gone_is_not_called(shop):
     shop.listed(fake())
     source = shop.source(fake())
-    source._keeper.config = fake("endless-cursor")
+    source._supervisor.config = fake("endless-cursor")
     source._memory.known = replace(
         source._memory.known, listing=replace(source._memory.known.listing, complete=False)
     )
@@ -205,7 +205,7 @@ def test_a_tool_that_is_gone_is_not_called(shop):
 def test_a_list_without_end_does_not_replace_a_good_one(shop):
     shop.listed(fake())
     source = shop.source(fake())
-    source._keeper.config = fake("endless-cursor")
+    source._supervisor.config = fake("endless-cursor")
     source.refresh().result(HANG_S)
     assert len(source.capabilities()) == 12
     assert "lists tools without end" in source.problems[0]
@@ -222,7 +222,7 @@ def test_a_disabled_server_is_listed_and_never_started(shop):
 def test_a_variable_that_is_missing_is_named(shop):
     shop.listed(fake())
     source = shop.source(fake())
-    source._keeper.config = ServerConfig(
+    source._supervisor.config = ServerConfig(
         "fake", ServerCommand("x", env_from={"T": "NO_SUCH_VARIABLE"})
     )
     failed = error(call(source, "echo"))
@@ -258,7 +258,7 @@ def test_changes_reach_a_modern_client_too(shop):
 def test_the_era_is_remembered(shop):
     source = shop.listed(fake("modern"))
     assert source._memory.facts.discover
-    source._keeper.config = fake("modern", "die-discover")
+    source._supervisor.config = fake("modern", "die-discover")
     assert call(source, "echo", text="x").ok
 
 
@@ -300,14 +300,14 @@ def test_closing_ends_calls_with_an_outcome(shop):
     thread = threading.Thread(target=lambda: found.append(asyncio.run(asked)))
     thread.start()
     assert begun.wait(HANG_S)
-    shop.room.close()
+    shop.loop.stop_all()
     thread.join(HANG_S)
     assert error(found[0]).code == "connection_lost"
     assert error(call(source, "echo")).code == "closed"
 
 
 def test_no_more_start_at_once_than_allowed(shop):
-    shop.room.starts = asyncio.Semaphore(2)
+    shop.loop.starts = asyncio.Semaphore(2)
     sources = [shop.source(fake("hang-list", id=f"s{n}", start_timeout_s=0.5)) for n in range(6)]
     under_way, most = set(), []
 
@@ -323,7 +323,7 @@ def test_no_more_start_at_once_than_allowed(shop):
         return counted
 
     for source in sources:
-        startup = source._keeper._startup
+        startup = source._supervisor._start
         startup._reached = counting(startup, startup._reached)
     for refresh in [source.refresh() for source in sources]:
         assert refresh.result(HANG_S).error

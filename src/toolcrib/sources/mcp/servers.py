@@ -69,7 +69,7 @@ class McpServers:
             MCPToolsCache(state_folder / CACHE_FOLDER),
             state_folder / LOGINS_FOLDER,
         )
-        self._room = ServerLoop(loop)
+        self._loop = ServerLoop(loop)
         self._state: InstallState | None = None
 
     @property
@@ -98,7 +98,7 @@ class McpServers:
 
     def close(self) -> None:
         """Stop all that were started. Returns when no process is left."""
-        self._room.close()
+        self._loop.stop_all()
         if self._state:
             self._state.decisions.close()
 
@@ -116,7 +116,7 @@ class McpServers:
         trust = ServerTrust(config, state.decisions, identity_of(config, state.key))
         log = ServerLog(config.id, log_path(self._state_folder, config.id))
         memory = ServerMemory(config.id, hashed, self._cache, trust, log)
-        return McpSource(config, memory, self._room, LoginFile(self._logins, config.id))
+        return McpSource(config, memory, self._loop, LoginFile(self._logins, config.id))
 
 
 def _kept(source: McpSource | None, config: ServerConfig) -> McpSource | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from toolcrib.errors import SourceError, UnknownTool
@@ -16,11 +17,11 @@ from toolcrib.model import (
     State,
     ToolInfo,
 )
+from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.lifecycle.supervisor import NEEDS_LOGIN, ServerSupervisor
-from toolcrib.sources.mcp.lifecycle.thread_bridge import UpstreamRequests
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.offers import Offers
 from toolcrib.sources.mcp.outcome import StartFailed, StartFailure
@@ -51,7 +52,7 @@ class RefreshResult(NamedTuple):
 class McpSource:
     """Lists what is known of a server without starting it; starts it when a tool is called.
 
-    Callers may be on any thread, with any event loop or none: the connection lives in the room.
+    Callers may be on any thread, with any event loop or none: connections live on the server loop.
     `offers` are its resources and prompts.
     """
 
@@ -61,36 +62,35 @@ class McpSource:
         self,
         config: ServerConfig,
         memory: ServerMemory,
-        room: ServerLoop,
+        loop: ServerLoop,
         logins: LoginFile | None = None,
     ) -> None:
         self.id: str | None = config.prefix or config.id
         self.server = config.id
-        self._room = room
         self.trust = memory.trust
         self._memory = memory
+        self._loop = loop
         self._logins = logins
-        self._keeper = ServerSupervisor(config, self._memory, room, logins)
-        self._errands = UpstreamRequests(self._keeper, room)
-        self.offers = Offers(memory, self._errands)
+        self._supervisor = ServerSupervisor(config, memory, loop, logins)
+        self.offers = Offers(memory, self._supervisor)
         self._defined: tuple[ServerJudgement | None, ServerConfig, ToolDefinitions]
         self._defined = None, config, ToolDefinitions({}, ())
-        self._listings: set[Future[RefreshResult]] = set()
-        room.closing.append(self._keeper.close)
+        self._refreshing: set[Future[RefreshResult]] = set()
+        loop.on_stop.append(self._supervisor.close)
 
     @property
     def config(self) -> ServerConfig:
         """How it is configured. Another one takes effect at once, and must be of this process."""
-        return self._keeper.config
+        return self._supervisor.config
 
     @config.setter
     def config(self, config: ServerConfig) -> None:
-        self._keeper.config = config
+        self._supervisor.config = config
 
     @property
     def starting(self) -> str:
         """What its start is at, for people; empty while it does not start."""
-        phase = self._keeper.phase
+        phase = self._supervisor.phase
         return phase.words() if phase else ""
 
     @property
@@ -101,17 +101,17 @@ class McpSource:
     @property
     def listing(self) -> bool:
         """Whether it is about to be listed for the first time, or just being so."""
-        return bool(self._listings) and self._memory.known is None
+        return bool(self._refreshing) and self._memory.known is None
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What was wrong with the last listing, and that there is none yet."""
-        said = self._memory.problem
-        if self.is_unknown and not self.listing and not said:
+        problem = self._memory.problem
+        if self.is_unknown and not self.listing and not problem:
             status = self.status()
-            said = f"MCP server {self.server!r}: {status.reason} → {status.remedy}"
-        judgement, defined = self._look()
-        return (*filter(None, [said, self._wait(judgement)]), *defined.problems)
+            problem = f"MCP server {self.server!r}: {status.reason} → {status.remedy}"
+        judgement, definitions = self._look()
+        return (*filter(None, [problem, self._review_problem(judgement)]), *definitions.problems)
 
     def capabilities(self) -> Sequence[ToolInfo]:
         """What the server listed when it was last reached, in its order. Starts nothing."""
@@ -120,64 +120,66 @@ class McpSource:
     def state(self, name: str) -> State:
         """Ready while the server is up, else asleep; or that it wants a login, or a review.
 
-        As decided when `capabilities` was asked for: a list of tools is of one moment.
+        As decided when `capabilities` was last called: a list of tools is of one moment.
         """
-        judgement, _, defined = self._defined
-        if judgement is None or name not in defined.tools:
+        judgement, _, definitions = self._defined
+        if judgement is None or name not in definitions.tools:
             judgement = self._check(name)
         judged = judgement.tools.get(name)
         if judged is None or judged.status == "rejected":
             return "unreviewed"  # it was listed a moment ago, and is no longer
-        return self._state() if judged.status == "approved" else judged.status
+        return self._server_state() if judged.status == "approved" else judged.status
 
     async def call(self, call: Call, running: CallContext) -> Outcome:
         """Call a tool, starting the server if need be. Raises `UnknownTool`.
 
-        What was decided is asked right before the call is sent; and before a server is started, so
-        that none is for nothing.
+        What was decided is looked up right before the call is sent; and before a server is started,
+        so that none is started for nothing.
         """
-        if not self._keeper.up or call.name not in self._defined[2].tools:
+        if not self._supervisor.up or call.name not in self._defined[2].tools:
             self._check(call.name)
-        return await self._errands.call(call, running)
+        check = partial(self._memory.check, call)
+        return await self._supervisor.request(UpstreamRequest.of(call), running, check)
 
     def judge(self) -> ServerJudgement:
-        """What the server listed last, held against what was decided by now.
+        """What the server listed last, and what was decided about it by now.
 
-        Asks the file of decisions: whoever needs it twice holds on to it.
+        This reads the file of decisions: whoever needs it twice keeps it.
         """
         return self._memory.judge()
 
     def watch(self, changed: Callable[[], None]) -> None:
-        """Call this, from a thread of ours, when the list or the state may be another."""
-        self._keeper.told = changed
+        """Call this, from a thread of ours, when the list or the state may have changed."""
+        self._supervisor.on_change = changed
         if self.judge().held():
-            self._room.submit(self._keeper.heed())
+            self._loop.submit(self._supervisor.follow_reviews())
 
     def refresh(self) -> "Future[RefreshResult]":
-        """Start the server once, if it is not up, and list its tools anew."""
-        listing = self._room.submit(self._refreshed())
-        self._listings.add(listing)
-        listing.add_done_callback(self._listings.discard)
-        return listing
+        """Start the server once, if it is not up, and list its tools again."""
+        future = self._loop.submit(self._refresh())
+        self._refreshing.add(future)
+        future.add_done_callback(self._refreshing.discard)
+        return future
 
     def warm_up(self) -> None:
         """Start the server in the background, unless something speaks against it."""
         with suppress(RuntimeError):  # closed meanwhile: there is nothing to warm up for
-            self._room.submit(self._keeper.warm_up())
+            self._loop.submit(self._supervisor.warm_up())
 
     def retire(self, *, finish: bool) -> None:
         """Stop the server for good, soon. `finish`: once the calls under way have ended."""
-        self._keeper.told = None
-        self._room.closing.remove(self._keeper.close)
+        self._supervisor.on_change = None
+        self._loop.on_stop.remove(self._supervisor.close)
         with suppress(RuntimeError):  # closed meanwhile
-            self._room.submit(self._keeper.retire(self.config.call_timeout_s if finish else 0.0))
+            patience_s = self.config.call_timeout_s if finish else 0.0
+            self._loop.submit(self._supervisor.retire(patience_s))
 
     def log_in(self, show: Callable[[str], None], patience_s: float) -> "Future[None]":
         """Get tokens for the server, by a person at a browser; `show` hears where to send them.
 
         Its result raises `SourceError` and `ConfigError`. For the operator's command alone.
         """
-        return self._room.submit(self._logged_in(show, patience_s))
+        return self._loop.submit(self._log_in(show, patience_s))
 
     def forget_login(self) -> bool:
         """Remove the tokens of the server, and hang up; whether there were any.
@@ -187,8 +189,8 @@ class McpSource:
         forgot = self._logins is not None and self._logins.forget()
         if forgot:
             self._memory.note(StartFailure(NEEDS_LOGIN, "its login was forgotten", time.time()))
-        if forgot and self._keeper.up:
-            self._room.submit(self._keeper.stop())
+        if forgot and self._supervisor.up:
+            self._loop.submit(self._supervisor.stop())
         return forgot
 
     def status(self) -> ServerStatus:
@@ -197,13 +199,13 @@ class McpSource:
 
     def _status(self, *, listing: bool) -> ServerStatus:
         known, transport = self._memory.known, self.config.transport
-        pid = self._keeper.pid
-        judgement, defined = self._look()
+        pid = self._supervisor.pid
+        judgement, definitions = self._look()
         status = ServerStatus(
             server=self.server,
             transport="stdio" if isinstance(transport, ServerCommand) else transport.kind,
-            state="disabled" if self.config.disabled else self._state(),
-            tools=len(defined.tools),
+            state="disabled" if self.config.disabled else self._server_state(),
+            tools=len(definitions.tools),
             waiting=len(judgement.waiting()),
             flagged=sum(bool(one.flags) for one in judgement.tools.values()),
             protocol=known.facts.version if known else "",
@@ -216,20 +218,19 @@ class McpSource:
         )
         return replace(status, unavailable=why_unavailable(self.config, status))
 
-    async def _refreshed(self) -> RefreshResult:
-        failed = ""
+    async def _refresh(self) -> RefreshResult:
+        failure = ""
         try:
-            await self._keeper.refresh()
+            await self._supervisor.refresh()
         except StartFailed as error:
-            failed = str(error)
-        judgement, defined = self._look()
-        seconds = time.monotonic() - self._keeper.began
-        remedy = self._status(listing=False).remedy if failed else ""
-        return RefreshResult(
-            self.server, len(defined.tools), seconds, failed, len(judgement.waiting()), remedy
-        )
+            failure = str(error)
+        seconds = time.monotonic() - self._supervisor.began
+        judgement, definitions = self._look()
+        tools, waiting = len(definitions.tools), len(judgement.waiting())
+        remedy = self._status(listing=False).remedy if failure else ""
+        return RefreshResult(self.server, tools, seconds, failure, waiting, remedy)
 
-    async def _logged_in(self, show: Callable[[str], None], patience_s: float) -> None:
+    async def _log_in(self, show: Callable[[str], None], patience_s: float) -> None:
         transport = self.config.transport
         if isinstance(transport, ServerCommand) or self._logins is None:
             raise SourceError(f"{self.server!r} is a command, and needs no login: see its `env`")
@@ -239,8 +240,8 @@ class McpSource:
 
         await log_in(self.server, transport, self._logins, show, patience_s)
 
-    def _state(self) -> State:
-        if self._keeper.up:
+    def _server_state(self) -> State:
+        if self._supervisor.up:
             return "ready"
         failure = self._memory.failure
         if failure is None or failure.code != NEEDS_LOGIN:
@@ -249,26 +250,26 @@ class McpSource:
         return "asleep" if since > failure.at else "needs_login"
 
     def _look(self) -> tuple[ServerJudgement, ToolDefinitions]:
-        """What is decided now, asked once, and the tools by it, read once for each listing."""
+        """What is decided now, looked up once, and the tools by it, made once for each listing."""
         judgement, known, config = self.judge(), self._memory.known, self.config
-        seen, by, defined = self._defined
-        if (judgement is not seen or config is not by) and known is not None:
-            defined = define_tools(config, known, judgement)
-            self._defined = judgement, config, defined
-        return judgement, defined
+        last, last_config, definitions = self._defined
+        if (judgement is not last or config is not last_config) and known is not None:
+            definitions = define_tools(config, known, judgement)
+            self._defined = judgement, config, definitions
+        return judgement, definitions
 
-    def _wait(self, judgement: ServerJudgement) -> str:
+    def _review_problem(self, judgement: ServerJudgement) -> str:
         """That tools wait for the operator, or why they all do."""
         if judgement.problem:
             return f"MCP server {self.server!r}: nothing is approved: {judgement.problem}"
         waiting = len(judgement.waiting())
-        told = f"MCP server {self.server!r}: waiting for review: {waiting}"
-        return f"{told}; run `toolcrib review {self.server}`" if waiting else ""
+        message = f"MCP server {self.server!r}: waiting for review: {waiting}"
+        return f"{message}; run `toolcrib review {self.server}`" if waiting else ""
 
     def _check(self, name: str) -> ServerJudgement:
-        """What is decided now about the server of a tool that it has. Raises `UnknownTool`."""
-        judgement, defined = self._look()
-        if name not in defined.tools:
+        """What is decided now about the server of this tool. Raises `UnknownTool`."""
+        judgement, definitions = self._look()
+        if name not in definitions.tools:
             raise UnknownTool(
                 f"no tool {name!r} on MCP server {self.server!r}; search for it first"
             )

@@ -30,7 +30,7 @@ class Talk:
     async def __call__(self, name, within=HANG_S, told=nothing, **arguments):
         running = CallContext(Deadline(within), told)
         errand = UpstreamRequest.of(Call(name, arguments))
-        return await self.connection.perform(errand, running)
+        return await self.connection.request(errand, running)
 
 
 def talking(*server_modes, mode=None, config=None, within=HANG_S, changed=nothing):

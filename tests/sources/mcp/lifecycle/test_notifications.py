@@ -29,7 +29,7 @@ class Rug:
 
     def pull(self, **rug: Any) -> None:
         """Change what the server says, and wait until it has told us."""
-        fresh = self.source._keeper._fresh
+        fresh = self.source._supervisor._freshness
         said = fresh._said
         new = self.file.with_suffix(".new")
         new.write_text(json.dumps(rug))
@@ -115,7 +115,7 @@ def test_a_call_that_comes_while_a_list_is_being_kept_waits_for_it(
         first = threads.submit(rug.call)
         keeping.wait(HANG_S)
         second = threads.submit(rug.call)
-        until(lambda: rug.source._keeper._places.taken == 2)
+        until(lambda: rug.source._supervisor._slots.taken == 2)
         assert not second.done()
         go_on.set()
         assert {error(each.result()).code for each in (first, second)} == {"definition_changed"}
@@ -127,9 +127,9 @@ def test_a_server_that_never_lists_again_is_let_go_and_started_anew(rug: Rug):
     rug.pull(**{"cut": EVIL, "!list": "error"})
     for _ in range(MOST_FAILURES):
         assert error(rug.call()).code == "list_failed"
-    until(lambda: not rug.source._keeper.up)
+    until(lambda: not rug.source._supervisor.up)
     rug.file.write_text("{}")
-    rug.source._keeper._breaker.succeeded()
+    rug.source._supervisor._breaker.succeeded()
     assert rug.call().ok
 
 

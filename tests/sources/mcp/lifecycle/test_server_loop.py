@@ -8,10 +8,10 @@ from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 
 
 @pytest.fixture
-def room():
-    room = ServerLoop()
-    yield room
-    room.close()
+def loop():
+    loop = ServerLoop()
+    yield loop
+    loop.stop_all()
 
 
 async def where():
@@ -22,18 +22,18 @@ def engines():
     return [one for one in threading.enumerate() if one.name == "toolcrib-mcp"]
 
 
-def test_nothing_runs_before_it_is_needed(room):
+def test_nothing_runs_before_it_is_needed(loop):
     assert not engines()
 
 
-def test_work_runs_on_one_thread_whoever_asks(room):
-    assert room.submit(where()).result() == "toolcrib-mcp"
-    assert asyncio.run(room.run(where())) == "toolcrib-mcp"
-    assert asyncio.run(room.run(where())) == "toolcrib-mcp"
+def test_work_runs_on_one_thread_whoever_asks(loop):
+    assert loop.submit(where()).result() == "toolcrib-mcp"
+    assert asyncio.run(loop.run(where())) == "toolcrib-mcp"
+    assert asyncio.run(loop.run(where())) == "toolcrib-mcp"
     assert len(engines()) == 1
 
 
-def test_cancelling_here_cancels_there(room):
+def test_cancelling_here_cancels_there(loop):
     begun, ended = threading.Event(), threading.Event()
 
     async def sleep():
@@ -44,7 +44,7 @@ def test_cancelling_here_cancels_there(room):
             ended.set()
 
     async def ask():
-        task = asyncio.create_task(room.run(sleep()))
+        task = asyncio.create_task(loop.run(sleep()))
         await until_async(begun.is_set)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -54,25 +54,25 @@ def test_cancelling_here_cancels_there(room):
     assert ended.wait(HANG_S)
 
 
-def test_what_fails_there_fails_here(room):
+def test_what_fails_there_fails_here(loop):
     async def fail():
         raise LookupError("x")
 
     with pytest.raises(LookupError):
-        asyncio.run(room.run(fail()))
+        asyncio.run(loop.run(fail()))
 
 
-def test_closing_calls_who_asked_for_it_and_ends_the_thread(room):
+def test_closing_calls_who_asked_for_it_and_ends_the_thread(loop):
     closed = []
 
     async def close():
         closed.append(await where())
 
-    room.closing.append(close)
-    room.submit(where()).result()
-    room.close()
+    loop.on_stop.append(close)
+    loop.submit(where()).result()
+    loop.stop_all()
     assert closed == ["toolcrib-mcp"]
     assert not engines()
     with pytest.raises(RuntimeError, match="closed"):
-        room.submit(where())
-    room.close()
+        loop.submit(where())
+    loop.stop_all()

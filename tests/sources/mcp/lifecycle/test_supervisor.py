@@ -20,9 +20,9 @@ def listing(description: str) -> ServerListing:
 
 
 @pytest.fixture
-def keeper_of(tmp_path):
+def supervisor_of(tmp_path):
     decisions = Decisions(tmp_path / "decisions.db", bytes(32))
-    room = ServerLoop()
+    loop = ServerLoop()
 
     def make(**config):
         server = fake(**config)
@@ -33,48 +33,48 @@ def keeper_of(tmp_path):
             ServerTrust(server, decisions, ServerIdentity("h")),
         )
         memory.keep(ServerIntroduction(ServerFacts("2025-11-25"), listing("first")), 0.1)
-        return ServerSupervisor(server, memory, room)
+        return ServerSupervisor(server, memory, loop)
 
     yield make
-    room.close()
+    loop.stop_all()
     decisions.close()
 
 
-def refused(keeper: ServerSupervisor, pin: str) -> str:
+def refused(supervisor: ServerSupervisor, pin: str) -> str:
     try:
-        keeper.memory.check(Call("echo", pin=pin))
+        supervisor.memory.check(Call("echo", pin=pin))
     except StartFailed as error:
         return error.code
     return ""
 
 
-def pin_of(keeper: ServerSupervisor) -> str:
-    return keeper.memory.judge().tools["echo"].pin
+def pin_of(supervisor: ServerSupervisor) -> str:
+    return supervisor.memory.judge().tools["echo"].pin
 
 
 @pytest.mark.plan(38)
 @pytest.mark.parametrize("trust", ["pinned", "open"])
-def test_whatever_was_swapped_since_it_was_shown_is_not_called(keeper_of, trust):
-    keeper = keeper_of(trust=trust)
+def test_whatever_was_swapped_since_it_was_shown_is_not_called(supervisor_of, trust):
+    supervisor = supervisor_of(trust=trust)
     for turn in range(amount(38, "swaps")):
-        shown = pin_of(keeper)
-        assert refused(keeper, shown) == (
+        shown = pin_of(supervisor)
+        assert refused(supervisor, shown) == (
             "definition_changed" if turn and trust == "pinned" else ""
         )
-        assert keeper.memory.keep_listing(listing(f"swap {turn}"))
-        assert refused(keeper, shown) == "definition_changed"
-    assert refused(keeper, "") == ("definition_changed" if trust == "pinned" else "")
+        assert supervisor.memory.keep_listing(listing(f"swap {turn}"))
+        assert refused(supervisor, shown) == "definition_changed"
+    assert refused(supervisor, "") == ("definition_changed" if trust == "pinned" else "")
 
 
-def test_what_goes_back_to_what_was_approved_may_be_called(keeper_of):
-    keeper = keeper_of()
-    shown = pin_of(keeper)
-    keeper.memory.keep_listing(listing("other"))
-    keeper.memory.keep_listing(listing("first"))
-    assert refused(keeper, shown) == ""
+def test_what_goes_back_to_what_was_approved_may_be_called(supervisor_of):
+    supervisor = supervisor_of()
+    shown = pin_of(supervisor)
+    supervisor.memory.keep_listing(listing("other"))
+    supervisor.memory.keep_listing(listing("first"))
+    assert refused(supervisor, shown) == ""
 
 
-def test_what_is_gone_is_told_so(keeper_of):
-    keeper = keeper_of()
-    keeper.memory.keep_listing(ServerListing(()))
-    assert refused(keeper, "") == "unknown_tool"
+def test_what_is_gone_is_told_so(supervisor_of):
+    supervisor = supervisor_of()
+    supervisor.memory.keep_listing(ServerListing(()))
+    assert refused(supervisor, "") == "unknown_tool"

@@ -159,7 +159,7 @@ def test_a_box_whose_launcher_is_killed_ends(shop: Any, look: Any):
     source = shop.listed(look())
     assert said(source, "pids")
     inside = shop.processes()
-    os.kill(source._keeper.pid, signal.SIGKILL)
+    os.kill(source._supervisor.pid, signal.SIGKILL)
     assert left_of(inside) == {}
     assert said(source, "pids")
 
@@ -205,7 +205,7 @@ def test_a_container_is_run_called_and_taken_away_by_its_name(shop: Any, engine:
     )
     source = shop.listed(ServerConfig("My Server", command))
     assert text(call(source, "echo", text="hi")) == "hi"
-    source._room.submit(source._keeper.close()).result()
+    source._loop.submit(source._supervisor.close()).result()
     asked = [json.loads(line) for line in engine.read_text().splitlines()]
     run = asked[0]
     names = {line[line.index("--name") + 1] for line in asked if line[0] == "run"}

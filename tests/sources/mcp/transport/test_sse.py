@@ -67,7 +67,7 @@ def test_a_question_reaches_the_only_call_under_way(base):
         running = CallContext(Deadline(HANG_S), ask=reply, caller="ann")
         try:
             errand = UpstreamRequest.of(Call("who", {"words": "Who?"}))
-            return text(await connection.perform(errand, running))
+            return text(await connection.request(errand, running))
         finally:
             await connection.close()
 
@@ -110,7 +110,7 @@ def test_a_server_that_takes_no_message_is_told_at_once(shop, base):
 def test_a_stream_that_ends_is_opened_again_by_the_next_call(shop, base):
     source = shop.listed(old(base))
     call(source, "echo", text="hi")
-    connection = source._keeper._connection
+    connection = source._supervisor._connection
     connection._tap.ended.set()
     until(lambda: source.state("echo") == "asleep")
     assert text(call(source, "echo", text="again")) == "again"

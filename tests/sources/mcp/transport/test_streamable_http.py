@@ -52,7 +52,7 @@ def test_the_stream_says_whom_a_question_is_for(base):
 
             running = CallContext(Deadline(HANG_S), ask=reply, caller=name)
             errand = UpstreamRequest.of(Call("who", {"words": name}))
-            return text(await connection.perform(errand, running))
+            return text(await connection.request(errand, running))
 
         try:
             async with asyncio.timeout(HANG_S):
@@ -68,7 +68,7 @@ def test_the_stream_says_whom_a_question_is_for(base):
 def test_who_is_not_let_in_needs_a_login(shop, base):
     shop.listed(far(base))
     source = shop.source(far(base))
-    source._keeper.config = far(base, Authorization="Bearer wrong")
+    source._supervisor.config = far(base, Authorization="Bearer wrong")
     failed = error(call(source, "echo", text="hi"))
     assert (failed.code, failed.retryable, failed.effect) == ("needs_login", False, "not_sent")
     assert source.state("echo") == "needs_login"

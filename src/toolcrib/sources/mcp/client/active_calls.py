@@ -13,25 +13,29 @@ from toolcrib.model import CallContext, JsonObject, log_nowhere
 from toolcrib.sources.definition import clean_json
 from toolcrib.sources.mcp.sanitize import TooLarge, bounded_json, without_surrogates
 
-_BELONGS_TO: ContextVar["CallContext | None"] = ContextVar("toolcrib_mcp_call", default=None)
+LONGEST_LOGGER = 128
+LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+"""Those of the protocol, the least urgent first."""
+_CALL: ContextVar["CallContext | None"] = ContextVar("toolcrib_mcp_call", default=None)
 
 
 class ActiveCalls:
     """The calls under way on one connection."""
 
     def __init__(self) -> None:
-        self._here: dict[object, CallContext] = {}
-        self._left: set[str] = set()
+        self._active: dict[object, CallContext] = {}
+        self._abandoned_by: set[str] = set()
 
     @contextmanager
-    def hearing(self, running: CallContext) -> Generator[None]:
-        """While this lasts, the call hears what is meant for it. In a task of its own alone.
+    def active(self, call: CallContext) -> Generator[None]:
+        """While this lasts, the call gets what belongs to it. In a task of its own alone.
 
-        A call that was abandoned may still speak: from then on, for its caller alone.
+        The server may still speak for a call that was abandoned: from then on, what is not certain
+        is for the same caller or nobody.
         """
-        _BELONGS_TO.set(running)
+        _CALL.set(call)
         token, answered = object(), False
-        self._here[token] = running
+        self._active[token] = call
         try:
             yield
             answered = True
@@ -39,36 +43,32 @@ class ActiveCalls:
             answered = True
             raise
         finally:
-            del self._here[token]
+            del self._active[token]
             if not answered:
-                self._left.add(running.caller)
+                self._abandoned_by.add(call.caller)
 
-    def who(self, context: Context | None = None) -> CallContext | None:
-        """Whom it is for, by the context it came with (else the present one); None: nobody."""
-        told = context.get(_BELONGS_TO) if context else _BELONGS_TO.get()
-        if told is not None:
-            return told
-        only = next(iter(self._here.values())) if len(self._here) == 1 else None
-        return only if only and self._left <= {only.caller} else None
-
-
-# What a server says in the middle of a call, for whoever listens: checked, and of bounded size.
-
-LONGEST_LOGGER = 128
-LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-"""Those of the protocol, the least urgent first."""
+    def find(self, context: Context | None = None) -> CallContext | None:
+        """The call that a message belongs to, by its context (else the present one); None: none."""
+        call = context.get(_CALL) if context else _CALL.get()
+        if call is not None:
+            return call
+        only = next(iter(self._active.values())) if len(self._active) == 1 else None
+        return only if only and self._abandoned_by <= {only.caller} else None
 
 
-def forward_log(message: JsonObject, running: CallContext | None) -> None:
-    """Tell whoever made the call; nobody, if it is nobody's or not what the protocol has."""
+def forward_log(message: JsonObject, call: CallContext | None) -> None:
+    """Hand a log message to the call that it belongs to: bounded, without hidden characters.
+
+    One that belongs to no call, or that the protocol does not allow, is dropped.
+    """
     level, logger = message.get("level"), message.get("logger")
-    if running is None or running.log is log_nowhere or level not in LOG_LEVELS:
+    if call is None or call.log is log_nowhere or level not in LOG_LEVELS:
         return
     try:
         data = bounded_json(message.get("data"))
     except TooLarge:
         return
-    named = (
-        {"logger": without_surrogates(logger, LONGEST_LOGGER)} if isinstance(logger, str) else {}
-    )
-    running.log({"level": level, **clean_json({"data": data, **named})})
+    given: JsonObject = {"data": data}
+    if isinstance(logger, str):
+        given = {**given, "logger": without_surrogates(logger, LONGEST_LOGGER)}
+    call.log({"level": level, **clean_json(given)})

@@ -20,17 +20,22 @@ from toolcrib.text import find_hidden, show_hidden
 LONGEST_MESSAGE = 4_000
 LONGEST_ADDRESS = 2_000
 SERVER_META_KEY = "toolcrib/server"
+QUESTION_KEY = "question"
+SAMPLING_REFUSED = -1  # what the protocol has for a person who says no to sampling
+NOBODY = "nobody is there to reply"
 _DISPLAYED = frozenset({"title", "description", "enumNames", "text", "systemPrompt"})
-"""The keys of what is for reading. All else comes back to the server, and stays as it is."""
+"""The keys of displayed texts. The rest goes back to the server in the reply, as it is."""
+
+Reply = TypeVar("Reply", bound=sdk.BaseModel)
 
 
 def question_for_caller(
     config: ServerConfig, question: InputMethod, params: JsonObject
 ) -> InputRequest | None:
-    """The question in the server's name; None if it is not to be asked.
+    """The question as the caller gets to see it, with the server's name; None: do not ask.
 
-    It is not where the operator has switched that off, or where something is hidden in what the
-    reply would repeat.
+    It is not asked if the operator has switched that off, or if the reply would repeat hidden
+    characters.
     """
     if question == "roots/list":
         return InputRequest(question, params)
@@ -42,31 +47,31 @@ def question_for_caller(
 
 
 def _elicitation(config: ServerConfig, params: JsonObject) -> InputRequest | None:
-    said = _quoted(config.id, str(params.get("message") or ""))
+    message = _quoted(config.id, str(params.get("message") or ""))
     if params.get("mode") == "url":
         url = str(params.get("url") or "")
-        if not _can_be_told(url):
+        if not _is_readable_address(url):
             return None
-        said = f"{said}\nIt wants you to open a page at {urlsplit(url).hostname}: {url}"
+        message = f"{message}\nIt wants you to open a page at {urlsplit(url).hostname}: {url}"
     return InputRequest(
-        "elicitation/create", {**_named(config, _readable(params)), "message": said}
+        "elicitation/create", {**_named(config, _readable(params)), "message": message}
     )
 
 
 def _sampling(config: ServerConfig, params: JsonObject) -> JsonObject:
-    """The request without what others have said: no server gets to see that through us."""
-    alone: JsonObject = {"includeContext": "none"} if "includeContext" in params else {}
-    return {**_named(config, _readable(params)), **alone}
+    """The request without the context of other servers: no server gets to see that through us."""
+    context: JsonObject = {"includeContext": "none"} if "includeContext" in params else {}
+    return {**_named(config, _readable(params)), **context}
 
 
 def _named(config: ServerConfig, params: JsonObject) -> JsonObject:
-    """The same with the server's name for programs, beside what it says there itself."""
+    """The params with the server's name in `_meta`, for programs."""
     meta = params.get("_meta")
     return {**params, "_meta": {**(meta if _is_object(meta) else {}), SERVER_META_KEY: config.id}}
 
 
 def _quoted(server: str, message: str) -> str:
-    """The message with whose it is; one of several lines is marked on each of them."""
+    """The message after the server's name; of several lines, each is marked as quoted."""
     lines = show_hidden(message[:LONGEST_MESSAGE].replace("\r\n", "\n")).strip().split("\n")
     if len(lines) == 1:
         return f"MCP server {server!r} asks: {lines[0]}"
@@ -74,22 +79,22 @@ def _quoted(server: str, message: str) -> str:
 
 
 def _readable(params: JsonObject) -> JsonObject:
-    return {key: _spelt(key, value) for key, value in params.items()}
+    return {key: _with_visible(key, value) for key, value in params.items()}
 
 
-def _spelt(key: str, value: Json) -> Json:
-    """The value with what is hidden in texts for reading spelt out."""
+def _with_visible(key: str, value: Json) -> Json:
+    """The value with hidden characters made visible in texts that are displayed."""
     if isinstance(value, str):
         return show_hidden(value) if key in _DISPLAYED else value
     if _is_object(value):
-        return {each: _spelt(each, inner) for each, inner in value.items()}
+        return {each: _with_visible(each, inner) for each, inner in value.items()}
     if isinstance(value, Sequence):
-        return [_spelt(key, each) for each in value]
+        return [_with_visible(key, each) for each in value]
     return value
 
 
 def _hides(params: JsonObject) -> bool:
-    """Whether something is hidden in the names or the choices of a form."""
+    """Whether the names or the choices of a form have hidden characters."""
     form = params.get("requestedSchema")
     return _hides_in("", form) if form is not None else False
 
@@ -104,10 +109,10 @@ def _hides_in(key: str, value: Json) -> bool:
     return False
 
 
-def _can_be_told(url: str) -> bool:
+def _is_readable_address(url: str) -> bool:
     """Whether a person sees where an address leads: plain ASCII, https, a host, and no user.
 
-    http will do on this machine.
+    On this machine http is allowed.
     """
     plain = url.isascii() and url.isprintable() and " " not in url and "\\" not in url
     if not plain or not 0 < len(url) <= LONGEST_ADDRESS:
@@ -123,20 +128,14 @@ def _is_object(value: Json) -> TypeGuard[JsonObject]:
     return isinstance(value, Mapping)
 
 
-# What a server of the handshake asks in the middle of a call, handed to whoever made the call.
-
-QUESTION_KEY = "question"
-SAMPLING_REFUSED = -1  # what the protocol has for a person who says no to sampling
-NOBODY = "nobody is there to reply"
-
-Reply = TypeVar("Reply", bound=sdk.BaseModel)
-
-
 class ClientCallbacks:
-    """For one connection. To be there is what declares that we can be asked: `known.declared`."""
+    """Of one connection, for servers of the handshake.
 
-    def __init__(self, listeners: ActiveCalls, config: ServerConfig) -> None:
-        self._listeners = listeners
+    The SDK declares a client capability for each callback; see `listing.client_capabilities`.
+    """
+
+    def __init__(self, calls: ActiveCalls, config: ServerConfig) -> None:
+        self._calls = calls
         self._config = config
 
     async def elicit(
@@ -166,14 +165,14 @@ class ClientCallbacks:
         self, question: InputMethod, params: sdk.BaseModel | None, kind: type[Reply]
     ) -> Reply | None:
         """The reply; None if there is none, or none that the protocol knows."""
-        running = self._listeners.who()
-        if running is None:
+        call = self._calls.find()
+        if call is None:
             return None
         given: JsonObject = params.model_dump(**sdk.AS_SENT) if params else {}
-        asked = question_for_caller(self._config, question, given)
-        if asked is None:
+        request = question_for_caller(self._config, question, given)
+        if request is None:
             return None
-        replies = await running.ask({QUESTION_KEY: asked})
+        replies = await call.ask({QUESTION_KEY: request})
         try:
             return kind.model_validate(replies[QUESTION_KEY])
         except (KeyError, sdk.ValidationError):

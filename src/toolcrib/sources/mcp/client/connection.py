@@ -44,41 +44,40 @@ T = TypeVar("T")
 class Connection:
     """A connection that is up, until `lost` is set or `close` was called."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - all that its keeper has for it
+    def __init__(  # noqa: PLR0913, PLR0917 - all that its supervisor has for it
         self,
         config: ServerConfig,
-        changed: Callable[[], None],
+        on_list_changed: Callable[[], None],
         logins: LoginFile | None = None,
-        updated: Callable[[str], None] = lambda _uri: None,
+        on_updated: Callable[[str], None] = lambda _uri: None,
         large_lists: asyncio.Semaphore | None = None,
         log: ServerLog | None = None,
     ) -> None:
         self._config = config
         self._large_lists = large_lists or asyncio.Semaphore(1)
-        self._listeners = ActiveCalls()
-        self._hearing = Subscriptions()
-        self._reach = open_endpoint(config, logins, log or ServerLog(config.id))
+        self._calls = ActiveCalls()
+        self._subscriptions = Subscriptions()
+        self._endpoint = open_endpoint(config, logins, log or ServerLog(config.id))
         self._tap = Tap(
-            changed,
-            lambda message, by: forward_log(message, self._listeners.who(by)),
-            updated,
-            self._reach.redactor,
+            on_list_changed,
+            lambda message, context: forward_log(message, self._calls.find(context)),
+            on_updated,
+            self._endpoint.redactor,
         )
         self._listing = asyncio.Lock()
         self._leaving = asyncio.Event()
         self._client: sdk.Client | None = None
         self._owner: asyncio.Task[None] | None = None
-        self._strays: set[asyncio.Task[object]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
 
     async def start(self, mode: ProtocolMode, left: Callable[[], float]) -> ServerIntroduction:
-        """Reach the server and list what it has. Raises `StartFailed` when no seconds are left.
+        """Reach the server and list what it has. Raises `StartFailed` when no seconds are `left`.
 
-        That may become more or fewer meanwhile.
-        After that, what is left of it ends by itself; `close` waits for it.
+        Then the rest of it ends by itself; `close` waits for that.
         """
         ready: asyncio.Future[ServerIntroduction] = asyncio.get_running_loop().create_future()
         owner = self._owner = asyncio.create_task(self._live(mode, ready))
-        owner.add_done_callback(_hear)
+        owner.add_done_callback(_retrieve_exception)
         try:
             while not (owner.done() or ready.done()) and (seconds := left()) > 0:
                 seconds = min(seconds, LOOK_AGAIN_S)
@@ -92,18 +91,18 @@ class Connection:
         raise self._failed(owner)
 
     def settle(self) -> None:
-        """The server runs by now: whatever ends it ends no install."""
-        self._reach.settle()
+        """The server runs by now, so that stopping it interrupts no install."""
+        self._endpoint.settle()
 
     @property
     def pid(self) -> int | None:
         """The process of a server that is ours; None if there is none."""
-        return self._reach.pid
+        return self._endpoint.pid
 
     @property
     def status(self) -> int | None:
         """The exit status of that process; None while it runs, and where there is none."""
-        return self._reach.status
+        return self._endpoint.status
 
     @property
     def lost(self) -> bool:
@@ -115,31 +114,31 @@ class Connection:
         await self._tap.ended.wait()
 
     async def list_all(self, deadline: Deadline) -> ServerListing:
-        """All that it lists, raw. Raises `StartFailed`, and then nothing was sent.
+        """All that it lists, raw. Raises `StartFailed`.
 
-        A server that does not let us in is left.
+        A server that refuses us is disconnected.
         """
         try:
-            return await self._within(deadline, self._listed())
+            return await self._within(deadline, self._list())
         except Exception as error:
-            refused = self._turned_away(_first(error))
-            if refused and (said := refused.error):
-                raise StartFailed(said.code, said.message, retryable=said.retryable) from error
+            outcome = self._refused(_first(error))
+            if outcome and (why := outcome.error):
+                raise StartFailed(why.code, why.message, retryable=why.retryable) from error
             how = "takes too long" if isinstance(error, TimeoutError) else "fails"
             raise StartFailed("list_failed", f"{how} to list its tools") from error
 
-    async def perform(self, errand: UpstreamRequest, running: CallContext) -> Outcome:
-        """Run an errand, and be done by its deadline, which is paused while it asks back.
+    async def request(self, request: UpstreamRequest, context: CallContext) -> Outcome:
+        """Send a request, and be done by its deadline, which is paused while the server asks.
 
-        Cancelling it tells the server.
+        Cancelling it cancels the request on the server.
         """
-        questions = CallQuestions(running.ask, running.deadline)
-        work = self._performed(errand, replace(running, ask=questions.ask))
+        questions = CallQuestions(context.ask, context.deadline)
+        work = self._send(request, replace(context, ask=questions.ask))
         try:
-            return outcome_of(await self._within(running.deadline, work), self._config.id)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the errand was sent
-            return self._turned_away(_first(error)) or failed_outcome(
-                _first(error), self._config.id, await self._last_words(), self._reach.redactor
+            return outcome_of(await self._within(context.deadline, work), self._config.id)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the request was sent
+            return self._refused(_first(error)) or failed_outcome(
+                _first(error), self._config.id, await self._last_words(), self._endpoint.redactor
             )
         finally:
             questions.close()
@@ -147,8 +146,8 @@ class Connection:
     async def close(self) -> None:
         """End it, with its process and all that it started. Bounded by what a process may take."""
         self._leaving.set()
-        owners = {self._owner, *self._strays} - {None}
-        for stray in self._strays:
+        owners = {self._owner, *self._tasks} - {None}
+        for stray in self._tasks:
             stray.cancel()
         if owners:
             await asyncio.wait({task for task in owners if task})
@@ -159,53 +158,54 @@ class Connection:
             raise RuntimeError("used before it was started")
         return self._client
 
-    async def _listed(self) -> ServerListing:
+    async def _list(self) -> ServerListing:
         async with self._listing:  # the tap holds one page of a kind at a time
             return await list_all(self._up, self._tap, self._large_lists)
 
-    async def _performed(self, errand: UpstreamRequest, running: CallContext) -> sdk.BaseModel:
-        if errand.method in SUBSCRIPTIONS:
-            return await self._hearing.of_resource(self._up, errand)
+    async def _send(self, request: UpstreamRequest, context: CallContext) -> sdk.BaseModel:
+        if request.method in SUBSCRIPTIONS:
+            return await self._subscriptions.of_resource(self._up, request)
         session = self._up.session
-        with self._listeners.hearing(running):
+        with self._calls.active(context):
             try:
-                return await run_request(session, errand, running, self._config)
+                return await run_request(session, request, context, self._config)
             except sdk.MCPError as error:
                 if error.code != sdk.HEADER_MISMATCH:
                     raise
-            await self._listed()  # the schema says what goes into the headers, and is another now
-            return await run_request(session, errand, running, self._config)
+            await self._list()  # the schema says what goes into the headers, and has changed
+            return await run_request(session, request, context, self._config)
 
     async def _live(self, mode: ProtocolMode, ready: "asyncio.Future[ServerIntroduction]") -> None:
         """Hold the connection from its beginning to its end."""
         discover = sdk.DiscoverResult.model_validate(mode.discover) if mode.discover else None
         info = sdk.Implementation(name="toolcrib", version=version("toolcrib"))
-        transport = self._tap.over(self._reach.streams())
-        asked, config = ClientCallbacks(self._listeners, self._config), self._config
+        transport = self._tap.over(self._endpoint.streams())
+        config = self._config
+        features = ClientCallbacks(self._calls, config)
         client = sdk.Client(
             transport,
             mode=mode.name,
             prior_discover=discover,
             client_info=info,
             cache=None,
-            elicitation_callback=asked.elicit if config.elicitation else None,
-            sampling_callback=asked.sample if config.sampling else None,
-            list_roots_callback=asked.roots,
+            elicitation_callback=features.elicit if config.elicitation else None,
+            sampling_callback=features.sample if config.sampling else None,
+            list_roots_callback=features.roots,
         )
         try:
             async with client:
                 self._client = client
-                greeting = ServerIntroduction(
-                    _facts(client), await self._listed(), client_capabilities(config)
+                introduction = ServerIntroduction(
+                    _facts(client), await self._list(), client_capabilities(config)
                 )
                 if not ready.done():
-                    ready.set_result(greeting)
-                async with self._hearing.of_lists(client):
-                    await self._until_over()
+                    ready.set_result(introduction)
+                async with self._subscriptions.of_lists(client):
+                    await self._until_ended()
         finally:
             self._tap.ended.set()
 
-    async def _until_over(self) -> None:
+    async def _until_ended(self) -> None:
         waits = [asyncio.ensure_future(each.wait()) for each in (self._leaving, self._tap.ended)]
         try:
             await asyncio.wait(waits, return_when="FIRST_COMPLETED")
@@ -216,8 +216,8 @@ class Connection:
     async def _within(self, deadline: Deadline, work: Coroutine[object, object, T]) -> T:
         """What the work returns. At the deadline it is left to itself: ending it may take long."""
         task = asyncio.create_task(work)
-        self._strays.add(task)
-        task.add_done_callback(self._strays.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         try:
             done = await done_in_time(task, deadline)
         finally:
@@ -229,38 +229,35 @@ class Connection:
             raise ConnectionResetError("it was stopped meanwhile")
         return task.result()
 
-    def _turned_away(self, error: BaseException) -> Outcome | None:
-        """The refusal of a call that the server did not let in, and the end of the connection.
+    def _refused(self, error: BaseException) -> Outcome | None:
+        """The outcome if the server wants a login or has ended our session; ends the connection.
 
-        One that it did not answer is none of those, whatever it said to others meanwhile.
+        None for a request that it did not answer, whatever it said to others meanwhile.
         """
-        server, reach = self._config.id, self._reach
-        if (
-            isinstance(reach, RemoteEndpoint)
-            and reach.needs_login
-            and isinstance(error, sdk.MCPError)
-        ):
+        server, endpoint = self._config.id, self._endpoint
+        is_answer = isinstance(error, sdk.MCPError)
+        if isinstance(endpoint, RemoteEndpoint) and endpoint.needs_login and is_answer:
             self._tap.ended.set()
-            words = reach.login_words
-            return refusal("needs_login", "call", words, server=server, retryable=False)
-        if reach.expired:
+            message = endpoint.login_message
+            return refusal("needs_login", "call", message, server=server, retryable=False)
+        if endpoint.expired:
             self._tap.ended.set()
-            gone = "has ended our session; call again"
-            return refusal("session_expired", "call", gone, server=server)
+            message = "has ended our session; call again"
+            return refusal("session_expired", "call", message, server=server)
         return None
 
     async def _last_words(self) -> str:
-        """What there is to say of a server that is gone: its exit status, the end of its stderr."""
+        """The exit status and the end of stderr of a server that is gone; else empty."""
         if not self._tap.ended.is_set() or self._owner is None:
             return ""
         await asyncio.wait({self._owner}, timeout=LAST_WORDS_S)
-        return self._reach.tail()
+        return self._endpoint.tail()
 
     def _failed(self, owner: "asyncio.Task[None]") -> StartFailed:
         if not owner.done():
-            return self._reach.late()
+            return self._endpoint.late()
         error = None if owner.cancelled() else owner.exception()
-        return self._reach.explained(_first(error) if error else None)
+        return self._endpoint.explained(_first(error) if error else None)
 
 
 def _facts(client: sdk.Client) -> ServerFacts:
@@ -285,7 +282,7 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-def _hear(task: "asyncio.Task[None]") -> None:
-    """Take note of how a task ended, so that nobody complains that none did."""
+def _retrieve_exception(task: "asyncio.Task[None]") -> None:
+    """Look at how a task ended; asyncio would warn that nobody did."""
     if not task.cancelled():
         task.exception()

@@ -33,11 +33,12 @@ from toolcrib.text import Redactor
 MOST_ROUND_TRIPS = 10
 PAUSE_S = 0.1
 LONGEST_PROGRESS = 500
-_WITHOUT_ANYBODY: Mapping[InputMethod, JsonObject] = {
+LONGEST_ERROR = 2_000
+_NO_REPLY: Mapping[InputMethod, JsonObject] = {
     "elicitation/create": {"action": "cancel"},
     "roots/list": {"roots": []},
 }
-"""What stands for no reply. Nothing stands for a model that is not there."""
+"""What a server gets where nobody replies. For sampling there is no such reply."""
 _NO_MODEL = frozenset({"sampling"})
 
 _REQUESTS: Mapping[UpstreamMethod, type[sdk.Request[Any, Any]]] = {
@@ -46,7 +47,7 @@ _REQUESTS: Mapping[UpstreamMethod, type[sdk.Request[Any, Any]]] = {
     "prompts/get": sdk.GetPromptRequest,
     "completion/complete": sdk.CompleteRequest,
 }
-_ANSWERS: Mapping[UpstreamMethod, "sdk.TypeAdapter[Any]"] = {
+_RESULTS: Mapping[UpstreamMethod, "sdk.TypeAdapter[Any]"] = {
     "tools/call": sdk.TypeAdapter(sdk.CallToolResult | sdk.InputRequiredResult),
     "resources/read": sdk.TypeAdapter(sdk.ReadResourceResult | sdk.InputRequiredResult),
     "prompts/get": sdk.TypeAdapter(sdk.GetPromptResult | sdk.InputRequiredResult),
@@ -55,67 +56,73 @@ _ANSWERS: Mapping[UpstreamMethod, "sdk.TypeAdapter[Any]"] = {
 
 
 class InputUnanswered(Exception):
-    """The server wants to know what nobody here can tell it, and asks again."""
+    """The server wants input that nobody here can give it, and asks for it again."""
 
 
 class _Inputs(NamedTuple):
-    """What goes along the next time, and what we say no longer that we can be asked."""
+    """What the next round trip sends along, and which client capabilities it does not declare."""
 
     params: JsonObject
     withheld: frozenset[str]
 
 
 async def run_request(
-    session: sdk.ClientSession, errand: UpstreamRequest, running: CallContext, config: ServerConfig
+    session: sdk.ClientSession, request: UpstreamRequest, context: CallContext, config: ServerConfig
 ) -> sdk.BaseModel:
-    """The server's answer, once it was told all that it asked. Raises `InputUnanswered`."""
-    more = _Inputs({}, frozenset())
+    """The server's result, after all the input that it wants. Raises `InputUnanswered`."""
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        context.progress(progress, total, printable(message or "", LONGEST_PROGRESS))
+
+    adapter = cast("sdk.TypeAdapter[sdk.BaseModel]", _RESULTS[request.method])
+    wants_log = context.log is not log_nowhere
+    inputs = _Inputs({}, frozenset())
     for _ in range(MOST_ROUND_TRIPS):
-        answer = await _send(session, errand, more, running)
-        if not isinstance(answer, sdk.InputRequiredResult):
-            return answer
-        more = await _inputs(answer, running.ask, config, more.withheld)
+        message = _message(request, inputs, wants_log=wants_log)
+        result = await session.send_request(message, adapter, progress_callback=on_progress)
+        if not isinstance(result, sdk.InputRequiredResult):
+            return result
+        inputs = await _inputs(result, context.ask, config, inputs.withheld)
     raise InputUnanswered(f"asked again after each of {MOST_ROUND_TRIPS} replies")
 
 
-async def _send(
-    session: sdk.ClientSession, errand: UpstreamRequest, more: _Inputs, running: CallContext
-) -> sdk.BaseModel:
-    async def tell(progress: float, total: float | None, message: str | None) -> None:
-        running.progress(progress, total, printable(message or "", LONGEST_PROGRESS))
-
-    params: dict[str, Json] = {**errand.params, **more.params}
-    meta = dict(without_capabilities(more.withheld))
-    if running.log is not log_nowhere:
-        meta[sdk.LOG_LEVEL_META_KEY] = "debug"  # whoever listens picks out
+def _message(
+    request: UpstreamRequest, inputs: _Inputs, *, wants_log: bool
+) -> "sdk.Request[Any, Any]":
+    params: dict[str, Json] = {**request.params, **inputs.params}
+    meta = dict(without_capabilities(inputs.withheld))
+    if wants_log:
+        meta[sdk.LOG_LEVEL_META_KEY] = "debug"  # the caller filters
     if meta:
         params["_meta"] = meta
-    request = _REQUESTS[errand.method].model_validate({"method": errand.method, "params": params})
-    adapter = cast("sdk.TypeAdapter[sdk.BaseModel]", _ANSWERS[errand.method])
-    return await session.send_request(request, adapter, progress_callback=tell)
+    kind = _REQUESTS[request.method]
+    return kind.model_validate({"method": request.method, "params": params})
 
 
 async def _inputs(
-    answer: sdk.InputRequiredResult,
+    result: sdk.InputRequiredResult,
     ask: InputHandler,
     config: ServerConfig,
     withheld: frozenset[str],
 ) -> _Inputs:
     """What to send along the next time. Raises `InputUnanswered`."""
-    state: JsonObject = {"requestState": answer.request_state} if answer.request_state else {}
-    if not answer.input_requests:
+    state: JsonObject = {"requestState": result.request_state} if result.request_state else {}
+    if not result.input_requests:
         await asyncio.sleep(PAUSE_S)  # it only wants more time
         return _Inputs(state, withheld)
-    asked = {key: _question(request) for key, request in answer.input_requests.items()}
-    may_be = {key: question_for_caller(config, *each) for key, each in asked.items()}
-    replies = await ask({key: each for key, each in may_be.items() if each})
-    given = {key: replies.get(key, _WITHOUT_ANYBODY.get(asked[key].question)) for key in asked}
-    told = {key: reply for key, reply in given.items() if reply is not None}
-    if len(told) < len(asked):
+    questions = {key: _question(each) for key, each in result.input_requests.items()}
+    allowed = {key: question_for_caller(config, *each) for key, each in questions.items()}
+    replies = await ask({key: each for key, each in allowed.items() if each})
+    responses: dict[str, Json] = {}
+    for key, question in questions.items():
+        reply = replies.get(key, _NO_REPLY.get(question.question))
+        if reply is not None:
+            responses[key] = reply
+    if len(responses) < len(questions):
         if withheld:
             raise InputUnanswered("wants a message of a model, and nobody here can give it one")
         withheld = _NO_MODEL
-    return _Inputs({"inputResponses": told, **state}, withheld)
+    return _Inputs({"inputResponses": responses, **state}, withheld)
 
 
 def _question(request: sdk.InputRequest) -> InputRequest:
@@ -123,21 +130,16 @@ def _question(request: sdk.InputRequest) -> InputRequest:
     return InputRequest(request.method, params)
 
 
-# From what the SDK returns or raises to an outcome. Text from a server is shown, never obeyed.
-
-LONGEST_ERROR = 2_000
-
-
 def outcome_of(result: sdk.BaseModel, server: str) -> Outcome:
-    """What the server answered, as it came; an error if the tool says it is one.
+    """The result as it came; an error if the tool says that it is one.
 
-    Of a tool that is its content blocks and its structured content, else the fields of the result.
+    The content is the content blocks of a tool, else all fields of the result.
     """
-    said = result.model_dump(**sdk.AS_SENT, exclude={"result_type"})
-    meta = said.pop("_meta", {})
+    dumped = result.model_dump(**sdk.AS_SENT, exclude={"result_type"})
+    meta = dumped.pop("_meta", {})
     if not isinstance(result, sdk.CallToolResult):
-        return Outcome(said, meta=meta)
-    blocks, structured = said["content"], result.structured_content
+        return Outcome(dumped, meta=meta)
+    blocks, structured = dumped["content"], result.structured_content
     if not result.is_error:
         return Outcome(blocks, structured, meta=meta, blocks=True)
     message = (
@@ -150,14 +152,14 @@ def outcome_of(result: sdk.BaseModel, server: str) -> Outcome:
 def failed_outcome(
     error: BaseException, server: str, last_words: str = "", redactor: Redactor | None = None
 ) -> Outcome:
-    """What became of a call that was sent and whose reply did not come, or not in good order.
+    """The outcome of a request that was sent and that has no usable reply.
 
-    `meta` has the protocol's own `code` where the server refused it, and the `data` with which it
-    says what its client has to be able to.
+    If the server refused it, `meta` has the `code` of JSON-RPC, and the `data` in which the server
+    names the client capabilities that it needs.
     """
     code, phase, retryable, effect = _kind(error)
-    said = (redactor or Redactor()).text(str(error))
-    message = printable(f"MCP server {server!r}: {said}. {last_words}", LONGEST_ERROR)
+    text = (redactor or Redactor()).text(str(error))
+    message = printable(f"MCP server {server!r}: {text}. {last_words}", LONGEST_ERROR)
     meta: dict[str, Json] = {}
     if isinstance(error, sdk.MCPError) and code == "server_error":
         own = error.code == sdk.SERVERS_OWN_CLOSED

@@ -20,10 +20,10 @@ class Subscriptions:
 
     @asynccontextmanager
     async def of_lists(self, client: sdk.Client) -> AsyncGenerator[None]:
-        """Hear of changed lists meanwhile; at the end, of nothing any more."""
+        """Get `list_changed` meanwhile. At the end all streams are closed."""
         has = client.server_capabilities
-        tells = any(kind and kind.list_changed for kind in (has.tools, has.resources, has.prompts))
-        if _is_modern(client) and tells:
+        sends = any(kind and kind.list_changed for kind in (has.tools, has.resources, has.prompts))
+        if _is_modern(client) and sends:
             self._streams[""] = asyncio.create_task(_listen(client))
         try:
             yield
@@ -33,14 +33,14 @@ class Subscriptions:
             if self._streams:
                 await asyncio.wait(self._streams.values())
 
-    async def of_resource(self, client: sdk.Client, errand: UpstreamRequest) -> sdk.BaseModel:
-        """Begin to hear of a resource, or end it. Raises what the SDK raises."""
-        uri = str(errand.params["uri"])
-        ends = errand.method == "resources/unsubscribe"
+    async def of_resource(self, client: sdk.Client, request: UpstreamRequest) -> sdk.BaseModel:
+        """Subscribe to a resource, or unsubscribe. Raises what the SDK raises."""
+        uri = str(request.params["uri"])
+        ends = request.method == "resources/unsubscribe"
         if not _is_modern(client):
             kind = sdk.UnsubscribeRequest if ends else sdk.SubscribeRequest
-            request = kind.model_validate({"method": errand.method, "params": errand.params})
-            return await client.session.send_request(request, sdk.EmptyResult)
+            message = kind.model_validate({"method": request.method, "params": request.params})
+            return await client.session.send_request(message, sdk.EmptyResult)
         if ends:
             stream = self._streams.pop(uri, None)
             if stream:
@@ -59,7 +59,7 @@ class Subscriptions:
                     ready.set_result(None)
                     async for _ in changes:
                         pass
-            except Exception as error:  # noqa: BLE001 - whoever asked for it hears why
+            except Exception as error:  # noqa: BLE001 - raised where it is waited for
                 if not ready.done():
                     ready.set_exception(error)
 

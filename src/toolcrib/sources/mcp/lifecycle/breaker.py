@@ -25,6 +25,7 @@ class Breaker:
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, guards no secret
         self._recent: deque[float] = deque(maxlen=MOST_FAILURES)
         self._in_a_row = 0
+        self._timeouts = 0
         self._times_open = 0
         self._not_before = 0.0
         self._on_trial = False
@@ -47,8 +48,8 @@ class Breaker:
         self._on_trial = False
 
     def succeeded(self) -> None:
-        """It answered: no wait, no doubts. Failures of late still count together."""
-        self._in_a_row = self._times_open = 0
+        """It answered: no wait. The failures of the last seconds still count together."""
+        self._in_a_row = self._times_open = self._timeouts = 0
         self._not_before = 0.0
 
     def failed(self, now: float, *, was_up: bool) -> None:
@@ -62,6 +63,15 @@ class Breaker:
             self._times_open += 1
         wait *= 1 + JITTER * self._chance.random()
         self._not_before = max(self._not_before, now + wait)
+
+    def timed_out(self, now: float) -> bool:
+        """It did not answer in time. True: that was once too often, and it has to be stopped."""
+        self._timeouts += 1
+        if self._timeouts < MOST_FAILURES:
+            return False
+        self._timeouts = 0
+        self.failed(now, was_up=True)
+        return True
 
 
 def _backoff(failures: int) -> float:

@@ -170,11 +170,11 @@ def _is_object(value: object) -> TypeGuard[JsonObject]:
 
 
 class ServerMemory:
-    """Written by whoever keeps the server, read from any thread: each attribute changes whole.
+    """What is known of one server. Its supervisor writes it; any thread may read it.
 
-    `problem` says what is wrong with what is known, and is empty if nothing is. `heard` are called,
-    in the thread that writes, with the kinds of offers that are others. What happens to the server
-    goes into its `log`.
+    Each attribute is replaced whole. `problem` says what is wrong with `known`, and is empty if
+    nothing is. `on_offers_changed` are called, in the thread that writes, with the kinds of offers
+    that have changed. What happens to the server goes into its `log`.
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class ServerMemory:
         )
         self.known, self.problem = cache.read(server, config_hash)
         self.failure = cache.read_failure(server, config_hash)
-        self.heard: list[Callable[[frozenset[str]], None]] = []
+        self.on_offers_changed: list[Callable[[frozenset[str]], None]] = []
 
     @property
     def facts(self) -> ServerFacts | None:
@@ -290,8 +290,8 @@ class ServerMemory:
         except SourceError as error:
             self.problem = str(error)
         kinds = _changed(before.listing if before else ServerListing(), known.listing)
-        for heard in tuple(self.heard) if kinds else ():
-            heard(kinds)
+        for on_change in tuple(self.on_offers_changed) if kinds else ():
+            on_change(kinds)
 
 
 def _changed(before: ServerListing, now: ServerListing) -> frozenset[str]:

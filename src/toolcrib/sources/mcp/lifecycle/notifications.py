@@ -42,7 +42,7 @@ class ListingFreshness:
         self._freshening = False
         self._listing = asyncio.Lock()
         self._tried_at = 0.0
-        self._heeding: asyncio.Task[None] | None = None
+        self._following: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
         """A server is about to be started, and listed as it comes up."""
@@ -97,14 +97,14 @@ class ListingFreshness:
             self._tell()
         return new
 
-    async def heed(self) -> None:
+    async def follow_reviews(self) -> None:
         """While tools wait for a decision, hear of it soon, whichever process it is made in."""
-        if self._heeding is None:
-            self._heeding = asyncio.create_task(self._heed())
+        if self._following is None:
+            self._following = asyncio.create_task(self._follow_reviews())
 
     def close(self) -> None:
-        if self._heeding:
-            self._heeding.cancel()
+        if self._following:
+            self._following.cancel()
 
     def _follow(self) -> None:
         if self.connection and self._covered < self._said and not self._freshening:
@@ -129,7 +129,7 @@ class ListingFreshness:
         except StartFailed:  # the next call will say what is wrong with it
             return False
 
-    async def _heed(self) -> None:
+    async def _follow_reviews(self) -> None:
         last = self._memory.judge()
         while last.held():
             await asyncio.sleep(REVIEW_EVERY_S)
@@ -137,7 +137,7 @@ class ListingFreshness:
             if now is not last:
                 last = now
                 self._tell()
-        self._heeding = None
+        self._following = None
 
 
 async def _sleep_or(seconds: float, connection: "Connection") -> None:
@@ -153,7 +153,7 @@ OnUpdate = Callable[[], None]
 
 
 class ResourceWatchers:
-    """By the server's own URIs. Those who hear are called on the loop of the engine room."""
+    """By the server's own URIs. Those who hear are called on the server loop."""
 
     def __init__(self) -> None:
         self._heard: dict[str, list[OnUpdate]] = {}

@@ -1,62 +1,66 @@
-"""The event loop on which all connections to servers live, and the limits that they share."""
+"""The event loop on which all connections to servers live, and the limits that they share.
+
+A caller may be on any thread, with an event loop of its own. The request runs here, while
+progress, log messages and questions go back to the caller's loop (`on_callers_loop`).
+"""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-from concurrent.futures import Future
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from dataclasses import replace
 from weakref import WeakValueDictionary
 
+from toolcrib.model import CallContext, InputRequest, JsonObject, log_nowhere
 from toolcrib.sources.mcp.outcome import StartFailed
 from toolcrib.system import BackgroundLoop
 
 MOST_STARTS = 4
 MOST_INSTALLS = 4
 MOST_LARGE_LISTS = 4
-LAST_WORDS_S = 1.0
-
-T = TypeVar("T")
+MOST_CALLS = 8
+MOST_WAITING_CALLS = 64
+LAST_ANSWERS_S = 1.0
 
 
 class StartTurn:
-    """A place among the starts, or among the installs for one that takes long."""
+    """A place among the starts; an install that takes long has one among the installs instead."""
 
     def __init__(self, starts: asyncio.Semaphore, installs: asyncio.Semaphore) -> None:
-        self._held = starts
+        self._place = starts
         self._installs = installs
 
     async def step_aside(self) -> None:
-        """Leave the place to others, if there is one among the installs."""
-        if self._held is not self._installs and not self._installs.locked():
+        """Leave the place to another start, if there is one free among the installs."""
+        if self._place is not self._installs and not self._installs.locked():
             await self._installs.acquire()  # at once
             self.end()
-            self._held = self._installs
+            self._place = self._installs
 
     def end(self) -> None:
-        self._held.release()
+        self._place.release()
 
 
-class ServerLoop:
-    """One loop for all servers: in the background, or the one that is given; see `BackgroundLoop`.
+class ServerLoop(BackgroundLoop):
+    """One loop for all servers: in the background, or the one that is given.
 
-    `starts` caps how many servers start at once, `large_lists` how many of them list very much at
-    once. `closing` are called, all at once, by `close`.
+    `starts` limits how many servers start at once, `large_lists` how many of them list very much at
+    once. `on_stop` are called, all at once, by `stop_all`.
     """
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop | None = None, *, most_starts: int = MOST_STARTS
     ) -> None:
+        super().__init__("toolcrib-mcp", loop)
         self.starts = asyncio.Semaphore(most_starts)
+        self.large_lists = asyncio.Semaphore(MOST_LARGE_LISTS)
+        self.on_stop: list[Callable[[], Awaitable[None]]] = []
         self._installs = asyncio.Semaphore(MOST_INSTALLS)
         self._packages: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self.large_lists = asyncio.Semaphore(MOST_LARGE_LISTS)
-        self.closing: list[Callable[[], Awaitable[None]]] = []
         self._is_shared = loop is not None
-        self._background = BackgroundLoop("toolcrib-mcp", loop)
 
     @asynccontextmanager
-    async def turn(self) -> "AsyncGenerator[StartTurn]":
-        """A place among the few that start at once."""
+    async def start_turn(self) -> "AsyncGenerator[StartTurn]":
+        """A place among the few servers that start at once."""
         await self.starts.acquire()
         turn = StartTurn(self.starts, self._installs)
         try:
@@ -65,59 +69,45 @@ class ServerLoop:
             turn.end()
 
     @asynccontextmanager
-    async def installing(self, package: str) -> AsyncGenerator[Callable[[], None]]:
-        """Alone with this package, until what is given is called; "" is none, and waits for nobody.
+    async def install_lock(self, package: str) -> AsyncGenerator[Callable[[], None]]:
+        """Keep others from installing this package; calling what it yields ends that early.
 
-        Two that fill one folder at once spoil it.
+        Two installs into one folder at once would spoil it. "" is no package, and waits for nobody.
         """
         lock = self._packages.setdefault(package, asyncio.Lock()) if package else asyncio.Lock()
         await lock.acquire()
         held = [lock]
 
-        def let_go() -> None:
+        def release() -> None:
             while held:
                 held.pop().release()
 
         try:
-            yield let_go
+            yield release
         finally:
-            let_go()
+            release()
 
-    def submit(self, work: Coroutine[object, object, T]) -> "Future[T]":
-        """Run it there; cancelling the future cancels it. Raises `RuntimeError` once closed."""
-        return self._background.submit(work)
+    def stop_all(self) -> None:
+        """Stop all servers, then end the thread. Returns when no process is left."""
+        self.close(self._stop_all)
 
-    async def run(self, work: Coroutine[object, object, T]) -> T:
-        """The same, awaited here; cancelling it here cancels it there."""
-        return await self._background.run(work)
-
-    def close(self) -> None:
-        """Close all that lives here, then end the thread. Returns when no process is left."""
-        self._background.close(self._close_all)
-
-    async def _close_all(self) -> None:
-        await asyncio.gather(*(close() for close in self.closing), return_exceptions=True)
+    async def _stop_all(self) -> None:
+        await asyncio.gather(*(stop() for stop in self.on_stop), return_exceptions=True)
         left = asyncio.all_tasks() - {asyncio.current_task()}
         if left and not self._is_shared:
-            await asyncio.wait(left, timeout=LAST_WORDS_S)  # whoever waits gets an answer
-
-
-# The places of a server: so many calls at once, and so many that may wait for one.
-
-MOST_AT_ONCE = 8
-MOST_WAITING = 64
+            await asyncio.wait(left, timeout=LAST_ANSWERS_S)  # whoever waits gets an answer
 
 
 class CallSlots:
-    """Those of one server. `taken` are the calls that have one, or wait for it."""
+    """How many calls one server serves at once. `taken` counts those that wait for a slot too."""
 
     def __init__(self) -> None:
         self.taken = 0
-        self._free = asyncio.Semaphore(MOST_AT_ONCE)
+        self._free = asyncio.Semaphore(MOST_CALLS)
 
     async def enter(self) -> None:
-        """Wait for a place. Raises `StartFailed` if too many do."""
-        if self.taken >= MOST_AT_ONCE + MOST_WAITING:
+        """Wait for a slot. Raises `StartFailed` if too many calls wait."""
+        if self.taken >= MOST_CALLS + MOST_WAITING_CALLS:
             raise StartFailed("overloaded", "has too many calls waiting; call again later")
         self.taken += 1
         try:
@@ -129,3 +119,30 @@ class CallSlots:
     def leave(self) -> None:
         self._free.release()
         self.taken -= 1
+
+
+def on_callers_loop(context: CallContext) -> CallContext:
+    """The context for use on another loop: its handlers are still called on the present one.
+
+    Cancelling a question there takes it back here.
+    """
+    loop = asyncio.get_running_loop()
+
+    def progress(done: float, total: float | None, message: str) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(context.progress, done, total, message)
+
+    def log(message: JsonObject) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(context.log, message)
+
+    async def ask_here(requests: Mapping[str, InputRequest]) -> Mapping[str, JsonObject]:
+        return await context.ask(requests)
+
+    async def ask(requests: Mapping[str, InputRequest]) -> Mapping[str, JsonObject]:
+        if loop.is_closed():
+            return {}
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(ask_here(requests), loop))
+
+    has_log = context.log is not log_nowhere
+    return replace(context, progress=progress, ask=ask, log=log if has_log else log_nowhere)

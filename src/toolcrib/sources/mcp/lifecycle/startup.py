@@ -62,14 +62,14 @@ class ServerStart:
     def __init__(
         self,
         config: ServerConfig,
-        room: ServerLoop,
+        loop: ServerLoop,
         connection: "Callable[[], Connection]",
         spawn: Spawn,
     ) -> None:
         self.phase: StartPhase | None = None
         self.began = 0.0
         self._config = config
-        self._room = room
+        self._loop = loop
         self._new_connection = connection
         self._spawn = spawn
         self._runner = package_runner(config.transport)
@@ -80,7 +80,7 @@ class ServerStart:
         self.phase = StartPhase("waiting", began)
         package = self._runner.package if self._runner and facts is None else ""
         try:
-            async with self._room.installing(package) as let_go, self._room.turn() as turn:
+            async with self._loop.install_lock(package) as let_go, self._loop.start_turn() as turn:
                 self.began = time.monotonic()
                 self.phase = StartPhase("starting", self.began)
                 clock = _Clock(self._config, self._runner, let_go, never_listed=facts is None)
@@ -212,7 +212,7 @@ class StartProgress:
         self._began = time.monotonic()
         self._told = False
 
-    async def while_waiting_for(self, awake: Awaitable[T]) -> T:
+    async def until(self, awake: Awaitable[T]) -> T:
         """What it gives; meanwhile the caller hears how far it is.
 
         Raises `TimeoutError` at the deadline of a call whose clock goes on.

@@ -158,14 +158,14 @@ class RemoteEndpoint:
 
     def explained(self, error: BaseException | None) -> StartFailed:
         if self.needs_login:
-            return StartFailed("needs_login", self.login_words, retryable=False)
+            return StartFailed("needs_login", self.login_message, retryable=False)
         text = self.redactor.text(str(error or "it hung up"))
         found = diagnose(text, StartAttempt(self._server, ServerCommand(""), {}))
         message = f"cannot be reached{_because(found)}: {printable(text, LONGEST_TAIL)}"
         return StartFailed("start_failed", message, diagnosis=found)
 
     @property
-    def login_words(self) -> str:
+    def login_message(self) -> str:
         """What to do when it does not let us in."""
         if self._address.brings_its_own:
             return "refuses the `Authorization` header that is configured for it; correct that"
