@@ -82,15 +82,17 @@ def _tickets(settings: Settings) -> TicketFile:
     return TicketFile(folder / "tickets.db", install_key(folder / "tickets.key"))
 
 
-def deferral_of(settings: Settings, mode: str | None, context_window: int | None) -> Deferral:
+def deferral_of(
+    settings: Settings, tool_search: str | None, context_window: int | None
+) -> Deferral:
     """When a session defers, by the settings and by what it says itself. Raises `ConfigError`."""
     said = settings.session
     try:
-        read = DeferralTrigger.read(mode or settings.tool_search)
+        trigger = DeferralTrigger.read(tool_search or settings.tool_search)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     return Deferral(
-        mode=read,
+        trigger=trigger,
         threshold=said.threshold,
         never_defer=frozenset(said.never_defer),
         style=said.style,
@@ -98,13 +100,13 @@ def deferral_of(settings: Settings, mode: str | None, context_window: int | None
     )
 
 
-def habits_of(settings: Settings, deferral: Deferral) -> SessionOptions:
+def session_options_of(settings: Settings, deferral: Deferral) -> SessionOptions:
     """How a session behaves, by the settings."""
     said = settings.session
     return SessionOptions(
         style=said.style,
         auto_reveal=said.auto_reveal,
-        keep_called=deferral.mode.kind == "conversation",
+        keep_called=deferral.trigger.kind == "conversation",
         most_revealed=settings.search.most,
         reveal_tokens=said.reveal_tokens,
         summary_tokens=said.summary_tokens,

@@ -10,7 +10,8 @@ from tests.gateway.clients import connected
 from tests.sources.mcp.faking import FAKE
 from toolcrib import Crib, load_settings
 from toolcrib.adapters.openai_chat import ChatWire
-from toolcrib.gateway import LOCAL_USER, Principal, profile_named
+from toolcrib.gateway import profile_named
+from toolcrib.gateway.principal import LOCAL_USER, Principal
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.text import token_counter
 
@@ -109,13 +110,14 @@ def test_where_so_many_tools_are_not_taken_it_says_so(run: Run, tmp_path: Path):
 
 
 def test_with_nothing_deferred_it_says_so(run: Run, settings_file: str):
-    ran = run("--config", settings_file, "tokens", "--mode", "off")
+    ran = run("--config", settings_file, "tokens", "--tool-search", "off")
     assert "Nothing is deferred" in ran.out
     assert "0.0%" in ran.out
 
 
 def test_a_mode_that_is_none_is_an_error(run: Run, settings_file: str):
-    assert "is not a mode" in str(run("--config", settings_file, "tokens", "--mode", "some").error)
+    ran = run("--config", settings_file, "tokens", "--mode", "some")
+    assert "is not a value of `tool_search`" in str(ran.error)
 
 
 def test_a_pool_that_is_small_says_that_there_is_nothing_to_save(

@@ -23,7 +23,7 @@ from toolcrib.connect import (
     read_daemon_info,
 )
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import Keys, ask_operator
+from toolcrib.gateway import Keys, ask_daemon
 from toolcrib.sources.mcp import refresh_all
 from toolcrib.system import RUN_FOLDER_VARIABLE
 
@@ -128,7 +128,7 @@ class Setting:
         found = read_daemon_info(self.place)
         if found and runs(found.pid):
             with suppress(ConfigError):
-                ask_operator(self.place, "stop")
+                ask_daemon(self.place, "stop")
             until(lambda: not runs(found.pid))
 
 
@@ -144,7 +144,7 @@ def test_shims_that_come_at_once_start_one_daemon_and_share_it(setting: Setting)
     for client in clients:
         client.greet()
     pids = {setting.runtime.pid}
-    status: Any = ask_operator(setting.place, "status")
+    status: Any = ask_daemon(setting.place, "status")
     assert [each["name"] for each in status["clients"]] == ["a client"] * 6
     assert status["pid"] in pids
     assert status["ends_when_idle"]
@@ -188,7 +188,7 @@ def test_servers_end_with_the_daemon_and_no_secret_is_logged(setting: Setting, h
         client.greet()
         called = client.call("tool_call_read", name="mcp_fake_echo", arguments={"text": "hi"})
         assert called["content"][0]["text"] == "hi"
-        status: Any = ask_operator(setting.place, "status")
+        status: Any = ask_daemon(setting.place, "status")
         assert status["clients"][0]["principal"] == "key:laptop"
         assert status["clients"][0]["mode"] in {"search", "direct"}
         (server,) = status["servers"]

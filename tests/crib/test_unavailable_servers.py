@@ -20,8 +20,8 @@ from toolcrib.cli.app import app
 from toolcrib.crib import inventory_of
 from toolcrib.crib.server_purposes import package_of, purpose, query_stems
 from toolcrib.execute import Caller
-from toolcrib.gateway import EffectiveMode, Principal
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway import EffectiveMode
+from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import UnavailableServer
 from toolcrib.sources.mcp import ServerAddress, ServerCommand, ServerConfig, ServerStatus

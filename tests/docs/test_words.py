@@ -16,6 +16,7 @@ ERRORS = ROOT / "src" / "toolcrib" / "errors.py"
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
+OWN_FILE = re.compile(r"`((?:\w+/)+\w+\.py)`")
 BRANCH = re.compile(r"^    (?P<indent>[│├└─ ]*)(?P<name>[A-Z]\w+)(?: {2,}\S.*)?$", re.MULTILINE)
 
 # In pieces, so that this file does not hold what it looks for.
@@ -57,6 +58,14 @@ def test_links_lead_somewhere(page: Path):
     for target, anchor in relative_links(page):
         assert target.exists(), f"{page.name} links to {target}, which is not there"
         assert not anchor or anchor in anchors(target), f"{target} has no heading #{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_files_that_are_named_are_there(page: Path):
+    if page.name != "CHANGELOG.md":  # it tells of what was, too
+        places = (ROOT, ROOT / "src", ROOT / "src" / "toolcrib")
+        named = OWN_FILE.findall(prose(page))
+        assert [file for file in named if not any((at / file).exists() for at in places)] == []
 
 
 def drawn_parents(tree: str) -> dict[str, str | None]:

@@ -30,8 +30,9 @@ from tests.plan import amount
 from toolcrib import cli
 from toolcrib.crib import Crib
 from toolcrib.errors import ToolcribError
-from toolcrib.gateway import Principal, log_file, log_to_file
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway import log_file
+from toolcrib.gateway.daemon_log import log_to_file
+from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.settings import Settings
 from toolcrib.store import AuditFile

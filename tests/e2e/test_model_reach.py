@@ -28,8 +28,8 @@ from toolcrib.access import Scope
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib, inventory_of
-from toolcrib.gateway import Keys, Principal
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway import Keys
+from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.settings import GatewayMode, Settings, config_folder
 from toolcrib.sources.apps.server import AppConnection

@@ -15,7 +15,8 @@ from tests.sources.mcp.faking import FAKE, nothing_left
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import AmbiguousName
-from toolcrib.gateway import Principal, profile_named
+from toolcrib.gateway import profile_named
+from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import Outcome
 from toolcrib.settings import (

@@ -32,8 +32,7 @@ from toolcrib.execute import (
     Rulebook,
     per_request_tools,
 )
-from toolcrib.gateway import Principal
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import Call, JsonObject, Outcome, PermissionKind
 from toolcrib.settings import ApprovalSettings, Settings

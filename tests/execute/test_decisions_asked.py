@@ -8,6 +8,7 @@ import pytest
 
 from tests.sources.mcp.faking import FAKE, nothing_left, text
 from toolcrib import Crib, Settings
+from toolcrib.crib import inventory_of
 from toolcrib.model import Outcome
 from toolcrib.review import Desk
 from toolcrib.store import Decisions
@@ -47,15 +48,15 @@ def test_a_call_asks_once(crib: Crib, questions: list[object]):
 
 
 def test_a_list_of_all_tools_asks_once(crib: Crib, questions: list[object]):
-    source = crib.operator.servers["fake"]
-    crib.pool.refresh(source)
+    source = inventory_of(crib).servers["fake"]
+    inventory_of(crib).pool.refresh(source)
     assert len(crib.entries()) == 12
     assert len(questions) == 1
 
 
 def test_a_decision_between_two_calls_is_seen_by_the_next(crib: Crib):
     assert text(echo(crib)) == "hi"
-    source = crib.operator.servers["fake"]
+    source = inventory_of(crib).servers["fake"]
     desk = Desk([source], source.trust._decisions)
     (item,) = [each for each in desk.every() if each.tool == "echo"]
     desk.reject(item)

@@ -12,7 +12,7 @@ from mcp_types import CallToolResult, Implementation
 from tests.execute.counting import CountingSource, offered
 from tests.waiting import HANG_S
 from toolcrib.crib import Crib
-from toolcrib.gateway import Principal
+from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import JsonObject, PermissionKind, ToolInfo
 from toolcrib.settings import ApprovalSettings, Settings

@@ -7,7 +7,7 @@ from mcp.server.lowlevel.server import Server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
 from toolcrib.crib import Crib
-from toolcrib.gateway import Principal
+from toolcrib.gateway.principal import Principal
 
 ECHO = Tool(name="echo", description="Say it again.", input_schema={"type": "object"})
 WAIT = Tool(name="wait", description="Take a while.", input_schema={"type": "object"})

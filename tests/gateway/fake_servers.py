@@ -16,10 +16,11 @@ from mcp import Client
 from tests.sources.mcp.faking import FAKE, nothing_left
 from tests.waiting import HANG_S
 from toolcrib import Crib
-from toolcrib.gateway import Principal, sdk
+from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel, set_log_level
 from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.offer_handlers import OfferHandlers
+from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.tool_results import outcome_result
 
 ERAS = ("legacy", "auto")

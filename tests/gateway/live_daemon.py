@@ -14,7 +14,7 @@ from tests.sources.mcp.faking import FAKE
 from tests.waiting import until_async
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.crib import Crib, inventory_of
-from toolcrib.gateway import ask_operator
+from toolcrib.gateway import ask_daemon
 from toolcrib.gateway import daemon as daemons
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.model import Json
@@ -73,7 +73,7 @@ class LiveDaemon:
 
     async def ask(self, do: str, **more: Json) -> Any:
         """Ask the daemon as a command does. Raises `ConfigError`."""
-        return await asyncio.to_thread(ask_operator, place_in(self.folder), do, **more)
+        return await asyncio.to_thread(ask_daemon, place_in(self.folder), do, **more)
 
 
 async def listed(daemon: Daemon, *names: str) -> None:

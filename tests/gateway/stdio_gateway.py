@@ -7,8 +7,8 @@ import asyncio
 import sys
 
 from toolcrib.crib import Crib
-from toolcrib.gateway import Principal, serve_stdio
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway import serve_stdio
+from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.settings import EmbedSettings, Settings
 
 

@@ -15,10 +15,10 @@ from tests.gateway.clients import ERAS, Era, asked, connected, error_of, words
 from tests.gateway.daemons import bare, call, new_key, place_in, serving
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import LOCAL_USER, Keys, Principal, profile_named
+from toolcrib.gateway import Keys, profile_named
 from toolcrib.gateway import server as window_module
 from toolcrib.gateway.credentials import AccessDenied, Authenticator
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.principal import LOCAL_USER, Principal, Profile
 from toolcrib.gateway.server import GatewayServer, GatewayServers
 from toolcrib.settings import Settings, load_settings, own_servers_file
 

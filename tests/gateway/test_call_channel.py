@@ -11,7 +11,7 @@ from tests.gateway.fake_servers import ERAS, Person, add_fake, client_of, crib_a
 from tests.waiting import HANG_S, until_async
 from toolcrib import Crib
 from toolcrib.crib import inventory_of
-from toolcrib.gateway import Principal
+from toolcrib.gateway.principal import Principal
 
 BACKS = ("old", "modern")
 EVERY = [(front, back) for front in ERAS for back in BACKS]

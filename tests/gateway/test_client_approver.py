@@ -7,8 +7,8 @@ from mcp_types import ElicitRequestParams, ElicitResult
 
 from tests.gateway.clients import ERAS, Era, Workshop, asked, connected, error_of, shop_tools, words
 from toolcrib.execute import ApprovalRequest
-from toolcrib.gateway import LOCAL_USER, Principal
 from toolcrib.gateway.client_approver import LONGEST_ARGUMENTS, question
+from toolcrib.gateway.principal import LOCAL_USER, Principal
 from toolcrib.settings import ApprovalSettings
 
 CANCEL = "mcp_shop_cancel_order"

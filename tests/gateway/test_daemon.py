@@ -13,7 +13,7 @@ from toolcrib.connect import DaemonFiles, DaemonInfo, read_daemon_info
 from toolcrib.connect.daemon_connection import DaemonRefused, connect_to_daemon
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import ask_operator
+from toolcrib.gateway import ask_daemon
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.daemon_lock import DaemonLock
 
@@ -139,7 +139,7 @@ def test_reloading_keeps_the_address_and_the_keys(tmp_path: Path):
         async with serving(tmp_path, crib=crib) as (daemon, runtime):
             key = new_key(bare(), "laptop", "new")
             assert (await call(daemon.port, key, "echo", "/mcp/new")).status == 404
-            await asyncio.to_thread(ask_operator, place_in(tmp_path), "reload")
+            await asyncio.to_thread(ask_daemon, place_in(tmp_path), "reload")
             again = await call(runtime.port, key, "echo", "/mcp/new", text="x")
             assert json.loads(again.body)["result"]["content"][0]["text"] == "key:laptop@new: x"
 
@@ -159,7 +159,7 @@ def test_settings_that_are_wrong_change_nothing(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path, crib=crib) as (daemon, runtime):
             with pytest.raises(ConfigError, match="setting x"):
-                await asyncio.to_thread(ask_operator, place_in(tmp_path), "reload")
+                await asyncio.to_thread(ask_daemon, place_in(tmp_path), "reload")
             assert (await call(daemon.port, runtime.token, "echo")).status == 200
 
     asyncio.run(scenario())
@@ -192,7 +192,7 @@ def test_files_that_are_removed_are_put_back(tmp_path: Path):
             hello = await asyncio.to_thread(connect_to_daemon, place, "default", environ(tmp_path))
             assert hello
             hello.close()
-            status = await asyncio.to_thread(ask_operator, place, "status")
+            status = await asyncio.to_thread(ask_daemon, place, "status")
             assert status["pid"] == os.getpid()  # type: ignore[index, call-overload]
             with pytest.raises(ConfigError, match="runs already"):
                 DaemonLock(place)

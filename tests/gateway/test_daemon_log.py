@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.gateway import log_file, log_to_file
-from toolcrib.gateway.daemon_log import MOST_BYTES
+from toolcrib.gateway import log_file
+from toolcrib.gateway.daemon_log import MOST_BYTES, log_to_file
 from toolcrib.sources.mcp.server_log import ServerLog
 
 pytestmark = pytest.mark.usefixtures("unlogged")

@@ -12,10 +12,9 @@ from tests.gateway.live_daemon import LiveDaemon, entry, pid_of
 from tests.sources.mcp.faking import left_of, nothing_left, text
 from tests.waiting import let_pass_async, until_async
 from toolcrib.crib import inventory_of
-from toolcrib.gateway import LOCAL_USER, Principal
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.file_watcher import FileWatcher
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.principal import LOCAL_USER, Principal, Profile
 from toolcrib.gateway.server import GatewayServers
 from toolcrib.model import Outcome
 from toolcrib.settings import Settings, own_servers_file

@@ -3,8 +3,8 @@ import pytest
 from tests.gateway.clients import Workshop
 from toolcrib.access import Scope
 from toolcrib.crib import inventory_of
-from toolcrib.gateway import Principal, server
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway import server
+from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.server import GatewayServers
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.gateway.clients import Workshop, asked, connected
-from toolcrib.gateway import EffectiveMode, Principal, initial_context
+from toolcrib.gateway import EffectiveMode, initial_context
 from toolcrib.gateway.instructions import BUDGET
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.tool_list import FIXED_TOOLS_LISTED
 from toolcrib.text.tokens import Tokenizer
 
@@ -30,7 +30,7 @@ def test_it_is_what_a_client_receives(era: Any, mode: EffectiveMode):
                 tool.model_dump(mode="json", by_alias=True, exclude_unset=True)
                 for tool in listed.tools
             ]
-            assert client.instructions == expected.told
+            assert client.instructions == expected.instructions
             assert tools == expected.tools
 
     asked(run)
@@ -53,7 +53,7 @@ def test_the_page_has_the_price_of_the_fixed_tools():
     listed = json.dumps([*FIXED_TOOLS_LISTED.values()], ensure_ascii=False, separators=(",", ":"))
     words = " ".join(page.read_text(encoding="utf-8").split())
     count = Tokenizer().count
-    flow, _, names = initial_context(Workshop().crib, Principal("ann")).told.partition("\n")
+    flow, _, names = initial_context(Workshop().crib, Principal("ann")).instructions.partition("\n")
     assert f"All five together are {count(listed)} tokens (o200k_base)" in words
     assert f"The instructions add {count(flow)} for how to go about it" in words
     assert count(names) <= BUDGET

@@ -12,7 +12,8 @@ from mcp.shared.direct_dispatcher import create_direct_dispatcher_pair
 from tests.gateway.fake_servers import Front, add_fake, crib_at
 from tests.waiting import HANG_S
 from toolcrib import Crib
-from toolcrib.gateway import Principal, input_requests
+from toolcrib.gateway import input_requests
+from toolcrib.gateway.principal import Principal
 
 ABLE: Any = {"elicitation": {"form": {}}, "sampling": {}, "roots": {}}
 ANN = {"elicits": {"action": "accept", "content": {"name": "Ann"}}}

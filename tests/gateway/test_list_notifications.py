@@ -11,8 +11,7 @@ from tests.gateway.fake_servers import add_fake, crib_at
 from tests.waiting import HANG_S
 from toolcrib import Crib
 from toolcrib.access import Scope
-from toolcrib.gateway import Principal
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.server import GatewayServer
 
 

@@ -27,10 +27,10 @@ from tests.gateway.clients import (
 from tests.waiting import let_pass_async
 from tests.workshop import ListedSource
 from toolcrib.crib import inventory_of
-from toolcrib.gateway import EffectiveMode, Principal
+from toolcrib.gateway import EffectiveMode
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 from toolcrib.gateway.modes import CLIENT_DEFAULTS, effective_mode
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.model import JsonObject, Outcome, PermissionKind, SkillInfo, ToolInfo
 from toolcrib.settings import GatewayMode
 
@@ -71,7 +71,7 @@ def test_the_mode_follows_the_profile_then_the_size_then_the_client(
 def test_every_line_of_the_table_is_dated_argued_and_documented():
     page = GUIDE.read_text(encoding="utf-8")
     for line in CLIENT_DEFAULTS:
-        assert date.fromisoformat(line.known) >= date(2026, 11, 1)
+        assert date.fromisoformat(line.checked) >= date(2026, 11, 1)
         assert line.why
         assert line.name == line.name.lower()
         assert re.search(rf"\| `{re.escape(line.name)}` \| `{line.mode}` \|", page), line.name

@@ -11,10 +11,10 @@ import pytest
 from tests.gateway.daemons import bare, call, place_in, request, serving, with_token
 from tests.waiting import HANG_S, let_pass_async
 from toolcrib.connect import DaemonFiles
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, CribIndex
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
-from toolcrib.gateway import ask_operator, operator_api
+from toolcrib.gateway import ask_daemon, operator_api
 
 
 def with_a_tool() -> Crib:
@@ -40,7 +40,7 @@ def test_status_tells_who_is_there(tmp_path: Path):
             said = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
             writer.write(json.dumps(said).encode() + b"\n")
             await reader.readline()
-            status: Any = await asyncio.to_thread(ask_operator, place_in(tmp_path), "status")
+            status: Any = await asyncio.to_thread(ask_daemon, place_in(tmp_path), "status")
             writer.close()
             assert status["pid"] == runtime.pid
             assert status["address"].endswith(f":{runtime.port}/mcp")
@@ -66,24 +66,22 @@ def test_a_call_that_waits_is_allowed_or_denied_by_the_operator(tmp_path: Path):
                 return outcome.error.code if outcome.error else "done"
 
             async def waiting() -> Any:
-                return await asyncio.to_thread(ask_operator, place, "approvals")
+                return await asyncio.to_thread(ask_daemon, place, "approvals")
 
             assert await made() == "approval_needed"
             (ticket,) = await waiting()
             assert (ticket["name"], ticket["caller"]) == ("send_mail", "local@default")
             assert ticket["arguments"] == {"to": "a@b"}
-            await asyncio.to_thread(
-                ask_operator, place, "decide", id=ticket["id"][:6], allowed=True
-            )
+            await asyncio.to_thread(ask_daemon, place, "decide", id=ticket["id"][:6], allowed=True)
             assert not await waiting()
             assert await made() == "done"
             assert await made() == "approval_needed"
             (ticket,) = await waiting()
-            await asyncio.to_thread(ask_operator, place, "decide", id=ticket["id"], allowed=False)
+            await asyncio.to_thread(ask_daemon, place, "decide", id=ticket["id"], allowed=False)
             assert not await waiting()
             for wrong in ("", ticket["id"], "zzz"):
                 with pytest.raises(ConfigError, match="no call waits"):
-                    await asyncio.to_thread(ask_operator, place, "decide", id=wrong, allowed=True)
+                    await asyncio.to_thread(ask_daemon, place, "decide", id=wrong, allowed=True)
 
     asyncio.run(scenario())
 
@@ -91,7 +89,7 @@ def test_a_call_that_waits_is_allowed_or_denied_by_the_operator(tmp_path: Path):
 def test_the_operator_can_end_it(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, _):
-            await asyncio.to_thread(ask_operator, place_in(tmp_path), "stop")
+            await asyncio.to_thread(ask_daemon, place_in(tmp_path), "stop")
             assert daemon._stopping.is_set()
 
     asyncio.run(scenario())
@@ -99,7 +97,7 @@ def test_the_operator_can_end_it(tmp_path: Path):
 
 def test_without_a_daemon_one_is_told_so(tmp_path: Path):
     with pytest.raises(ConfigError, match="toolcrib serve"):
-        ask_operator(place_in(tmp_path), "status")
+        ask_daemon(place_in(tmp_path), "status")
 
 
 @pytest.mark.parametrize("line", [b"\n", b"[]\n", b'{"do": "add_server"}\n', b'{"do": []}\n'])
@@ -169,9 +167,7 @@ def test_a_deed_that_takes_long_is_answered_when_it_is_done(
         async with serving(tmp_path, crib=slowly) as (daemon, _):
             begun.set()
             before = daemon.serving
-            asked = asyncio.create_task(
-                asyncio.to_thread(ask_operator, place_in(tmp_path), "reload")
-            )
+            asked = asyncio.create_task(asyncio.to_thread(ask_daemon, place_in(tmp_path), "reload"))
             await let_pass_async(3 * operator_api.MESSAGE_S)  # longer than a message may take
             assert not asked.done()
             may.set()
@@ -183,15 +179,15 @@ def test_a_deed_that_takes_long_is_answered_when_it_is_done(
 
 def test_a_reload_does_not_wait_for_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     vectors = threading.Event()
-    monkeypatch.setattr(Crib, "has_embedder", True)
-    monkeypatch.setattr(Crib, "embedded", lambda _self, _timeout_s=None: vectors.is_set())
+    monkeypatch.setattr(CribIndex, "has_embedder", True)
+    monkeypatch.setattr(CribIndex, "embedded", lambda _self, _timeout_s=None: vectors.is_set())
 
     async def scenario() -> None:
         async with serving(tmp_path, crib=with_a_tool) as (daemon, _):
             before = daemon.serving
-            assert await asyncio.to_thread(ask_operator, place_in(tmp_path), "reload") is True
+            assert await asyncio.to_thread(ask_daemon, place_in(tmp_path), "reload") is True
             assert daemon.serving is not before
-            assert await asyncio.to_thread(ask_operator, place_in(tmp_path), "reload") is True
+            assert await asyncio.to_thread(ask_daemon, place_in(tmp_path), "reload") is True
             vectors.set()
 
     asyncio.run(asyncio.wait_for(scenario(), HANG_S))
@@ -210,6 +206,6 @@ def test_a_gateway_that_hangs_up_is_named(tmp_path: Path, said: bytes):
             await asyncio.to_thread(os.unlink, path)
             async with await asyncio.start_unix_server(hang_up, path):
                 with pytest.raises(ConfigError, match="hung up without an answer to `reload`"):
-                    await asyncio.to_thread(ask_operator, place_in(tmp_path), "reload")
+                    await asyncio.to_thread(ask_daemon, place_in(tmp_path), "reload")
 
     asyncio.run(scenario())

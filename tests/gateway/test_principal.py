@@ -2,8 +2,8 @@ import pytest
 
 from toolcrib.access import Scope
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import Principal, profile_named
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway import profile_named
+from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.settings import GatewaySettings, ProfileSettings
 
 WORK = ProfileSettings(servers=("git*",), kinds=("read",), exclude=("*_delete",), pins=("now",))

@@ -12,8 +12,7 @@ from tests.gateway.fake_servers import ERAS, Person, add_fake, client_of, crib_a
 from tests.waiting import HANG_S
 from toolcrib import Crib
 from toolcrib.access import Scope
-from toolcrib.gateway import Principal
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.principal import Principal, Profile
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +58,7 @@ def test_a_name_of_several_or_of_none_says_what_there_is(crib, era):
     async def test(client):
         with pytest.raises(MCPError, match="mcp_a_greet, mcp_b_greet"):
             await client.get_prompt("greet", {})
-        with pytest.raises(MCPError, match="nearest: mcp_a_greet"):
+        with pytest.raises(MCPError, match="Nearest: mcp_a_greet"):
             await client.get_prompt("mcp_a_great", {})
 
     seen(crib, era, test)

@@ -13,8 +13,8 @@ from tests.gateway.fake_servers import ERAS, Person, add_fake, client_of, crib_a
 from tests.waiting import HANG_S
 from toolcrib import Crib
 from toolcrib.access import Scope
-from toolcrib.gateway import Principal, offers
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway import offers
+from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.resources import ResourceSubscriptions, fits_template
 
 

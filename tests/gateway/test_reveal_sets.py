@@ -6,7 +6,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from tests.plan import amount
 from toolcrib.gateway import reveal_sets
-from toolcrib.gateway.reveal_sets import KEPT_S, RevealSets
+from toolcrib.gateway.reveal_sets import UNUSED_S, RevealSets
 
 NAMES = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from("123"), max_size=4)
 GUESTS = ("ann", "bob")
@@ -34,7 +34,7 @@ class RevealSetsMachine(RuleBasedStateMachine):
     def used(self, principal: str, handle: str, pins: dict[str, str]) -> None:
         self.model[principal].pop(handle, None)
         kept = dict(list(pins.items())[-SMALL["MOST_TOOLS"] :])
-        self.model[principal][handle] = self.now + KEPT_S, kept
+        self.model[principal][handle] = self.now + UNUSED_S, kept
         while len(self.model[principal]) > SMALL["MOST_SETS"]:
             del self.model[principal][next(iter(self.model[principal]))]
 
@@ -63,7 +63,7 @@ class RevealSetsMachine(RuleBasedStateMachine):
             assert list(found or ()) == list(known)
             self.used(principal, handle, known)
 
-    @rule(seconds=st.sampled_from([1.0, KEPT_S / 2, KEPT_S]))
+    @rule(seconds=st.sampled_from([1.0, UNUSED_S / 2, UNUSED_S]))
     def wait(self, seconds: float) -> None:
         self.now += seconds
 

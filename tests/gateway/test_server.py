@@ -23,9 +23,8 @@ from toolcrib.access import Scope
 from toolcrib.crib import inventory_of
 from toolcrib.errors import StoreError
 from toolcrib.execute import ArgumentCheck
-from toolcrib.gateway import Principal
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
-from toolcrib.gateway.principal import Profile
+from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.model import Call, CallError, Outcome, SkillInfo
 from toolcrib.session.search_result import LIKELY, SURE, UNSURE
 

@@ -3,11 +3,12 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tests.gateway.daemons import bare, serving
+from tests.gateway.echo_servers import EchoServers
 from tests.waiting import HANG_S, until_async
 from toolcrib.gateway import Keys
 
@@ -100,10 +101,12 @@ def test_a_flood_on_one_connection_is_refused_and_what_was_taken_is_done(tmp_pat
             async with shim(runtime.socket) as (one, _):
                 await one.greet()
                 for id in range(1, 101):
-                    await one.ask(id, "tools/call", name="wait", arguments={"s": 0.5})
-                answers = [await one.hear() for _ in range(100)]
-                refused = [each for each in answers if "error" in each]
-                assert len(refused) == 36
+                    await one.ask(id, "tools/call", name="hold")
+                refused = [await one.hear() for _ in range(36)]
+                servers = cast("EchoServers", daemon.serving.servers)
+                servers.let_go.set()
+                answers = [*refused, *[await one.hear() for _ in range(64)]]
+                assert [each for each in answers if "error" in each] == refused
                 assert refused[0]["error"]["data"] == {"code": "overloaded", "retry_after_s": 1}
                 assert {each["id"] for each in answers} == set(range(1, 101))
                 assert daemon.request_limiter.running == 0

@@ -8,7 +8,7 @@ import typer
 from toolcrib.cli.global_options import daemon_place
 from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.screen import AsJson, console, print_json, safe
-from toolcrib.gateway import ask_operator
+from toolcrib.gateway import ask_daemon
 
 Ticket = Annotated[
     str, typer.Argument(metavar="ID", help="The ticket of the call, or its beginning.")
@@ -17,18 +17,18 @@ Ticket = Annotated[
 
 def list_approvals(context: typer.Context, as_json: AsJson = False) -> None:
     """List the calls that wait for your approval."""
-    waiting = cast("list[dict[str, Any]]", ask_operator(daemon_place(context.obj), "approvals"))
+    waiting = cast("list[dict[str, Any]]", ask_daemon(daemon_place(context.obj), "approvals"))
     print_json(waiting) if as_json else _show(waiting)
 
 
 def allow_call(context: typer.Context, id: Ticket, as_json: AsJson = False) -> None:
     """Allow one call, and list what still waits.
 
-    It lasts a few minutes; the client makes the call again meanwhile.
+    The client has to make the call again within a few minutes.
 
         toolcrib approvals allow 3f2a
     """
-    ask_operator(daemon_place(context.obj), "decide", id=id, allowed=True)
+    ask_daemon(daemon_place(context.obj), "decide", id=id, allowed=True)
     list_approvals(context, as_json=as_json)
 
 
@@ -39,7 +39,7 @@ def deny_call(context: typer.Context, id: Ticket, as_json: AsJson = False) -> No
 
         toolcrib approvals deny 3f2a
     """
-    ask_operator(daemon_place(context.obj), "decide", id=id, allowed=False)
+    ask_daemon(daemon_place(context.obj), "decide", id=id, allowed=False)
     list_approvals(context, as_json=as_json)
 
 

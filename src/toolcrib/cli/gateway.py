@@ -7,7 +7,7 @@ import typer
 from toolcrib.cli.global_options import daemon_place
 from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, table, warn
-from toolcrib.gateway import ask_operator
+from toolcrib.gateway import ask_daemon
 
 CLIENTS = (
     *("client", "mode", "profile", "principal", "protocol"),
@@ -17,7 +17,7 @@ CLIENTS = (
 
 def show_status(context: typer.Context, as_json: AsJson = False) -> None:
     """Show who is connected, which servers are up and what waits."""
-    status = ask_operator(daemon_place(context.obj), "status")
+    status = ask_daemon(daemon_place(context.obj), "status")
     print_json(status) if as_json else _show(cast("dict[str, Any]", status))
 
 
@@ -26,21 +26,21 @@ def stop_gateway(context: typer.Context, as_json: AsJson = False) -> None:
 
     A client that launches `toolcrib connect` starts it again.
     """
-    reply = ask_operator(daemon_place(context.obj), "stop")
+    reply = ask_daemon(daemon_place(context.obj), "stop")
     print_json(reply) if as_json else console().print("The gateway stops.")
 
 
 def reload_gateway(context: typer.Context, as_json: AsJson = False) -> None:
     """Read the settings and the servers again."""
-    reply = ask_operator(daemon_place(context.obj), "reload")
+    reply = ask_daemon(daemon_place(context.obj), "reload")
     print_json(reply) if as_json else console().print("Settings and servers were read again.")
 
 
 GATEWAY = CommandGroup(
     """Look at the running gateway, stop it, or let it reload.
 
-Which gateway it is follows from the settings, as everywhere: `--config` and the variables that it
-was started with. `toolcrib serve` starts one.
+Each set of settings has a gateway of its own: give the `--config` and the variables that it was
+started with. `toolcrib serve` starts one.
 
     toolcrib gateway status
     toolcrib gateway stop

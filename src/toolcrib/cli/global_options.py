@@ -11,7 +11,7 @@ from toolcrib.cli.warnings import warn_once
 from toolcrib.connect import ConnectOptions, DaemonFiles, locate_daemon
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import ask_operator, is_daemon_running
+from toolcrib.gateway import ask_daemon, is_daemon_running
 from toolcrib.model import Json
 from toolcrib.settings import Settings, load_settings, own_servers_file, rules_file, settings_file
 from toolcrib.sources.mcp import McpServers, read_servers
@@ -113,7 +113,7 @@ def ask_if_running(options: GlobalOptions, do: str, **more: Json) -> Json:
     if not is_daemon_running(place):
         return None
     try:
-        return ask_operator(place, do, **more)
+        return ask_daemon(place, do, **more)
     except ConfigError as error:
         warn(str(error))
         return None

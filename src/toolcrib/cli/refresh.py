@@ -22,7 +22,7 @@ from toolcrib.cli.screen import (
     print_json,
     safe,
 )
-from toolcrib.gateway import ask_operator, is_daemon_running
+from toolcrib.gateway import ask_daemon, is_daemon_running
 from toolcrib.model import Json
 from toolcrib.sources.mcp import McpSource, RefreshResult, find_server, refresh_all
 
@@ -53,7 +53,7 @@ def list_servers(
                 case _:
                     return  # of another version
 
-        results = ask_operator(place, "refresh", on_news, servers=list(names))
+        results = ask_daemon(place, "refresh", on_news, servers=list(names))
         return [RefreshResult(**each) for each in cast("list[dict[str, Any]]", results)]
     with options.mcp() as servers:
         return refresh_all(_sources_named(names, servers.sources), on_result, on_progress)
@@ -111,7 +111,7 @@ def _sources_named(names: Sequence[str], sources: Sequence[McpSource]) -> Sequen
 def refresh_command(
     context: typer.Context,
     servers: Annotated[
-        list[str] | None, typer.Argument(metavar="SERVER...", help="Only these, by their names.")
+        list[str] | None, typer.Argument(metavar="SERVER", help="Only these, by their names.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

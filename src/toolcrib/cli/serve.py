@@ -24,8 +24,7 @@ from toolcrib.connect import (
 )
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import LOCAL_USER, Principal, log_to_file, log_to_stderr, profile_named
-from toolcrib.settings import Settings
+from toolcrib.gateway import local_principal
 
 
 def serve_command(
@@ -67,17 +66,14 @@ def _serve(options: GlobalOptions, *, detached: bool, as_json: bool) -> None:
     # The SDK and the web server take a second to load, and no other command needs them.
     from toolcrib.gateway import run_daemon  # noqa: PLC0415
 
-    log_to_stderr()
-
-    def ready(runtime: DaemonInfo) -> None:
+    def ready(info: DaemonInfo) -> None:
         if detached:
-            log_to_file(Settings().state_folder)
             _step_back()
         elif as_json:
-            print_json({"pid": runtime.pid, "address": _address(runtime)})
+            print_json({"pid": info.pid, "address": _address(info)})
             sys.stdout.flush()
         else:
-            sys.stderr.write(f"toolcrib: serving at {_address(runtime)} and to toolcrib connect\n")
+            sys.stderr.write(f"toolcrib: serving at {_address(info)} and to toolcrib connect\n")
 
     run_daemon(
         daemon_place(options),
@@ -88,8 +84,8 @@ def _serve(options: GlobalOptions, *, detached: bool, as_json: bool) -> None:
     )
 
 
-def _address(runtime: DaemonInfo) -> str:
-    return f"http://127.0.0.1:{runtime.port}/mcp"
+def _address(info: DaemonInfo) -> str:
+    return f"http://127.0.0.1:{info.port}/mcp"
 
 
 def _step_back() -> None:
@@ -111,13 +107,13 @@ def _serve_stdio(options: GlobalOptions, profile: str) -> None:
         return crib
 
     settings, _ = options.lasting_settings()
-    serve_stdio(open_crib, Principal(LOCAL_USER, profile_named(settings.gateway, profile)))
+    serve_stdio(open_crib, local_principal(settings.gateway, profile))
 
 
 def connect_command(
     context: typer.Context,
     profile: Annotated[
-        str, typer.Option("--profile", metavar="NAME", help="The part of the pool to be served.")
+        str, typer.Option("--profile", metavar="NAME", help="The part of the pool to serve.")
     ] = "default",
     config: Annotated[
         Path | None,
@@ -125,14 +121,16 @@ def connect_command(
     ] = None,
     mcp_config: Annotated[
         list[Path] | None,
-        typer.Option("--mcp-config", metavar="FILE", help="The same, of files with servers."),
+        typer.Option(
+            "--mcp-config", metavar="FILE", help="File with servers, as before the command."
+        ),
     ] = None,
 ) -> None:
     """Be the MCP server that a client launches: a pipe to the daemon.
 
-    The daemon is started if it does not run, and is shared by all clients; when it restarts,
-    clients notice no more than a pause. The variable `TOOLCRIB_KEY` holds the key of a client that
-    is to have only what its key is good for.
+    The daemon is started if it does not run, and all clients share it. When it restarts, clients
+    notice only a short pause. Put a key into the variable `TOOLCRIB_KEY` to limit a client to what
+    its key allows.
     """
     options: GlobalOptions = context.obj
     files = (*options.mcp_config, *(mcp_config or ()))

@@ -17,7 +17,7 @@ from toolcrib.adapters import plain_json
 from toolcrib.client_config import Client
 from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import DEFAULT_PROFILE, LOCAL_USER, EffectiveMode, Principal, profile_named
+from toolcrib.gateway import DEFAULT_PROFILE, EffectiveMode, local_principal
 from toolcrib.session import Session
 from toolcrib.text import TokenCounter, tool_definition
 
@@ -41,13 +41,13 @@ class Surface:
         return 1 - self.sent / self.eager if self.eager else None
 
 
-def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Surface]:
+def surfaces(crib: Crib, tool_search: str | None, counter: TokenCounter) -> Iterator[Surface]:
     """The gateway for each profile, then the wire of each provider whose SDK is installed."""
     for name in {DEFAULT_PROFILE: None, **crib.settings.gateway.profiles}:
         yield _gateway_surface(crib, name, counter)
     for name, request in _WIRES.items():
         try:
-            sent = _request_tokens(request, crib.session(tool_search=mode), counter)
+            sent = _request_tokens(request, crib.session(tool_search=tool_search), counter)
         except ImportError:
             continue
         yield Surface(name, _eager_tokens(request, crib, counter), sent)
@@ -56,7 +56,7 @@ def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Su
 def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
     from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway, name))
+    principal = local_principal(crib.settings.gateway, name)
     sent, eager = initial_context(crib, principal), initial_context(crib, principal, "direct")
     visible = inventory_of(crib).seen_by(principal.caller)
     shows = sent.mode if visible else "shows nothing"
@@ -175,10 +175,10 @@ def _tokens_now(crib: Crib, client: str, counter: TokenCounter) -> tuple[Effecti
     """How the gateway shows its tools to a client of this name, and the tokens of that."""
     from toolcrib.gateway import initial_context  # noqa: PLC0415 - it loads the MCP SDK
 
-    principal = Principal(LOCAL_USER, profile_named(crib.settings.gateway, DEFAULT_PROFILE))
+    principal = local_principal(crib.settings.gateway, DEFAULT_PROFILE)
     context = initial_context(crib, principal, client=client)
     listed = sum(counter.count(_tool_definition(tool)) for tool in context.tools)
-    return context.mode, counter.count(context.told) + listed
+    return context.mode, counter.count(context.instructions) + listed
 
 
 def _tool_definition(tool: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from toolcrib.session import (
 )
 from toolcrib.store import StoredReveals
 from toolcrib.text import token_counter
-from toolcrib.wiring import deferral_of, habits_of
+from toolcrib.wiring import deferral_of, session_options_of
 
 
 class Sessions:
@@ -59,7 +59,7 @@ class Sessions:
             partial(self._plan, caller.scope, deferral),
             RequestReveals() if id is None else StoredReveals(self._index.store, caller.id, id),
             self._prices,
-            habits_of(settings, deferral),
+            session_options_of(settings, deferral),
         )
 
     def _plan(self, scope: Scope, deferral: Deferral, used: int) -> DeferralPlan:

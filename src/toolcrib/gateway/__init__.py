@@ -30,11 +30,11 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.gateway.credentials import Keys
     from toolcrib.gateway.daemon import run_daemon
-    from toolcrib.gateway.daemon_log import log_file, log_to_file, log_to_stderr
+    from toolcrib.gateway.daemon_log import log_file
     from toolcrib.gateway.instructions import initial_context
     from toolcrib.gateway.modes import EffectiveMode
-    from toolcrib.gateway.operator_client import ask_operator, is_daemon_running
-    from toolcrib.gateway.principal import DEFAULT_PROFILE, LOCAL_USER, Principal, profile_named
+    from toolcrib.gateway.operator_client import ask_daemon, is_daemon_running
+    from toolcrib.gateway.principal import DEFAULT_PROFILE, local_principal, profile_named
     from toolcrib.gateway.stdio import serve_stdio
 else:
     __getattr__, __dir__ = lazy_names(
@@ -42,27 +42,24 @@ else:
         {
             "credentials": ("Keys",),
             "daemon": ("run_daemon",),
-            "daemon_log": ("log_file", "log_to_file", "log_to_stderr"),
+            "daemon_log": ("log_file",),
             "instructions": ("initial_context",),
             "modes": ("EffectiveMode",),
-            "operator_client": ("ask_operator", "is_daemon_running"),
-            "principal": ("DEFAULT_PROFILE", "LOCAL_USER", "Principal", "profile_named"),
+            "operator_client": ("ask_daemon", "is_daemon_running"),
+            "principal": ("DEFAULT_PROFILE", "local_principal", "profile_named"),
             "stdio": ("serve_stdio",),
         },
     )
 
 __all__ = [
     "DEFAULT_PROFILE",
-    "LOCAL_USER",
     "EffectiveMode",
     "Keys",
-    "Principal",
-    "ask_operator",
+    "ask_daemon",
     "initial_context",
     "is_daemon_running",
+    "local_principal",
     "log_file",
-    "log_to_file",
-    "log_to_stderr",
     "profile_named",
     "run_daemon",
     "serve_stdio",

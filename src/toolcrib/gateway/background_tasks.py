@@ -11,13 +11,18 @@ from toolcrib.sources.mcp import McpSource
 
 FIRST_PAUSE_S = 10.0
 LONGEST_PAUSE_S = 600.0
+EMBED_S = 3600
+GATHER_S = 0.5
+"""Changes within this time are indexed together: a server that starts changes much."""
+
+_log = logging.getLogger(__name__)
 
 
 class ServerLister:
-    """Of one crib. How many are started at once is theirs to say; nobody waits for them here.
+    """Lists the servers of one crib whose tools are unknown. Nobody waits for it.
 
-    A failure is kept with the server, and tried again after pauses that grow; one that only a
-    person can mend is not, until somebody asks for it.
+    A server that fails is tried again after pauses that grow. One that only a person can mend is
+    not tried again until somebody asks for it.
     """
 
     def __init__(self, crib: Crib) -> None:
@@ -25,7 +30,7 @@ class ServerLister:
         self._tasks: dict[McpSource, asyncio.Task[None]] = {}
 
     def look(self) -> None:
-        """Begin with servers that have come, and give up those that are gone."""
+        """Begin with servers that are new, and give up those that are gone."""
         servers = set(inventory_of(self._crib).servers.values())
         for gone in self._tasks.keys() - servers:
             self._tasks.pop(gone).cancel()
@@ -47,22 +52,13 @@ class ServerLister:
                 return
             failure = source.status().failure
             if not done.error or (failure and failure.needs_person):
-                return  # how it went, the server's log and ours tell
+                return  # the log of the server and ours say how it went
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
 
-# What a daemon does for its crib beside serving it: apps, the index, servers to be listed.
-
-EMBED_S = 3600
-GATHER_S = 0.5
-"""What changes within this time is indexed at once: a server that starts changes much."""
-
-_log = logging.getLogger(__name__)
-
-
 class BackgroundTasks:
-    """Of one crib, in the background, until it is closed. Made where the event loop runs."""
+    """The tasks of one crib, until they are closed. Made where the event loop runs."""
 
     def __init__(self, crib: Crib) -> None:
         self._crib = crib
@@ -78,26 +74,24 @@ class BackgroundTasks:
         self._task = asyncio.create_task(self._run())
 
     def look(self) -> None:
-        """List servers that have come."""
+        """List servers that are new."""
         self._lister.look()
 
     async def close(self) -> None:
-        """Give all of it up: to embed everything may take an hour."""
+        """Cancel all of it: to embed everything may take an hour."""
         self._unsubscribe()
-        self._unsubscribe = lambda: None  # a daemon that ends may come twice
+        self._unsubscribe = lambda: None  # a daemon that ends may close twice
         self._lister.close()
         if self._task:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
-        """Whoever searches before the index is there waits, or gets less."""
-        said = (
-            *self._crib.operator.broken_files,
-            self._crib.operator.rules_problem,
-        )  # elsewhere, once each
+        """A search that comes before the index waits, or finds less."""
+        operator = self._crib.operator
+        logged = (*operator.broken_files, operator.rules_problem)  # elsewhere, once each
         for problem in self._crib.problems:
-            if problem not in said:
+            if problem not in logged:
                 _log.warning("%s", problem)
         try:
             if self._crib.settings.apps.enabled:
@@ -112,11 +106,11 @@ class BackgroundTasks:
             await self._changed.wait()
             await asyncio.sleep(GATHER_S)
             self._changed.clear()
-            with suppress(ToolcribError):  # whoever searches is told
+            with suppress(ToolcribError):  # the next search says so
                 await asyncio.to_thread(self._crib.index.embedded, 0.0)
 
     async def _index(self) -> None:
-        """Index, and say how far it is: by words at first, by meaning once there are vectors."""
+        """Index, and log how far it is: by words at first, by meaning once there are vectors."""
         done = await asyncio.to_thread(self._crib.index.embedded, 0.0)
         _log.info("%d capabilities are indexed", len(self._crib.entries()))
         if self._crib.index.has_embedder and not done:
@@ -127,7 +121,7 @@ class BackgroundTasks:
                     return
                 await asyncio.sleep(1.0)
 
-    def _updated(self, _news: ToolsUpdated) -> None:
+    def _updated(self, _event: ToolsUpdated) -> None:
         """Called on any thread."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._changed.set)

@@ -26,6 +26,7 @@ from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.gateway.background_tasks import BackgroundTasks
 from toolcrib.gateway.daemon_lock import DaemonLock
+from toolcrib.gateway.daemon_log import log_to_file, log_to_stderr
 from toolcrib.gateway.file_watcher import FileWatcher
 from toolcrib.gateway.http.asgi import App
 from toolcrib.gateway.http.guard import HttpGuard
@@ -64,15 +65,24 @@ def run_daemon(
 ) -> None:
     """Be the daemon of these files until told to stop. See `DaemonSetup` and `Daemon.run`.
 
-    One that is `detached`, as a shim starts it, ends when nobody has needed it for a while. Raises
-    `ConfigError` if another process is that daemon; a detached one waits for `TAKE_OVER_S` first.
+    One that is `detached`, as a shim starts it, logs to a file once it is ready, and ends when
+    nobody has needed it for a while. Raises `ConfigError` if another process is that daemon; a
+    detached one waits for `TAKE_OVER_S` first.
     """
+    log_to_stderr()
     lock = DaemonLock(files, TAKE_OVER_S if detached else 0.0)
 
     async def serve() -> None:
         crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
         setup = DaemonSetup(settings, crib, GatewayServers, config_files)
-        await Daemon(setup, lock, ends_when_idle=detached).run(ready, _end_anyway)
+        daemon = Daemon(setup, lock, ends_when_idle=detached)
+
+        def is_ready(info: DaemonInfo) -> None:
+            if detached:
+                log_to_file(daemon.serving.crib.settings.state_folder)
+            ready(info)
+
+        await daemon.run(is_ready, _end_anyway)
 
     try:
         raise_descriptor_limit()

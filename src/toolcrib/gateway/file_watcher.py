@@ -1,4 +1,4 @@
-"""Says that files have changed, once whoever writes them is done."""
+"""Waits for changes of files, until their writer is done."""
 
 import asyncio
 import time
@@ -10,17 +10,16 @@ LOOK_S = 0.25
 GONE_S = 1.0
 """A file that is gone may be about to come back: some editors replace one that way."""
 RESTLESS_S = 2.0
-"""What is written all the time is read after so long, at rest or not."""
+"""A file that is written all the time is read after so long."""
 
 Stamp: TypeAlias = tuple[int, int, int, int] | None
 Stamps: TypeAlias = Mapping[Path, Stamp]
 
 
 class FileWatcher:
-    """Looks at some files a few times a second: each by what stands there now, through links.
+    """Looks at some files a few times a second, through links.
 
-    `files` says which, and may say others as time goes on. One that was not looked at before counts
-    as changed.
+    `files` gives the paths, and may give others later. A path that is new counts as changed.
     """
 
     def __init__(self, files: Callable[[], Iterable[Path]]) -> None:
@@ -28,7 +27,7 @@ class FileWatcher:
         self._seen: Stamps = {}
 
     def look(self) -> None:
-        """Whoever calls this is about to read the files as they are now."""
+        """Remember the files as they are: the caller is about to read them."""
         self._seen = self._stamps()
 
     async def changed(self) -> None:

@@ -1,8 +1,8 @@
-"""What a model wants of the fixed tools, read with patience.
+"""The arguments of the fixed tools, read with patience.
 
-The slips of weak models are put right here: arguments as text, flattened beside the name, wrapped
-once more, the name under another key or inside the arguments. Nothing is guessed: what is read
-goes to the door, which resolves the name once and checks all of it.
+The usual slips of weak models are put right here: arguments as text, flattened beside the name,
+wrapped once more, the name under another key or inside the arguments. Nothing is guessed: the call
+goes to the door, which resolves the name and checks all arguments.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _CALLS = frozenset({CALL, CALL_READ})
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """A call that somebody wants made. `set` is empty where none was given."""
+    """The call that a call tool is to make. `set` is empty where none was given."""
 
     name: str
     arguments: JsonObject | str
@@ -37,8 +37,8 @@ def read_call(given: JsonObject, deepest: int = DEEPEST) -> CallRequest:
     inner = _pop_arguments(rest)
     nested = _object(inner)
     if deepest and nested and (name in _CALLS or not name) and any(k in nested for k in _NAMES):
-        wanted = read_call(nested, deepest - 1)
-        return CallRequest(wanted.name, wanted.arguments, wanted.set or _text(handle))
+        inner_call = read_call(nested, deepest - 1)
+        return CallRequest(inner_call.name, inner_call.arguments, inner_call.set or _text(handle))
     if not name:
         message = "a call needs the `name` of a tool, as a search gave it"
         schema = FIXED_TOOLS[CALL].parameters
@@ -76,10 +76,10 @@ def _pop_name(rest: dict[str, Json]) -> str:
 
 
 def _pop_arguments(rest: dict[str, Json]) -> Json:
-    """What stands for the arguments, taken out of the rest; None if nothing does.
+    """The arguments, taken out of the rest; None if there are none.
 
-    Another word than `arguments` does if it is all there is and holds an object: else it is the
-    name of a parameter.
+    Another key than `arguments` counts only if it is the only one and holds an object: else it is
+    the name of a parameter.
     """
     if "arguments" in rest:
         return rest.pop("arguments")
@@ -93,7 +93,7 @@ def _pop_arguments(rest: dict[str, Json]) -> Json:
 
 
 def _merge(inner: Json, rest: JsonObject) -> JsonObject | str:
-    """The arguments, with what was laid beside them."""
+    """The arguments, with those that were given beside them."""
     if isinstance(inner, str) and not rest:
         return inner
     arguments = _object(inner)

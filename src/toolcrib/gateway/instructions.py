@@ -18,7 +18,7 @@ from toolcrib.model import Entry, UnavailableServer
 from toolcrib.session import summarize_deferred
 
 BUDGET = 300
-"""Tokens for the names of what there is; hosts cut instructions at about two thousand letters."""
+"""Tokens for the names of namespaces: hosts cut instructions at about two thousand letters."""
 
 _FLOW = (
     f"This server stands for many tools. 1. `{SEARCH}` with what you need: it gives names,"
@@ -31,45 +31,43 @@ _LISTED = "All tools of this server are listed by their own names; call them dir
 
 
 def instructions(
-    mode: EffectiveMode, entries: Sequence[Entry], lacking: Iterable[UnavailableServer] = ()
+    mode: EffectiveMode, entries: Sequence[Entry], unavailable: Iterable[UnavailableServer] = ()
 ) -> str:
     """The flow in a few lines, and the namespaces there are.
 
-    Where all tools are listed, nobody searches: there it says which servers are `lacking`, and why.
+    Where all tools are listed nobody searches; there they name the `unavailable` servers.
     """
     if mode in {"direct", "passthrough"}:
-        return "\n".join([_LISTED, *map(str, lacking)])
+        return "\n".join([_LISTED, *map(str, unavailable)])
     flow = _FLOW + (_REVEALED if mode == "reveal" else "")
     return f"{flow}\n{summarize_deferred(entries, BUDGET)}".strip()
 
 
-# What a client has of the gateway before it asks for anything: instructions, and the list.
-
-
 @dataclass(frozen=True, slots=True)
 class InitialContext:
-    """What is told in one mode, and the `tools` of a `tools/list` as they are sent."""
+    """The instructions in one mode, and the `tools` of a `tools/list` as they are sent."""
 
     mode: EffectiveMode
-    told: str
+    instructions: str
     tools: list[Result]
 
     @property
     def text(self) -> str:
         """All of it, as it stands on the wire."""
         listed = json.dumps(self.tools, ensure_ascii=False, separators=(",", ":"))
-        return f"{self.told}\n{listed}"
+        return f"{self.instructions}\n{listed}"
 
 
 def initial_context(
     crib: Crib, principal: Principal, mode: EffectiveMode | None = None, client: str = ""
 ) -> InitialContext:
-    """What a client is given; in this mode rather than in its own, if said.
+    """What a client of this name is sent at first; in `mode`, if one is given.
 
-    Without a name it is one that nobody knows; with one, as it is today, of the era before.
+    A client with a name is one of the handshake era, as all are today. Without a name it is unknown
+    and of the modern era.
     """
-    side = CallerView(crib, principal)
-    shown = ToolList(side)
-    spoken = mode or shown.mode(client, modern=not client)
-    told = instructions(spoken, tuple(side.visible.entries.values()), side.unavailable())
-    return InitialContext(spoken, told, shown.tools(spoken))
+    view = CallerView(crib, principal)
+    tool_list = ToolList(view)
+    mode = mode or tool_list.mode(client, modern=not client)
+    text = instructions(mode, tuple(view.visible.entries.values()), view.unavailable())
+    return InitialContext(mode, text, tool_list.tools(mode))

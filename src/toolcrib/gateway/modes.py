@@ -1,31 +1,32 @@
 """How a principal's tools are listed: by what the profile says, else by size and by client.
 
-`CLIENT_DEFAULTS` says which clients defer tools by themselves, as known on the date of each line. A
-client that is not there is shown the fixed tools. A line lists all tools to a client up to so many:
-where the client does not defer after all, that is what a request costs at most. The table does not
-apply to clients of 2026-07-28, whose lists may not depend on who asks.
+`CLIENT_DEFAULTS` has the clients that defer tools by themselves. A client that is not there is
+shown the fixed tools. Each line has a limit: should the client not defer after all, a request costs
+no more than that. The table does not apply to clients of 2026-07-28, whose lists may not depend on
+who asks.
 """
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 from toolcrib.settings import GatewayMode
 
-# Which clients defer tools by themselves, as known on the date of each line.
+EffectiveMode = Literal["search", "reveal", "direct", "passthrough"]
 
 
 @dataclass(frozen=True, slots=True)
 class ClientDefault:
-    """What a client of this name is shown while there are at most so many tools.
+    """The mode for a client of this name while there are at most so many tools.
 
     `name` is a pattern for what the client calls itself when it connects, in lower case.
+    `checked` is the date on which somebody looked.
     """
 
     name: str
-    mode: GatewayMode
-    most: int
-    known: str
+    mode: EffectiveMode
+    most_tools: int
+    checked: str
     why: str
 
 
@@ -65,27 +66,25 @@ CLIENT_DEFAULTS: Final = (
 )
 
 
-EffectiveMode = Literal["search", "reveal", "direct", "passthrough"]
-
-
 def effective_mode(
-    said: GatewayMode, *, tools: int, threshold: int, client: str, modern: bool
+    mode: GatewayMode, *, tools: int, threshold: int, client: str, modern: bool
 ) -> EffectiveMode:
-    """The mode for a client. `auto` is `direct` for fewer tools than the threshold.
+    """The mode for a client, of the mode that is set.
 
-    But for none at all: there may be more soon, and not every client lists a second time.
-    The modern era has no connections that a reveal could be for, and its lists may not depend on
-    the client: there `reveal` is `search`, and the client's name counts for nothing.
+    `auto` is `direct` for fewer tools than the threshold. No tools at all are none of these: there
+    may be more soon, and not every client lists a second time. The modern era has no connection
+    that tools could be revealed to, and its lists may not depend on the client: there `reveal` is
+    `search`, and the name of the client does not count.
     """
-    if said == "auto":
+    if mode == "auto":
         return _automatic(tools, threshold, "" if modern else client)
-    return "search" if said == "reveal" and modern else said
+    return "search" if mode == "reveal" and modern else mode
 
 
 def _automatic(tools: int, threshold: int, client: str) -> EffectiveMode:
     if 0 < tools < threshold:
         return "direct"
-    for line in CLIENT_DEFAULTS:
-        if fnmatchcase(client.lower(), line.name) and tools <= line.most:
-            return cast("EffectiveMode", line.mode)
+    for each in CLIENT_DEFAULTS:
+        if fnmatchcase(client.lower(), each.name) and tools <= each.most_tools:
+            return each.mode
     return "search"

@@ -1,4 +1,4 @@
-"""The operator's end of the operator's socket: what the command line asks a running daemon."""
+"""The operator's end of the operator's socket: the command line asks a running daemon."""
 
 import json
 import socket
@@ -11,70 +11,70 @@ from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 
 ANSWER_S = 300.0
-"""Longer than any deed is silent: to reload, servers are stopped and settings are read."""
+"""Longer than any handler is silent: a reload stops servers and reads settings."""
 MOST_ANSWER = 16 * 1024 * 1024
 CONNECT_S = 5.0
 
 
-def _ignore(_news: Json) -> None:
+def _ignore(_progress: Json) -> None:
     return
 
 
-def is_daemon_running(place: DaemonFiles) -> bool:
+def is_daemon_running(files: DaemonFiles) -> bool:
     """Whether there is a daemon to ask."""
-    runtime = read_daemon_info(place)
-    if runtime is None:
+    info = read_daemon_info(files)
+    if info is None:
         return False
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(CONNECT_S)
-        connection.connect(runtime.operator)
+        connection.connect(info.operator)
         return True
     return False
 
 
-def ask_operator(
-    place: DaemonFiles, do: str, hear: Callable[[Json], None] = _ignore, /, **more: Json
+def ask_daemon(
+    files: DaemonFiles, do: str, on_progress: Callable[[Json], None] = _ignore, /, **more: Json
 ) -> Json:
-    """Ask the running daemon; `hear` is called with what it says on the way.
+    """Ask the running daemon. `on_progress` is called with what it reports meanwhile.
 
-    Raises `ConfigError`: there is none, or it said no.
+    Raises `ConfigError` if there is none, or if it refuses.
     """
     if not can_have_daemon():
         raise ConfigError(NEEDS_UNIX)
-    runtime = read_daemon_info(place)
-    if runtime is None:
+    info = read_daemon_info(files)
+    if info is None:
         raise ConfigError("no gateway of these settings runs; start it with `toolcrib serve`")
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(ANSWER_S)
-            connection.connect(runtime.operator)
+            connection.connect(info.operator)
             connection.sendall(json.dumps({"do": do, **more}).encode() + b"\n")
             with connection.makefile("rb") as answers:
-                answer = _answer(answers, hear)
+                answer = _answer(answers, on_progress)
     except TimeoutError as error:
-        told = f"the gateway (process {runtime.pid}) is not done with `{do}` after {ANSWER_S:.0f} s"
+        problem = f"the gateway (process {info.pid}) is not done with `{do}` after {ANSWER_S:.0f} s"
         raise ConfigError(
-            f"{told}; it goes on: see `toolcrib gateway status` and its log"
+            f"{problem}; it goes on: see `toolcrib gateway status` and its log"
         ) from error
     except OSError as error:
-        told = f"the gateway (process {runtime.pid}) does not answer: {error}"
-        raise ConfigError(f"{told}; if it is gone, start it with `toolcrib serve`") from error
+        problem = f"the gateway (process {info.pid}) does not answer: {error}"
+        raise ConfigError(f"{problem}; if it is gone, start it with `toolcrib serve`") from error
     match answer:
         case {"done": done}:
             return done
         case {"error": str(problem)}:
             raise ConfigError(problem)
         case _:
-            told = f"the gateway (process {runtime.pid}) hung up without an answer to `{do}`"
-            raise ConfigError(f"{told}; see its log, or restart it with `toolcrib gateway stop`")
+            problem = f"the gateway (process {info.pid}) hung up without an answer to `{do}`"
+            raise ConfigError(f"{problem}; see its log, or restart it with `toolcrib gateway stop`")
 
 
-def _answer(lines: BinaryIO, hear: Callable[[Json], None]) -> Json:
-    """The last line, once all others are told."""
+def _answer(lines: BinaryIO, on_progress: Callable[[Json], None]) -> Json:
+    """The last line; all before it are progress."""
     while True:
         match _read(lines.readline(MOST_ANSWER)):
-            case {"told": news}:
-                hear(news)
+            case {"told": progress}:
+                on_progress(progress)
             case answer:
                 return answer
 

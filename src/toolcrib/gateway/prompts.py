@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from toolcrib.crib import Crib
+from toolcrib.errors import AmbiguousName, UnknownTool
 from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.offers import offer_result, page, running_request, visible_servers
 from toolcrib.gateway.principal import Principal
 from toolcrib.names import Origin, name_all
+from toolcrib.pool import NameResolver
 from toolcrib.sources.mcp import McpSource, OfferedItem
-from toolcrib.text import nearest_names
 
 
 class ServerPrompt(NamedTuple):
@@ -66,15 +67,10 @@ def visible_prompts(crib: Crib, principal: Principal) -> Mapping[str, ServerProm
 
 
 def find_prompt(crib: Crib, principal: Principal, name: str) -> ServerPrompt:
-    """Raises `MCPError` for a name that none has, or that several servers have."""
-    every = visible_prompts(crib, principal)
-    if name in every:
-        return every[name]
-    found = {full: each for full, each in every.items() if each.prompt.key == name}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    if found:
-        names = ", ".join(found)
-        raise sdk.MCPError(sdk.INVALID_PARAMS, f"{name!r:.200} is of several servers; say {names}")
-    near = ", ".join(nearest_names(name, list(every))) or "none"
-    raise sdk.MCPError(sdk.INVALID_PARAMS, f"no prompt {name!r:.200} here; nearest: {near}")
+    """By its name here or its server's own. Raises `MCPError` for a name of none, or of several."""
+    prompts = visible_prompts(crib, principal)
+    resolver = NameResolver(prompts, lambda each: (each.prompt.key,), noun="prompt", where="here")
+    try:
+        return resolver.resolve(name)
+    except (UnknownTool, AmbiguousName) as error:
+        raise sdk.MCPError(sdk.INVALID_PARAMS, str(error)) from None

@@ -13,7 +13,7 @@ from threading import Lock
 
 MOST_SETS = 256
 MOST_TOOLS = 64
-KEPT_S = 3600.0
+UNUSED_S = 3600.0
 
 
 @dataclass(slots=True)
@@ -27,8 +27,8 @@ class RevealSet:
 class RevealSets:
     """The sets of one principal. Safe to share between threads.
 
-    At most `MOST_SETS`, the one used longest ago makes room; of `MOST_TOOLS` tools each, the one
-    shown longest ago makes room; gone when nobody has used them for `KEPT_S`.
+    There are at most `MOST_SETS`, of `MOST_TOOLS` tools each. The set used longest ago and the tool
+    shown longest ago make room. A set that nobody has used for `UNUSED_S` is gone.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -65,11 +65,11 @@ class RevealSets:
             return dict(found.pins)
 
     def _touch(self, handle: str, found: RevealSet) -> None:
-        found.expires = self._clock() + KEPT_S
+        found.expires = self._clock() + UNUSED_S
         self._sets.move_to_end(handle)
 
     def _found(self, handle: str) -> RevealSet | None:
         now = self._clock()
-        for old in [each for each, kept in self._sets.items() if kept.expires <= now]:
+        for old in [each for each, revealed in self._sets.items() if revealed.expires <= now]:
             del self._sets[old]
         return self._sets.get(handle)

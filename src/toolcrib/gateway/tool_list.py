@@ -29,28 +29,93 @@ _TYPES: Mapping[str, type] = {
 }
 _VERSIONS = (sdk.LATEST_HANDSHAKE_VERSION, sdk.LATEST_MODERN_VERSION)
 _FOR_HOSTS = frozenset({"anthropic/alwaysLoad", "anthropic/searchHint"})
+_FOR_SKILLS_AND_AGENTS = (SEARCH, DESCRIBE)
+
+FIXED_TOOLS_LISTED: Final[Mapping[str, sdk.Result]] = {
+    tool.name: {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": tool.parameters,
+        "annotations": tool.annotations,
+        "_meta": ALWAYS_LOAD,
+    }
+    for tool in FIXED_TOOLS.values()
+}
+"""The fixed tools by name, in order: the same bytes for every principal."""
+
+
+class ToolList:
+    """The lists of one principal. Mode, reveals and catalog determine a list."""
+
+    def __init__(self, view: CallerView) -> None:
+        self._view = view
+        self._encoder = ToolEncoder(always_load=True)
+        self._deferrable = ToolEncoder(always_load=False)
+
+    def mode(self, client: str, *, modern: bool) -> EffectiveMode:
+        """How tools are listed to a client of this name, in this era."""
+        return effective_mode(
+            self._view.principal.profile.mode,
+            tools=len(self._view.tools()),
+            threshold=self._view.settings.session.threshold,
+            client=client,
+            modern=modern,
+        )
+
+    def tools(self, mode: EffectiveMode, revealed: Sequence[str] = ()) -> list[Result]:
+        """The list. Fixed tools come first and never change; revealed tools come last."""
+        match mode:
+            case "search" | "reveal":
+                always = self._view.pinned()
+                more = self._revealed(revealed if mode == "reveal" else (), always)
+                return [
+                    *FIXED_TOOLS_LISTED.values(),
+                    *self._encoder.of(_without_fixed((*always, *more))),
+                ]
+            case "direct":
+                return [*self._encoder.of(_without_fixed(self._view.tools())), *self._companions()]
+            case "passthrough":
+                return [
+                    *self._deferrable.of(_without_fixed(self._view.tools())),
+                    *self._companions(),
+                ]
+
+    def _revealed(self, names: Sequence[str], always: Sequence[ToolInfo]) -> Iterator[ToolInfo]:
+        tools = {tool.name: tool for tool in self._view.tools() if tool not in always}
+        return (tools[name] for name in names if name in tools)
+
+    def _companions(self) -> list[Result]:
+        """The fixed tools that a full list needs: for skills and agents, for large results."""
+        others = any(each.capability.kind != "tool" for each in self._view.visible.entries.values())
+        names = (*(_FOR_SKILLS_AND_AGENTS if others else ()), RESULT)
+        return [FIXED_TOOLS_LISTED[name] for name in names]
+
+
+def _without_fixed(tools: Sequence[ToolInfo]) -> list[ToolInfo]:
+    """Those whose name no fixed tool has; the others are called by `tool_call`."""
+    return [tool for tool in tools if tool.name not in FIXED_TOOLS]
 
 
 class ToolEncoder:
-    """Makes tools ready for the wire, each once. Safe to share between threads.
+    """Encodes tools for the wire, each once. Safe to share between threads.
 
-    `always_load`: for hosts that defer tools, that they are not to defer these.
+    `always_load` tells hosts that defer tools by themselves not to defer these.
     """
 
     def __init__(self, *, always_load: bool) -> None:
         self._always_load = always_load
-        self._known: Mapping[str, tuple[ToolInfo, sdk.Result]] = {}
+        self._encoded: Mapping[str, tuple[ToolInfo, sdk.Result]] = {}
 
     def of(self, tools: Iterable[ToolInfo]) -> list[sdk.Result]:
         """These tools, in this order."""
-        known = self._known
-        made = {tool.name: (tool, self._made(tool, known.get(tool.name))) for tool in tools}
-        self._known = made
-        return [wire for _, wire in made.values()]
+        before = self._encoded
+        now = {tool.name: (tool, self._encode(tool, before.get(tool.name))) for tool in tools}
+        self._encoded = now
+        return [wire for _, wire in now.values()]
 
-    def _made(self, tool: ToolInfo, known: tuple[ToolInfo, sdk.Result] | None) -> sdk.Result:
-        if known and known[0] is tool:
-            return known[1]
+    def _encode(self, tool: ToolInfo, before: tuple[ToolInfo, sdk.Result] | None) -> sdk.Result:
+        if before and before[0] is tool:
+            return before[1]
         return _valid(_encoded(tool, always_load=self._always_load))
 
 
@@ -70,9 +135,10 @@ def _encoded(tool: ToolInfo, *, always_load: bool) -> sdk.Result:
     return wire
 
 
-def has_output_schema(what: Capability) -> bool:
-    """Whether it is listed with an output schema: nobody but servers gives structured content."""
-    return isinstance(what, ToolInfo) and bool(what.output_schema) and what.source == "mcp"
+def has_output_schema(capability: Capability) -> bool:
+    """Whether it is listed with an output schema: only servers give structured content."""
+    is_listed = isinstance(capability, ToolInfo) and bool(capability.output_schema)
+    return is_listed and capability.source == "mcp"
 
 
 def _schema(parameters: JsonObject) -> JsonObject:
@@ -80,19 +146,19 @@ def _schema(parameters: JsonObject) -> JsonObject:
 
 
 def _annotations(tool: ToolInfo) -> JsonObject:
-    """As its server gives them, if we hold the tool to be what they say.
+    """As its server gives them, if they fit the permission kind that we have for the tool.
 
-    Else with our word for what it does: the operator has said something else, or believes no word
-    of that server, or it is no tool of a server.
+    They do not where the operator has said something else or does not believe that server, or where
+    the tool comes from elsewhere. Then our kind decides.
     """
     kind = tool.permission_kind
-    said = {key: each for key, each in tool.annotations.items() if _fits_hint(key, each)}
-    if tool.source == "mcp" and permission_from(said, believed=True) == kind:
-        return said
+    given = {key: each for key, each in tool.annotations.items() if _fits_hint(key, each)}
+    if tool.source == "mcp" and permission_from(given, believed=True) == kind:
+        return given
     ours: dict[str, Json] = {"readOnlyHint": kind == "read"}
     if kind in ("read", "dangerous"):
         ours["destructiveHint"] = kind == "dangerous"
-    return {**said, **ours}
+    return {**given, **ours}
 
 
 def _fits_hint(key: str, value: Json) -> bool:
@@ -101,7 +167,7 @@ def _fits_hint(key: str, value: Json) -> bool:
 
 
 def _meta(tool: ToolInfo, *, always_load: bool) -> dict[str, Json]:
-    """What the server says beside the definition, and what helps a host that defers."""
+    """The `_meta` of the server, and what helps a host that defers."""
     meta = {key: value for key, value in tool.meta.items() if key not in _FOR_HOSTS}
     if always_load or tool.defer == "never":
         meta |= ALWAYS_LOAD
@@ -111,7 +177,7 @@ def _meta(tool: ToolInfo, *, always_load: bool) -> dict[str, Json]:
 
 
 def _valid(wire: sdk.Result) -> sdk.Result:
-    """The tool, if the SDK lets it pass in both eras; else as little of it as surely does."""
+    """The tool, if the SDK would send it in both eras; else as little of it as it surely sends."""
     if all(sdk.fits("tools/list", version, _page(wire)) for version in _VERSIONS):
         return wire
     few = ("name", "description", "annotations")
@@ -120,73 +186,3 @@ def _valid(wire: sdk.Result) -> sdk.Result:
 
 def _page(wire: sdk.Result) -> sdk.Result:
     return {"tools": [wire], "ttlMs": 0, "cacheScope": "private", "resultType": "complete"}
-
-
-FIXED_TOOLS_LISTED: Final[Mapping[str, sdk.Result]] = {
-    tool.name: {
-        "name": tool.name,
-        "description": tool.description,
-        "inputSchema": tool.parameters,
-        "annotations": tool.annotations,
-        "_meta": ALWAYS_LOAD,
-    }
-    for tool in FIXED_TOOLS.values()
-}
-"""The fixed tools by name, in order: the same bytes for every principal."""
-
-
-# What a principal is shown: the list of tools, by mode.
-
-_FOR_SKILLS_AND_AGENTS = (SEARCH, DESCRIBE)
-
-
-class ToolList:
-    """The lists of one principal: with the same mode and reveals a matter of the catalog alone."""
-
-    def __init__(self, side: CallerView) -> None:
-        self._side = side
-        self._kept = ToolEncoder(always_load=True)
-        self._deferrable = ToolEncoder(always_load=False)
-
-    def mode(self, client: str, *, modern: bool) -> EffectiveMode:
-        """How a client of this name, in this era, is shown the tools."""
-        return effective_mode(
-            self._side.principal.profile.mode,
-            tools=len(self._side.tools()),
-            threshold=self._side.settings.session.threshold,
-            client=client,
-            modern=modern,
-        )
-
-    def tools(self, mode: EffectiveMode, revealed: Sequence[str] = ()) -> list[Result]:
-        """What is listed. The fixed tools come first and never change; what is revealed is last."""
-        match mode:
-            case "search" | "reveal":
-                always = self._side.pinned()
-                more = self._revealed(revealed if mode == "reveal" else (), always)
-                return [
-                    *FIXED_TOOLS_LISTED.values(),
-                    *self._kept.of(_without_fixed((*always, *more))),
-                ]
-            case "direct":
-                return [*self._kept.of(_without_fixed(self._side.tools())), *self._companions()]
-            case "passthrough":
-                return [
-                    *self._deferrable.of(_without_fixed(self._side.tools())),
-                    *self._companions(),
-                ]
-
-    def _revealed(self, names: Sequence[str], always: Sequence[ToolInfo]) -> Iterator[ToolInfo]:
-        tools = {tool.name: tool for tool in self._side.tools() if tool not in always}
-        return (tools[name] for name in names if name in tools)
-
-    def _companions(self) -> list[Result]:
-        """The fixed tools that a full list needs: for skills and agents, for large results."""
-        others = any(each.capability.kind != "tool" for each in self._side.visible.entries.values())
-        names = (*(_FOR_SKILLS_AND_AGENTS if others else ()), RESULT)
-        return [FIXED_TOOLS_LISTED[name] for name in names]
-
-
-def _without_fixed(tools: Sequence[ToolInfo]) -> list[ToolInfo]:
-    """Those whose name no fixed tool has; the others are called by `tool_call`."""
-    return [tool for tool in tools if tool.name not in FIXED_TOOLS]

@@ -20,14 +20,14 @@ _EFFECTS = {
     "failed": "",
     "unknown": "Nobody knows whether it took effect: look before you call again.",
 }
-_PERSON = (
+_ASK_A_PERSON = (
     "Tell the person: `toolcrib approvals list` shows this call, `toolcrib approvals allow ID`"
     " approves it. Then make the very same call again, within five minutes."
 )
 
 
 def text_result(text: str, meta: JsonObject | None = None) -> Result:
-    """A text for a model, and what programs may want beside it."""
+    """A text for a model, and `_meta` for programs."""
     return {"content": [_block(text)], **({"_meta": meta} if meta else {})}
 
 
@@ -44,7 +44,7 @@ def error_text(error: CallError) -> str:
     """Code, cause and remedy, what became of the call, and the schema where that helps."""
     lines = [f"{error.code}: {error.message}", _EFFECTS[error.effect]]
     if error.ticket:
-        lines.append(_PERSON)
+        lines.append(_ASK_A_PERSON)
     if error.schema is not None:
         lines.append(f"Parameters: {compact(error.schema)}")
     return "\n".join(filter(None, lines))
@@ -53,9 +53,9 @@ def error_text(error: CallError) -> str:
 def outcome_result(outcome: Outcome, *, modern: bool, promised: bool = False) -> Result:
     """An outcome as it came: blocks, structured content, `_meta`, error.
 
-    Of a long result it is a page of text, once: structured content goes with it only if it is
-    `promised`, by an output schema that the client was shown. Raises `MCPError` for the one error
-    of a server that a client of the modern era acts on: what it has to declare.
+    A long result is a page of text. Structured content goes with it only if it is `promised` by an
+    output schema that the client was shown. Raises `MCPError` for the one error of a server that a
+    client of the modern era acts on: a capability that it has to declare.
     """
     needs_more = outcome.meta.get("code") == sdk.MISSING_REQUIRED_CLIENT_CAPABILITY
     if modern and needs_more and outcome.error:
@@ -78,7 +78,7 @@ def outcome_result(outcome: Outcome, *, modern: bool, promised: bool = False) ->
 
 
 def compact(value: Json) -> str:
-    """JSON without a space to spare."""
+    """JSON without spaces."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -101,7 +101,7 @@ def _page_note(outcome: Outcome) -> str:
 
 
 def _structured(outcome: Outcome, *, modern: bool) -> Json:
-    """Structured content, where there is some: an object, but for the modern era."""
+    """Structured content, if any. Only clients of the modern era take other than an object."""
     value = outcome.structured
     if value is None and isinstance(outcome.content, Mapping):
         value = outcome.content
@@ -139,7 +139,7 @@ def _fields(error: CallError) -> dict[str, Json]:
     if error.server:
         fields["server"] = error.server
     if error.ticket:
-        fields |= {"ticket": error.ticket, "remedy": _PERSON}
+        fields |= {"ticket": error.ticket, "remedy": _ASK_A_PERSON}
     if error.schema is not None:
         fields["schema"] = error.schema
     return fields

@@ -7,13 +7,13 @@ from typing import Literal, NamedTuple
 
 
 class ConversationTokens(NamedTuple):
-    """How long a conversation is: as it was last told, and when its tools were last listed.
+    """How many tokens a conversation takes: now, and when its tools were last listed.
 
-    `listed` is None where they never were.
+    `at_listing` is None where they never were.
     """
 
-    told: int = 0
-    listed: int | None = None
+    now: int = 0
+    at_listing: int | None = None
 
 
 _MODE = re.compile(r"(auto|conversation)(?::([0-9]{1,3}))?")
@@ -44,7 +44,7 @@ class DeferralTrigger:
 
     @classmethod
     def read(cls, text: str) -> "DeferralTrigger":
-        """The mode that a text says. Raises `ValueError` with the words there are."""
+        """The trigger that a text names. Raises `ValueError` with the words there are."""
         said = text.strip().lower()
         if said in _SWITCHES:
             return cls(_SWITCHES[said])
@@ -52,5 +52,5 @@ class DeferralTrigger:
         percent = int(match[2] or 10) if match else 101
         if not match or percent > 100:  # noqa: PLR2004 - per cent
             words = "on, auto, auto:N, conversation:N or off, with N from 0 to 100"
-            raise ValueError(f"{text!r} is not a mode of tool search; say {words}")
+            raise ValueError(f"{text!r} is not a value of `tool_search`; say {words}")
         return cls("auto" if match[1] == "auto" else "conversation", percent)

@@ -1,9 +1,11 @@
 """What tools cost a model in tokens, and what deferring them saves."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from toolcrib.model import ToolInfo
+from toolcrib.session.deferred_summary import stub
+from toolcrib.session.policy import DeferralPlan
 from toolcrib.text import TokenCounter, tool_definition
 
 MOST_REMEMBERED = 100_000
@@ -85,15 +87,15 @@ class Prices:
     """The price of each definition, remembered by its name and pin."""
 
     def __init__(self, counter: Callable[[], TokenCounter]) -> None:
-        self._make = counter
-        self._known: dict[tuple[str, str], int] = {}
+        self._make_counter = counter
+        self._prices: dict[tuple[str, str], int] = {}
         self._counter: TokenCounter | None = None
 
     @property
     def counter(self) -> TokenCounter:
         """Who counts; made when it is first needed."""
         if self._counter is None:
-            self._counter = self._make()
+            self._counter = self._make_counter()
         return self._counter
 
     def of(self, tools: Iterable[ToolInfo]) -> int:
@@ -104,38 +106,62 @@ class Prices:
         key = tool.name, tool.pin
         if not tool.pin:  # it has no identity but its text
             return self.counter.count(tool_definition(tool))
-        if key not in self._known:
-            if len(self._known) >= MOST_REMEMBERED:
-                self._known.clear()
-            self._known[key] = self.counter.count(tool_definition(tool))
-        return self._known[key]
+        if key not in self._prices:
+            if len(self._prices) >= MOST_REMEMBERED:
+                self._prices.clear()
+            self._prices[key] = self.counter.count(tool_definition(tool))
+        return self._prices[key]
 
     def asked_loads(self, tools: Iterable[ToolInfo]) -> tuple[AlwaysLoadCost, ...]:
         """What servers ask to be always loaded, the dearest first; none for those that do not."""
         asking = _by_source(tool for tool in tools if tool.asks_to_load)
-        found: list[AlwaysLoadCost] = []
-        for source, some in asking.items():
-            loaded = [tool for tool in some if tool.defer == "never"]
-            found.append(
-                AlwaysLoadCost(source, len(loaded), self.of(loaded), len(some) - len(loaded))
-            )
-        return tuple(sorted(found, key=lambda each: (-each.tokens, each.source)))
+        costs: list[AlwaysLoadCost] = []
+        for source, its_tools in asking.items():
+            loaded = [tool for tool in its_tools if tool.defer == "never"]
+            left = len(its_tools) - len(loaded)
+            costs.append(AlwaysLoadCost(source, len(loaded), self.of(loaded), left))
+        return tuple(sorted(costs, key=lambda each: (-each.tokens, each.source)))
 
     def by_source(
-        self, core: Iterable[ToolInfo], deferred: Iterable[ToolInfo]
+        self, core: Sequence[ToolInfo], deferred: Sequence[ToolInfo]
     ) -> tuple[SourceTokens, ...]:
         """What each source costs, the dearest first."""
-        kept, waiting = _by_source(core), _by_source(deferred)
+        by_source, core_of = _by_source((*core, *deferred)), _by_source(core)
         costs = [
-            SourceTokens(
-                source,
-                len(kept.get(source, [])) + len(waiting.get(source, [])),
-                self.of(kept.get(source, [])) + self.of(waiting.get(source, [])),
-                self.of(kept.get(source, [])),
-            )
-            for source in kept | waiting
+            SourceTokens(source, len(tools), self.of(tools), self.of(core_of.get(source, ())))
+            for source, tools in by_source.items()
         ]
         return tuple(sorted(costs, key=lambda each: (-each.eager, each.source)))
+
+
+def estimate_tokens_of(
+    plan: DeferralPlan,
+    prices: Prices,
+    *,
+    revealed: Sequence[ToolInfo],
+    prompt: Iterable[str],
+    lists_stubs: bool,
+) -> TokenEstimate:
+    """What the tools of a session cost by its plan.
+
+    `prompt` is what the system prompt says of deferred tools. `lists_stubs`: deferred tools are
+    listed without their parameters.
+    """
+    stubs_of: Callable[[Iterable[ToolInfo]], Iterable[ToolInfo]]
+    stubs_of = (lambda tools: map(stub, tools)) if lists_stubs else (lambda _tools: ())
+    core, deferred = prices.of(plan.core_tools), prices.of(plan.deferred_tools)
+    stubs = prices.of(stubs_of(plan.deferred_tools))
+    search = prices.of([plan.search_tool] if plan.search_tool else [])
+    instead = search + stubs + sum(map(prices.counter.count, filter(None, prompt)))
+    return TokenEstimate(
+        tools=len(plan.core) + len(plan.deferred),
+        eager=core + deferred,
+        deferred=core + instead,
+        revealed=prices.of(revealed) - prices.of(stubs_of(revealed)),
+        break_even=break_even(deferred, instead, stubs, len(plan.deferred)),
+        how=prices.counter.how,
+        sources=prices.by_source(plan.core_tools, plan.deferred_tools),
+    )
 
 
 def _by_source(tools: Iterable[ToolInfo]) -> dict[str, list[ToolInfo]]:

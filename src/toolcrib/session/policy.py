@@ -1,8 +1,8 @@
 """Which tools a session defers: one decision, that the search tool and the note follow.
 
-    never, required, never_defer     shown whole, whatever the mode
-    always                           deferred at any size, unless the mode is off
-    automatic                        deferred as the mode says, from the threshold on
+    never, required, never_defer     shown whole, whatever the trigger
+    always                           deferred at any size, unless the trigger is off
+    automatic                        deferred as the trigger says, from the threshold on
 
 A tool that search never returns would be out of reach once deferred. So it is either shown whole
 or not part of a session at all. With the style `stub`, one whose parameters are no larger than a
@@ -24,7 +24,7 @@ from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES
 class Deferral:
     """What the settings say about deferral; each is described in docs/settings.md."""
 
-    mode: DeferralTrigger = field(default_factory=DeferralTrigger)
+    trigger: DeferralTrigger = field(default_factory=DeferralTrigger)
     threshold: int = 15
     never_defer: frozenset[str] = frozenset()
     style: DeferStyle = "hidden"
@@ -32,12 +32,12 @@ class Deferral:
 
     def is_late(self, used: int) -> bool:
         """Whether the conversation has used so much that `conversation:N` defers from now on."""
-        return self.mode.kind == "conversation" and used >= self.allowance
+        return self.trigger.kind == "conversation" and used >= self.allowance
 
     @property
     def allowance(self) -> float:
         """The tokens that N % of the context window are."""
-        return self.context_window * self.mode.percent / 100
+        return self.context_window * self.trigger.percent / 100
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,10 @@ def make_plan(
         key=lambda entry: (entry.capability.source_id or "", entry.name),
     )
     automatic = _defers_automatic(offered, deferral, price, is_late=is_late)
-    waiting = {entry.name for entry in offered if _waits(entry, deferral, automatic=automatic)}
-    core = [entry for entry in offered if entry.name not in waiting and _is_shown(entry, deferral)]
-    return DeferralPlan(tuple(core), tuple(entry for entry in offered if entry.name in waiting))
+    deferred = [each for each in offered if _is_deferred(each, deferral, automatic=automatic)]
+    names = {entry.name for entry in deferred}
+    core = [each for each in offered if each.name not in names and _is_shown(each, deferral)]
+    return DeferralPlan(tuple(core), tuple(deferred))
 
 
 def is_offered(entry: Entry, scope: Scope) -> bool:
@@ -131,7 +132,7 @@ def _defers_automatic(
 ) -> bool:
     if len(offered) < deferral.threshold:
         return False
-    match deferral.mode.kind:
+    match deferral.trigger.kind:
         case "on":
             return True
         case "auto":
@@ -142,19 +143,19 @@ def _defers_automatic(
             return False
 
 
-def _waits(entry: Entry, deferral: Deferral, *, automatic: bool) -> bool:
+def _is_deferred(entry: Entry, deferral: Deferral, *, automatic: bool) -> bool:
     tool = entry.capability
-    if not tool.searchable or not isinstance(tool, ToolInfo) or _is_kept(entry, tool, deferral):
+    if not tool.searchable or not isinstance(tool, ToolInfo) or _stays_whole(entry, tool, deferral):
         return False
-    return automatic or (tool.defer == "always" and deferral.mode.kind != "off")
+    return automatic or (tool.defer == "always" and deferral.trigger.kind != "off")
 
 
 def _is_shown(entry: Entry, deferral: Deferral) -> bool:
     tool = entry.capability
-    return tool.searchable or (isinstance(tool, ToolInfo) and _is_kept(entry, tool, deferral))
+    return tool.searchable or (isinstance(tool, ToolInfo) and _stays_whole(entry, tool, deferral))
 
 
-def _is_kept(entry: Entry, tool: ToolInfo, deferral: Deferral) -> bool:
+def _stays_whole(entry: Entry, tool: ToolInfo, deferral: Deferral) -> bool:
     return (
         tool.required
         or tool.defer == "never"

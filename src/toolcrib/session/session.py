@@ -6,20 +6,20 @@
 
 An adapter turns `active_tools()` into its provider's wire, hands every call of the model to `call`
 in the order in which the model made them, and asks for `active_tools()` again before each request.
-Order matters in a parallel batch: a call after a search in one batch finds revealed what that
-search found, and then its arguments decide; a call before it is refused.
+The order matters within one batch too: a tool that a search in the batch has found can be called
+after that search, and not before it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from toolcrib.execute import ApprovalRequest, Approver, CallRefused
 from toolcrib.model import ConversationTokens, JsonObject, Kind, Outcome, ProgressHandler, ToolInfo
-from toolcrib.session.accounting import Prices, TokenEstimate, break_even
+from toolcrib.session.accounting import Prices, TokenEstimate, estimate_tokens_of
 from toolcrib.session.deferred_summary import DeferStyle, note, stub
 from toolcrib.session.host import Host
 from toolcrib.session.policy import DeferralPlan, SessionOptions
 from toolcrib.session.result_page import read_page_request
-from toolcrib.session.reveals import Reveals, no_tool, round_robin, to_reveal, unrevealed
+from toolcrib.session.reveals import Reveals, not_a_tool, not_revealed, round_robin, to_reveal
 from toolcrib.session.search_result import SearchResult
 from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES, all_queries, read_request
 
@@ -37,13 +37,13 @@ class Session:
         plan: Callable[[int], DeferralPlan],
         reveals: Reveals,
         prices: Prices,
-        habits: SessionOptions | None = None,
+        options: SessionOptions | None = None,
     ) -> None:
         self._host = host
         self._make_plan = plan
         self._reveals = reveals
         self._prices = prices
-        self._habits = habits or SessionOptions()
+        self._options = options or SessionOptions()
 
     @property
     def deferring(self) -> bool:
@@ -61,7 +61,7 @@ class Session:
     @property
     def style(self) -> DeferStyle:
         """Whether deferred tools are hidden, or listed as stubs."""
-        return self._habits.style
+        return self._options.style
 
     def active_tools(self) -> tuple[ToolInfo, ...]:
         """The tools to send with the next request.
@@ -74,9 +74,8 @@ class Session:
         if self.style != "stub":
             return (*stable, *revealed)
         names = {tool.name for tool in revealed}
-        waiting = self._plan.deferred_tools
-        filled = (tool if tool.name in names else stub(tool) for tool in waiting)
-        return (*stable, *filled)
+        deferred = self._plan.deferred_tools
+        return (*stable, *(tool if tool.name in names else stub(tool) for tool in deferred))
 
     def stable_tools(self) -> tuple[ToolInfo, ...]:
         """Core and search tool: the beginning of `active_tools` that no reveal changes.
@@ -96,8 +95,8 @@ class Session:
 
         One that is gone, or that the caller may not call any more, is not among them.
         """
-        waiting = self._plan.deferred_by_name
-        return tuple(waiting[name] for name in self._reveals.names() if name in waiting)
+        deferred = self._plan.deferred_by_name
+        return tuple(deferred[name] for name in self._reveals.names() if name in deferred)
 
     def deferred_tools(self) -> tuple[ToolInfo, ...]:
         """All that waits for a search, revealed by now or not, by source and name.
@@ -120,20 +119,22 @@ class Session:
         revealed; further hits as far as `session.reveal_tokens` go. Never what the caller may not
         call, or what cannot be called now. An empty query browses, and reveals nothing.
         """
-        asked, wanted = all_queries(query, queries), frozenset(kinds)
-        answers = tuple(self._host.search(each, limit=limit, kinds=wanted) for each in asked)
+        of_kinds = frozenset(kinds)
+        answers = tuple(
+            self._host.search(each, limit=limit, kinds=of_kinds)
+            for each in all_queries(query, queries)
+        )
         names = to_reveal(
             answers,
             self._plan.deferred_by_name,
             self._reveals.names(),
-            most=self._habits.most_revealed,
-            tokens=self._habits.reveal_tokens,
+            most=self._options.most_revealed,
+            tokens=self._options.reveal_tokens,
         )
-        new = self._reveals.add(names) if names else ()
-        shown = (*self._plan.core_tools, *self.revealed_tools())
-        active = {tool.name: tool for tool in shown}
-        hits = (active.get(hit.name) for hit in round_robin(answers))
-        return SearchResult(answers, new, tuple(tool for tool in hits if tool))
+        revealed = self._reveals.add(names) if names else ()
+        active = {tool.name: tool for tool in (*self._plan.core_tools, *self.revealed_tools())}
+        tools = (active.get(hit.name) for hit in round_robin(answers))
+        return SearchResult(answers, revealed, tuple(tool for tool in tools if tool))
 
     async def call(  # noqa: PLR0913 - what a call may have, each by its name
         self,
@@ -159,7 +160,7 @@ class Session:
         goes to the door as it is.
         """
         if name in SEARCH_TOOL_NAMES:
-            return await self._host.aside(lambda: self._searched(arguments))
+            return await self._host.aside(lambda: self._run_search(arguments))
         try:
             self._admit(name, arguments)
         except CallRefused as refused:
@@ -184,7 +185,7 @@ class Session:
         call and ours: what `call` would refuse at once is not asked about.
         """
         try:
-            self._revealing(name, arguments)
+            self._names_revealed_by(name, arguments)
         except CallRefused:
             return None
         return None if name in SEARCH_TOOL_NAMES else self._host.question(name, arguments)
@@ -200,13 +201,12 @@ class Session:
         """Take for revealed what the caller's own conversation shows to be.
 
         `names` in the order in which they appear: of the tools in results of the search tool (see
-        `found.revealed_in`), of tool references, of tools that were called, and of the search tool
-        where a result was long (`result_page.is_page`). Other names have no effect. A session
+        `revealed_in`), of tool references, of tools that were called, and of the search tool where
+        a result was long (see `begins_with_page_note`). Other names have no effect. A session
         without an id that is shown its conversation before each request keeps no state of its own.
         """
-        waiting = self._plan.deferred_by_name
-        known = (name for name in names if name in waiting or name == SEARCH_TOOL.name)
-        self._reveals.add(known)
+        deferred = self._plan.deferred_by_name
+        self._reveals.add(name for name in names if name in deferred or name == SEARCH_TOOL.name)
 
     def compacted(self, names: Collection[str]) -> None:
         """Forget all reveals but those of these names, which are still in the conversation.
@@ -214,7 +214,7 @@ class Session:
         The conversation counts as short again; see `used`.
         """
         self._reveals.keep(names)
-        if self._habits.keep_called:
+        if self._options.keep_called:
             self._reveals.set_tokens(ConversationTokens())
 
     def clear(self) -> None:
@@ -229,120 +229,104 @@ class Session:
         What it defers is deferred from the next request on: what the last one showed can be called
         in reply to it.
         """
-        if not self._habits.keep_called:
+        if not self._options.keep_called:
             return
-        known = self._reveals.tokens()
-        if tokens > known.told:
-            self._reveals.set_tokens(known._replace(told=tokens))
+        length = self._reveals.tokens()
+        if tokens > length.now:
+            self._reveals.set_tokens(length._replace(now=tokens))
 
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred."""
-        return note(self._habits.style) if self.deferring else ""
+        return note(self._options.style) if self.deferring else ""
 
     def deferred_summary(self) -> str:
         """What is deferred, by source, within a budget; "" where nothing is, or all is listed.
 
         The same bytes as long as the catalog is the same: it does not shrink when one is revealed.
         """
-        if self._habits.style == "stub":
+        if self._options.style == "stub":
             return ""
-        return self._plan.summary(self._habits.summary_tokens)
+        return self._plan.summary(self._options.summary_tokens)
 
     def token_estimate(self) -> TokenEstimate:
         """What the tools of this session cost with each request, and what deferring them saves."""
-        plan, prices = self._plan, self._prices
-        listed = prices.of(self._stubs(plan.deferred_tools))
-        waiting = prices.of(plan.deferred_tools)
-        core = prices.of(plan.core_tools)
-        search = prices.of([plan.search_tool] if plan.search_tool else [])
-        told = sum(map(prices.counter.count, filter(None, self._told())))
-        revealed = self.revealed_tools()
-        return TokenEstimate(
-            tools=len(plan.core) + len(plan.deferred),
-            eager=core + waiting,
-            deferred=core + search + listed + told,
-            revealed=prices.of(revealed) - prices.of(self._stubs(revealed)),
-            break_even=break_even(waiting, search + listed + told, listed, len(plan.deferred)),
-            how=prices.counter.how,
-            sources=prices.by_source(plan.core_tools, plan.deferred_tools),
+        return estimate_tokens_of(
+            self._plan,
+            self._prices,
+            revealed=self.revealed_tools(),
+            prompt=[self.system_note(), self.deferred_summary()],
+            lists_stubs=self.style == "stub",
         )
 
     @property
     def _plan(self) -> DeferralPlan:
         """What is deferred in the next request."""
-        return self._make_plan(self._tokens.told)
+        return self._make_plan(self._tokens.now)
 
     @property
     def _listed_plan(self) -> DeferralPlan:
         """What was deferred in the last request, to which the model replies."""
-        told, listed = self._tokens
-        return self._make_plan(told if listed is None else listed)
+        now, at_listing = self._tokens
+        return self._make_plan(now if at_listing is None else at_listing)
 
     @property
     def _tokens(self) -> ConversationTokens:
-        return self._reveals.tokens() if self._habits.keep_called else ConversationTokens()
+        return self._reveals.tokens() if self._options.keep_called else ConversationTokens()
 
     def _list(self) -> DeferralPlan:
         """The plan for the next request, which the model is shown from now on."""
-        plan, known = self._plan, self._tokens
-        if self._habits.keep_called and (known.listed is None or self._listed_plan is not plan):
-            self._reveals.set_tokens(known._replace(listed=known.told))
+        plan, length = self._plan, self._tokens
+        is_new = length.at_listing is None or self._listed_plan is not plan
+        if self._options.keep_called and is_new:
+            self._reveals.set_tokens(length._replace(at_listing=length.now))
         return plan
 
     def _search_tool(self, plan: DeferralPlan) -> ToolInfo | None:
         holds = SEARCH_TOOL.name in self._reveals.names()
         return SEARCH_TOOL if plan.deferring or holds else None
 
-    def _told(self) -> tuple[str, str]:
-        return self.system_note(), self.deferred_summary()
-
-    def _stubs(self, tools: Iterable[ToolInfo]) -> tuple[ToolInfo, ...]:
-        """These tools without their parameters; none where deferred tools are not listed."""
-        return tuple(map(stub, tools)) if self.style == "stub" else ()
-
-    def _searched(self, arguments: JsonObject | str) -> Outcome:
+    def _run_search(self, arguments: JsonObject | str) -> Outcome:
         try:
-            ask = read_request(self._host.check(SEARCH_TOOL, arguments))
+            request = read_request(self._host.check(SEARCH_TOOL, arguments))
         except CallRefused as refused:
             return Outcome(error=refused.error)
-        if page := read_page_request(ask.read):
+        if page := read_page_request(request.read):
             return self._host.result(page.handle, page=page.number, find=page.find)
-        if ask.read:
-            return self._host.read(ask.read)
-        found = self.search(queries=ask.queries, limit=ask.limit, kinds=ask.kinds)
-        names = [tool.name for tool in found.tools]
-        missing = found.unavailable()
+        if request.read:
+            return self._host.read(request.read)
+        result = self.search(queries=request.queries, limit=request.limit, kinds=request.kinds)
+        unavailable = result.unavailable()
         return Outcome(
-            content=found.text(self._habits.answer_tokens),
+            content=result.text(self._options.answer_tokens),
             structured={
-                "tools": names,
-                "revealed": list(found.revealed),
-                **({"unavailable": missing} if missing else {}),
+                "tools": [tool.name for tool in result.tools],
+                "revealed": list(result.revealed),
+                **({"unavailable": unavailable} if unavailable else {}),
             },
         )
 
     def _admit(self, name: str, arguments: JsonObject | str) -> None:
-        """Reveal what is called, where it is to be. Raises `CallRefused` as `_revealing` does."""
-        self._reveals.add(self._revealing(name, arguments))
+        """Reveal the tool of a call, if calling it does. Raises as `_names_revealed_by`."""
+        self._reveals.add(self._names_revealed_by(name, arguments))
 
-    def _revealing(self, name: str, arguments: JsonObject | str) -> tuple[str, ...]:
-        """The name that a call would reveal, if any.
+    def _names_revealed_by(self, name: str, arguments: JsonObject | str) -> tuple[str, ...]:
+        """The name that a call reveals, if any.
 
-        Raises `CallRefused` for a deferred tool that is not revealed, and is not to be by itself.
+        Raises `CallRefused` for a deferred tool that is not revealed, unless the call reveals it.
         """
         entry = self._host.means(name)
         if entry is None:
             return ()
         if entry.capability.kind != "tool":
-            raise no_tool(entry)
+            raise not_a_tool(entry)
         tool = self._listed_plan.deferred_by_name.get(entry.name)
         if tool and entry.name not in self._reveals.names():
             self._check_unrevealed(tool, arguments)
-        return (entry.name,) if tool or self._habits.keep_called else ()
+        return (entry.name,) if tool or self._options.keep_called else ()
 
     def _check_unrevealed(self, tool: ToolInfo, arguments: JsonObject | str) -> None:
-        refused = unrevealed(tool.name, self._listed_plan.deferred_by_name)
-        if not self._habits.auto_reveal:
+        refused = not_revealed(tool.name, self._listed_plan.deferred_by_name)
+        if not self._options.auto_reveal:
             raise refused
         try:
             self._host.check(tool, arguments)

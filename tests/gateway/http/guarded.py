@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.gateway.daemons import Answer, bare
-from toolcrib.gateway import Keys, Principal
+from toolcrib.gateway import Keys
 from toolcrib.gateway.credentials import Authenticator
 from toolcrib.gateway.http.asgi import App, Message, Receive, Scope, Send, send_json
 from toolcrib.gateway.http.guard import HttpGuard
 from toolcrib.gateway.limits import RequestLimiter
+from toolcrib.gateway.principal import Principal
 
 PORT = 4567
 HOST = f"127.0.0.1:{PORT}"

@@ -12,7 +12,7 @@ from itertools import islice
 
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
 from toolcrib.crib import inventory_of
-from toolcrib.gateway import LOCAL_USER, Principal, profile_named
+from toolcrib.gateway import local_principal
 from toolcrib.model import Entry
 from toolcrib.names import bars, grants, source_names
 from toolcrib.session import Prices, tools_of
@@ -126,7 +126,7 @@ def check_profiles(context: CheckContext) -> Iterator[Diagnosis]:
 
 
 def _visible(context: CheckContext, name: str) -> Diagnosis:
-    principal = Principal(LOCAL_USER, profile_named(context.settings.gateway, name))
+    principal = local_principal(context.settings.gateway, name)
     visible = len(inventory_of(context.crib).seen_by(principal.caller))
     if visible:
         return Diagnosis(

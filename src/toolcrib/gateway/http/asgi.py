@@ -14,12 +14,8 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 AUTHENTICATED = "toolcrib.is_known"
-"""The key in a scope's state of what tells the connection that a request had a credential."""
-
-
-# What the edge says when it does not let a request in: always JSON, always with the next step.
-
-CODE = -32093
+"""The key, in a scope's state, of the function to call once a request has shown a credential."""
+REFUSED = -32093
 
 
 class HttpRefusal(Exception):
@@ -36,7 +32,7 @@ class HttpRefusal(Exception):
 async def send_refusal(refusal: HttpRefusal, send: Send) -> None:
     """Answer with it, in the shape of a JSON-RPC error, and close the connection."""
     data = {"code": refusal.code, "status": refusal.status}
-    error = {"code": CODE, "message": refusal.message, "data": data}
+    error = {"code": REFUSED, "message": refusal.message, "data": data}
     body = {"jsonrpc": "2.0", "id": None, "error": error}
     # What is left of a body that was not wanted is not read either.
     await send_json(refusal.status, body, send, {"connection": "close", **refusal.headers})
@@ -45,7 +41,7 @@ async def send_refusal(refusal: HttpRefusal, send: Send) -> None:
 async def send_json(
     status: int, body: object, send: Send, headers: Mapping[str, str] | None = None
 ) -> None:
-    """A whole answer. Nothing of it may be kept or guessed at."""
+    """A whole answer, which nobody may cache."""
     content = json.dumps(body).encode()
     named = {
         "content-type": "application/json",

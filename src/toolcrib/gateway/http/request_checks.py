@@ -13,9 +13,14 @@ from toolcrib.gateway.message_streams import MOST_VALUES
 from toolcrib.strict_json import NotJson, read_json
 
 MOST_HEADERS = 100
-# Two of these would let two readers read two different things.
-ONCE = frozenset({"host", "origin", "authorization", "content-length", "content-type"})
-ONCE_TOO = frozenset({"transfer-encoding", "mcp-session-id", "mcp-protocol-version"})
+BODY_S = 20.0
+LITTLE = 64 * 1024
+"""A body of so many bytes is checked at once, a larger one on a thread."""
+ONCE = frozenset(
+    """host origin authorization content-length content-type transfer-encoding mcp-session-id
+    mcp-protocol-version""".split()
+)
+"""Two of these would let two readers read two different things."""
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -28,7 +33,7 @@ def headers_of(raw: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
         raise HttpRefusal(431, "too_many_headers", f"more than {MOST_HEADERS} headers; send fewer")
     for name, value in pairs:
         key = name.decode("latin-1").lower()
-        if key in found and key in ONCE | ONCE_TOO:
+        if key in found and key in ONCE:
             raise HttpRefusal(400, "bad_request", f"the header {key} was sent twice; send it once")
         found[key] = value.decode("latin-1")
     if "content-length" in found and "transfer-encoding" in found:
@@ -41,16 +46,18 @@ def check_host(headers: Mapping[str, str], port: int, more: Collection[str]) -> 
     host = headers.get("host", "")
     allowed = {f"{name}:{port}" for name in LOOPBACK} | {name.lower() for name in more}
     if not _HOST.fullmatch(host) or host.lower() not in allowed:
-        told = "this Host header is not served; use 127.0.0.1 with the port, or set `gateway.hosts`"
-        raise HttpRefusal(421, "bad_host", told)
+        problem = (
+            "this Host header is not served; use 127.0.0.1 with the port, or set `gateway.hosts`"
+        )
+        raise HttpRefusal(421, "bad_host", problem)
 
 
 def check_origin(headers: Mapping[str, str], allowed: Collection[str]) -> None:
-    """Whether no page of a stranger's sent it. Raises `HttpRefusal`."""
+    """Raises `HttpRefusal` for a request that a stranger's page may have sent."""
     origin = headers.get("origin")
     if origin is not None and origin not in allowed:
-        told = "pages of this origin are refused; if it is yours, add it to `gateway.origins`"
-        raise HttpRefusal(403, "bad_origin", told)
+        problem = "pages of this origin are refused; if it is yours, add it to `gateway.origins`"
+        raise HttpRefusal(403, "bad_origin", problem)
     if origin is None and headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
         raise HttpRefusal(
             403, "bad_origin", "requests from web pages are refused; use an MCP client"
@@ -58,11 +65,11 @@ def check_origin(headers: Mapping[str, str], allowed: Collection[str]) -> None:
 
 
 def check_content(headers: Mapping[str, str]) -> None:
-    """Whether the body is JSON, which no plain form of a page can send. Raises `HttpRefusal`."""
+    """Raises `HttpRefusal` unless the body is JSON, which no plain form of a page can send."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        told = "only JSON is taken; send `Content-Type: application/json`"
-        raise HttpRefusal(415, "not_json", told)
+        problem = "only JSON is taken; send `Content-Type: application/json`"
+        raise HttpRefusal(415, "not_json", problem)
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise HttpRefusal(415, "not_json", "the body is compressed; send it plain")
 
@@ -76,27 +83,21 @@ def bearer_of(headers: Mapping[str, str]) -> str:
 
 
 def unauthorized(why: str) -> HttpRefusal:
-    """What whoever has no good credential is told."""
+    """The refusal of a request without a good credential."""
     return HttpRefusal(401, "unauthorized", why, {"www-authenticate": 'Bearer realm="toolcrib"'})
-
-
-# The body of a request: read whole, within bounds of size and time, before anybody acts on it.
-
-BODY_S = 20.0
-LITTLE = 64 * 1024
 
 
 async def read_body(receive: Receive, headers: Mapping[str, str], most: int) -> bytes:
     """All of it. Raises `HttpRefusal` where it is too much, too slow, cut off, or no JSON."""
-    said = headers.get("content-length", "0")
-    if said.isdecimal() and int(said) > most:
+    length = headers.get("content-length", "0")
+    if length.isdecimal() and int(length) > most:
         raise _too_large(most)
     try:
         async with asyncio.timeout(BODY_S):
             body = await _read_whole(receive, most)
     except TimeoutError:
-        told = f"the body took longer than {BODY_S:.0f} s; send it faster"
-        raise HttpRefusal(408, "too_slow", told) from None
+        problem = f"the body took longer than {BODY_S:.0f} s; send it faster"
+        raise HttpRefusal(408, "too_slow", problem) from None
     if len(body) <= LITTLE:
         _check_json(body)
     else:
@@ -113,7 +114,7 @@ def _check_json(body: bytes) -> None:
 
 
 async def _read_whole(receive: Receive, most: int) -> bytes:
-    """The body, chunk by chunk: what a header says of its length is not what counts."""
+    """The body, chunk by chunk: the length in a header does not count."""
     body = bytearray()
     while True:
         message = await receive()
@@ -127,8 +128,8 @@ async def _read_whole(receive: Receive, most: int) -> bytes:
 
 
 def _too_large(most: int) -> HttpRefusal:
-    told = f"the body has more than {most:,} bytes; send less, or set `gateway.body_bytes`"
-    return HttpRefusal(413, "too_large", told)
+    problem = f"the body has more than {most:,} bytes; send less, or set `gateway.body_bytes`"
+    return HttpRefusal(413, "too_large", problem)
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

@@ -1,4 +1,4 @@
-"""The one door to the web server."""
+"""The web server, uvicorn: the only module that knows it."""
 
 import asyncio
 import socket
@@ -26,8 +26,8 @@ STOP_S = 2
 class _TimedProtocol(H11Protocol):
     """A connection on which the head of a request has to come within `HEAD_S`.
 
-    Without that, whoever sends nothing, or a header a minute, stays for ever. Until a request has
-    shown a credential it is a stranger's, and makes room for others.
+    Without that, a client that sends nothing, or a header a minute, stays for ever. Until a request
+    has shown a credential the connection is a stranger's, and makes room for others.
     """
 
     _late: asyncio.TimerHandle | None = None
@@ -55,7 +55,7 @@ class _TimedProtocol(H11Protocol):
             self._stop_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """They are gone."""
+        """The connection is gone."""
         self._stop_waiting()
         self._strangers.leave(self)
         super().connection_lost(exc)
@@ -78,7 +78,7 @@ class _TimedProtocol(H11Protocol):
 
 
 class WebServer(Server):
-    """Serves an app on a socket until it is told to end. Signals are not its business."""
+    """Serves an app on a socket until `should_exit` is set. It handles no signals."""
 
     def __init__(self, app: App, bounds: ConnectionBounds) -> None:
         strangers = ConnectionLimiter(bounds.strangers, "HTTP")
@@ -123,7 +123,7 @@ def listen_on_loopback(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((LOOPBACK, port))
-        listening.listen(WAITING)  # whoever comes before the web server is up waits for it
+        listening.listen(WAITING)  # who comes before the web server is up waits for it
     except OSError as error:
         listening.close()
         problem = f"port {port} of {LOOPBACK} cannot be used ({error.strerror})"
