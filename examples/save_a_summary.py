@@ -11,8 +11,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from toolcrib import Crib, Settings
-from toolcrib.execute import ApprovalRequest
+from toolcrib import ApprovalRequest, Crib, Settings
 
 TASK = "Search for recent papers on tool use and save a summary"
 PAPERS = [sys.executable, str(Path(__file__).with_name("papers_server.py"))]

@@ -1,4 +1,4 @@
-"""Writes the pages that the code already knows: docs/settings.md and docs/cli.md.
+"""Writes the pages that the code already knows: docs/api.md, docs/settings.md and docs/cli.md.
 
 python scripts/write_docs.py            write them
 python scripts/write_docs.py --check    fail if they are not as they would be written
@@ -12,6 +12,9 @@ from typing import cast
 
 from typer.main import get_group
 
+sys.path.append(str(Path(__file__).parents[1]))  # as a program, its neighbours are not in sight
+
+from scripts.api_page import api_page
 from toolcrib.cli.app import GROUPS, Command, app
 from toolcrib.cli.groups import CommandGroup, Run
 from toolcrib.cli.help import HasParameters, HelpGroup, words
@@ -60,9 +63,14 @@ def _command(name: str, command: Command) -> str:
 def _leaf(level: str, name: str, shown: HasParameters, run: Run) -> str:
     parameters = list(words(shown))
     usage = " ".join(["    toolcrib", name, *(each.usage for each in parameters)])
-    rows = [f"| `{each.spelling}` | {each.help} |" for each in parameters]
+    rows = [f"| `{_cell(each.spelling)}` | {each.help} |" for each in parameters]
     text = cleandoc(run.__doc__ or "")
     return "\n".join([f"{level} {name}", "", usage, "", text, "", "| | |", "|---|---|", *rows, ""])
+
+
+def _cell(text: str) -> str:
+    """A text as it stands in a table, where a bar would end the cell."""
+    return text.replace("|", "\\|")
 
 
 SETTINGS_INTRODUCTION = """\
@@ -117,7 +125,7 @@ commands, options and the names of tools, servers, clients, profiles, keys and a
 from what is stored: Tab starts no server.
 """
 
-PAGES = {"settings.md": settings_page, "cli.md": cli_page}
+PAGES = {"api.md": api_page, "settings.md": settings_page, "cli.md": cli_page}
 
 
 def main(arguments: list[str]) -> int:

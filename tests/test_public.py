@@ -3,12 +3,15 @@
 import json
 import subprocess
 import sys
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 import toolcrib
+from tests.public_names import ADAPTERS, PLACES, Use, promised, sections, uses_of
+from toolcrib.execute import Rulebook
 
 # What the public names load beside the standard library. An addition is a decision: it costs
 # every user start-up time.
@@ -65,9 +68,51 @@ class Importing(NamedTuple):
     left: list[Path]
 
 
-def test_the_public_names_are_sorted_and_few():
-    assert toolcrib.__all__ == sorted(toolcrib.__all__)
-    assert len(set(toolcrib.__all__)) == len(toolcrib.__all__) <= 15
+def test_the_public_names_are_sorted():
+    assert toolcrib.__all__ == sorted(set(toolcrib.__all__))
+
+
+def is_ours(use: Use) -> bool:
+    return use.type.__module__.partition(".")[0] == "toolcrib"
+
+
+def leaks(names: Mapping[str, object], known: Collection[object]) -> list[str]:
+    """The types of ours that these signatures speak of, and that nothing promises."""
+    spoken = (use for name, value in names.items() for use in uses_of(name, value))
+    return sorted(
+        f"{use.where}: {use.type.__module__}.{use.type.__qualname__}"
+        for use in spoken
+        if is_ours(use) and use.type not in known
+    )
+
+
+@pytest.fixture(scope="module")
+def everything() -> Mapping[str, object]:
+    """All that is promised to whoever has installed no adapter's package."""
+    return dict(sections()) | {
+        name: value for place in PLACES for name, value in promised(place).items()
+    }
+
+
+def test_what_a_promised_signature_speaks_of_is_promised(everything: Mapping[str, object]):
+    assert leaks(everything, list(everything.values())) == []
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_what_the_signature_of_an_adapter_speaks_of_is_promised(
+    adapter: str, everything: Mapping[str, object]
+):
+    own = promised(f"toolcrib.adapters.{adapter}")
+    shared = promised("toolcrib.adapters.auto")
+    assert leaks(own, [*everything.values(), *shared.values(), *own.values()]) == []
+
+
+def test_a_type_that_nothing_promises_is_found():
+    class Public:
+        def method(self, rule: Rulebook) -> None: ...
+
+    (leak,) = leaks({"Public": Public}, ())
+    assert leak.endswith("Rulebook")
 
 
 @pytest.mark.parametrize("name", toolcrib.__all__)

@@ -4,8 +4,13 @@
     → search fuses, cuts and explains → the agent gets a short ranked list
     → what it calls goes through one door
 
-Start with `Crib`. A name is loaded when it is first asked for, so that the parts which need none
-of them, like the shim that MCP clients launch, are there at once.
+Start with `Crib`. What `__all__` names is promised, and so is every type that a promised signature
+speaks of; docs/api.md has them all. Errors are in `toolcrib.errors`, the sections of `Settings` in
+`toolcrib.settings`, programs that register tools begin at `toolcrib.app`, and each provider or
+framework has a module in `toolcrib.adapters`. Anything else may move tomorrow.
+
+A name is loaded when it is first asked for, so that the parts which need none of them, like the
+shim that MCP clients launch, are there at once.
 """
 
 from typing import TYPE_CHECKING
@@ -14,42 +19,125 @@ from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.access import Scope
-    from toolcrib.crib import Crib
+    from toolcrib.crib import Crib, CribIndex, Operator
+    from toolcrib.embed import Embedder
     from toolcrib.errors import ToolcribError
-    from toolcrib.execute import Caller
-    from toolcrib.model import AgentInfo, Answer, Capability, Entry, Hit, SkillInfo, ToolInfo
-    from toolcrib.search import Explanation
+    from toolcrib.execute import (
+        ApprovalRequest,
+        Approver,
+        Caller,
+        Ticket,
+        Tickets,
+        per_request_tools,
+    )
+    from toolcrib.model import (
+        AgentInfo,
+        Answer,
+        Call,
+        CallContext,
+        CallError,
+        Capability,
+        Deadline,
+        Entry,
+        Hit,
+        InputRequest,
+        Outcome,
+        Page,
+        SkillInfo,
+        ToolInfo,
+        UnavailableServer,
+    )
+    from toolcrib.search import Explanation, Wording
+    from toolcrib.session import SearchResult, Session, SourceTokens, TokenEstimate, revealed_in
     from toolcrib.settings import Settings, load_settings
-    from toolcrib.sources import tool
+    from toolcrib.sources import Source, ToolFacts, tool
+    from toolcrib.sources.mcp import OfferedItem, Offers, RefreshResult, ServerEntry
+    from toolcrib.uses import UseHints
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "access": ("Scope",),
-            "crib": ("Crib",),
+            "crib": ("Crib", "CribIndex", "Operator"),
+            "embed": ("Embedder",),
             "errors": ("ToolcribError",),
-            "execute": ("Caller",),
-            "model": ("AgentInfo", "Answer", "Capability", "Entry", "Hit", "SkillInfo", "ToolInfo"),
-            "search": ("Explanation",),
+            "execute": (
+                "ApprovalRequest",
+                "Approver",
+                "Caller",
+                "Ticket",
+                "Tickets",
+                "per_request_tools",
+            ),
+            "model": (
+                "AgentInfo",
+                "Answer",
+                "Call",
+                "CallContext",
+                "CallError",
+                "Capability",
+                "Deadline",
+                "Entry",
+                "Hit",
+                "InputRequest",
+                "Outcome",
+                "Page",
+                "SkillInfo",
+                "ToolInfo",
+                "UnavailableServer",
+            ),
+            "search": ("Explanation", "Wording"),
+            "session": ("SearchResult", "Session", "SourceTokens", "TokenEstimate", "revealed_in"),
             "settings": ("Settings", "load_settings"),
-            "sources": ("tool",),
+            "sources": ("Source", "ToolFacts", "tool"),
+            "sources.mcp": ("OfferedItem", "Offers", "RefreshResult", "ServerEntry"),
+            "uses": ("UseHints",),
         },
     )
 
 __all__ = [
     "AgentInfo",
     "Answer",
+    "ApprovalRequest",
+    "Approver",
+    "Call",
+    "CallContext",
+    "CallError",
     "Caller",
     "Capability",
     "Crib",
+    "CribIndex",
+    "Deadline",
+    "Embedder",
     "Entry",
     "Explanation",
     "Hit",
+    "InputRequest",
+    "OfferedItem",
+    "Offers",
+    "Operator",
+    "Outcome",
+    "Page",
+    "RefreshResult",
     "Scope",
+    "SearchResult",
+    "ServerEntry",
+    "Session",
     "Settings",
     "SkillInfo",
+    "Source",
+    "SourceTokens",
+    "Ticket",
+    "Tickets",
+    "TokenEstimate",
+    "ToolFacts",
     "ToolInfo",
     "ToolcribError",
+    "UnavailableServer",
+    "UseHints",
+    "Wording",
     "load_settings",
+    "per_request_tools",
+    "revealed_in",
     "tool",
 ]

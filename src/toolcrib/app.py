@@ -22,6 +22,8 @@ from typing import TypeVar, Unpack, overload
 from toolcrib.sources import FunctionSource, ToolFacts
 from toolcrib.sources.apps import AppClient, report_progress
 
+__all__ = ["App", "progress"]
+
 F = TypeVar("F", bound=Callable[..., object])
 
 

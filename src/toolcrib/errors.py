@@ -16,6 +16,21 @@
 A message names the cause and the next step. Whoever catches one may show it as it is.
 """
 
+__all__ = [
+    "AmbiguousName",
+    "BadArguments",
+    "ConfigError",
+    "DeclarationError",
+    "EmbedError",
+    "EvalError",
+    "NameTaken",
+    "ReplyError",
+    "SourceError",
+    "StoreError",
+    "ToolcribError",
+    "UnknownTool",
+]
+
 
 class ToolcribError(Exception):
     """The root: catch this to catch everything that Toolcrib raises on purpose."""

@@ -105,7 +105,7 @@ def test_a_rejected_tool_can_be_approved_after_all(run):
 
 
 def test_a_person_at_a_terminal_is_asked_about_each(run, monkeypatch):
-    monkeypatch.setattr(review, "_at_terminal", lambda: True)
+    monkeypatch.setattr(review, "at_terminal", lambda: True)
     done = run("review", "a", answers="a\nr\ns\n")
     assert "approved: mcp_a_look" in done.output
     assert "rejected: mcp_a_move" in done.output

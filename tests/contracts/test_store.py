@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toolcrib.errors import StoreError
 from toolcrib.model import ConversationTokens
-from toolcrib.store import Lesson, LessonKey, Pair, SqliteStore, Store, UseRecord
+from toolcrib.store import SqliteStore, Store, UseLesson, UseLessonKey, UsePair, UseRecord
 
 ONE, TWO, THREE = b"1" * 32, b"2" * 32, b"\0" * 32
 
@@ -70,11 +70,11 @@ def test_it_keeps_all_or_nothing(store: Store):
     assert not kept(store)
 
 
-PAIR, OTHER = Pair("read", "write"), Pair("write", "send")
-LESSON = LessonKey(b"profile", b"\0word", "send")
+PAIR, OTHER = UsePair("read", "write"), UsePair("write", "send")
+LESSON = UseLessonKey(b"profile", b"\0word", "send")
 
 
-def keep_used(store: Store, *pairs: Pair, lesson: Lesson | None = None) -> None:
+def keep_used(store: Store, *pairs: UsePair, lesson: UseLesson | None = None) -> None:
     lessons = {LESSON: lesson} if lesson else {}
     store.keep_used(UseRecord(dict.fromkeys(pairs, 1), lessons), half_life_days=10)
 
@@ -86,20 +86,20 @@ def test_counts_of_pairs_add_up(store: Store):
 
 
 def test_lessons_add_to_what_is_left_of_them(store: Store):
-    keep_used(store, lesson=Lesson(2, 2.0, 100))
-    keep_used(store, lesson=Lesson(1, 1.0, 110))
-    assert store.used().lessons == {LESSON: Lesson(3, 2.0, 110)}
+    keep_used(store, lesson=UseLesson(2, 2.0, 100))
+    keep_used(store, lesson=UseLesson(1, 1.0, 110))
+    assert store.used().lessons == {LESSON: UseLesson(3, 2.0, 110)}
 
 
 def test_what_is_kept_about_one_tool_is_erased_and_the_rest_stays(store: Store):
-    keep_used(store, PAIR, OTHER, lesson=Lesson(1, 1.0, 1))
+    keep_used(store, PAIR, OTHER, lesson=UseLesson(1, 1.0, 1))
     assert store.forget_used("send") == 2
     assert store.used().pairs == {PAIR: 1}
     assert not store.used().lessons
 
 
 def test_all_that_is_kept_about_use_is_erased(store: Store):
-    keep_used(store, PAIR, OTHER, lesson=Lesson(1, 1.0, 1))
+    keep_used(store, PAIR, OTHER, lesson=UseLesson(1, 1.0, 1))
     store.keep_vectors("m", {ONE: vector(1)})
     assert store.forget_used() == 3
     assert not store.used().pairs

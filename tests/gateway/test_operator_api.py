@@ -11,8 +11,7 @@ import pytest
 from tests.gateway.daemons import bare, call, place_in, request, serving, with_token
 from tests.waiting import HANG_S, let_pass_async
 from toolcrib.connect import DaemonFiles
-from toolcrib.crib import Crib
-from toolcrib.crib.live_index import CribIndex
+from toolcrib.crib import Crib, CribIndex
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
 from toolcrib.gateway import ask_daemon, operator_api

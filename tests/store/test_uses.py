@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolcrib.store import Lesson, LessonKey, Pair, SqliteStore, UseRecord, uses
+from toolcrib.store import SqliteStore, UseLesson, UseLessonKey, UsePair, UseRecord, uses
 
 
 @pytest.fixture
@@ -13,12 +13,12 @@ def store() -> Iterator[SqliteStore]:
 
 def keep(store: SqliteStore, **kept: int) -> None:
     """Keep pairs that are called by two letters, with their counts."""
-    pairs = {Pair(*name): count for name, count in kept.items()}
+    pairs = {UsePair(*name): count for name, count in kept.items()}
     store.keep_used(UseRecord(pairs), half_life_days=30)
 
 
-def lesson(tool: str, weight: float, day: int = 0) -> dict[LessonKey, Lesson]:
-    return {LessonKey(b"p", b"w", tool): Lesson(1, weight, day)}
+def lesson(tool: str, weight: float, day: int = 0) -> dict[UseLessonKey, UseLesson]:
+    return {UseLessonKey(b"p", b"w", tool): UseLesson(1, weight, day)}
 
 
 def test_of_too_many_pairs_the_rarest_go_the_older_first(

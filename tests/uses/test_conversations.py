@@ -1,4 +1,4 @@
-from toolcrib.store import LessonKey, Pair
+from toolcrib.store import UseLessonKey, UsePair
 from toolcrib.uses.conversations import (
     CALLS_BACK,
     MOST_CONVERSATIONS,
@@ -20,8 +20,8 @@ def test_a_call_makes_a_pair_with_each_of_the_few_before_it():
     conversation = Conversation(0.0)
     names = [f"t{number}" for number in range(CALLS_BACK + 1)]
     for name in names:
-        assert conversation.called(name) == [Pair(b, name) for b in names[: names.index(name)]]
-    assert conversation.called("last") == [Pair(before, "last") for before in names[1:]]
+        assert conversation.called(name) == [UsePair(b, name) for b in names[: names.index(name)]]
+    assert conversation.called("last") == [UsePair(before, "last") for before in names[1:]]
 
 
 def test_a_tool_makes_no_pair_with_itself():
@@ -33,7 +33,7 @@ def test_a_tool_makes_no_pair_with_itself():
 def test_a_loop_is_told_a_few_times_and_no_more():
     conversation = Conversation(0.0)
     pairs = [pair for _ in range(50) for name in "ab" for pair in conversation.called(name)]
-    assert pairs.count(Pair("a", "b")) == pairs.count(Pair("b", "a")) == MOST_OF_ONE_PAIR
+    assert pairs.count(UsePair("a", "b")) == pairs.count(UsePair("b", "a")) == MOST_OF_ONE_PAIR
 
 
 def test_a_conversation_tells_so_many_pairs_and_no_more():
@@ -46,7 +46,7 @@ def test_the_last_search_that_found_a_tool_is_the_one_that_led_to_it():
     conversation = Conversation(0.0)
     conversation.searches.extend([searched("send", words=(b"old",)), searched("send", "other")])
     conversation.searches.append(searched("other", words=(b"later",)))
-    assert list(conversation.taught("send")) == [LessonKey(b"everyone", b"mail", "send")]
+    assert list(conversation.taught("send")) == [UseLessonKey(b"everyone", b"mail", "send")]
     assert list(conversation.taught("send")) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.waiting import HANG_S
 from toolcrib.errors import StoreError
-from toolcrib.store import Pair, SqliteStore, UseRecord, UseStore
+from toolcrib.store import SqliteStore, UsePair, UseRecord, UseStore
 from toolcrib.uses import UseHistory
 from toolcrib.uses import history as module
 from toolcrib.uses.history import DAY_S
@@ -113,7 +113,7 @@ def test_what_was_heard_is_there_for_the_next(place: Place):
     again = UseHistory(place)
     play(again, "read", "write")
     assert again.often_with({})("read") == ("write",)
-    assert again.kept().pairs == {Pair("read", "write"): 2}
+    assert again.kept().pairs == {UsePair("read", "write"): 2}
 
 
 def test_it_is_written_by_itself_after_a_while(place: Place, monkeypatch: pytest.MonkeyPatch):
@@ -123,7 +123,7 @@ def test_it_is_written_by_itself_after_a_while(place: Place, monkeypatch: pytest
     timer = uses._timer
     assert timer
     timer.join(HANG_S)
-    assert UseHistory(place).kept().pairs == {Pair("read", "write"): 1}
+    assert UseHistory(place).kept().pairs == {UsePair("read", "write"): 1}
     assert uses._timer is None
     uses.close()
 
@@ -149,7 +149,7 @@ def test_many_threads_may_call_at_once(place: Place):
     for thread in threads:
         thread.join()
     uses.close()
-    assert UseHistory(place).kept().pairs == {Pair("a", "b"): 16, Pair("b", "a"): 8}
+    assert UseHistory(place).kept().pairs == {UsePair("a", "b"): 16, UsePair("b", "a"): 8}
 
 
 def test_two_conversations_teach_a_lesson_and_one_does_not():
@@ -212,7 +212,7 @@ def test_all_is_erased_or_what_is_about_one_tool(place: Place, lasting: bool):
     play(uses, "a", "b", "c")
     lead(uses, "b", "mail")
     assert uses.forget("b") == 3
-    assert list(uses.kept().pairs) == [Pair("a", "c")]
+    assert list(uses.kept().pairs) == [UsePair("a", "c")]
     assert uses.kept().lessons == {}
     assert uses.forget() == 1
     assert uses.kept().pairs == {}

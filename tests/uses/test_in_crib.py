@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib import Caller, Crib, Scope, Settings, tool
+from toolcrib.crib import use_history_of
 from toolcrib.execute import per_request_tools
 from toolcrib.settings import SearchSettings
 
@@ -86,7 +87,7 @@ def test_there_are_three_at_most():
 def test_a_call_that_failed_or_was_refused_does_not_count():
     crib = crib_of(send_mail, fail)
     call(crib, *["send_mail", "fail", "nowhere"] * 3)
-    assert crib.operator.uses.kept().pairs == {}
+    assert use_history_of(crib).kept().pairs == {}
 
 
 def test_a_tool_of_the_request_does_not_count():
@@ -96,19 +97,19 @@ def test_a_tool_of_the_request_does_not_count():
     crib = crib_of(send_mail, send_telegram)
     with per_request_tools(tool(permission_kind="read")(send_letter)):
         call(crib, *["send_letter", "send_mail"] * 3)
-    assert crib.operator.uses.kept().pairs == {}
+    assert use_history_of(crib).kept().pairs == {}
 
 
 def test_a_bare_name_counts_for_the_tool_it_means():
     crib = crib_of(send_mail, write_letter)
     call(crib, "send_mail", "write_letter")
-    assert list(crib.operator.uses.kept().pairs) == [("send_mail", "write_letter")]
+    assert list(use_history_of(crib).kept().pairs) == [("send_mail", "write_letter")]
 
 
 def test_nothing_is_learned_unless_it_is_set():
     crib = crib_of(send_mail, send_telegram)
     lead(crib, QUERY, "send_telegram", *"abcd")
-    assert crib.operator.uses.kept().lessons == {}
+    assert use_history_of(crib).kept().lessons == {}
     assert crib.explain(QUERY, "send_telegram").learned == 0
 
 
@@ -126,7 +127,7 @@ def test_what_a_query_led_to_is_raised_for_queries_like_it():
 def test_what_was_learned_is_forgotten_at_once():
     crib = crib_of(send_mail, send_telegram, learn=True)
     lead(crib, QUERY, "send_telegram", *"abcd")
-    crib.operator.uses.forget()
+    crib.operator.forget_use()
     assert names(crib, QUERY) == ["send_mail", "send_telegram"]
 
 
@@ -172,4 +173,4 @@ def test_use_lasts_in_the_catalog_file_and_a_lone_call_makes_none(tmp_path: Path
             call(crib, "send_mail", *(after for _, after in pairs))
         assert path.exists() == bool(pairs)
     with Crib(Settings(store=str(path))) as crib:
-        assert list(crib.operator.uses.kept().pairs) == [("send_mail", "send_telegram")]
+        assert list(use_history_of(crib).kept().pairs) == [("send_mail", "send_telegram")]

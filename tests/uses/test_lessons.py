@@ -1,6 +1,6 @@
 import pytest
 
-from toolcrib.store import Lesson, LessonKey
+from toolcrib.store import UseLesson, UseLessonKey
 from toolcrib.uses import counts
 from toolcrib.uses.counts import FULL_WEIGHT, LEAST_USES, LessonBook
 
@@ -10,7 +10,7 @@ EVERYONE, RESTRICTED = b"everyone", b"restricted"
 def book(*taught: tuple[bytes, str, int], day: int = 0, profile: bytes = EVERYONE) -> LessonBook:
     """A book in which each word led to a tool so many times."""
     rows = {
-        LessonKey(profile, word, tool): Lesson(uses, float(uses), day)
+        UseLessonKey(profile, word, tool): UseLesson(uses, float(uses), day)
         for word, tool, uses in taught
     }
     return LessonBook(rows, half_life_days=30)
@@ -52,9 +52,9 @@ def test_what_one_profile_taught_no_other_hears():
 
 def test_a_lesson_again_is_added_to_what_is_left_of_it():
     learned = book((b"mail", "send", 2))
-    learned.add(LessonKey(EVERYONE, b"mail", "send"), Lesson(1, 1.0, 30))
+    learned.add(UseLessonKey(EVERYONE, b"mail", "send"), UseLesson(1, 1.0, 30))
     [(_, lesson)] = learned.items()
-    assert lesson == Lesson(3, 2.0, 30)
+    assert lesson == UseLesson(3, 2.0, 30)
     assert len(learned) == 1
 
 
@@ -62,6 +62,6 @@ def test_of_too_many_the_lightest_go(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(counts, "MOST_LESSONS", 10)
     learned = book((b"mail", "send", 9))
     for number in range(11):
-        learned.add(LessonKey(EVERYONE, bytes([number]), "x"), Lesson(1, 1.0, 0))
+        learned.add(UseLessonKey(EVERYONE, bytes([number]), "x"), UseLesson(1, 1.0, 0))
     assert len(learned) == len(list(learned.items())) == 10
     assert learned.shares(EVERYONE, [b"mail"], 0) == {"send": 1.0}

@@ -7,7 +7,7 @@ import typer
 
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe, table
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, use_history_of
 from toolcrib.errors import UnknownTool
 from toolcrib.store import UseRecord
 from toolcrib.uses import UseHints
@@ -31,9 +31,9 @@ def hints_command(
 ) -> None:
     """Show what a tool is used with, before it and after it.
 
-    That is what it declares, and what was called together so far. Without a tool, everything that
-    is kept about use: the counts of pairs and, where `search.learn` is on, how many words led to
-    which tool. With `--json` that is the whole of it.
+    Shows the links that its author declared, and the tools that were called soon before or after
+    it. Without a tool, shows everything that is kept about use: the counts of pairs and, if
+    `search.learn` is on, how many words led to which tool. `--json` prints all of it.
 
         toolcrib hints create_issue
     """
@@ -41,7 +41,7 @@ def hints_command(
     with options.crib() as crib:
         if forget:
             if not (tool or yes):
-                uses = crib.operator.uses.kept()
+                uses = use_history_of(crib).kept()
                 amount = f"{len(uses.pairs)} pairs and {len(uses.lessons)} learned words"
                 typer.confirm(f"Erase all {amount}?", default=False, abort=True, err=True)
             _forget(crib, tool, as_json=as_json)
@@ -49,7 +49,7 @@ def hints_command(
             found = crib.operator.hints(tool)
             print_json(found) if as_json else _show(found)
         else:
-            uses = crib.operator.uses.kept()
+            uses = use_history_of(crib).kept()
             print_json(_exported(uses)) if as_json else _show_all(uses)
 
 
@@ -59,7 +59,7 @@ def _forget(crib: Crib, tool: str, *, as_json: bool) -> None:
         name = crib.get(tool).name if tool else ""
     except UnknownTool:
         name = tool
-    erased = crib.operator.uses.forget(name)
+    erased = crib.operator.forget_use(name)
     if as_json:
         print_json({"tool": name, "erased": erased})
     else:

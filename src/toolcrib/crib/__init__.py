@@ -21,7 +21,7 @@
 
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway and the commands reach past the programs' side with
-`inventory_of(crib)`; nobody else is promised what is there.
+`inventory_of(crib)` and `use_history_of(crib)`; nobody else is promised what is there.
 """
 
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.crib.crib import HOST, Crib, inventory_of
+    from toolcrib.crib.crib import HOST, Crib, inventory_of, use_history_of
     from toolcrib.crib.inventory import Inventory
     from toolcrib.crib.live_index import CribIndex
     from toolcrib.crib.operator import Operator
@@ -37,11 +37,11 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "crib": ("HOST", "Crib", "inventory_of"),
+            "crib": ("HOST", "Crib", "inventory_of", "use_history_of"),
             "inventory": ("Inventory",),
             "live_index": ("CribIndex",),
             "operator": ("Operator",),
         },
     )
 
-__all__ = ["HOST", "Crib", "CribIndex", "Inventory", "Operator", "inventory_of"]
+__all__ = ["HOST", "Crib", "CribIndex", "Inventory", "Operator", "inventory_of", "use_history_of"]

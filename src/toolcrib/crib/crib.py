@@ -37,6 +37,7 @@ from toolcrib.settings import Settings, default_settings
 from toolcrib.sources import Source, ToolFacts
 from toolcrib.sources.mcp import Offers, RefreshResult, ServerEntry
 from toolcrib.system import LastGoodCopies
+from toolcrib.uses import UseHistory
 from toolcrib.wiring import audit_of, policy_of, tickets_of, use_advice_of
 
 HOST = Caller("host")
@@ -336,4 +337,9 @@ class Crib:
 
 def inventory_of(crib: Crib) -> Inventory:
     """What a crib holds, for the gateway and the commands. Programs are not promised it."""
-    return crib._inventory  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the one way in
+    return crib._inventory  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+
+
+def use_history_of(crib: Crib) -> UseHistory:
+    """What a crib keeps about use, for the commands. Programs are not promised it."""
+    return crib._advice.history  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in

@@ -7,7 +7,7 @@ from toolcrib.crib.inventory import Inventory
 from toolcrib.crib.searcher import Searcher
 from toolcrib.execute import Door, RuleFile, Tickets
 from toolcrib.settings import Settings
-from toolcrib.uses import UseAdvice, UseHints, UseHistory
+from toolcrib.uses import UseAdvice, UseHints
 from toolcrib.wiring import fit_in_place, policy_of
 
 
@@ -33,11 +33,6 @@ class Operator:
         """The calls that wait for approval."""
         return self._door.tickets
 
-    @property
-    def uses(self) -> UseHistory:
-        """What is kept about use, to show and to forget."""
-        return self._advice.history
-
     def hints(self, name: str) -> UseHints:
         """What a capability is used with, by declared links and by recorded use.
 
@@ -45,6 +40,13 @@ class Operator:
         and `StoreError`.
         """
         return self._advice.hints(self._inventory.current().resolve(name).name)
+
+    def forget_use(self, tool: str = "") -> int:
+        """Erase what is kept about the use of a tool, or of all. How many things that were.
+
+        Raises `StoreError`.
+        """
+        return self._advice.history.forget(tool)
 
     @property
     def rules_problem(self) -> str:

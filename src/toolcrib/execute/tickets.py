@@ -35,10 +35,6 @@ class ApprovalRequest:
         """The request of a caller to call a tool."""
         return cls(caller, tool.name, tool.description, tool.permission_kind, arguments, tool.pin)
 
-    def binding(self) -> TicketBinding:
-        """What makes it this call and no other: caller, pin, hash of the arguments."""
-        return TicketBinding(self.caller, self.pin, json_digest(self.arguments))
-
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
@@ -55,7 +51,9 @@ def in_memory() -> TicketFile:
 
 
 class Tickets:
-    """The tickets of one door. The file is opened when the first is asked for or looked for.
+    """The calls that wait for approval. Made by `Crib`.
+
+    The file is opened when the first is asked for or looked for.
 
     Everything here raises `StoreError` when it cannot be read or written.
     """
@@ -70,11 +68,11 @@ class Tickets:
 
         With too many of its caller waiting, the oldest of those makes room.
         """
-        return _read(self._file.ask(request.binding(), canonical_json(asdict(request))))
+        return _read(self._file.ask(_binding(request), canonical_json(asdict(request))))
 
     def spend(self, request: ApprovalRequest) -> bool:
         """Whether this call was approved. If so, the ticket is used up."""
-        return self._file.spend(request.binding())
+        return self._file.spend(_binding(request))
 
     def waiting(self) -> Sequence[Ticket]:
         """The tickets that nobody has decided on, oldest first."""
@@ -100,6 +98,11 @@ class Tickets:
             if self._opened is None:
                 self._opened = self._open_file()
             return self._opened
+
+
+def _binding(request: ApprovalRequest) -> TicketBinding:
+    """What makes it this call and no other: caller, pin, hash of the arguments."""
+    return TicketBinding(request.caller, request.pin, json_digest(request.arguments))
 
 
 def _read(row: TicketRow) -> Ticket:

@@ -98,9 +98,10 @@ def make_plan(
         key=lambda entry: (entry.capability.source_id or "", entry.name),
     )
     automatic = _defers_automatic(offered, deferral, price, is_late=is_late)
-    waiting = {entry.name for entry in offered if _waits(entry, deferral, automatic=automatic)}
-    core = [entry for entry in offered if entry.name not in waiting and _is_shown(entry, deferral)]
-    return DeferralPlan(tuple(core), tuple(entry for entry in offered if entry.name in waiting))
+    deferred = [each for each in offered if _is_deferred(each, deferral, automatic=automatic)]
+    names = {entry.name for entry in deferred}
+    core = [each for each in offered if each.name not in names and _is_shown(each, deferral)]
+    return DeferralPlan(tuple(core), tuple(deferred))
 
 
 def is_offered(entry: Entry, scope: Scope) -> bool:
@@ -142,19 +143,19 @@ def _defers_automatic(
             return False
 
 
-def _waits(entry: Entry, deferral: Deferral, *, automatic: bool) -> bool:
+def _is_deferred(entry: Entry, deferral: Deferral, *, automatic: bool) -> bool:
     tool = entry.capability
-    if not tool.searchable or not isinstance(tool, ToolInfo) or _is_kept(entry, tool, deferral):
+    if not tool.searchable or not isinstance(tool, ToolInfo) or _stays_whole(entry, tool, deferral):
         return False
     return automatic or (tool.defer == "always" and deferral.trigger.kind != "off")
 
 
 def _is_shown(entry: Entry, deferral: Deferral) -> bool:
     tool = entry.capability
-    return tool.searchable or (isinstance(tool, ToolInfo) and _is_kept(entry, tool, deferral))
+    return tool.searchable or (isinstance(tool, ToolInfo) and _stays_whole(entry, tool, deferral))
 
 
-def _is_kept(entry: Entry, tool: ToolInfo, deferral: Deferral) -> bool:
+def _stays_whole(entry: Entry, tool: ToolInfo, deferral: Deferral) -> bool:
     return (
         tool.required
         or tool.defer == "never"

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from toolcrib.settings.paths import cache_folder, config_folder, own_servers_file, rules_file
     from toolcrib.settings.schema import Settings, documented
     from toolcrib.settings.sections import (
+        ApprovalRule,
         ApprovalSettings,
         AppSettings,
         AuditSettings,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         McpSettings,
         ProfileSettings,
         SearchSettings,
+        Section,
         ServerApproval,
         SessionSettings,
     )
@@ -65,6 +67,7 @@ else:
             "schema": ("Settings", "documented"),
             "sections": (
                 "AppSettings",
+                "ApprovalRule",
                 "ApprovalSettings",
                 "AuditSettings",
                 "CallSettings",
@@ -74,6 +77,7 @@ else:
                 "McpSettings",
                 "ProfileSettings",
                 "SearchSettings",
+                "Section",
                 "ServerApproval",
                 "SessionSettings",
             ),
@@ -83,6 +87,7 @@ else:
 __all__ = [
     "CONFIG_VARIABLE",
     "AppSettings",
+    "ApprovalRule",
     "ApprovalSettings",
     "AuditSettings",
     "CallSettings",
@@ -92,6 +97,7 @@ __all__ = [
     "McpSettings",
     "ProfileSettings",
     "SearchSettings",
+    "Section",
     "ServerApproval",
     "SessionSettings",
     "Settings",

@@ -16,14 +16,14 @@ LEAST_WEIGHT = 0.05
 """A lesson that weighs less is forgotten."""
 
 
-class Pair(NamedTuple):
+class UsePair(NamedTuple):
     """Two tools, the second called soon after the first in one conversation."""
 
     before: str
     after: str
 
 
-class LessonKey(NamedTuple):
+class UseLessonKey(NamedTuple):
     """A word of queries, as a hash, the tool it led to, and the profile of those who asked."""
 
     profile: bytes
@@ -31,7 +31,7 @@ class LessonKey(NamedTuple):
     tool: str
 
 
-class Lesson(NamedTuple):
+class UseLesson(NamedTuple):
     """In how many conversations it came up, and what that weighed on the day of the last one."""
 
     uses: int
@@ -42,22 +42,22 @@ class Lesson(NamedTuple):
         """What it weighs on a later day."""
         return self.weight * 0.5 ** (max(0, day - self.day) / half_life_days)
 
-    def again(self, later: "Lesson", half_life_days: float) -> "Lesson":
+    def again(self, later: "UseLesson", half_life_days: float) -> "UseLesson":
         """Both as one, as of the later day."""
         day = max(self.day, later.day)
         weight = self.aged(day, half_life_days) + later.aged(day, half_life_days)
-        return Lesson(self.uses + later.uses, weight, day)
+        return UseLesson(self.uses + later.uses, weight, day)
 
 
-NEVER = Lesson(0, 0.0, 0)
+NEVER = UseLesson(0, 0.0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class UseRecord:
     """Pairs with their counts, and lessons. `key` is what words are hashed with."""
 
-    pairs: Mapping[Pair, int] = field(default_factory=dict[Pair, int])
-    lessons: Mapping[LessonKey, Lesson] = field(default_factory=dict[LessonKey, Lesson])
+    pairs: Mapping[UsePair, int] = field(default_factory=dict[UsePair, int])
+    lessons: Mapping[UseLessonKey, UseLesson] = field(default_factory=dict[UseLessonKey, UseLesson])
     key: bytes = b""
 
 
@@ -66,9 +66,9 @@ def read(db: apsw.Connection) -> UseRecord:
     counted = db.execute("SELECT before, after, count FROM use_pair ORDER BY id")
     learned = db.execute("SELECT profile, word, tool, uses, weight, day FROM use_lesson")
     return UseRecord(
-        {Pair(before, after): count for before, after, count in counted},
+        {UsePair(before, after): count for before, after, count in counted},
         {
-            LessonKey(profile, word, tool): Lesson(uses, weight, day)
+            UseLessonKey(profile, word, tool): UseLesson(uses, weight, day)
             for profile, word, tool, uses, weight, day in learned
         },
         db.execute("SELECT key FROM use_key").get,
@@ -90,7 +90,7 @@ def forget(db: apsw.Connection, tool: str) -> int:
     return db.execute("SELECT total_changes()").get - before
 
 
-def _add_pairs(db: apsw.Connection, pairs: Mapping[Pair, int]) -> None:
+def _add_pairs(db: apsw.Connection, pairs: Mapping[UsePair, int]) -> None:
     db.executemany(
         "INSERT INTO use_pair (before, after, count) VALUES (?, ?, ?)"
         " ON CONFLICT (before, after) DO UPDATE SET count = count + excluded.count",
@@ -104,11 +104,11 @@ def _add_pairs(db: apsw.Connection, pairs: Mapping[Pair, int]) -> None:
 
 
 def _add_lessons(
-    db: apsw.Connection, lessons: Mapping[LessonKey, Lesson], half_life_days: float
+    db: apsw.Connection, lessons: Mapping[UseLessonKey, UseLesson], half_life_days: float
 ) -> None:
     select = "SELECT uses, weight, day FROM use_lesson WHERE (profile, word, tool) = (?, ?, ?)"
     for at, lesson in lessons.items():
-        known = [Lesson(*row) for row in db.execute(select, at)] or [NEVER]
+        known = [UseLesson(*row) for row in db.execute(select, at)] or [NEVER]
         both = known[0].again(lesson, half_life_days)
         db.execute("INSERT OR REPLACE INTO use_lesson VALUES (?, ?, ?, ?, ?, ?)", (*at, *both))
     db.execute("DELETE FROM use_lesson WHERE weight < ?", (LEAST_WEIGHT,))

@@ -21,10 +21,11 @@ For users' tests as much as for ours; docs/guide/testing.md is the guide.
 """
 
 from toolcrib.testing.script import CallTool, Say, SearchTools
-from toolcrib.testing.scripted_model import Request, ScriptedModel
+from toolcrib.testing.scripted_model import HttpAnswer, Request, ScriptedModel
 
 __all__ = [
     "CallTool",
+    "HttpAnswer",
     "Request",
     "Say",
     "ScriptedModel",

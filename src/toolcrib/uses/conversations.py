@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from toolcrib.store import LessonKey, Pair
+from toolcrib.store import UseLessonKey, UsePair
 
 PAUSE_S = 600.0
 CALLS_BACK = 3
@@ -44,26 +44,26 @@ class Conversation:
     last_s: float
     calls: deque[str] = field(default_factory=_calls)
     searches: deque[RecentSearch] = field(default_factory=_searches)
-    pairs: Counter[Pair] = field(default_factory=Counter[Pair])
-    lessons: set[LessonKey] = field(default_factory=set[LessonKey])
+    pairs: Counter[UsePair] = field(default_factory=Counter[UsePair])
+    lessons: set[UseLessonKey] = field(default_factory=set[UseLessonKey])
 
-    def called(self, tool: str) -> list[Pair]:
+    def called(self, tool: str) -> list[UsePair]:
         """The pairs that this call makes with the few before it."""
-        made = [Pair(before, tool) for before in dict.fromkeys(self.calls) if before != tool]
+        made = [UsePair(before, tool) for before in dict.fromkeys(self.calls) if before != tool]
         told = [pair for pair in made if self._may_tell(pair)]
         self.pairs.update(told)
         self.calls.append(tool)
         return told
 
-    def taught(self, tool: str) -> Iterator[LessonKey]:
+    def taught(self, tool: str) -> Iterator[UseLessonKey]:
         """The words of the last search that found this tool, each once a conversation."""
         led = next((each for each in reversed(self.searches) if tool in each.found), None)
         if led:
-            keys = {LessonKey(led.profile, word, tool) for word in led.words} - self.lessons
+            keys = {UseLessonKey(led.profile, word, tool) for word in led.words} - self.lessons
             self.lessons |= keys
             yield from keys
 
-    def _may_tell(self, pair: Pair) -> bool:
+    def _may_tell(self, pair: UsePair) -> bool:
         told = self.pairs.get(pair, 0)
         return told < MOST_OF_ONE_PAIR and (told > 0 or len(self.pairs) < MOST_PAIRS_OF_ONE)
 

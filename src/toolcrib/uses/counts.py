@@ -7,7 +7,7 @@ and the tool that it led to.
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 
-from toolcrib.store import MOST_LESSONS, MOST_PAIRS, NEVER, Lesson, LessonKey, Pair
+from toolcrib.store import MOST_LESSONS, MOST_PAIRS, NEVER, UseLesson, UseLessonKey, UsePair
 
 SLACK = 1.1
 """How far the bound may be passed before the rarest go: they go by many, not one at a time."""
@@ -16,7 +16,7 @@ SLACK = 1.1
 class PairCounts:
     """How often one tool was called after another."""
 
-    def __init__(self, counts: Mapping[Pair, int] | None = None) -> None:
+    def __init__(self, counts: Mapping[UsePair, int] | None = None) -> None:
         self._counts = dict(counts or {})
         self._after: dict[str, set[str]] = {}
         self._before: dict[str, set[str]] = {}
@@ -26,11 +26,11 @@ class PairCounts:
     def __len__(self) -> int:
         return len(self._counts)
 
-    def items(self) -> Iterator[tuple[Pair, int]]:
+    def items(self) -> Iterator[tuple[UsePair, int]]:
         """Every pair with its count, the most frequent first, ties by name."""
         yield from sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
 
-    def add(self, pair: Pair, count: int = 1) -> None:
+    def add(self, pair: UsePair, count: int = 1) -> None:
         """Count a pair; of too many the rarest go."""
         self._counts[pair] = self._counts.get(pair, 0) + count
         self._index(pair)
@@ -41,18 +41,20 @@ class PairCounts:
 
     def followers(self, tool: str) -> Mapping[str, int]:
         """What was called after a tool, and how often."""
-        return {after: self._counts[Pair(tool, after)] for after in self._after.get(tool, ())}
+        return {after: self._counts[UsePair(tool, after)] for after in self._after.get(tool, ())}
 
     def predecessors(self, tool: str) -> Mapping[str, int]:
         """What a tool was called after, and how often."""
-        return {before: self._counts[Pair(before, tool)] for before in self._before.get(tool, ())}
+        return {
+            before: self._counts[UsePair(before, tool)] for before in self._before.get(tool, ())
+        }
 
-    def _index(self, pair: Pair) -> None:
+    def _index(self, pair: UsePair) -> None:
         before, after = pair
         self._after.setdefault(before, set()).add(after)
         self._before.setdefault(after, set()).add(before)
 
-    def _drop(self, pair: Pair) -> None:
+    def _drop(self, pair: UsePair) -> None:
         del self._counts[pair]
         self._after[pair.before].discard(pair.after)
         self._before[pair.after].discard(pair.before)
@@ -72,10 +74,10 @@ class LessonBook:
     """Lessons by profile and word."""
 
     def __init__(
-        self, lessons: Mapping[LessonKey, Lesson] | None = None, *, half_life_days: float
+        self, lessons: Mapping[UseLessonKey, UseLesson] | None = None, *, half_life_days: float
     ) -> None:
         self._half_life_days = half_life_days
-        self._tools: dict[tuple[bytes, bytes], dict[str, Lesson]] = {}
+        self._tools: dict[tuple[bytes, bytes], dict[str, UseLesson]] = {}
         self._size = 0
         for (profile, word, tool), lesson in (lessons or {}).items():
             self._tools.setdefault((profile, word), {})[tool] = lesson
@@ -84,13 +86,13 @@ class LessonBook:
     def __len__(self) -> int:
         return self._size
 
-    def items(self) -> Iterator[tuple[LessonKey, Lesson]]:
+    def items(self) -> Iterator[tuple[UseLessonKey, UseLesson]]:
         """Every lesson, in the order of profile and word."""
         for (profile, word), tools in sorted(self._tools.items()):
             for tool, lesson in sorted(tools.items()):
-                yield LessonKey(profile, word, tool), lesson
+                yield UseLessonKey(profile, word, tool), lesson
 
-    def add(self, key: LessonKey, lesson: Lesson) -> None:
+    def add(self, key: UseLessonKey, lesson: UseLesson) -> None:
         """Add a lesson to its likes; of too many the lightest go."""
         tools = self._tools.setdefault((key.profile, key.word), {})
         self._size += key.tool not in tools

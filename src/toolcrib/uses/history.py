@@ -15,7 +15,7 @@ from threading import Lock, Timer
 from typing import Protocol
 
 from toolcrib.errors import StoreError
-from toolcrib.store import NEVER, Lesson, LessonKey, Pair, UseRecord, UseStore
+from toolcrib.store import NEVER, UseLesson, UseLessonKey, UsePair, UseRecord, UseStore
 from toolcrib.uses.conversations import Conversations, RecentSearch
 from toolcrib.uses.counts import LessonBook, PairCounts, word_hashes
 from toolcrib.uses.hints import Links, UseHints, most_first, often_with
@@ -38,8 +38,8 @@ class StoreOpener(Protocol):
 class _Unwritten:
     """What was heard and not written yet."""
 
-    pairs: Counter[Pair] = field(default_factory=Counter[Pair])
-    lessons: dict[LessonKey, Lesson] = field(default_factory=dict[LessonKey, Lesson])
+    pairs: Counter[UsePair] = field(default_factory=Counter[UsePair])
+    lessons: dict[UseLessonKey, UseLesson] = field(default_factory=dict[UseLessonKey, UseLesson])
 
     def __bool__(self) -> bool:
         return bool(self.pairs or self.lessons)
@@ -179,11 +179,11 @@ class UseHistory:
                 self._pairs.add(pair)
                 self._news.pairs[pair] += 1
             for key in conversation.taught(tool):
-                self._learn(key, Lesson(1, 1.0, int(now // DAY_S)))
+                self._learn(key, UseLesson(1, 1.0, int(now // DAY_S)))
         if self._store is None:
             self._news = _Unwritten()
 
-    def _learn(self, key: LessonKey, lesson: Lesson) -> None:
+    def _learn(self, key: UseLessonKey, lesson: UseLesson) -> None:
         self._lessons.add(key, lesson)
         known = self._news.lessons.get(key, NEVER)
         self._news.lessons[key] = known.again(lesson, self._half_life_days)

@@ -21,7 +21,7 @@ Run: TypeAlias = Callable[[str, object], Coroutine[Any, Any, BetaFunctionToolRes
 
 
 class AsyncRunnerTool(BetaAsyncBuiltinFunctionTool):
-    """A tool for the runner of `AsyncAnthropic`."""
+    """A tool for the runner of `AsyncAnthropic`. Made by `AnthropicWire`."""
 
     def __init__(self, param: object, run: Run) -> None:
         self._param = cast("BetaToolUnionParam", param)
@@ -37,7 +37,7 @@ class AsyncRunnerTool(BetaAsyncBuiltinFunctionTool):
 
 
 class RunnerTool(BetaBuiltinFunctionTool):
-    """A tool for the runner of `Anthropic`, which does not wait but blocks."""
+    """A tool for the runner of `Anthropic`, which blocks. Made by `AnthropicWire`."""
 
     def __init__(self, param: object, run: Run, loop: BackgroundLoop) -> None:
         self._param = cast("BetaToolUnionParam", param)

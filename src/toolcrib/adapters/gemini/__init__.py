@@ -1,6 +1,6 @@
 """Gemini; see `toolcrib.adapters.gemini.wire`."""
 
 from toolcrib.adapters.gemini.reply import whole_reply
-from toolcrib.adapters.gemini.wire import GeminiMode, GeminiWire
+from toolcrib.adapters.gemini.wire import GeminiMode, GeminiRequest, GeminiWire
 
-__all__ = ["GeminiMode", "GeminiWire", "whole_reply"]
+__all__ = ["GeminiMode", "GeminiRequest", "GeminiWire", "whole_reply"]

@@ -3,8 +3,9 @@
 from toolcrib.adapters.openai_responses.wire import (
     Item,
     ResponsesMode,
+    ResponsesRequest,
     ResponsesSearch,
     ResponsesWire,
 )
 
-__all__ = ["Item", "ResponsesMode", "ResponsesSearch", "ResponsesWire"]
+__all__ = ["Item", "ResponsesMode", "ResponsesRequest", "ResponsesSearch", "ResponsesWire"]

@@ -64,7 +64,7 @@ def _by_state(source: McpSource) -> Diagnosis:
     if status.state == "disabled":
         return Diagnosis(SERVERS, "ok", f"{server}: switched off")
     if status.state == "needs_login":
-        return _problem(source, "it wants a login", f"toolcrib login {server}")
+        return _problem(source, "it needs a login", f"toolcrib login {server}")
     if status.failure:
         return _problem(
             source,
@@ -83,7 +83,7 @@ def _listing_problem(source: McpSource) -> Diagnosis | None:
         words = f"waiting for review: {waiting}"
         return _warning(source, words, f"toolcrib review {source.server}")
     for problem in source.problems:
-        return _warning(source, problem, "tell whoever makes the server")
+        return _warning(source, problem, "report it to the author of the server")
     return None
 
 

@@ -35,7 +35,9 @@ class OfferedItem:
 
 
 class Offers:
-    """Lists without starting the server, and starts it to read. Whatever fails is an outcome.
+    """The resources and prompts of a server. Made by `Crib.offers`.
+
+    Lists without starting the server, and starts it to read. Whatever fails is an outcome.
 
     `content` of an outcome is the result of the protocol, as JSON.
     """
