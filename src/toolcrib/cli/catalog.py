@@ -101,9 +101,9 @@ def list_command(
 ) -> None:
     """List everything in the pool, hidden or not, with its state.
 
-    Tokens are those of name, description and schema, as a model would be sent them; skills and
-    agents are sent when they are asked for. The sum is that of `toolcrib tokens`: of the tools that
-    a model may be shown.
+    Tokens count name, description and schema, as they would be sent to a model. Skills and agents
+    are sent only when a model asks for them. The sum is over the tools that a model may be shown,
+    as in `toolcrib tokens`.
 
         toolcrib list | grep github
     """
