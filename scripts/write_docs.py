@@ -63,9 +63,14 @@ def _command(name: str, command: Command) -> str:
 def _leaf(level: str, name: str, shown: HasParameters, run: Run) -> str:
     parameters = list(words(shown))
     usage = " ".join(["    toolcrib", name, *(each.usage for each in parameters)])
-    rows = [f"| `{each.spelling}` | {each.help} |" for each in parameters]
+    rows = [f"| `{_cell(each.spelling)}` | {each.help} |" for each in parameters]
     text = cleandoc(run.__doc__ or "")
     return "\n".join([f"{level} {name}", "", usage, "", text, "", "| | |", "|---|---|", *rows, ""])
+
+
+def _cell(text: str) -> str:
+    """A text as it stands in a table, where a bar would end the cell."""
+    return text.replace("|", "\\|")
 
 
 SETTINGS_INTRODUCTION = """\

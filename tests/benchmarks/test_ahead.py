@@ -26,7 +26,7 @@ class Counting:
         return np.full((len(texts), 4), 0.5, dtype=np.float32)
 
 
-def test_a_text_its_wordings_and_its_intents_are_asked(bench: Path):
+def test_a_text_its_wordings_and_its_subqueries_are_embedded(bench: Path):
     [one] = find_sets(bench, ["mcp_big"]).sets
     words = Settings(store=":memory:", embed=EmbedSettings(embedder="none"))
     with open_search(one.load(), words) as search:

@@ -87,7 +87,7 @@ def test_yes_approves_and_what_is_printed_is_not_obeyed(config: str):
 def test_on_a_terminal_the_person_there_is_asked(
     config: str, answer: str, code: int, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("toolcrib.cli.call._at_terminal", lambda: True)
+    monkeypatch.setattr("toolcrib.cli.call.at_terminal", lambda: True)
     ran = run(config, "pay", '{"to": "bob"}', given=f"{answer}\n")
     assert ran.exit_code == code
     assert ("paid bob" in ran.stdout) == (code == 0)

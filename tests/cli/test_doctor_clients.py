@@ -27,7 +27,7 @@ def test_clients_in_order_are_told_with_and_without_the_gateway(run: Run, home: 
     told = found(run)
     assert len(told) == len(CONFIGS)
     assert {each["level"] for each in told} == {"ok"}
-    assert all("sees the gateway" in each["message"] for each in told)
+    assert all("has the gateway" in each["message"] for each in told)
 
 
 @pytest.mark.parametrize(("name", "text"), [("cursor", '{"a": '), ("codex", "a = ")])

@@ -123,7 +123,7 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     monkeypatch.setenv("EDITOR", f"{sys.executable} -S {program}")
     monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setattr("toolcrib.cli.edit._at_terminal", lambda: True)
+    monkeypatch.setattr("toolcrib.cli.edit.at_terminal", lambda: True)
     return texts
 
 

@@ -110,7 +110,7 @@ def test_where_so_many_tools_are_not_taken_it_says_so(run: Run, tmp_path: Path):
 
 
 def test_with_nothing_deferred_it_says_so(run: Run, settings_file: str):
-    ran = run("--config", settings_file, "tokens", "--mode", "off")
+    ran = run("--config", settings_file, "tokens", "--tool-search", "off")
     assert "Nothing is deferred" in ran.out
     assert "0.0%" in ran.out
 

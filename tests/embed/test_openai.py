@@ -230,7 +230,9 @@ def test_a_server_that_is_not_there_is_an_error(slept):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and never listens
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        embedder = OpenAIEmbedder(url, "tiny", **{**BOUNDS, "retries": 1}, sleep=slept.append)
+        embedder = OpenAIEmbedder(
+            url, "tiny", timeout_s=60.0, batch=96, retries=1, sleep=slept.append
+        )
         with pytest.raises(EmbedError, match=r"no connection \(.*\); check the address"):
             embedder.embed(["a"])
         embedder.close()

@@ -45,7 +45,7 @@ def embedder():
 
 @pytest.fixture
 def catalog(embedder):
-    made = Catalog(MemoryEngine(), CachedEmbedder(embedder, DictCache()), later=True)
+    made = Catalog(MemoryEngine(), CachedEmbedder(embedder, DictCache()), in_background=True)
     yield made
     embedder.go.set()
     made.close()
@@ -112,10 +112,10 @@ def test_an_embedder_that_fails_is_tried_again_with_the_next_change(catalog, emb
 
 
 def test_closing_ends_the_work_between_two_steps(embedder):
-    catalog = Catalog(MemoryEngine(), CachedEmbedder(embedder, DictCache()), later=True)
+    catalog = Catalog(MemoryEngine(), CachedEmbedder(embedder, DictCache()), in_background=True)
     catalog.rebuild(entries(*(f"tool_{n}" for n in range(100))), "1")
     embedder.go.set()
     catalog.close()
-    assert catalog.embedded(0) == (not catalog._waiting)
+    assert catalog.embedded(0) == (not catalog._pending)
     catalog.change(entries("late"), (), "2")
     assert not catalog.embedded(0)

@@ -43,7 +43,7 @@ def test_each_field_has_its_terms(name: str, terms: set[str]):
     assert terms <= {*field(TOOL, name)}
 
 
-def test_terms_come_with_their_roots():
+def test_terms_come_with_their_stems():
     assert field(ToolInfo(name="list_files", description=""), "name") == (
         *("list", "files"),
         *("list·", "file·"),

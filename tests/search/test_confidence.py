@@ -7,7 +7,7 @@ from toolcrib.search.confidence import LOW, Evidence, chance, confidence_level, 
 from toolcrib.search.fusion import VariantTrace
 
 
-def said(
+def found_by(
     share: float, cosine: float | None = None, *, terms: int = 1, tied: int = 1
 ) -> VariantTrace:
     arms: dict[Arm, Ranking] = {
@@ -19,22 +19,22 @@ def said(
     return VariantTrace(variant, arms, {}, search_rules(), None)
 
 
-def nothing_said() -> VariantTrace:
+def found_nothing() -> VariantTrace:
     return VariantTrace(Variant(""), {"bm25": [], "vector": []}, {}, search_rules(), None)
 
 
 def test_evidence_is_the_best_that_any_variant_says_of_any_tool():
-    assert evidence([said(0.1), said(0.5, 0.2)])[:2] == (0.5, 0.2)
-    assert evidence([said(0.1, 0.3), said(0.2, 0.1)])[:2] == (0.2, 0.3)
-    assert evidence([said(0.1)])[:2] == (0.1, None)
-    assert evidence([nothing_said()]) == (0.0, None, 0.0, 1)
+    assert evidence([found_by(0.1), found_by(0.5, 0.2)])[:2] == (0.5, 0.2)
+    assert evidence([found_by(0.1, 0.3), found_by(0.2, 0.1)])[:2] == (0.2, 0.3)
+    assert evidence([found_by(0.1)])[:2] == (0.1, None)
+    assert evidence([found_nothing()]) == (0.0, None, 0.0, 1)
     assert evidence([]) == (0.0, None, 0.0, 1)
 
 
 def test_the_lead_is_that_over_the_fifth():
-    assert evidence([said(0.4, terms=3)]) == (0.4, None, 0.4, 3)
-    assert evidence([said(0.4, tied=4)]).lead == pytest.approx(0.39)
-    assert evidence([said(0.4, tied=5)]).lead == 0
+    assert evidence([found_by(0.4, terms=3)]) == (0.4, None, 0.4, 3)
+    assert evidence([found_by(0.4, tied=4)]).lead == pytest.approx(0.39)
+    assert evidence([found_by(0.4, tied=5)]).lead == 0
 
 
 def test_the_more_of_the_query_is_met_the_surer():
@@ -45,8 +45,8 @@ def test_the_more_of_the_query_is_met_the_surer():
 
 def test_words_in_which_five_are_tied_say_little():
     """The claim fits the evidence: it takes a lead, and a question of some length, to be sure."""
-    tied = evidence([said(0.5, terms=3, tied=5)])
-    ahead = evidence([said(0.5, terms=3, tied=1)])
+    tied = evidence([found_by(0.5, terms=3, tied=5)])
+    ahead = evidence([found_by(0.5, terms=3, tied=1)])
     assert confidence_level(chance(tied, calibrated=False)) == "low"
     assert confidence_level(chance(ahead, calibrated=False)) == "high"
     assert confidence_level(chance(ahead._replace(terms=1), calibrated=False)) == "medium"

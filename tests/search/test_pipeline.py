@@ -67,7 +67,7 @@ def test_the_score_of_the_best_is_the_formula_s(search: Search):
 
 def test_a_name_verbatim_has_its_bonus_in_every_step(search: Search):
     for step in search.trace("list_directory", depth=50).steps:
-        # its name, and the intent that the name and the query share
+        # its name, and the verb family that the name and the query share
         assert step.bonus["list_directory"] == pytest.approx(1.0 + 0.0002)
 
 
@@ -76,7 +76,7 @@ def test_another_spelling_of_a_name_has_half_of_the_bonus(search: Search):
         assert step.bonus["list_directory"] == pytest.approx(0.5 + 0.0002)
 
 
-def test_the_intent_boosts_what_wants_the_same(search: Search):
+def test_a_verb_of_the_same_family_is_boosted(search: Search):
     step = search.trace("show me issues of a repository", depth=50).steps[0]
     assert step.bonus == {}
     step = search.trace("enumerate issues of a repository", depth=50).steps[0]

@@ -71,7 +71,7 @@ def test_what_is_asked_for_twice_is_one_thing():
     assert list(subqueries("read it; send it; read it")) == ["read", "send"]
 
 
-def test_only_so_many_intents_are_wordings():
+def test_only_so_many_subqueries_are_wordings():
     task = "; ".join(f"read file{number}" for number in range(20))
     assert len(subqueries(task)) == 20
     made = query_variants(task, split=True)
@@ -88,7 +88,7 @@ def test_the_wordings_have_their_weights_and_origins():
     ]
 
 
-def test_as_written_goes_by_spelling_and_the_others_by_roots():
+def test_as_written_goes_by_spelling_and_the_others_by_stems():
     written, bare = query_variants("reading files")
     assert written.terms == ("reading", "files")
     assert bare.terms == ("read·", "file·")
@@ -102,7 +102,7 @@ def test_the_seed_s_example_is_looked_up_as_written_and_plain():
     assert bare.terms == ("读·", "文·", "件·")
 
 
-def test_intents_are_wordings_only_where_that_is_asked():
+def test_subqueries_are_wordings_only_with_split():
     made = query_variants("search the web and save a file")
     assert [each.origin for each in made] == ["as written", "plain words"]
 

@@ -22,11 +22,11 @@ from toolcrib.search.verbs import starts_with_verb
         ("\ud800", ""),
     ],
 )
-def test_the_intent_is_the_family_of_the_first_verb_that_is_known(text: str, family: str):
+def test_the_verb_family_is_that_of_the_first_verb_that_is_known(text: str, family: str):
     assert verb_family(text) == family
 
 
-def test_different_words_for_one_thing_are_one_intent():
+def test_different_words_for_one_thing_are_one_family():
     assert verb_family("fetch the page") == verb_family("getPage") == verb_family("查看页面") != ""
 
 

@@ -32,12 +32,12 @@ RANKINGS = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.01, 1)).map(
 )
 
 
-def test_a_voice_that_is_sure_counts_more_than_one_that_is_not():
+def test_a_sure_ranking_counts_more_than_an_unsure_one():
     sure, unsure = ranking(a=0.9, b=0.2, c=0.1), ranking(b=0.52, a=0.51, c=0.1)
     assert [match.id for match in fused((1.0, sure), (1.0, unsure))] == ["a", "b", "c"]
 
 
-def test_lifts_are_deviations_from_the_mean():
+def test_zscores_are_deviations_from_the_mean():
     assert dict(fused((2.0, ranking(a=0.6, b=0.2)))) == pytest.approx({"a": 2.0, "b": -2.0})
 
 
@@ -49,12 +49,12 @@ def test_what_a_full_ranking_lacks_may_be_as_good_as_its_last():
     assert none["c"] < none["b"]
 
 
-def test_a_voice_that_sees_no_difference_says_nothing():
+def test_a_ranking_without_a_difference_adds_nothing():
     flat, other = ranking(a=0.5, b=0.5), ranking(b=0.3, a=0.1)
     assert fused((1.0, flat), (1.0, other)) == fused((1.0, other))
 
 
-def test_a_bonus_is_added_even_to_what_no_voice_knows():
+def test_a_bonus_is_added_even_to_what_no_ranking_has():
     assert fused((1.0, ranking(a=0.6, b=0.2)), bonus={"z": 9.0})[0].id == "z"
 
 
@@ -71,7 +71,7 @@ def test_the_best_come_first_and_each_once(pairs):
     assert all((-a.score, a.id) < (-b.score, b.id) for a, b in pairwise(found))
 
 
-def test_the_variants_of_an_arm_share_its_voice_by_weight():
+def test_the_variants_of_an_arm_share_its_weight():
     one, other = ranking(a=0.5), ranking(b=0.5)
     said: list[tuple[float, dict[Arm, Ranking]]] = [
         (3.0, {"bm25": one, "vector": other}),
@@ -93,7 +93,7 @@ def test_words_that_no_tool_has_are_hardly_heard():
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 2), RANKINGS), max_size=4))
-def test_what_lifts_a_candidate_sums_up_to_its_score(pairs: list[tuple[float, Ranking]]):
+def test_the_contributions_sum_up_to_the_score(pairs: list[tuple[float, Ranking]]):
     some = [WeightedRanking("vector", *pair) for pair in pairs]
     for id, score in fuse_zscores(some, {"a": 3.0}, depth=30):
         parts = arm_contributions(id, some, {"a": 3.0}, depth=30)
@@ -101,7 +101,7 @@ def test_what_lifts_a_candidate_sums_up_to_its_score(pairs: list[tuple[float, Ra
         assert parts["name"] == (3.0 if id == "a" else 0.0)
 
 
-def test_nothing_lifts_what_is_no_candidate():
+def test_what_is_no_candidate_has_no_contributions():
     assert (
         arm_contributions("z", [WeightedRanking("bm25", 1.0, ranking(a=0.5))], {}, depth=30) == {}
     )

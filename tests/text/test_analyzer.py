@@ -46,7 +46,7 @@ def test_stop_words_tell_nothing_unless_there_is_nothing_else():
 
 
 @pytest.mark.parametrize(
-    ("word", "as_terms", "as_roots"),
+    ("word", "as_terms", "as_stems"),
     [
         ("deployments", ["deployments"], ["deploy·"]),
         ("reading", ["reading"], ["read·"]),
@@ -55,15 +55,15 @@ def test_stop_words_tell_nothing_unless_there_is_nothing_else():
         ("读", ["读"], None),
     ],
 )
-def test_a_word_is_stored_as_it_is_and_by_its_root(
-    word: str, as_terms: list[str], as_roots: list[str] | None
+def test_a_word_is_stored_as_it_is_and_by_its_stem(
+    word: str, as_terms: list[str], as_stems: list[str] | None
 ):
     assert terms([word]) == as_terms
-    if as_roots:
-        assert stems([word]) == as_roots
+    if as_stems:
+        assert stems([word]) == as_stems
 
 
-def test_word_forms_meet_in_their_root():
+def test_word_forms_meet_in_their_stem():
     assert len({*stems("search searches searched searching".split())}) == 1
 
 

@@ -73,7 +73,7 @@ def test_chinese_is_taken_apart_at_the_longest_terms(asked: str, meant: list[str
         ("translate 你好", ["翻译", "你", "好"]),
     ],
 )
-def test_english_goes_by_phrases_and_roots(asked: str, meant: list[str]):
+def test_english_goes_by_phrases_and_stems(asked: str, meant: list[str]):
     assert usual(INTO_CHINESE.glosses(asked)) == meant
 
 

@@ -3,8 +3,8 @@
     auto = Auto()
     print(auto.choose("anthropic", "claude-opus-5-5", "https://api.anthropic.com"))
 
-An endpoint that is not known never gets a native wire: gateways drop or refuse what they have not
-heard of, and the model would be left without its tools.
+An unknown endpoint never gets a native wire: gateways drop or refuse keys that they do not know,
+and the model would be left without its tools.
 """
 
 from collections.abc import Collection, Iterator
@@ -44,12 +44,6 @@ class Choice:
         return f"{self.mode}: {self.why}"
 
 
-def asked_for(mode: WireMode, chosen: Choice) -> Choice:
-    """The mode that a caller wants, whatever would have been chosen."""
-    betas = chosen.betas if mode == chosen.mode else ()
-    return Choice(mode, "it was asked for", betas)
-
-
 class Auto:
     """Chooses, and remembers for each endpoint what it has refused. Safe to share between threads.
 
@@ -65,7 +59,7 @@ class Auto:
     ) -> Choice:
         """The best mode that this model has at this endpoint, and why.
 
-        `among` are the modes that whoever asks can speak; `append` is always one.
+        `among` are the modes that the caller can speak; `append` is always one.
         """
         host = _host(endpoint)
         reasons: list[str] = []
@@ -81,7 +75,7 @@ class Auto:
 
     def refuse(self, endpoint: str, mode: WireMode, error: Exception) -> bool:
         """Whether the error is this endpoint's refusal of the mode; then it is remembered."""
-        words = " ".join(_said(error)).lower()
+        words = " ".join(_error_texts(error)).lower()
         refused = (
             getattr(error, "status_code", getattr(error, "code", None)) in REFUSALS
             and any(word in words for word in REFUSED[mode])
@@ -95,23 +89,29 @@ class Auto:
 
 @dataclass(frozen=True, slots=True)
 class WireSelector:
-    """Which wire is spoken with one model at one endpoint; `asked` is the mode a caller wants."""
+    """The wire for one model at one endpoint. `mode` is the one that the caller wants, if any."""
 
     auto: Auto
     provider: Provider
     model: str
     endpoint: str
-    asked: WireMode | None = None
+    mode: WireMode | None = None
 
     @property
     def choice(self) -> Choice:
         """The mode that is spoken, and why."""
         chosen = self.auto.choose(self.provider, self.model, self.endpoint)
-        return chosen if self.asked is None else asked_for(self.asked, chosen)
+        return chosen if self.mode is None else _caller_choice(self.mode, chosen)
 
     def refused(self, error: Exception) -> bool:
-        """Whether the endpoint has refused the wire that was chosen; one asked for is kept to."""
-        return self.asked is None and self.auto.refuse(self.endpoint, self.choice.mode, error)
+        """Whether the endpoint has refused the wire that `Auto` chose. A caller's mode stays."""
+        return self.mode is None and self.auto.refuse(self.endpoint, self.choice.mode, error)
+
+
+def _caller_choice(mode: WireMode, chosen: Choice) -> Choice:
+    """The mode that a caller wants, whatever would have been chosen."""
+    betas = chosen.betas if mode == chosen.mode else ()
+    return Choice(mode, "it was asked for", betas)
 
 
 def _chosen(
@@ -132,6 +132,6 @@ def _host(endpoint: str) -> str:
     return urlsplit(endpoint if "//" in endpoint else f"//{endpoint}").hostname or endpoint
 
 
-def _said(error: Exception) -> Iterator[str]:
+def _error_texts(error: Exception) -> Iterator[str]:
     yield str(error)
     yield str(getattr(error, "body", ""))

@@ -1,12 +1,12 @@
 """Approval by interrupt: what the adapters of LangGraph and LangChain share.
 
-    questions → on record → one interrupt each → replies → leave for what was shown
+    questions → on record → one interrupt each → replies → approval of what was shown
 
 LangGraph runs an interrupted node again from its start, with the replies in the order of the
 interrupts. So all questions are asked before anything is called, and they are recorded in the
-checkpoint before the first is asked: a reply then belongs to what was shown, whatever has changed
-since, and in whichever process the graph goes on. That there was nothing to ask is on record too.
-A call that a person refused stays refused, also where the rules have stopped asking.
+checkpoint before the first is asked. A reply then belongs to what the person saw, whatever has
+changed since, and in whichever process the graph goes on. A node without questions is recorded too.
+A call that a person refused stays refused, even if the rules do not ask any more.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -22,10 +22,10 @@ from toolcrib.model import Json, JsonObject
 T = TypeVar("T")
 
 Replies: TypeAlias = Sequence[tuple[JsonObject, bool]]
-"""Each question that was asked, and whether the reply to it was leave."""
+"""Each question that was asked, and whether the reply approved it."""
 
 ApprovalSteps: TypeAlias = Generator[Any, Any, Replies]
-"""Yields what has to be on record first, is sent the record, and returns the replies."""
+"""Yields what has to be recorded, is sent the record, and returns the replies."""
 
 
 @task
@@ -36,52 +36,52 @@ def approval_questions(questions: Sequence[JsonObject]) -> Sequence[JsonObject]:
 
 @task
 def approval_spent(run: str) -> str:
-    """The run of the node that the replies were spent on."""
+    """The run of the node that used the replies."""
     return run
 
 
 def approval_steps(questions: Sequence[JsonObject]) -> ApprovalSteps:
     """The replies to all questions of a node: those on record, whatever would be asked now.
 
-    Once the calls may have begun, leave is spent: a node that is run again after a failure has
+    An approval is good for one run of the calls: a node that is run again after a failure has
     none. What was refused stays refused.
     """
     questions = yield approval_questions(questions)
     if not questions:
         return ()
-    replies = [(question, _is_leave(interrupt(question))) for question in questions]
+    replies = [(question, _is_approval(interrupt(question))) for question in questions]
     this_run = token_hex(8)
     first_run = yield approval_spent(this_run)
     return [reply for reply in replies if first_run == this_run or not reply[1]]
 
 
 def run_steps(steps: Generator[Any, Any, T], run: Callable[[Any], Any]) -> T:
-    """What the steps return, for a node that is not async. `run` gives what each step wants."""
+    """What the steps return, in a node that is not async. `run` gives what each step yields for."""
     try:
-        wanted = next(steps)
+        step = next(steps)
         while True:
-            wanted = steps.send(run(wanted))
+            step = steps.send(run(step))
     except StopIteration as done:
         return done.value
 
 
 async def run_steps_async(steps: Generator[Any, Any, T]) -> T:
-    """What the steps return, for a node that is async: each step wants something to await."""
+    """What the steps return, in an async node, where each step yields something to await."""
     try:
-        wanted = next(steps)
+        step = next(steps)
         while True:
-            wanted = steps.send(await wanted)
+            step = steps.send(await step)
     except StopIteration as done:
         return done.value
 
 
 def recorded_value(record: Any) -> Any:  # noqa: ANN401 - a record of LangGraph is of any type
-    """The record that a node which is not async has asked for."""
+    """The record of a task of LangGraph, in a node that is not async."""
     return record.result()
 
 
 def question_of(id: str | None, request: ApprovalRequest) -> JsonObject:
-    """What the person is shown, and by which a reply is held to what was shown."""
+    """What the person is shown. A reply counts for exactly this question."""
     return {
         "tool": request.name,
         "arguments": request.arguments,
@@ -93,7 +93,7 @@ def question_of(id: str | None, request: ApprovalRequest) -> JsonObject:
     }
 
 
-def _is_leave(reply: object) -> bool:
+def _is_approval(reply: object) -> bool:
     match reply:
         case True | {"approved": True}:
             return True
@@ -102,23 +102,23 @@ def _is_leave(reply: object) -> bool:
 
 
 def approver_of(id: str | None, arguments: Json, replies: Replies) -> Approver:
-    """Answers from the replies: leave for the call that was shown, and for no other."""
+    """Answers from the replies: approves the call that was shown, and no other."""
     asked_before = (id, arguments)
-    if any(not leave and _call_in(question) == asked_before for question, leave in replies):
+    if any(not approved and _call_in(question) == asked_before for question, approved in replies):
         return DenyingApprover()
 
     async def reply_to(request: ApprovalRequest) -> bool:
-        asked = question_of(id, request)
-        said = [leave for question, leave in replies if question == asked]
-        if not said:
+        question_now = question_of(id, request)
+        answers = [approved for question, approved in replies if question == question_now]
+        if not answers:
             raise LookupError("nobody was asked about this call, or its approval was used already")
-        return all(said)
+        return all(answers)
 
     return reply_to
 
 
 def _call_in(question: JsonObject) -> tuple[Json, Json]:
-    """The call that a question is about, however its tool is defined or judged by now."""
+    """The call that a question is about, whatever became of its tool since."""
     return question["tool_call_id"], question["arguments"]
 
 

@@ -1,4 +1,4 @@
-"""The messages of LangChain: what they show, and the forms in which they carry tools to a model."""
+"""The messages of LangChain: what they reveal, and how they carry tools to a model."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,10 +26,10 @@ from toolcrib.strict_json import NotJson, read_json
 
 
 def session_after(session: Session, messages: Sequence[AnyMessage]) -> Session:
-    """The session, in which is revealed what these messages show to be.
+    """The session, with everything revealed that these messages show.
 
-    A reply with calls that have no result yet does not count for how long the conversation is:
-    what its request showed can be called.
+    A reply whose calls have no result yet does not count for the length of the conversation: its
+    request is what counts.
     """
     session.used(used(_before_reply(messages)))
     session.see(revealed(messages))
@@ -51,7 +51,7 @@ def found_in(message: AnyMessage) -> tuple[str, ...]:
 
 
 def _before_reply(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
-    """The messages up to a reply whose calls are still to be made; all if there is none."""
+    """The messages before a reply whose calls are still to be made; all if there is none."""
     for place in reversed(range(len(messages))):
         if isinstance(reply := messages[place], AIMessage):
             rest = messages[place + 1 :]
@@ -62,7 +62,7 @@ def _before_reply(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
 
 
 def used(messages: Iterable[AnyMessage]) -> int:
-    """The tokens that the conversation took at its longest, as far as the provider told."""
+    """The tokens of the conversation at its longest, as far as the provider reported them."""
     usages = (message.usage_metadata for message in messages if isinstance(message, AIMessage))
     return max((usage["total_tokens"] for usage in usages if usage), default=0)
 
@@ -70,14 +70,14 @@ def used(messages: Iterable[AnyMessage]) -> int:
 def with_references(messages: Sequence[AnyMessage], known: Collection[str]) -> list[AnyMessage]:
     """The messages with the results of searches as references, as Anthropic takes them.
 
-    What a result says besides follows all results of that step: one with references holds nothing
-    else, and they may not be parted from their calls. Before a call of a tool that nothing refers
-    to any more, after a summary say, stands a search that does.
+    A result with references holds nothing else, and no message may stand between calls and results.
+    So what a search says besides follows all results of its step. Before a call of a tool that
+    nothing refers to any more, for example after a summary, stands a search that does.
     """
     made: list[AnyMessage] = []
     for step in _steps(messages, known):
-        if step.lost:
-            made += _search_for(step.lost, len(made))
+        if step.unrevealed:
+            made += _search_for(step.unrevealed, len(made))
         made += [_referring(message, known) for message in step.messages]
         besides = (text_beside_loaded(Outcome(each.text)) for each in step.found)
         made += [HumanMessage(text) for text in besides if text]
@@ -89,13 +89,13 @@ def with_additions(
 ) -> list[AnyMessage]:
     """The messages with each tool in an item of its own behind the search that found it first.
 
-    The item stands behind all results of that step: a result may not be parted from its call.
+    The item stands behind all results of that step: no message may stand between calls and results.
     Before a call of a tool that no such item adds any more stands one that does. A call that
     another model made has no namespace, and gets the one that the API wants: the tool's name.
     """
     made: list[AnyMessage] = []
     for step in _steps(messages, definitions):
-        made += _addition(definitions[name] for name in step.lost)
+        made += _addition(definitions[name] for name in step.unrevealed)
         made += [_with_namespaces(message, definitions) for message in step.messages]
         made += _addition(definitions[name] for name in step.new)
     return made
@@ -106,13 +106,13 @@ class _MessageStep:
     """A message of the model with its results, or any other message alone.
 
     `found` are the results that reveal a tool, `new` the tools that are revealed here first, and
-    `lost` those that are called here and that nothing has revealed before.
+    `unrevealed` those that are called here and that nothing has revealed before.
     """
 
     messages: tuple[AnyMessage, ...]
     found: tuple[AnyMessage, ...]
     new: tuple[str, ...]
-    lost: tuple[str, ...]
+    unrevealed: tuple[str, ...]
 
 
 def _steps(messages: Sequence[AnyMessage], known: Collection[str]) -> Iterator[_MessageStep]:
@@ -123,9 +123,9 @@ def _steps(messages: Sequence[AnyMessage], known: Collection[str]) -> Iterator[_
         new = tuple(dict.fromkeys(name for name in fresh if name in known and name not in loaded))
         loaded.update(new)
         called = (name for name in revealed(run) if name in known and name not in loaded)
-        lost = tuple(dict.fromkeys(called))
-        loaded.update(lost)
-        yield _MessageStep(run, found, new, lost)
+        unrevealed = tuple(dict.fromkeys(called))
+        loaded.update(unrevealed)
+        yield _MessageStep(run, found, new, unrevealed)
 
 
 def _runs(messages: Sequence[AnyMessage]) -> Iterator[tuple[AnyMessage, ...]]:
@@ -142,8 +142,8 @@ def _runs(messages: Sequence[AnyMessage]) -> Iterator[tuple[AnyMessage, ...]]:
 def _search_for(names: Iterable[str], place: int) -> list[AnyMessage]:
     """A search that finds these, as a model makes it and we answer it."""
     id, listed = f"toolcrib_{place}", list(names)
-    asked = {"query": f"select:{','.join(listed)}"}
-    call = {"type": "tool_call", "id": id, "name": SEARCH_TOOL_NAME, "args": asked}
+    arguments = {"query": f"select:{','.join(listed)}"}
+    call = {"type": "tool_call", "id": id, "name": SEARCH_TOOL_NAME, "args": arguments}
     found = ToolMessage(_to(listed), name=SEARCH_TOOL_NAME, tool_call_id=id)
     return [AIMessage("", tool_calls=[call]), found]
 
@@ -161,12 +161,13 @@ def _with_namespaces(message: AnyMessage, names: Collection[str]) -> AnyMessage:
     if not isinstance(message, AIMessage):
         return message
     blocks = message.content if isinstance(message.content, list) else []
-    kept = {text_of(block.get(key)) for block in objects(blocks) for key in ("id", "call_id")}
-    bare = [call for call in message.tool_calls if call["name"] in names and call["id"] not in kept]
+    native_ids = {text_of(block.get(key)) for block in objects(blocks) for key in ("id", "call_id")}
+    calls = (call for call in message.tool_calls if call["name"] in names)
+    bare = [call for call in calls if call["id"] not in native_ids]
     if not bare:
         return message
-    said = blocks or ([{"type": "text", "text": message.content}] if message.content else [])
-    return message.model_copy(update={"content": [*said, *map(_function_call, bare)]})
+    content = blocks or ([{"type": "text", "text": message.content}] if message.content else [])
+    return message.model_copy(update={"content": [*content, *map(_function_call, bare)]})
 
 
 def _function_call(call: LangChainCall) -> dict[str, Any]:
@@ -212,13 +213,13 @@ def message_of(name: str, id: str | None, outcome: Outcome) -> ToolMessage:
 
 
 def unreadable(message: AnyMessage) -> list[InvalidToolCall]:
-    """The calls of a reply whose arguments are no JSON, and which can be answered."""
+    """The calls of a reply whose arguments are not JSON, if they can be answered."""
     calls = message.invalid_tool_calls if isinstance(message, AIMessage) else []
     return [call for call in calls if call["id"]]
 
 
 def unreadable_answer(call: InvalidToolCall) -> ToolMessage:
-    """What the model reads of a call whose arguments are no JSON."""
+    """What the model reads of a call whose arguments are not JSON."""
     name = call["name"] or ""
     message = f"the arguments of {name!r}: {_problem(call['args'] or '')}. Make the call again"
     refused = CallRefused("bad_arguments", "arguments", message)

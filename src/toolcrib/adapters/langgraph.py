@@ -80,13 +80,13 @@ class ApprovalToolNode(ToolNode):
     """Runs the tools that were bound, the search tool, and every tool of a crib without binding it.
 
     A bound tool runs as in any `ToolNode`, unless the crib has a tool of that name; all other calls
-    are those of a session, to which the messages of the state are shown: a tool that waits for a
-    search is called once they show that it was found. Where a call has to be approved, the graph is
-    interrupted, once for each such call, before any call of the message is made. To resume with
-    True or with `{"approved": True}` is leave for that call; anything else is none, and the model
-    reads that the call was refused. An interrupt needs a checkpointer.
+    are those of a session that reads the messages of the state: a deferred tool can be called once
+    they show that it was found. Where a call has to be approved, the graph is interrupted, once for
+    each such call, before any call of the message is made. To resume with True or with
+    `{"approved": True}` approves that call; anything else refuses it, and the model reads so. An
+    interrupt needs a checkpointer.
 
-    `caller` is who calls, or tells it from the context of a run.
+    `caller` is who calls, or a function that says so from the context of a run.
     """
 
     def __init__(
@@ -156,10 +156,10 @@ class ApprovalToolNode(ToolNode):
             return ()
         messages = self._messages(self._extract_state(input, config))
         session = self._session(messages, runtime.context)
-        asked = ((call["id"], session.question(call["name"], call["args"])) for call in calls)
+        requests = ((call["id"], session.question(call["name"], call["args"])) for call in calls)
         return (
             yield from approval_steps(
-                [question_of(id, request) for id, request in asked if request]
+                [question_of(id, request) for id, request in requests if request]
             )
         )
 
@@ -181,8 +181,8 @@ class ApprovalToolNode(ToolNode):
         calls, kind = super()._parse_input(input)
         if kind == "tool_calls":
             return calls, kind
-        said = reversed(self._messages(input))
-        reply = next(message for message in said if isinstance(message, AIMessage))
+        messages = reversed(self._messages(input))
+        reply = next(message for message in messages if isinstance(message, AIMessage))
         return [*calls, *cast("list[ToolCall]", unreadable(reply))], kind
 
     def _called(self, request: ToolCallRequest, run: Callable[[ToolCallRequest], Done]) -> Done:

@@ -79,13 +79,13 @@ class ChatWire:
         tools: beyond that, what was found longest ago is left out until it is found again. Raises
         `ConfigError` where the tools that are always shown are more.
         """
-        asked = list(messages)
-        self.see(asked)
+        given = list(messages)
+        self.see(given)
         if self._mode == "proxy":
             tools = proxy_tools(self._session)
         else:
-            tools = tools_within_limit(self._session, MOST_TOOLS, _revealed(asked))
-        request = ChatRequest(messages=cast("list[ChatCompletionMessageParam]", asked))
+            tools = tools_within_limit(self._session, MOST_TOOLS, _revealed(given))
+        request = ChatRequest(messages=cast("list[ChatCompletionMessageParam]", given))
         if tools:
             request["tools"] = [_param(tool) for tool in tools]
         return request
@@ -126,10 +126,10 @@ def _param(tool: ToolInfo) -> ChatCompletionFunctionToolParam:
 
 def _calls(reply: JsonObject) -> Iterator[ToolCall]:
     for choice in objects(reply.get("choices"))[:1]:
-        yield from map(_call, _asked(choice.get("message")))
+        yield from map(_call, _tool_calls(choice.get("message")))
 
 
-def _asked(message: object) -> list[JsonObject]:
+def _tool_calls(message: object) -> list[JsonObject]:
     """The tool calls of an assistant's message."""
     return objects(cast("JsonObject", plain_json(message) or {}).get("tool_calls"))
 
@@ -153,10 +153,10 @@ def _result(call: ToolCall, outcome: Outcome) -> ChatCompletionToolMessageParam:
 
 def _revealed(messages: Iterable[ChatMessage]) -> Iterator[str]:
     """The names that searches have revealed, and those that were called, in order."""
-    asked: dict[str, ToolCall] = {}
+    calls: dict[str, ToolCall] = {}
     for message in objects(list(messages)):
-        asked |= {call.id: call for call in map(_call, _asked(message))}
-        if call := asked.get(text_of(message.get("tool_call_id"))):
+        calls |= {call.id: call for call in map(_call, _tool_calls(message))}
+        if call := calls.get(text_of(message.get("tool_call_id"))):
             yield from revealed_by_call(call, _text(message.get("content")))
 
 

@@ -13,7 +13,7 @@ from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp import OwnServersFile, is_sse_url, read_servers
+from toolcrib.sources.mcp import OwnServersFile, ServerAddress, read_servers
 
 Env = Annotated[
     list[str] | None,
@@ -47,13 +47,16 @@ def add_command(
     from_: Annotated[
         str,
         typer.Option(
-            "--from", metavar="FILE", help="A `server.json` of the MCP registry; `-` reads it here."
+            "--from",
+            metavar="FILE",
+            help="A `server.json` of the MCP registry; `-` reads standard input.",
         ),
     ] = "",
     use: Annotated[
         str,
         typer.Option(
-            metavar="KIND", help="With --from: which of its ways, npm, pypi, oci, nuget or remote."
+            metavar="KIND",
+            help="With --from: which package to use: npm, pypi, oci, nuget or remote.",
         ),
     ] = "",
     value: Annotated[
@@ -71,9 +74,9 @@ def add_command(
 ) -> None:
     """Add an MCP server to your servers, and list its tools.
 
-    It is written to `servers.json` in the configuration folder, which every command reads. Refer to
-    secrets rather than write them down: `--env TOKEN`, or `--header 'X-Key: ${KEY}'`. A gateway
-    that runs has it at once. Exit code 1: it is added, and could not be started.
+    The server is written to `servers.json` in the configuration folder, which every command reads.
+    Refer to secrets instead of writing them down: `--env TOKEN`, or `--header 'X-Key: ${KEY}'`. A
+    running gateway has it at once. Exit code 1: the server was added, but could not be started.
 
         toolcrib add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
         toolcrib add github --env GITHUB_TOKEN -- docker run -i ghcr.io/github/github-mcp-server
@@ -121,7 +124,7 @@ def _entry(
         raise ConfigError("say how to reach it: `-- COMMAND ARGS...`, or `--url URL`")
     if url:
         named = dict(_header(each) for each in headers)
-        kind = "sse" if is_sse_url(url) else "http"
+        kind = "sse" if ServerAddress.is_sse(url) else "http"
         return {"type": kind, "url": url} | ({"headers": named} if named else {})
     given, names = handed_on(env)
     warn_of_values(given)

@@ -24,7 +24,7 @@ def list_approvals(context: typer.Context, as_json: AsJson = False) -> None:
 def allow_call(context: typer.Context, id: Ticket, as_json: AsJson = False) -> None:
     """Allow one call, and list what still waits.
 
-    It lasts a few minutes; the client makes the call again meanwhile.
+    The client has to make the call again within a few minutes.
 
         toolcrib approvals allow 3f2a
     """

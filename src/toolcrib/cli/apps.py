@@ -46,14 +46,14 @@ def set_command(
     app: Annotated[str, typer.Argument(help="The app.")],
     command: Annotated[
         list[str],
-        typer.Argument(metavar="-- COMMAND", help="What to launch it by from now on, after `--`."),
+        typer.Argument(metavar="-- COMMAND", help="The command and its arguments, after `--`."),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Say what to launch an app by from now on.
+    """Set the command that launches an app.
 
-    When an app names another command than at first, it needs your word. This works while no
-    process lets apps join.
+    If an app names another command than at first, it is used only after you set it here. This works
+    while no process lets apps join.
 
         toolcrib apps set-command editor -- editor --headless
     """
@@ -103,7 +103,7 @@ def _older_spelling(
 APPS = CommandGroup(
     """List the apps that have registered; change or forget one.
 
-What is launched is what an app said when it was first seen, unless you say otherwise.
+An app is launched by the command that it named first, unless you set another.
 
     toolcrib apps list
     toolcrib apps set-command editor -- editor --headless

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from toolcrib.cli.consent import at_terminal
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.execute import ApprovalRequest, Approver
@@ -38,8 +39,8 @@ def call_command(
 ) -> None:
     """Call a tool and print what it returns.
 
-    What needs approval is asked for on the terminal; where there is none, it is refused unless
-    `--yes` is given. Exit code 1: the call was refused or failed, and standard error says why.
+    If the call needs approval, you are asked on the terminal. Without a terminal it is refused,
+    unless you give `--yes`. Exit code 1: the call was refused or failed; standard error says why.
 
         toolcrib call mcp_time_get_current_time '{"timezone": "UTC"}'
         echo '{"path": "notes.md"}' | toolcrib call read_file -
@@ -59,11 +60,7 @@ def _approver(*, yes: bool) -> Approver | None:
     """Who approves: `--yes`, else the person at the terminal, else nobody."""
     if yes:
         return _agree
-    return _ask if _at_terminal() else None
-
-
-def _at_terminal() -> bool:
-    return sys.stdin.isatty()
+    return _ask if at_terminal() else None
 
 
 async def _agree(_request: ApprovalRequest, /) -> bool:

@@ -45,7 +45,7 @@ def import_command(
     ] = None,
     profile: Annotated[
         str,
-        typer.Option(metavar="NAME", help="The profile of the gateway that the client is to see."),
+        typer.Option(metavar="NAME", help="The profile of the gateway that the client gets."),
     ] = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
@@ -54,9 +54,10 @@ def import_command(
         bool, typer.Option("--undo", help="Put the client's file back as it was before.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="With --undo: the whole file, whoever changed it since.")
+        bool,
+        typer.Option("--force", help="With --undo: the whole file, even if it was changed since."),
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Agree to all that is shown.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to everything that is shown.")] = False,
     no_list: Annotated[
         bool, typer.Option("--no-list", help="Do not start the servers to list their tools.")
     ] = False,
@@ -65,14 +66,15 @@ def import_command(
 ) -> None:
     """Take over the servers of MCP clients, and serve them as one.
 
-    They become yours, and the gateway takes their place in the client. Shows the difference of both
-    files, without secrets, and asks before it writes. Comments and all other settings stay as they
-    are. What cannot be taken stays in the client. A backup is kept, and `--undo` puts it back.
-    Without `--client`, every client that is found is offered. You are asked once for each new
-    server what it may do without your approval; `--approval` says it beforehand. Then the new
-    servers are started once to list their tools, by the gateway if it runs; one that does not start
-    is told with the remedy.
-    Exit code 1: one of several clients has a file that cannot be used.
+    The servers become yours, and the gateway takes their place in the client. Shows the difference
+    of both files, without secrets, and asks before it writes. Comments and all other settings stay
+    as they are. A server that cannot be taken over stays in the client. A backup is kept, and
+    `--undo` puts it back. Without `--client`, you are asked about every client that is found.
+
+    You are asked once for each new server what it may do without your approval; `--approval` says
+    it beforehand. Then the new servers are started once to list their tools, by the gateway if it
+    runs. A server that does not start is shown with the remedy. Exit code 1: one of several clients
+    has a file that cannot be used.
 
         toolcrib import --dry-run
         toolcrib import --client cursor
@@ -141,13 +143,14 @@ def export_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Agree to all that is shown.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to everything that is shown.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write your servers into a client's file, in place of the gateway.
 
-    The way back from `toolcrib import`, or from one client to another. Your own servers stay as
-    they are. What the client cannot say is named and left out. `toolcrib import --undo` undoes it.
+    This is the way back from `toolcrib import`, or from one client to another. Your own servers
+    stay as they are. A server that the client cannot describe is named and left out. `toolcrib
+    import --undo` undoes it.
 
         toolcrib export --client codex --dry-run
         toolcrib export --client claude-desktop --print

@@ -41,7 +41,7 @@ def completed(run: Callable[..., None]) -> Callable[..., None]:
 
 def _taken(name: str, info: ArgumentInfo | OptionInfo) -> str:
     """What a parameter takes: the metavar, unless it is as little as `NAME`."""
-    metavar = (info.metavar or name.upper()).removesuffix("...")
+    metavar = info.metavar or name.upper()
     return metavar if metavar != "NAME" else f"--{name}"
 
 

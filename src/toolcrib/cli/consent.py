@@ -10,7 +10,7 @@ from toolcrib.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """How far to go without asking, and for whom to tell it.
+    """What may be changed without asking, and how it is reported.
 
     `guided`: Enter alone is a yes, and of our own file only the names of new servers are shown.
     """
@@ -33,4 +33,5 @@ class Consent:
 
 
 def at_terminal() -> bool:
+    """Whether a person can be asked."""
     return sys.stdin.isatty()

@@ -1,7 +1,6 @@
 """The command `toolcrib edit`."""
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, NamedTuple, cast
@@ -9,6 +8,7 @@ from typing import Annotated, Any, NamedTuple, cast
 import typer
 
 from toolcrib.cli.add import Env, NoStart, handed_on, warn_of_values
+from toolcrib.cli.consent import at_terminal
 from toolcrib.cli.editor import edited
 from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.refresh import list_servers, listed_line
@@ -65,9 +65,9 @@ def edit_command(
 ) -> None:
     """Change one of your servers, and list its tools.
 
-    Without options, on a terminal, its entry opens in your editor (`VISUAL`, `EDITOR`) and is taken
-    once it can be used. Shows what is different, without secrets. A changed argument or variable
-    of the same program needs no new review. Exit code 1: it is changed, and could not be started.
+    Without options, on a terminal, its entry opens in your editor (`VISUAL`, `EDITOR`), until it
+    can be used. Shows the difference, without secrets. Another argument or variable of the same
+    program needs no new review. Exit code 1: the entry was changed, but the server does not start.
 
         toolcrib edit files --arg ~/pictures
         toolcrib edit github --env GITHUB_TOKEN --set call_timeout_s=120
@@ -113,15 +113,11 @@ def _not_ours(name: str, settings: Settings) -> str:
 
 def _by_hand(name: str, before: JsonObject, put: Callable[[JsonObject], None]) -> JsonObject:
     """What an editor leaves of the entry, once it could be written."""
-    if not _at_terminal():
+    if not at_terminal():
         todo = "say what to change by options, or run it on a terminal, where your editor opens"
         raise ConfigError(f"nothing to change: {todo}")
     text = edited(_text(before), name, lambda text: put(_read(text)))
     return before if text is None else _read(text)
-
-
-def _at_terminal() -> bool:
-    return sys.stdin.isatty()
 
 
 def _read(text: str) -> JsonObject:

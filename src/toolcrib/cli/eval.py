@@ -30,7 +30,10 @@ def eval_command(
         Path, typer.Option(metavar="FILE", help="The tools: one JSON object a line.")
     ],
     queries: Annotated[
-        Path, typer.Option(metavar="FILE", help="The queries and what they should find, likewise.")
+        Path,
+        typer.Option(
+            metavar="FILE", help="The queries and what each should find, one JSON object a line."
+        ),
     ],
     run_file: Annotated[
         Path | None,
@@ -52,9 +55,9 @@ def eval_command(
 ) -> None:
     """Measure search on a catalog and queries with known answers.
 
-    Prints recall at 1, 5 and 10, nDCG at 10 and MRR in per cent over the answerable queries, and of
-    the unanswerable ones the share left empty. Rankings are not cut. The formats are described in
-    docs/eval.md. Exit code 1: below the bar that was set; 2: the files cannot be used.
+    Prints recall at 1, 5 and 10, nDCG at 10 and MRR in per cent over the answerable queries, and
+    the share of unanswerable queries that got no answer. Rankings are not cut. docs/eval.md
+    describes the formats. Exit code 1: R@5 is below `--min-recall5`; 2: the files cannot be used.
 
         toolcrib eval --catalog tools.jsonl --queries queries.jsonl --min-recall5 90
     """

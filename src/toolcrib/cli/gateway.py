@@ -39,8 +39,8 @@ def reload_gateway(context: typer.Context, as_json: AsJson = False) -> None:
 GATEWAY = CommandGroup(
     """Look at the running gateway, stop it, or let it reload.
 
-Which gateway it is follows from the settings, as everywhere: `--config` and the variables that it
-was started with. `toolcrib serve` starts one.
+Each set of settings has a gateway of its own: give the `--config` and the variables that it was
+started with. `toolcrib serve` starts one.
 
     toolcrib gateway status
     toolcrib gateway stop

@@ -31,9 +31,9 @@ def hints_command(
 ) -> None:
     """Show what a tool is used with, before it and after it.
 
-    That is what it declares, and what was called together so far. Without a tool, everything that
-    is kept about use: the counts of pairs and, where `search.learn` is on, how many words led to
-    which tool. With `--json` that is the whole of it.
+    Shows the links that its author declared, and the tools that were called soon before or after
+    it. Without a tool, shows everything that is kept about use: the counts of pairs and, if
+    `search.learn` is on, how many words led to which tool. `--json` prints all of it.
 
         toolcrib hints create_issue
     """

@@ -29,9 +29,9 @@ class IndexStats:
 def index_command(context: typer.Context, as_json: AsJson = False) -> None:
     """Build the stored index anew, so that commands start at once.
 
-    The next generation is built beside the current one and takes its place in one step: searches go
-    on meanwhile, and a run that is interrupted leaves the current one as it was. Vectors are kept
-    by text and model, so only new texts are embedded.
+    The new index takes the place of the current one in one step. Searches go on meanwhile, and an
+    interrupted run leaves the current one as it was. Vectors are kept by text and model, so only
+    new texts are embedded.
     """
     options: GlobalOptions = context.obj
     with options.crib() as crib:

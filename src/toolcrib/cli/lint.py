@@ -31,9 +31,9 @@ def lint_command(
 ) -> None:
     """Find tools that searchers will miss or confuse.
 
-    Says what to put right: empty, doubled and overlong descriptions, near-identical neighbours,
-    parameters without a word about them, names that could be anything. The rules are described in
-    docs/guide/lint.md.
+    Says what to correct: empty, repeated and overlong descriptions, tools that are almost the same,
+    parameters without a description, names that say nothing. docs/guide/lint.md describes the
+    rules.
 
         toolcrib lint tools.yaml --strict
     """
@@ -67,6 +67,6 @@ def _show(findings: Sequence[LintFinding]) -> None:
     for source, some in findings_by_source(findings).items():
         rows = [(each.name, each.severity, each.rule, each.message) for each in some]
         screen.print(safe(f"\n{source}"), style="bold")
-        screen.print(table("", ["name", "severity", "rule", "//what to put right"], rows))
+        screen.print(table("", ["name", "severity", "rule", "//what to correct"], rows))
     found = counts(Counter(each.severity for each in findings))
     screen.print(safe(f"{len(findings)} findings: {found}." if findings else "No findings."))

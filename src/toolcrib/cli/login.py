@@ -32,9 +32,9 @@ def login_command(
 ) -> None:
     """Log in to a remote MCP server (OAuth), then list its tools.
 
-    Prints the address where a person says yes, opens it in the browser, and waits for the answer on
-    a port of this machine. The tokens are kept in a file that only you can read, and renewed by
-    themselves. A gateway that runs has the tools at once. Exit code 1: logged in, and the tools
+    Prints the address where you agree, opens it in the browser, and waits for the answer on a port
+    of this machine. The tokens are kept in a file that only you can read, and are renewed without
+    you. A running gateway has the tools at once. Exit code 1: you are logged in, but the tools
     could not be listed.
 
         toolcrib login notion

@@ -30,9 +30,7 @@ CALL_LINES = 30
 MOST_AT_ONCE = 10_000
 CALL_COLUMNS = ("tool", "when", "ended", ">ms", "?by", "?rules")
 
-Follow = Annotated[
-    bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C.")
-]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with new ones, until Ctrl-C.")]
 Lines = Annotated[
     int, typer.Option("--lines", "-n", metavar="N", min=0, help="How many of the last ones.")
 ]
@@ -94,8 +92,8 @@ def logs_command(
 ) -> None:
     """Show the log of an MCP server: its starts and ends, and what it writes to stderr.
 
-    It works whether or not a gateway runs, and starts nothing. Secrets of the server's entry are
-    taken out before anything is written. With `--json` each line is a JSON text.
+    This works with and without a gateway, and starts nothing. Secrets of the server's entry are
+    taken out before a line is written. With `--json` each line is a JSON text.
     """
     options: GlobalOptions = context.obj
     settings = options.settings()
@@ -144,8 +142,8 @@ def calls_command(
 ) -> None:
     """Show the last calls, the newest last: who called what, what the rules said, how it ended.
 
-    No argument and no result is logged. `ended` is `ok`, or the code of the error and, where the
-    call was sent, what became of it. With `--follow` and `--json` each call is a line of JSON.
+    Arguments and results are not logged. `ended` is `ok` or the code of the error, with the effect
+    if the call was sent. With `--follow` and `--json` each call is a line of JSON.
     """
     options: GlobalOptions = context.obj
     settings = options.settings()

@@ -111,7 +111,7 @@ def _sources_named(names: Sequence[str], sources: Sequence[McpSource]) -> Sequen
 def refresh_command(
     context: typer.Context,
     servers: Annotated[
-        list[str] | None, typer.Argument(metavar="SERVER...", help="Only these, by their names.")
+        list[str] | None, typer.Argument(metavar="SERVER", help="Only these, by their names.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -1,12 +1,12 @@
 """The command `toolcrib review`."""
 
-import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, NamedTuple
 
 import typer
 
+from toolcrib.cli.consent import at_terminal
 from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe
 from toolcrib.errors import ConfigError
@@ -52,10 +52,10 @@ def review_command(
 ) -> None:
     """Show the MCP tools that wait for review, and decide about them.
 
-    A tool waits when it is not what was approved, or when nobody has approved it yet. What is shown
-    is what its server listed last, beside what was approved, with hidden characters spelt out. On a
-    terminal, each is asked for. A rejected tool, also one that was approved, stays out until it
-    changes again or you approve it. Exit code 1 if something still waits.
+    A tool waits if its definition has changed since you approved it, or if nobody has approved it
+    yet. Shows what its server listed last next to what was approved, with hidden characters spelt
+    out. On a terminal, you are asked about each. A rejected tool stays out until it changes again
+    or you approve it. Exit code 1: something still waits.
 
         toolcrib review
         toolcrib review github --approve create_issue
@@ -69,7 +69,7 @@ def review_command(
             for problem in desk.problems():
                 console().print(safe(problem), style="red", soft_wrap=True)
             _show([*decided.approved, *decided.rejected] or items)
-        if not any(decided) and not as_json and _at_terminal():
+        if not any(decided) and not as_json and at_terminal():
             decided = _ask_about(undecided(items))
         for item in decided.approved:
             desk.approve(item)
@@ -117,10 +117,6 @@ def _check_pin(pin: str, decided: ReviewDecisions) -> None:
         if not item.pin.startswith(pin):
             current = item.pin[:PIN_SHOWN]
             raise ConfigError(f"the pin of {item.name!r} is {current}, not {pin}; look at it again")
-
-
-def _at_terminal() -> bool:
-    return sys.stdin.isatty()
 
 
 def _ask_about(items: Sequence[ReviewItem]) -> ReviewDecisions:

@@ -49,8 +49,8 @@ def search_command(
 ) -> None:
     """Find capabilities for a need.
 
-    Besides plain words, a query may be `select:NAME,NAME` (these, by name), `+word rest` (word has
-    to be in the name), `/pattern/` (a regular expression) or empty (what there is).
+    A query is plain words, `select:NAME,NAME` (these names), `+word rest` (the word must be in the
+    name), `/pattern/` (a regular expression) or empty (lists what there is).
 
         toolcrib search "mail an invoice"
         toolcrib search "+file move" --limit 3
@@ -123,9 +123,9 @@ def why_command(
 ) -> None:
     """Explain why a query finds a capability, or does not.
 
-    Shows each wording of the query with the rank and the score that each arm gave, what each arm
-    and the name add, beside the best, the several things that are asked for, how sure the answer
-    is, the filters, the cut and the limit.
+    Shows each wording of the query, with the rank and the score of each arm; what each arm and the
+    name add, compared with the best hit; the parts of the task; how sure the answer is; the
+    filters, the cut and the limit.
 
         toolcrib why "save a page" fetch_url
     """
@@ -147,7 +147,7 @@ def show_explanation(why: Explanation) -> None:
     if why.learned:
         print_text(f"Learned from use: the score is {why.learned:.1%} higher for it.")
     for part, rank in why.parts:
-        print_text(f"Asked for beside: {part!r}, where it has rank {rank or '-'}.")
+        print_text(f"Part of the task: {part!r}, where it has rank {rank or '-'}.")
     print_text(f"Confidence of the answer: {why.confidence} ({why.chance:.2f}){_grounds(why)}.")
     print_text(f"State: {why.state}. Hidden by: {why.hidden or 'no filter'}.")
     print_text(f"The cut leaves {why.cut_at}, the limit {why.limit}.")
@@ -155,10 +155,10 @@ def show_explanation(why: Explanation) -> None:
 
 def _show_lifts(why: Explanation) -> None:
     """How the places came about: by how many deviations each arm lifts it above the others."""
-    if why.lifts:
-        print_text(f"What lifts it: {_sum(why.lifts)}.")
-    if why.best and why.best[0] != why.name and why.best_lifts:
-        print_text(f"What lifts the best: {_sum(why.best_lifts)}.")
+    if why.contributions:
+        print_text(f"What lifts it: {_sum(why.contributions)}.")
+    if why.best and why.best[0] != why.name and why.best_contributions:
+        print_text(f"What lifts the best: {_sum(why.best_contributions)}.")
 
 
 def _sum(lifts: Mapping[str, float]) -> str:

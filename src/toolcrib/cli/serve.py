@@ -113,7 +113,7 @@ def _serve_stdio(options: GlobalOptions, profile: str) -> None:
 def connect_command(
     context: typer.Context,
     profile: Annotated[
-        str, typer.Option("--profile", metavar="NAME", help="The part of the pool to be served.")
+        str, typer.Option("--profile", metavar="NAME", help="The part of the pool to serve.")
     ] = "default",
     config: Annotated[
         Path | None,
@@ -121,14 +121,16 @@ def connect_command(
     ] = None,
     mcp_config: Annotated[
         list[Path] | None,
-        typer.Option("--mcp-config", metavar="FILE", help="The same, of files with servers."),
+        typer.Option(
+            "--mcp-config", metavar="FILE", help="File with servers, as before the command."
+        ),
     ] = None,
 ) -> None:
     """Be the MCP server that a client launches: a pipe to the daemon.
 
-    The daemon is started if it does not run, and is shared by all clients; when it restarts,
-    clients notice no more than a pause. The variable `TOOLCRIB_KEY` holds the key of a client that
-    is to have only what its key is good for.
+    The daemon is started if it does not run, and all clients share it. When it restarts, clients
+    notice only a short pause. Put a key into the variable `TOOLCRIB_KEY` to limit a client to what
+    its key allows.
     """
     options: GlobalOptions = context.obj
     files = (*options.mcp_config, *(mcp_config or ()))

@@ -40,14 +40,14 @@ COLUMNS = (
 def servers_command(
     context: typer.Context,
     start: Annotated[
-        bool, typer.Option("--start", help="Start them first, and see what they take.")
+        bool, typer.Option("--start", help="Start them first, and measure them.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the configured MCP servers: how each is, and what to do about it.
+    """List the configured MCP servers: the state of each, and what to do about it.
 
-    If a gateway runs, it tells what runs, what that takes, and why something does not. If none
-    runs, this is what was known last. Starts no server without `--start`.
+    If a gateway runs, it knows what runs, how much memory that takes, and why a server failed. If
+    no gateway runs, this is what was known last. Starts no server without `--start`.
 
         toolcrib servers
         toolcrib servers --start
@@ -115,7 +115,7 @@ def _day(since: float) -> str:
 
 def remove_command(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="SERVER", help="The server, as it was called.")],
+    name: Annotated[str, typer.Argument(metavar="SERVER", help="The server, by its name.")],
     as_json: AsJson = False,
 ) -> None:
     """Remove a server that was added, and all that is known of it.

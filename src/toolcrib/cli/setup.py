@@ -49,17 +49,17 @@ def setup_command(
         bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Agree to all that is shown; ask nothing.")
+        bool, typer.Option("--yes", help="Agree to everything that is shown; ask nothing.")
     ] = False,
     approval: ApprovalOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set all up: find your MCP clients, take their servers over, list the tools.
+    """Set everything up: find your MCP clients, take over their servers, list the tools.
 
-    Shows what would change in each client and asks; starts the new servers once to list their
-    tools; asks what may be called without you; shows the tokens of each client before and now; says
-    what to restart. To run it again does only what is left to do. Each step is a command of its
-    own, and is named. `toolcrib import --undo` goes back. Exit code 1: something is left to do.
+    Shows what would change in each client, and asks. Starts the new servers once to list their
+    tools. Asks what may be called without you. Shows the tokens of each client before and now, and
+    says what to restart. A second run does only what is left to do. Each step names its own
+    command. `toolcrib import --undo` goes back. Exit code 1: something is left to do.
 
         toolcrib setup
         toolcrib setup --client cursor --dry-run

@@ -18,9 +18,7 @@ from toolcrib.text import list_nearest
 
 Names = Annotated[
     list[str],
-    typer.Argument(
-        metavar="SERVER|TOOL...", help="A server, or `server/tool`, also `server/del*`."
-    ),
+    typer.Argument(metavar="SERVER|TOOL", help="A server, or `server/tool`, also `server/del*`."),
 ]
 
 

@@ -41,13 +41,13 @@ class Surface:
         return 1 - self.sent / self.eager if self.eager else None
 
 
-def surfaces(crib: Crib, mode: str | None, counter: TokenCounter) -> Iterator[Surface]:
+def surfaces(crib: Crib, tool_search: str | None, counter: TokenCounter) -> Iterator[Surface]:
     """The gateway for each profile, then the wire of each provider whose SDK is installed."""
     for name in {DEFAULT_PROFILE: None, **crib.settings.gateway.profiles}:
         yield _gateway_surface(crib, name, counter)
     for name, request in _WIRES.items():
         try:
-            sent = _request_tokens(request, crib.session(tool_search=mode), counter)
+            sent = _request_tokens(request, crib.session(tool_search=tool_search), counter)
         except ImportError:
             continue
         yield Surface(name, _eager_tokens(request, crib, counter), sent)

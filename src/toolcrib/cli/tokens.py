@@ -17,34 +17,38 @@ from toolcrib.cli.screen import (
 )
 from toolcrib.cli.token_costs import Surface, surfaces
 from toolcrib.crib import HOST, inventory_of
-from toolcrib.session import Prices, SourceTokens, TokenEstimate, tools_of
+from toolcrib.session import Prices, SourceTokens, TokenEstimate
 from toolcrib.text import token_counter
 
-Mode = Annotated[
+ToolSearch = Annotated[
     str | None,
     typer.Option(
-        metavar="MODE",
-        help="Take this mode in place of the setting `tool_search`; not for the gateway.",
+        "--tool-search",
+        "--mode",
+        metavar="VALUE",
+        help="Count with this value of the setting `tool_search`; not for the gateway.",
     ),
 ]
 
 
-def tokens_command(context: typer.Context, mode: Mode = None, as_json: AsJson = False) -> None:
-    """Tell what your tools cost a model, and what deferring saves.
+def tokens_command(
+    context: typer.Context, tool_search: ToolSearch = None, as_json: AsJson = False
+) -> None:
+    """Count what your tools cost a model, and what deferring saves.
 
-    First the definitions of each source by themselves: all of them, and those that are never
-    deferred. Then what is really sent, for each place where a model is shown tools: every tool
-    listed, and what stands in their place before any search. For the gateway that is its
-    instructions and its `tools/list`; for a provider the tools of a request as its wire has them,
-    the note and the summary. A provider adds words of its own, which nobody can count here. What
-    MCP servers ask to be always loaded is told below.
+    The first table has the definitions of each source: all of them, and those that are never
+    deferred. The second has what is really sent, for each place where a model is shown tools: with
+    every tool listed, and before any search. For the gateway that is its instructions and its
+    `tools/list`. For a provider it is the tools of a request as its wire sends them, the note and
+    the summary; the provider adds text of its own, which is not counted. Below stands which MCP
+    servers ask to load tools always.
     """
     options: GlobalOptions = context.obj
     with options.crib() as crib:
-        estimate = crib.session(tool_search=mode).token_estimate()
-        costs = list(surfaces(crib, mode, token_counter()))
-        tools = tools_of(inventory_of(crib).seen_by(HOST).values())
-        loads = Prices(token_counter).asked_loads(tools)
+        estimate = crib.session(tool_search=tool_search).token_estimate()
+        costs = list(surfaces(crib, tool_search, token_counter()))
+        entries = inventory_of(crib).seen_by(HOST).values()
+        loads = Prices(token_counter).asked_loads(entries)
     if as_json:
         counted = [asdict(each) | {"share": each.share} for each in costs]
         saving = {"saved": estimate.saved, "share": estimate.share}

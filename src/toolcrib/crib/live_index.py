@@ -175,11 +175,15 @@ class LiveIndex:
 
     def _in_memory(self) -> Catalog:
         engine = MemoryEngine()
-        return Catalog(engine, self._cached_embedder, later=self._embeds_later, say=self._say)
+        return Catalog(
+            engine, self._cached_embedder, in_background=self._embeds_later, warn=self._say
+        )
 
     def _stored(self) -> Catalog:
         engine = SqliteEngine(self.store)
-        return Catalog(engine, self._cached_embedder, later=self._embeds_later, say=self._say)
+        return Catalog(
+            engine, self._cached_embedder, in_background=self._embeds_later, warn=self._say
+        )
 
     @cached_property
     def _cached_embedder(self) -> CachedEmbedder | None:

@@ -9,7 +9,16 @@ from typing import Literal, cast
 
 from toolcrib.access import why_barred
 from toolcrib.execute.caller import Caller
-from toolcrib.model import Call, CallError, Entry, Json, JsonObject, Phase, ToolInfo
+from toolcrib.model import (
+    CALLABLE_STATES,
+    Call,
+    CallError,
+    Entry,
+    Json,
+    JsonObject,
+    Phase,
+    ToolInfo,
+)
 from toolcrib.strict_json import NotJson, plain_json, read_json
 
 RefusalCode = Literal[
@@ -36,8 +45,6 @@ RefusalCode = Literal[
     "door_failed",
 ]
 """Each is explained in docs/errors.md."""
-
-_CALLABLE_STATES = ("ready", "asleep")
 
 
 class CallRefused(Exception):
@@ -68,7 +75,7 @@ def check_state(entry: Entry, pin: str) -> ToolInfo:
         raise CallRefused(
             "not_a_tool", "state", f"{entry.name!r} is not a tool but a {tool.kind}: {todo}"
         )
-    if entry.state not in _CALLABLE_STATES:
+    if entry.state not in CALLABLE_STATES:
         code = cast("RefusalCode", entry.state)
         raise CallRefused(code, "state", f"{entry.name!r} cannot be called now: {entry.remedy}")
     if pin not in ("", tool.pin):

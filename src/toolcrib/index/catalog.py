@@ -19,8 +19,8 @@ from toolcrib.model import Entry, Variant
 
 _log = logging.getLogger(__name__)
 
-AT_ONCE = 16
-"""How many texts are embedded at a time in the background: closing waits for no more."""
+CHUNK = 16
+"""How many texts are embedded at a time in the background: closing waits for one chunk at most."""
 
 UNREADY = " without vectors"
 """What the mark of an index ends with whose vectors are still to come."""
@@ -29,10 +29,10 @@ UNREADY = " without vectors"
 class Catalog:
     """An engine and the embedder that gives its documents and queries their vectors.
 
-    With `later`, documents whose vectors are not kept anywhere are indexed without, and get them
-    all at once when a thread beside has made them; the other arms answer meanwhile. An embedder
-    that fails costs the vector arm and no more: the other two arms answer, and `say` hears it once,
-    until it works again. What was indexed without vectors then gets them with the next change or
+    With `in_background`, documents whose vectors are not cached are indexed without. A thread makes
+    the vectors, and all documents get theirs at once when the last is made; the other arms answer
+    meanwhile. An embedder that fails costs the vector arm and nothing else: `warn` is told once,
+    until the embedder works again. Documents without vectors then get them with the next change or
     rebuild.
     """
 
@@ -41,19 +41,19 @@ class Catalog:
         engine: Engine,
         embedder: CachedEmbedder | None,
         *,
-        later: bool = False,
-        say: Callable[[str], None] = _log.warning,
+        in_background: bool = False,
+        warn: Callable[[str], None] = _log.warning,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
-        self._later = later and embedder is not None
-        self._say = say
+        self._in_background = in_background and embedder is not None
+        self._warn = warn
         self._failing = False
         self._writing = RLock()
         self._fingerprint = ""
-        self._held: str | None = None
-        self._waiting: dict[str, Document] = {}
-        self._made: dict[str, NDArray[np.float32]] = {}
+        self._own_mark: str | None = None
+        self._pending: dict[str, Document] = {}
+        self._vectors: dict[str, NDArray[np.float32]] = {}
         self._worker = BackgroundWorker(self._embed_some, name="toolcrib-vectors")
 
     @contextmanager
@@ -66,7 +66,7 @@ class Catalog:
         with ExitStack() as stack:
             view = stack.enter_context(self._engine.view())
             if not self._holds(view):
-                with self._writing:  # we may be about to say what we have written ourselves
+                with self._writing:  # we may be about to write the mark of our own change
                     view = stack.enter_context(self._engine.view())
                     if not self._holds(view):
                         raise Superseded
@@ -81,7 +81,7 @@ class Catalog:
         with self._writing:
             if not self.has(fingerprint):
                 return False
-            self._fingerprint, self._held = fingerprint, self._mark(fingerprint)
+            self._fingerprint, self._own_mark = fingerprint, self._mark(fingerprint)
             return True
 
     def rebuild(
@@ -92,16 +92,16 @@ class Catalog:
         embedding: Callable[[int, int], None] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        """Index all entries anew. `embedding` hears how the vectors go, `progress` the rows.
+        """Index all entries anew. `embedding` is told of vectors done, `progress` of rows.
 
-        Whoever listens to `embedding` waits for the vectors, too.
+        With `embedding`, it waits for the vectors.
         """
         with self._writing:
             documents = self._documents(entries, embedding)
-            self._wait_for(documents, (), fingerprint, anew=True)
+            self._note_pending(documents, (), fingerprint, anew=True)
             mark = self._current_mark()
             self._engine.rebuild(documents, progress=progress, mark=mark)
-            self._held = mark
+            self._own_mark = mark
         self._wake()
 
     def change(self, put: Collection[Entry], remove: Iterable[str], fingerprint: str) -> None:
@@ -109,7 +109,7 @@ class Catalog:
         gone = list(remove)
         with self._writing:
             documents = self._documents(put, None)
-            self._wait_for(documents, gone, fingerprint, anew=False)
+            self._note_pending(documents, gone, fingerprint, anew=False)
             self._change(documents, gone)
         self._wake()
 
@@ -118,10 +118,10 @@ class Catalog:
     ) -> Sequence[Variant]:
         """The variants with vectors, all embedded at once; as they are if that is not possible.
 
-        While any document waits for its vector all do without: it would else come last. `size` is
-        that of the vectors they are compared with: 0 if there are none, None if nobody knows.
+        While any document has no vector yet, none is used: that document would come last. `size` is
+        that of the vectors they are compared with: 0 if there are none, None if it is not known.
         """
-        if self._embedder is None or self._waiting or size == 0:
+        if self._embedder is None or self._pending or size == 0:
             return variants
         try:
             vectors = self._embedder.embed([variant.text for variant in variants], keep=False)
@@ -139,11 +139,11 @@ class Catalog:
         return bool(self._embedder) and self._embedder.model.startswith(BUNDLED)
 
     def embedded(self, timeout_s: float | None = None) -> bool:
-        """Wait until no document waits for its vector; False if the time was up or it failed."""
-        return self._worker.wait(timeout_s) and not self._waiting
+        """Wait until every document has its vector; False if time was up or embedding failed."""
+        return self._worker.wait(timeout_s) and not self._pending
 
     def close(self) -> None:
-        """End the work beside; what it has made so far is kept."""
+        """End the thread in the background; the vectors that it has made are cached."""
         self._worker.close()
 
     def _documents(
@@ -154,7 +154,7 @@ class Catalog:
             return documents
         texts = [each.text for each in documents]
         try:
-            if self._later and embedding is None:
+            if self._in_background and embedding is None:
                 return _with(documents, self._embedder.cached(texts))
             vectors = self._embedder.embed(texts, progress=embedding or _ignore_progress)
         except (EmbedError, StoreError) as error:
@@ -163,55 +163,55 @@ class Catalog:
         self._failing = False
         return _with(documents, dict(zip(texts, vectors, strict=True)))
 
-    def _wait_for(
+    def _note_pending(
         self, documents: Iterable[Document], gone: Iterable[str], fingerprint: str, *, anew: bool
     ) -> None:
         """Remember which documents are without a vector, of the entries of this fingerprint."""
         self._fingerprint = fingerprint
         if anew:
-            self._waiting = {}
+            self._pending = {}
         for id in gone:
-            self._waiting.pop(id, None)
-        for each in documents if self._later else ():
-            self._waiting.pop(each.id, None)
+            self._pending.pop(id, None)
+        for each in documents if self._in_background else ():
+            self._pending.pop(each.id, None)
             if each.vector is None:
-                self._waiting[each.id] = each
+                self._pending[each.id] = each
 
     def _wake(self) -> None:
-        if self._waiting:
+        if self._pending:
             self._worker.wake()
 
     def _embed_some(self) -> bool:
-        """Make a few vectors, or give all documents theirs when the last is made."""
+        """Make a chunk of vectors, or index all documents with theirs when the last is made."""
         with self._writing:
-            wanted = {each.text for each in self._waiting.values()} - self._made.keys()
-            if not wanted:
-                self._give()
+            texts = {each.text for each in self._pending.values()} - self._vectors.keys()
+            if not texts:
+                self._index_pending()
                 return False
         try:
-            self._make(sorted(wanted)[:AT_ONCE])
+            self._embed_chunk(sorted(texts)[:CHUNK])
         except (EmbedError, StoreError) as error:
             self._failed(error)
             return False
         self._failing = False
         return True
 
-    def _make(self, texts: Sequence[str]) -> None:
+    def _embed_chunk(self, texts: Sequence[str]) -> None:
         if self._embedder:
-            self._made |= zip(texts, self._embedder.embed(texts), strict=True)
+            self._vectors |= zip(texts, self._embedder.embed(texts), strict=True)
 
-    def _give(self) -> None:
-        """Index what waited, with its vectors."""
-        ready = _with(self._waiting.values(), self._made)
-        self._waiting, self._made = {}, {}
+    def _index_pending(self) -> None:
+        """Index the documents again that had no vectors, with them."""
+        ready = _with(self._pending.values(), self._vectors)
+        self._pending, self._vectors = {}, {}
         if ready:
-            with suppress(Superseded):  # whoever looks next finds out
+            with suppress(Superseded):  # the next view finds out
                 self._change(ready, ())
 
     def _change(self, put: Collection[Document], remove: Iterable[str]) -> None:
         mark = self._current_mark()
-        self._engine.change(self._of_one_size(put), remove, mark=mark, base=self._held)
-        self._held = mark
+        self._engine.change(self._of_one_size(put), remove, mark=mark, base=self._own_mark)
+        self._own_mark = mark
 
     def _of_one_size(self, documents: Collection[Document]) -> Collection[Document]:
         """The documents, without their vectors if those are of another size than the others'."""
@@ -228,15 +228,15 @@ class Catalog:
     def _failed(self, error: ToolcribError) -> None:
         if not self._failing:
             self._failing = True
-            self._say(f"searching by words alone: {error}")
+            self._warn(f"searching by words alone: {error}")
 
     def _holds(self, view: View) -> bool:
         """Whether a view is of the entries that are held, with their vectors or before them."""
-        return self._held is None or _entries(view.mark) == _entries(self._held)
+        return self._own_mark is None or _entries(view.mark) == _entries(self._own_mark)
 
     def _current_mark(self) -> str:
         """The mark of the index; one whose vectors are still to come is of no other use."""
-        return self._mark(self._fingerprint) + (UNREADY if self._waiting else "")
+        return self._mark(self._fingerprint) + (UNREADY if self._pending else "")
 
     def _mark(self, fingerprint: str) -> str:
         return f"{fingerprint} {self._embedder.model if self._embedder else 'none'}"

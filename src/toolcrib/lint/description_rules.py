@@ -14,7 +14,7 @@ MOST_CHARACTERS = 1_024
 MOST_TOKENS = 400
 FIRST_WORDS = 12
 
-# What tools do, beside the verbs that search knows as intents.
+# What tools do, besides the verbs in the families that search knows.
 _VERBS = """
     accept activate allow analyze append apply approve archive assign attach authenticate block
     book cancel capture change choose clean click clone collect commit complete configure

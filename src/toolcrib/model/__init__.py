@@ -38,6 +38,7 @@ from toolcrib.model.call import (
     log_nowhere,
 )
 from toolcrib.model.capability import (
+    CALLABLE_STATES,
     AgentInfo,
     Capability,
     Defer,
@@ -66,6 +67,7 @@ from toolcrib.model.search import (
 from toolcrib.model.session import ConversationTokens, DeferralTrigger
 
 __all__ = [
+    "CALLABLE_STATES",
     "AgentInfo",
     "Answer",
     "Call",

@@ -18,6 +18,8 @@ NamedBy = Literal["program", "operator", ""]
 State = Literal[
     "ready", "asleep", "needs_login", "changed", "unreviewed", "disabled", "other_platform"
 ]
+CALLABLE_STATES: frozenset[State] = frozenset({"ready", "asleep"})
+"""The states in which a tool can be called: one that is asleep wakes by itself."""
 
 ALL_PLATFORMS = ("all",)
 ALWAYS_LOAD = "anthropic/alwaysLoad"

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from toolcrib.errors import AmbiguousName, UnknownTool
 from toolcrib.model import Entry
-from toolcrib.text import nearest_names
+from toolcrib.text import list_nearest
 
 LONGEST_NAME = 200
 
@@ -92,7 +92,7 @@ class NameResolver(Generic[T]):
     def _unknown(self, name: str, full_names: Sequence[str], reason: str) -> UnknownTool:
         if reason:
             return UnknownTool(f"no {self._noun} {name!r:.200} here: {reason}")
-        near = joined(nearest_names(name[:LONGEST_NAME], full_names))
+        near = list_nearest(name[:LONGEST_NAME], full_names)
         return UnknownTool(f"no {self._noun} {name!r:.200} {self._where}. Nearest: {near}")
 
 
@@ -103,13 +103,9 @@ def entry_names(entries: Mapping[str, Entry]) -> NameResolver[Entry]:
 
 def ambiguous_name(name: str, full_names: Sequence[str], noun: str = "tool") -> AmbiguousName:
     """That a name fits several things, with the names that fit only one."""
-    message = f"{name!r:.200} fits several {noun}s; use one of these names: {joined(full_names)}"
+    names = ", ".join(full_names) or "none"
+    message = f"{name!r:.200} fits several {noun}s; use one of these names: {names}"
     return AmbiguousName(message)
-
-
-def joined(names: Sequence[str]) -> str:
-    """Names for a message; "none" where there are none."""
-    return ", ".join(names) or "none"
 
 
 def _grouped(short: Sequence[str | None], full: Sequence[str]) -> dict[str, list[str]]:

@@ -32,10 +32,10 @@ def changes(old: Definition | None, new: Definition) -> tuple[Change, ...]:
 def configuration_changes(old: str | None, new: str, *, another: bool) -> tuple[Change, ...]:
     """What is different between two configurations, as JSON without secrets; see `masked_entry`.
 
-    `another`: it is another server now. Where what is shown does not tell why, that alone is said.
+    `another`: it is another server now. If no difference can be shown, the one change says that.
     """
-    said = () if old is None else _differences(_configuration(old), _configuration(new))
-    return said or ((Change("configuration", None, OTHER_CONFIGURATION),) if another else ())
+    found = () if old is None else _differences(_configuration(old), _configuration(new))
+    return found or ((Change("configuration", None, OTHER_CONFIGURATION),) if another else ())
 
 
 def _configuration(entry: str) -> JsonObject:
@@ -52,8 +52,8 @@ def _differences(old: JsonObject | None, new: JsonObject) -> tuple[Change, ...]:
 
 
 def _root(definition: Definition) -> JsonObject:
-    said = {"title": definition.title, "instructions": definition.instructions}
-    server = {field: text for field, text in said.items() if text}
+    texts = {"title": definition.title, "instructions": definition.instructions}
+    server = {field: text for field, text in texts.items() if text}
     return {"tool": definition.tool, "server": server} if server else {"tool": definition.tool}
 
 

@@ -1,6 +1,8 @@
-"""The desk at which the operator decides about tools. What is decided on is what is seen here.
+"""The desk at which the operator decides about tools.
 
-Verdicts are written here and nowhere else. Nothing that a model can reach may import this.
+What is decided on is what the operator has seen: a definition that changes in between is not
+decided on. Verdicts are written here and nowhere else. Nothing that a model can reach may import
+this.
 """
 
 import time
@@ -15,44 +17,17 @@ from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources import Definition
 from toolcrib.sources.mcp import McpSource, ReviewStatus
 from toolcrib.store import Decision, Decisions
-from toolcrib.text import nearest_names
-
-# What the operator decides, written down. Nothing that a model can reach may import this.
-
-
-def write_approval(decisions: Decisions, source: str, name: str, pin: str, definition: str) -> None:
-    """From now on this definition, and no other of this name, may be shown and called."""
-    row = Decision(source, name, "approved", pin, "operator", time.time(), definition)
-    with decisions.deciding(source) as db:
-        db.execute("DELETE FROM decision WHERE source = ? AND name = ?", (source, name))
-        decisions.put(db, row)
-
-
-def write_rejection(
-    decisions: Decisions, source: str, name: str, pin: str, definition: str
-) -> None:
-    """Leave this definition out, if it was approved too. Another that was approved is still so."""
-    row = Decision(source, name, "rejected", pin, "operator", time.time(), definition)
-    where = "source = ? AND name = ? AND verdict = 'approved' AND pin = ?"
-    with decisions.deciding(source) as db:
-        db.execute(f"DELETE FROM decision WHERE {where}", (source, name, pin))  # noqa: S608 - ours
-        decisions.put(db, row)
-
-
-def trust_first_sight(decisions: Decisions) -> None:
-    """Trust what is new at first sight again, after a loss that the operator has seen to."""
-    with decisions.deciding() as db:
-        decisions.set_first_sight(db, trusted=True)
+from toolcrib.text import list_nearest
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
     """A tool of a server, as it is listed now.
 
-    `name` is the name models would see, `tool` the server's own. `changes` are against what was
-    approved before, or all there is; `configuration` is what is different of its server's entry
-    since then, the same for all of its tools. `overlaps` are the beginnings of other servers' names
-    that `name` has too: by it alone, nobody can tell whose it is.
+    `name` is the name that models would see, `tool` the server's own. `changes` are the differences
+    to what was approved before; all fields, if nothing was. `configuration` are those of its
+    server's entry since then, the same for all of its tools. `overlaps` are the prefixes of other
+    servers that `name` begins with too: by the name alone, nobody can tell whose tool it is.
     """
 
     name: str
@@ -72,7 +47,7 @@ class ReviewItem:
 
 
 class Desk:
-    """Over what is known of some servers; starts none."""
+    """Decides about the tools of some servers, by what is known of them. Starts none."""
 
     def __init__(self, sources: Sequence[McpSource], decisions: Decisions) -> None:
         self._sources = sources
@@ -80,8 +55,8 @@ class Desk:
 
     def problems(self) -> tuple[str, ...]:
         """Why nothing of some servers is approved, if that is so; a decision mends it."""
-        said = (source.judge().problem for source in self._sources)
-        return tuple(dict.fromkeys(filter(None, said)))
+        found = (source.judge().problem for source in self._sources)
+        return tuple(dict.fromkeys(filter(None, found)))
 
     def items(self, server: str = "") -> tuple[ReviewItem, ...]:
         """What waits, and what was rejected; of one server, or of all.
@@ -94,9 +69,7 @@ class Desk:
         """The same, with what is approved."""
         sources = [source for source in self._sources if server in ("", source.server)]
         if server and not sources:
-            near = (
-                ", ".join(nearest_names(server, [each.server for each in self._sources])) or "none"
-            )
+            near = list_nearest(server, [each.server for each in self._sources])
             raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
         servers = [Origin("mcp", each.id or "", "") for each in self._sources]
         return tuple(item for source in sources for item in _review_items(source, servers))
@@ -173,3 +146,28 @@ def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[Revi
             overlaps=overlaps([origin], servers).get(origin, ()),
             configuration=configuration,
         )
+
+
+def write_approval(decisions: Decisions, source: str, name: str, pin: str, definition: str) -> None:
+    """From now on this definition, and no other of this name, may be shown and called."""
+    row = Decision(source, name, "approved", pin, "operator", time.time(), definition)
+    with decisions.deciding(source) as db:
+        db.execute("DELETE FROM decision WHERE source = ? AND name = ?", (source, name))
+        decisions.put(db, row)
+
+
+def write_rejection(
+    decisions: Decisions, source: str, name: str, pin: str, definition: str
+) -> None:
+    """Leave this definition out, also if it was approved. Another approved one stays approved."""
+    row = Decision(source, name, "rejected", pin, "operator", time.time(), definition)
+    where = "source = ? AND name = ? AND verdict = 'approved' AND pin = ?"
+    with decisions.deciding(source) as db:
+        db.execute(f"DELETE FROM decision WHERE {where}", (source, name, pin))  # noqa: S608 - ours
+        decisions.put(db, row)
+
+
+def trust_first_sight(decisions: Decisions) -> None:
+    """Trust what is new at first sight again, after a loss that the operator has seen to."""
+    with decisions.deciding() as db:
+        decisions.set_first_sight(db, trusted=True)

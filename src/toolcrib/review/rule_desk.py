@@ -1,16 +1,18 @@
-"""The desk at which the operator writes rules down. Nothing that a model can reach leads here.
+"""The desk at which the operator writes rules about calls. Nothing that a model can reach is here.
 
-The file is kept in the order in which rules are tried: what denies first, then rules of a profile
-before rules for all, what names a tool before what names many, and of equals the newest.
+Rules stand in the file in the order in which they are tried: rules that deny, then rules of a
+profile before rules for all, rules that name one tool before patterns, and of equals the newest.
 """
 
+import json
 import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 from toolcrib.errors import ConfigError
-from toolcrib.execute import MOST_RULES, Rule, read_rules, rules_json
+from toolcrib.execute import MOST_RULES, Rule, read_rules
 from toolcrib.system import file_locked, write_private_file
 
 _WILD = re.compile(r"[*?]|\[[^]]*\]")
@@ -23,19 +25,19 @@ def put_rules(path: Path, rules: Sequence[Rule]) -> None:
     written.
     """
     about = {_subject(rule) for rule in rules}
-    with _changing(path) as kept:
-        others = [each for each in kept if _subject(each) not in about]
-        kept[:] = sorted([*rules, *others], key=_rank)
-        if len(kept) > MOST_RULES:
+    with _editing(path) as all_rules:
+        others = [each for each in all_rules if _subject(each) not in about]
+        all_rules[:] = sorted([*rules, *others], key=_rank)
+        if len(all_rules) > MOST_RULES:
             raise ConfigError(f"{path}: has {MOST_RULES} rules already; say more with patterns")
 
 
 def drop_rule(path: Path, rule: Rule) -> bool:
     """Take a rule out; whether it was there. Raises `ConfigError`."""
-    with _changing(path) as kept:
-        if rule not in kept:
+    with _editing(path) as all_rules:
+        if rule not in all_rules:
             return False
-        kept.remove(rule)
+        all_rules.remove(rule)
         return True
 
 
@@ -59,19 +61,27 @@ def _spelt(pattern: str) -> int:
 
 
 @contextmanager
-def _changing(path: Path) -> Generator[list[Rule]]:
-    """The rules as they are, alone with them; as they are left, they are written.
+def _editing(path: Path) -> Generator[list[Rule]]:
+    """The rules of the file, locked, to edit. What the block leaves is written, in one step.
 
-    In one step, through a link to where the file really is.
+    A link is followed to where the file really is.
     """
     place = path.resolve()
     try:
         with file_locked(place):
             before = read_rules(path)
-            kept = list(before)
-            yield kept
-            if tuple(kept) != before:
-                write_private_file(place, rules_json(kept))
+            after = list(before)
+            yield after
+            if tuple(after) != before:
+                write_private_file(place, rules_json(after))
     except OSError as error:
-        told = f"{path}: cannot be written: {error.strerror}; change its permissions"
-        raise ConfigError(told) from error
+        message = f"{path}: cannot be written: {error.strerror}; change its permissions"
+        raise ConfigError(message) from error
+
+
+def rules_json(rules: Sequence[Rule]) -> bytes:
+    """The content of a file with these rules, as `RuleFile` reads it."""
+    objects = [
+        {key: value for key, value in asdict(rule).items() if value is not None} for rule in rules
+    ]
+    return (json.dumps({"rules": objects}, indent=2, ensure_ascii=False) + "\n").encode()

@@ -42,8 +42,8 @@ class Explanation:
     `best` the winner with its score. `learned` is the share by which earlier use raised the score.
     `confidence` and `chance` are those of the whole answer; `parts` are the several things that
     the query asks for, each with the rank that it has there. `summary` says it in a sentence.
-    `lifts` is what each arm and the name add to its place among the candidates, `best_lifts` the
-    same of the winner; both are empty by `rrf`. `share` and `cosine` are those of the best tool of
+    `contributions` is what each arm and the name add to its score, `best_contributions` the same
+    of the winner; both are empty by `rrf`. `share` and `cosine` are those of the best tool of
     each arm: what the chance comes from.
     """
 
@@ -62,8 +62,8 @@ class Explanation:
     confidence: Confidence = "high"
     chance: float = 1.0
     parts: tuple[tuple[str, int | None], ...] = ()
-    lifts: Contributions = field(default_factory=dict[str, float])
-    best_lifts: Contributions = field(default_factory=dict[str, float])
+    contributions: Contributions = field(default_factory=dict[str, float])
+    best_contributions: Contributions = field(default_factory=dict[str, float])
     share: float = 0.0
     cosine: float | None = None
 
@@ -79,7 +79,7 @@ def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) 
     rank, score = _place(trace.ranking, name)
     best = trace.ranking[0] if trace.ranking else None
     found = evidence(step for each in (trace, *trace.parts) for step in each.steps)
-    lifts = partial(contributions_of, steps=trace.steps, rules=search.rules, depth=search.depth)
+    added = partial(contributions_of, steps=trace.steps, rules=search.rules, depth=search.depth)
     return Explanation(
         query=query.text,
         name=name,
@@ -96,8 +96,8 @@ def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) 
         confidence=confidence_level(trace.chance),
         chance=trace.chance,
         parts=tuple((part.text, _place(part.ranking, name)[0]) for part in trace.parts),
-        lifts=lifts(name),
-        best_lifts=lifts(best.id) if best else {},
+        contributions=added(name),
+        best_contributions=added(best.id) if best else {},
         share=found.share,
         cosine=found.cosine if search.calibrated_cosines else None,
     )

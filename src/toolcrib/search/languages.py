@@ -16,22 +16,22 @@ def monolingual_share(entries: Iterable[Entry]) -> Mapping[Language, float]:
     """The share of the entries that are described in a language and in no other, by language."""
     counts = Counter(_languages_of(entry.capability) for entry in entries)
     total = counts.total()
-    return {tongue: counts[only] / total for only in counts if len(only) == 1 for tongue in only}
+    return {one: counts[only] / total for only in counts if len(only) == 1 for one in only}
 
 
 def translation_weight(share: float) -> float:
-    """The share of its weight that a translation has, where this share needs it.
+    """The share of tools that need the translation, as its weight.
 
-    As much as needs it; less than a twentieth does: none, and nothing is translated.
+    Below one in twenty it is 0: nothing is translated.
     """
     return share if share >= LEAST_SHARE else 0.0
 
 
 def _languages_of(capability: Capability) -> frozenset[Language]:
-    spoken: set[Language] = {_language(capability.description or capability.title)}
+    found: set[Language] = {_language(capability.description or capability.title)}
     for tag in capability.desc:
-        spoken.update(tongue for tongue in _LANGUAGES if tag.startswith(tongue))
-    return frozenset(spoken)
+        found.update(language for language in _LANGUAGES if tag.startswith(language))
+    return frozenset(found)
 
 
 def _language(text: str) -> Language:

@@ -1,4 +1,7 @@
-"""What a model is told about the tools that it is not shown: note, summary, stubs.
+"""What a model reads about the tools that it is not shown.
+
+`note` says how to get at them, `summarize_deferred` what there is, and `stub` is a tool that is
+listed without its parameters.
 
 All of it depends on the catalog alone. A reveal changes none of it, so that a provider's cache
 holds.
@@ -13,23 +16,9 @@ from toolcrib.model import Entry, JsonObject, ToolInfo
 from toolcrib.session.search_tool import SEARCH_TOOL_NAME
 from toolcrib.text import most_tokens
 
-# A tool that is listed without its parameters, and says how to get them.
-
 DeferStyle = Literal["hidden", "stub"]
 
 STUB_SCHEMA: JsonObject = {"type": "object", "description": f"Call {SEARCH_TOOL_NAME} first."}
-
-
-def stub(tool: ToolInfo) -> ToolInfo:
-    """The tool without its parameters."""
-    return replace(tool, parameters=STUB_SCHEMA, pin="")
-
-
-def is_smaller_than_stub(tool: ToolInfo) -> bool:
-    """Whether its own parameters take no more room than a stub's: then a stub saves nothing."""
-    return len(json.dumps(tool.parameters)) <= len(json.dumps(STUB_SCHEMA))
-
-
 HEADER = f"Tools that wait to be found with `{SEARCH_TOOL_NAME}`, by where they come from:"
 
 _NOTES: Mapping[DeferStyle, str] = {
@@ -80,8 +69,8 @@ def _grouped(entries: Sequence[Entry]) -> Mapping[str, list[str]]:
 
 
 def _line(group: str, names: Sequence[str], most: int) -> str:
-    shown = [*names[:most], *(["…"] if 0 < most < len(names) else [])]
-    return f"{group} ({len(names)})" + (f": {', '.join(shown)}" if shown else "")
+    first = [*names[:most], *(["…"] if 0 < most < len(names) else [])]
+    return f"{group} ({len(names)})" + (f": {', '.join(first)}" if first else "")
 
 
 def _written(header: str, lines: Mapping[str, str], rest: str = "") -> str:
@@ -103,3 +92,13 @@ def _largest(groups: Mapping[str, Sequence[str]], budget: int, header: str) -> s
 def _plain(name: str) -> str:
     """A stranger's name on one line, and not without end."""
     return " ".join(name.split())[:64]
+
+
+def stub(tool: ToolInfo) -> ToolInfo:
+    """The tool without its parameters, which say how to get them instead."""
+    return replace(tool, parameters=STUB_SCHEMA, pin="")
+
+
+def is_smaller_than_stub(tool: ToolInfo) -> bool:
+    """Whether its own parameters take no more room than a stub's: then a stub saves nothing."""
+    return len(json.dumps(tool.parameters)) <= len(json.dumps(STUB_SCHEMA))

@@ -38,16 +38,17 @@ class ReadResult(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """One caller's side of a crib.
+    """What a session reaches of a crib, all of it as one caller.
 
-    `search`, `call`: as this caller. `means`: the entry of the
-    pool that a call of this name would reach; None if it would reach none, or a tool of the request
-    alone. `question`: what a person would be asked before this call; None if nobody would be.
-    `asks`: whether the rules want a person's leave for calls of a name, whatever its state.
-    `read`: the text of a skill or an agent, or of a file of a skill, in words for a model.
-    `result`: a page of a long result. `check`: the arguments as they would be sent; raises
-    `CallRefused`. `aside`: does what may take a while (an embedder may be asked) where no event
-    loop waits for it.
+    search, call   as this caller
+    means          the entry of the pool that a call of this name would reach; None if it would
+                   reach none, or a tool of the request alone
+    question       what a person would be asked before this call; None if nobody would be
+    asks           whether the rules want a person to approve calls of a name, whatever its state
+    read           the text of a skill or an agent, or of a file of a skill, for a model
+    result         a page of a long result
+    check          the arguments as they would be sent; raises `CallRefused`
+    aside          does what may take a while (an embedder may be asked) off the event loop
     """
 
     search: RunSearch

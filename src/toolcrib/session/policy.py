@@ -40,6 +40,23 @@ class Deferral:
         return self.context_window * self.trigger.percent / 100
 
 
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """How sessions behave, by the settings that docs/settings.md describes.
+
+    `keep_called`: the length of the conversation decides whether tools wait. Then what is called is
+    revealed, even while all is shown; so that it stays in sight when tools begin to wait.
+    """
+
+    style: DeferStyle
+    auto_reveal: bool
+    keep_called: bool
+    most_revealed: int
+    reveal_tokens: int
+    summary_tokens: int
+    answer_tokens: int
+
+
 @dataclass(frozen=True)
 class DeferralPlan:
     """What the policy came to, for one catalog and one caller.
@@ -51,6 +68,27 @@ class DeferralPlan:
     core: tuple[Entry, ...]
     deferred: tuple[Entry, ...]
     _summaries: dict[int, str] = field(default_factory=dict[int, str], compare=False, repr=False)
+
+    @classmethod
+    def make(
+        cls,
+        entries: Iterable[Entry],
+        scope: Scope,
+        deferral: Deferral,
+        *,
+        is_late: bool,
+        price: Callable[[Iterable[ToolInfo]], int],
+    ) -> "DeferralPlan":
+        """The plan for what this caller may call. `is_late`: see `Deferral.is_late`."""
+        offered = sorted(
+            (entry for entry in entries if is_offered(entry, scope)),
+            key=lambda entry: (entry.capability.source_id or "", entry.name),
+        )
+        automatic = _defers_automatic(offered, deferral, price, is_late=is_late)
+        deferred = [each for each in offered if _is_deferred(each, deferral, automatic=automatic)]
+        names = {entry.name for entry in deferred}
+        core = [each for each in offered if each.name not in names and _is_shown(each, deferral)]
+        return cls(tuple(core), tuple(deferred))
 
     @property
     def deferring(self) -> bool:
@@ -82,25 +120,6 @@ class DeferralPlan:
         if budget not in self._summaries:
             self._summaries[budget] = summarize_deferred(self.deferred, budget)
         return self._summaries[budget]
-
-
-def make_plan(
-    entries: Iterable[Entry],
-    scope: Scope,
-    deferral: Deferral,
-    *,
-    is_late: bool,
-    price: Callable[[Iterable[ToolInfo]], int],
-) -> DeferralPlan:
-    """The plan for what this caller may call. `is_late`: see `Deferral.is_late`."""
-    offered = sorted(
-        (entry for entry in entries if is_offered(entry, scope)),
-        key=lambda entry: (entry.capability.source_id or "", entry.name),
-    )
-    automatic = _defers_automatic(offered, deferral, price, is_late=is_late)
-    waiting = {entry.name for entry in offered if _waits(entry, deferral, automatic=automatic)}
-    core = [entry for entry in offered if entry.name not in waiting and _is_shown(entry, deferral)]
-    return DeferralPlan(tuple(core), tuple(entry for entry in offered if entry.name in waiting))
 
 
 def is_offered(entry: Entry, scope: Scope) -> bool:
@@ -142,39 +161,22 @@ def _defers_automatic(
             return False
 
 
-def _waits(entry: Entry, deferral: Deferral, *, automatic: bool) -> bool:
+def _is_deferred(entry: Entry, deferral: Deferral, *, automatic: bool) -> bool:
     tool = entry.capability
-    if not tool.searchable or not isinstance(tool, ToolInfo) or _is_kept(entry, tool, deferral):
+    if not tool.searchable or not isinstance(tool, ToolInfo) or _stays_whole(entry, tool, deferral):
         return False
     return automatic or (tool.defer == "always" and deferral.trigger.kind != "off")
 
 
 def _is_shown(entry: Entry, deferral: Deferral) -> bool:
     tool = entry.capability
-    return tool.searchable or (isinstance(tool, ToolInfo) and _is_kept(entry, tool, deferral))
+    return tool.searchable or (isinstance(tool, ToolInfo) and _stays_whole(entry, tool, deferral))
 
 
-def _is_kept(entry: Entry, tool: ToolInfo, deferral: Deferral) -> bool:
+def _stays_whole(entry: Entry, tool: ToolInfo, deferral: Deferral) -> bool:
     return (
         tool.required
         or tool.defer == "never"
         or any_grants(deferral.never_defer, entry)
         or (deferral.style == "stub" and is_smaller_than_stub(tool))
     )
-
-
-@dataclass(frozen=True, slots=True)
-class SessionOptions:
-    """How sessions behave, by the settings that docs/settings.md describes.
-
-    `keep_called`: the length of the conversation decides whether tools wait. Then what is called is
-    revealed, even while all is shown; so that it stays in sight when tools begin to wait.
-    """
-
-    style: DeferStyle
-    auto_reveal: bool
-    keep_called: bool
-    most_revealed: int
-    reveal_tokens: int
-    summary_tokens: int
-    answer_tokens: int

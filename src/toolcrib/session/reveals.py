@@ -2,8 +2,8 @@
 
     hits of a search  →  `to_reveal`: the best, within a bound  →  `Reveals`, in order, for good
 
-A bound, because every revealed definition is sent with each request from then on. A tool that waits
-and is called all the same is refused, with the query that reveals it.
+There is a bound because every revealed definition is sent with each request from then on. A
+deferred tool that is called before it is revealed is refused, with the query that reveals it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -11,10 +11,10 @@ from itertools import zip_longest
 from typing import Protocol
 
 from toolcrib.execute import CallRefused
-from toolcrib.model import Answer, ConversationTokens, Entry, Hit, ToolInfo
+from toolcrib.model import CALLABLE_STATES, Answer, ConversationTokens, Entry, Hit, ToolInfo
 from toolcrib.search import MOST_SUBQUERIES, FreeQuery, SelectQuery, parse_query, subqueries
 from toolcrib.session.search_tool import SEARCH_TOOL_NAME
-from toolcrib.text import estimate_tokens, nearest_names, tool_definition
+from toolcrib.text import estimate_tokens, list_nearest, tool_definition
 
 
 class Reveals(Protocol):
@@ -71,11 +71,6 @@ class RequestReveals:
         self._tokens = tokens
 
 
-# Which hits of a search are revealed: a bound on what one search can add to every request.
-
-CALLABLE_STATES = frozenset({"ready", "asleep"})
-
-
 def round_robin(answers: Sequence[Answer]) -> list[Hit]:
     """All hits, each once: the best of every query, then the second best of each, and on."""
     rounds = zip_longest(*answers)
@@ -93,31 +88,31 @@ def to_reveal(
     """The names to reveal, best first: at most so many, and so many tokens a need.
 
     The best hit of every need, and what is selected by name, comes first and is revealed whatever
-    it costs; what the tokens leave goes to the others by their rank. What is not deferred, is
-    revealed already or cannot be called now needs no place.
+    it costs. The tokens that are left go to the other hits by their rank. A hit takes no place if
+    it is not deferred, is revealed already or cannot be called now.
     """
-    sure = _sure(answers)
+    leading = _leading(answers)
     left = tokens * sum(map(_needs, answers))
     chosen: list[str] = []
-    for hit in sorted(round_robin(answers), key=lambda hit: hit.name not in sure):
+    for hit in sorted(round_robin(answers), key=lambda hit: hit.name not in leading):
         if hit.name not in deferred or hit.name in revealed or hit.state not in CALLABLE_STATES:
             continue
         price = estimate_tokens(tool_definition(deferred[hit.name]))
-        if len(chosen) < most and (hit.name in sure or price <= left):
+        if len(chosen) < most and (hit.name in leading or price <= left):
             chosen.append(hit.name)
             left -= price
     return chosen
 
 
-def _sure(answers: Sequence[Answer]) -> set[str]:
-    """The best hit of each need, and all that were asked for by name."""
-    return {hit.name for answer in answers for hit in answer[: _firsts(answer)]}
+def _leading(answers: Sequence[Answer]) -> set[str]:
+    """The best hit of each need, and all that were selected by name."""
+    return {hit.name for answer in answers for hit in answer[: _leading_count(answer)]}
 
 
-def _firsts(answer: Answer) -> int:
+def _leading_count(answer: Answer) -> int:
     """How many hits lead the answer.
 
-    Of a task in several parts the best of the whole and of each part do, which take turns.
+    Of a task in several parts: the best of the whole, and the best of each part.
     """
     if isinstance(parse_query(answer.query), SelectQuery):
         return len(answer)
@@ -127,18 +122,14 @@ def _firsts(answer: Answer) -> int:
 
 def _needs(answer: Answer) -> int:
     """How many things the query asks for, of those that are searched by themselves."""
-    asked = parse_query(answer.query)
-    several = len(subqueries(asked.text)[:MOST_SUBQUERIES]) if isinstance(asked, FreeQuery) else 0
-    return max(1, several)
+    query = parse_query(answer.query)
+    parts = len(subqueries(query.text)[:MOST_SUBQUERIES]) if isinstance(query, FreeQuery) else 0
+    return max(1, parts)
 
 
-# Why a session does not make a call, and what the model is to do instead.
-
-
-def unrevealed(name: str, deferred: Iterable[str]) -> CallRefused:
-    """A tool that waits for a search, with the query that reveals it."""
-    others = [other for other in deferred if other != name]
-    near = ", ".join(nearest_names(name, others)) or "none"
+def not_revealed(name: str, deferred: Iterable[str]) -> CallRefused:
+    """The refusal of a tool that waits for a search, with the query that reveals it."""
+    near = list_nearest(name, [other for other in deferred if other != name])
     message = (
         f"{name!r} is not loaded: search first."
         f" Call {SEARCH_TOOL_NAME} with the query 'select:{name}',"
@@ -148,8 +139,8 @@ def unrevealed(name: str, deferred: Iterable[str]) -> CallRefused:
     return CallRefused("not_revealed", "state", message)
 
 
-def no_tool(entry: Entry) -> CallRefused:
-    """A skill or an agent, with the way to its text."""
+def not_a_tool(entry: Entry) -> CallRefused:
+    """The refusal of a skill or an agent, with the way to its text."""
     message = (
         f"{entry.name!r} is not a tool but a {entry.capability.kind}: call {SEARCH_TOOL_NAME} with"
         f" `read: {entry.name}` for its text"

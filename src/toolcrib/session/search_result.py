@@ -6,18 +6,16 @@ conversation which tools were made callable.
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import cast
 
-from toolcrib.model import Answer, Confidence, Hit, JsonObject, ToolInfo
-from toolcrib.session.capability_text import signature
+from toolcrib.model import CALLABLE_STATES, Answer, Confidence, Hit, JsonObject, ToolInfo
 from toolcrib.session.deferred_summary import listing
 from toolcrib.text import most_tokens
 
 CALLABLE_NOW = "You can call these now:"
 ALSO = "Also found:"
-CALLABLE_STATES = frozenset({"ready", "asleep"})
-"""The states in which a tool can be called: one that is asleep wakes by itself."""
 SCHEMAS = "Parameters in full:"
 SURE = "Sure that one of these fits."
 LIKELY = "One of these probably fits."
@@ -26,6 +24,9 @@ OFTEN_WITH = "Often used with "
 READ = "`read: {name}` gives its text"
 MORE = "(more than fits here; ask for less at a time)"
 LONGEST_DESCRIPTION = 160
+MOST_PARAMETERS = 12
+MOST_CHOICES = 6
+LONGEST_CHOICES = 80
 LISTING_TOKENS = 400
 """For the names of what there is, where nothing was found or asked for."""
 
@@ -57,12 +58,12 @@ class SearchResult:
         state and remedy, the way on where nothing was found, and last the full schemas of the
         best, as many as fit.
         """
-        kept: list[str] = []
+        lines: list[str] = []
         for line in self._lines(read):
-            if most_tokens("\n".join([*kept, line, MORE])) > budget:
-                return "\n".join([*kept, MORE])
-            kept.append(line)
-        return "\n".join(kept + self._schemas(kept, budget))
+            if most_tokens("\n".join([*lines, line, MORE])) > budget:
+                return "\n".join([*lines, MORE])
+            lines.append(line)
+        return "\n".join(lines + self._schemas(lines, budget))
 
     def unavailable(self) -> list[JsonObject]:
         """The servers that the queries may be about and whose tools cannot be had, each once."""
@@ -73,29 +74,30 @@ class SearchResult:
         states = {hit.name: hit.state for answer in self.answers for hit in answer}
         usable = (tool for tool in self.tools if states.get(tool.name, "ready") in CALLABLE_STATES)
         by_name = {tool.name: tool for tool in usable}
-        loaded = [CALLABLE_NOW] if by_name else []
+        header = [CALLABLE_NOW] if by_name else []
         if len(self.answers) == 1:
             [only] = self.answers
-            yield from [*_how_sure(only), *loaded, *_told(only, by_name, read)]
+            yield from [*_how_sure(only), *header, *_answer_lines(only, by_name, read)]
             return
-        yield from loaded
-        said: set[str] = set()
+        yield from header
+        listed: set[str] = set()
         for answer in self.answers:
-            yield _asked(answer)
-            yield from [*_how_sure(answer), *_told(answer, by_name, read, said)]
-            said |= {hit.name for hit in answer}
+            yield _query_line(answer)
+            yield from [*_how_sure(answer), *_answer_lines(answer, by_name, read, listed)]
+            listed |= {hit.name for hit in answer}
 
-    def _schemas(self, kept: list[str], budget: int) -> list[str]:
+    def _schemas(self, before: list[str], budget: int) -> list[str]:
         """The schemas of the best hits; the first that does not fit ends them."""
         best = {hit.name for answer in self.answers for hit in answer if hit.schema}
-        shown: list[str] = []
+        lines: list[str] = []
         for tool in self.tools:
             if tool.name in best:
-                line = f"{tool.name}: {_compact(tool.parameters)}"
-                shown = [*(shown or [SCHEMAS]), line]
-                if most_tokens("\n".join([*kept, *shown])) > budget:
-                    return shown[:-1] if len(shown) > 2 else []  # noqa: PLR2004 - header and one
-        return shown
+                schema = json.dumps(tool.parameters, ensure_ascii=False, separators=(",", ":"))
+                line = f"{tool.name}: {schema}"
+                lines = [*(lines or [SCHEMAS]), line]
+                if most_tokens("\n".join([*before, *lines])) > budget:
+                    return lines[:-1] if len(lines) > 2 else []  # noqa: PLR2004 - header and one
+        return lines
 
 
 def revealed_in(text: str) -> tuple[str, ...]:
@@ -104,49 +106,50 @@ def revealed_in(text: str) -> tuple[str, ...]:
     For adapters that derive a session from the messages of a conversation; see `Session.see`.
     """
     first, _, rest = text.partition("\n")
-    listed = rest if first in _HOW_SURE.values() else text
-    return (
-        tuple(dict.fromkeys(_SIGNATURE.findall(listed))) if listed.startswith(CALLABLE_NOW) else ()
-    )
+    hits = rest if first in _HOW_SURE.values() else text
+    if not hits.startswith(CALLABLE_NOW):
+        return ()
+    return tuple(dict.fromkeys(_SIGNATURE.findall(hits)))
 
 
 def remarks_in(text: str, *, hints: bool = True) -> str:
     """What a result of the search tool says besides the tools that it made callable.
 
-    For wires on which those are no text: what was not loaded, what there is not, and how sure it
-    is where it is not quite. Without `hints` only what a model must not miss. "" if nothing.
+    For wires on which those are not text: what was not loaded, what does not exist, and how sure
+    the search is. Without `hints` only what a model must not miss. "" if nothing.
     """
     before, _, _ = text.partition(f"\n{SCHEMAS}\n")
-    kept: list[str] = []
+    remarks: list[str] = []
     for line in before.splitlines():
         if line in {CALLABLE_NOW, ALSO, SURE} or _SIGNATURE.match(line):
             continue
         if not hints and (line == LIKELY or line.startswith(OFTEN_WITH)):
             continue
-        if _is_query(line) and kept and _is_query(kept[-1]):
-            kept.pop()
-        kept.append(line)
-    return "\n".join(kept[:-1] if kept and _is_query(kept[-1]) else kept)
+        if _is_query(line) and remarks and _is_query(remarks[-1]):
+            remarks.pop()
+        remarks.append(line)
+    return "\n".join(remarks[:-1] if remarks and _is_query(remarks[-1]) else remarks)
 
 
-def _asked(answer: Answer) -> str:
+def _query_line(answer: Answer) -> str:
     return f"{_one_line(answer.query)!r}:"
 
 
 def _is_query(line: str) -> bool:
-    """Whether the line names the query that the next ones are about; see `_asked`."""
+    """Whether the line names the query that the next ones are about; see `_query_line`."""
     return line[:1] in {"'", '"'} and line.endswith(":")
 
 
 def _how_sure(answer: Answer) -> list[str]:
-    """How sure it is that a hit fits; whatever was named fits without a word."""
+    """How sure it is that a hit fits; of what was found by name, nothing is said."""
     return [_HOW_SURE[answer.confidence]] if answer.hits and answer.chance < 1 else []
 
 
-def _told(
-    answer: Answer, tools: Mapping[str, ToolInfo], read: str, said: Collection[str] = ()
+def _answer_lines(
+    answer: Answer, tools: Mapping[str, ToolInfo], read: str, listed: Collection[str] = ()
 ) -> Iterator[str]:
-    new = [hit for hit in answer if hit.name not in said]
+    """One answer: its hits that are not `listed` yet, hints, and the way on."""
+    new = [hit for hit in answer if hit.name not in listed]
     callable_now = [hit for hit in new if hit.name in tools]
     others = [hit for hit in new if hit.name not in tools]
     yield from (_hit(hit, tools[hit.name], read) for hit in callable_now)
@@ -155,6 +158,11 @@ def _told(
     if not new and len(answer.hits) == 1:
         yield f"- {answer[0].name}, as above"
     yield from _often_with(answer)
+    yield from _way_on(answer)
+
+
+def _way_on(answer: Answer) -> Iterator[str]:
+    """What to do about what was not found."""
     for name, near in answer.missing.items():
         yield f"- no {_one_line(name)!r}; nearest: {', '.join(near) or 'none'}"
     if answer.nearest:
@@ -170,23 +178,23 @@ def _told(
 
 
 def _often_with(answer: Answer) -> Iterator[str]:
-    """What the hits are used with and a search has not found by itself, each once."""
-    said = {hit.name for hit in answer}
+    """What the hits are used with and the search has not found by itself, each once."""
+    named = {hit.name for hit in answer}
     for hit in answer:
-        if new := [name for name in hit.often_with if name not in said]:
-            said.update(new)
+        if new := [name for name in hit.often_with if name not in named]:
+            named.update(new)
             yield f"{OFTEN_WITH}{hit.name}: {', '.join(new)}"
 
 
 def _hit(hit: Hit, tool: ToolInfo | None, read: str) -> str:
-    shown = signature(hit.name, tool.parameters) if tool else hit.name
+    head = signature(hit.name, tool.parameters) if tool else hit.name
     kind = hit.kind if hit.kind != "tool" else ""
-    facts = [kind, hit.permission_kind, _standing(hit, tool, read)]
-    return f"- {shown} [{', '.join(filter(None, facts))}] {_one_line(hit.description)}".rstrip()
+    facts = [kind, hit.permission_kind, _obstacle(hit, tool, read)]
+    return f"- {head} [{', '.join(filter(None, facts))}] {_one_line(hit.description)}".rstrip()
 
 
-def _standing(hit: Hit, tool: ToolInfo | None, read: str) -> str:
-    """What stands between a hit and a use of it."""
+def _obstacle(hit: Hit, tool: ToolInfo | None, read: str) -> str:
+    """What has to be done before a hit can be used; "" if nothing."""
     if hit.state not in CALLABLE_STATES:
         return f"{hit.state}: {hit.remedy}"
     if hit.kind != "tool":
@@ -199,5 +207,41 @@ def _one_line(text: str) -> str:
     return line if len(line) <= LONGEST_DESCRIPTION else line[: LONGEST_DESCRIPTION - 1] + "…"
 
 
-def _compact(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def signature(name: str, schema: JsonObject) -> str:
+    """`name(path: string, depth?: integer)`; what may be left out has a question mark."""
+    properties = _object(schema.get("properties"))
+    needed = schema.get("required")
+    required = cast("list[object]", needed) if isinstance(needed, list) else []
+    parameters = [
+        f"{key}{'' if key in required else '?'}: {_type(_object(value))}"
+        for key, value in sorted(properties.items(), key=lambda pair: pair[0] not in required)
+    ]
+    more = ["…"] if len(parameters) > MOST_PARAMETERS else []
+    return f"{name}({', '.join(parameters[:MOST_PARAMETERS] + more)})"
+
+
+def _type(schema: JsonObject) -> str:
+    match schema:
+        case {"enum": [*choices]}:
+            return _choices(choices)
+        case {"type": "array", "items": {**items}}:
+            return f"{_type(items)}[]"
+        case {"type": str(name)}:
+            return name
+        case {"type": [*names]}:
+            return "|".join(str(name) for name in names)
+        case {"anyOf": [*schemas]} | {"oneOf": [*schemas]}:
+            return "|".join(dict.fromkeys(_type(_object(each)) for each in schemas))
+        case _:
+            return "any"
+
+
+def _choices(choices: Sequence[object]) -> str:
+    text = "|".join(repr(each) for each in choices[:MOST_CHOICES])
+    if len(text) > LONGEST_CHOICES:
+        return "choice"
+    return text + ("|…" if len(choices) > MOST_CHOICES else "")
+
+
+def _object(value: object) -> JsonObject:
+    return cast("JsonObject", value) if isinstance(value, Mapping) else {}

@@ -19,7 +19,7 @@ from toolcrib.session.deferred_summary import DeferStyle, note, stub
 from toolcrib.session.host import Host
 from toolcrib.session.policy import DeferralPlan, SessionOptions
 from toolcrib.session.result_page import read_page_request
-from toolcrib.session.reveals import Reveals, no_tool, round_robin, to_reveal, unrevealed
+from toolcrib.session.reveals import Reveals, not_a_tool, not_revealed, round_robin, to_reveal
 from toolcrib.session.search_result import SearchResult
 from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES, all_queries, read_request
 
@@ -318,14 +318,14 @@ class Session:
         if entry is None:
             return ()
         if entry.capability.kind != "tool":
-            raise no_tool(entry)
+            raise not_a_tool(entry)
         tool = self._listed_plan.deferred_by_name.get(entry.name)
         if tool and entry.name not in self._reveals.names():
             self._check_unrevealed(tool, arguments)
         return (entry.name,) if tool or self._options.keep_called else ()
 
     def _check_unrevealed(self, tool: ToolInfo, arguments: JsonObject | str) -> None:
-        refused = unrevealed(tool.name, self._listed_plan.deferred_by_name)
+        refused = not_revealed(tool.name, self._listed_plan.deferred_by_name)
         if not self._options.auto_reveal:
             raise refused
         try:

@@ -2,17 +2,17 @@
 
     words("getHTTPResponse for GitHub")  → get http response for git hub github
     terms(["reading", "files"])          → reading files
-    roots(["reading", "files"])          → read· file·
+    stems(["reading", "files"])          → read· file·
     terms(["读取文件"])                   → 读取 取文 文件
-    roots(["读取文件"])                   → 读· 取· 文· 件·
+    stems(["读取文件"])                   → 读· 取· 文· 件·
 
-A *word* is what a person would call one: camelCase, snake_case and digits are taken apart, a
-name written as one word (GitHub, base64) is kept whole beside its parts. A *term* is what an
-index stores: the word as it is, and beside it its *root*, with a dot behind it: the English stem.
-Both are kept because both tell: "deployments" finds "deploy" by its root, and list_deployments
-before deploy_model by its spelling. A run in a script without spaces has its pairs of neighbouring
-characters for terms and its characters, but for particles, for roots. Everything is NFKC, lower
-case, without accents, and in simplified characters.
+A *word* is what a person would call one: camelCase, snake_case and digits are split; a name
+written as one word (GitHub, base64) gives the whole and its parts. An index stores two kinds of
+terms: the word as it is, and its *stem* with a dot behind it. Both are needed: "deployments" finds
+"deploy" by its stem, and list_deployments before deploy_model by its spelling. A run in a script
+without spaces has the pairs of neighbouring characters (bigrams) as terms, and its characters,
+without particles, as stems. Everything is NFKC, lower case, without accents, and in simplified
+characters.
 """
 
 import re
@@ -55,11 +55,11 @@ def terms(words: Iterable[str]) -> list[str]:
 
 
 def stems(words: Iterable[str]) -> list[str]:
-    """The roots of the words as an index stores them: stems, or telling single characters."""
+    """The stems of the words as an index stores them; of a run without spaces its characters."""
     return [
-        root
+        stem
         for word in words
-        for root in (_characters(word) if is_unspaced(word) else [_stem(word)])
+        for stem in (_characters(word) if is_unspaced(word) else [_stem(word)])
     ]
 
 

@@ -19,7 +19,7 @@ AFTER_MORE = 1000
 
 
 class GlossaryToken(NamedTuple):
-    """What terms are compared by, and the word it is of: a root, or a character by itself."""
+    """What terms are compared by, and the word it is of: a stem, or a character by itself."""
 
     key: str
     word: str
@@ -29,7 +29,7 @@ class GlossaryToken(NamedTuple):
 class Lexicon:
     """The terms of one language and their meanings in another.
 
-    A key is a term in tokens with spaces between: the roots of its words, or the characters of a
+    A key is a term in tokens with spaces between: the stems of its words, or the characters of a
     run without spaces. `longest` is how many tokens the longest term has.
     """
 

@@ -35,13 +35,13 @@ def _names(references: object) -> Iterator[str]:
 
 def revealed(messages: Iterable[MessageParam]) -> Iterator[str]:
     """The names that searches have revealed, and those that were called, in order."""
-    asked: dict[str, ToolCall] = {}
+    calls: dict[str, ToolCall] = {}
     for message in messages:
         blocks = objects(message["content"])
-        asked |= {call.id: call for call in map(call_of, typed(blocks, "tool_use"))}
+        calls |= {call.id: call for call in map(call_of, typed(blocks, "tool_use"))}
         yield from hosted_names(blocks)
         for block in typed(blocks, "tool_result"):
-            call = asked.get(text_of(block.get("tool_use_id")))
+            call = calls.get(text_of(block.get("tool_use_id")))
             if call and call.is_search:
                 yield from _revealed_by(block.get("content"))
             elif call and not block.get("is_error"):
@@ -70,19 +70,19 @@ def as_referred(messages: Sequence[MessageParam], known: Collection[str]) -> lis
     search that does: the model would not see its definition otherwise.
     """
     searches = set(_searches(messages))
-    kept = with_known(messages, known)
-    referred = [_referring(message, known, searches) for message in kept]
-    made: list[MessageParam] = []
+    worded = with_known(messages, known)
+    referred = [_referring(message, known, searches) for message in worded]
+    sent: list[MessageParam] = []
     loaded: set[str] = set()
     for message, after in pairwise([*referred, None]):
         loaded |= set(_references(message))
-        soon = loaded.union(_references(after))
+        referred_here = loaded.union(_references(after))
         called = dict.fromkeys(_called(message, after))
-        if lost := [name for name in called if name in known and name not in soon]:
-            made += _search_for(lost, len(made))
-            loaded |= set(lost)
-        made.append(cast("MessageParam", message))
-    return made
+        if unreferred := [name for name in called if name in known and name not in referred_here]:
+            sent += _search_for(unreferred, len(sent))
+            loaded |= set(unreferred)
+        sent.append(cast("MessageParam", message))
+    return sent
 
 
 def _called(message: MessageParam | None, after: MessageParam | None) -> Iterator[str]:
@@ -101,8 +101,8 @@ def _references(message: MessageParam | None) -> Iterator[str]:
 def _search_for(names: Sequence[str], place: int) -> list[MessageParam]:
     """A search that finds these, as a model makes it and we answer it."""
     id = f"toolcrib_{place}"
-    asked = {"query": f"select:{','.join(names)}"}
-    use = {"type": "tool_use", "id": id, "name": SEARCH_TOOL_NAME, "input": asked}
+    arguments = {"query": f"select:{','.join(names)}"}
+    use = {"type": "tool_use", "id": id, "name": SEARCH_TOOL_NAME, "input": arguments}
     found = {"type": "tool_result", "tool_use_id": id, "content": _to(names)}
     turns = {"role": "assistant", "content": [use]}, {"role": "user", "content": [found]}
     return cast("list[MessageParam]", list(turns))
@@ -120,8 +120,8 @@ def _referring(
 ) -> MessageParam:
     """The message with references in place of words by which a search made these callable."""
     blocks = objects(message["content"])
-    said = [_words_of(block) if block.get("tool_use_id") in searches else "" for block in blocks]
-    found = [[name for name in revealed_in(words) if name in known] for words in said]
+    answers = [_words_of(block) if block.get("tool_use_id") in searches else "" for block in blocks]
+    found = [[name for name in revealed_in(text) if name in known] for text in answers]
     if not any(found):
         return message
     referring = [
@@ -129,8 +129,8 @@ def _referring(
         for block, names in zip(blocks, found, strict=True)
     ]
     besides = (
-        text_beside_loaded(Outcome(words))
-        for words, names in zip(said, found, strict=True)
+        text_beside_loaded(Outcome(text))
+        for text, names in zip(answers, found, strict=True)
         if names
     )
     texts = [{"type": "text", "text": text} for text in besides if text]

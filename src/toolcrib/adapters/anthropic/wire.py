@@ -99,7 +99,7 @@ class AnthropicWire:
         auto: Auto | None = None,
     ) -> None:
         self._session = session
-        self._speaking = WireSelector(auto or Auto(), "anthropic", model, endpoint, mode)
+        self._selector = WireSelector(auto or Auto(), "anthropic", model, endpoint, mode)
         self._search = search
         self._cache_control = cache_control
         self._approver = approver
@@ -109,7 +109,7 @@ class AnthropicWire:
     @property
     def choice(self) -> Choice:
         """The mode that is spoken, and why."""
-        return self._speaking.choice
+        return self._selector.choice
 
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred, or hosted."""
@@ -123,11 +123,11 @@ class AnthropicWire:
         on as they are, but for references that would be refused, and those that are missing: see
         `as_referred`. Raises `ConfigError` where more tools are to be sent than the provider takes.
         """
-        asked = list(messages)
-        self.see(asked)
+        given = list(messages)
+        self.see(given)
         choice = self.choice
         tools = self._tools(choice.mode)
-        request = AnthropicRequest(messages=self._said(asked, tools), tools=tools)
+        request = AnthropicRequest(messages=self._as_sent(given, tools), tools=tools)
         if choice.betas:
             request["extra_headers"] = {"anthropic-beta": ",".join(choice.betas)}
         return request
@@ -168,7 +168,7 @@ class AnthropicWire:
 
         Ask again with `request(messages)` if so, and let any other error be raised.
         """
-        return self._speaking.refused(error)
+        return self._selector.refused(error)
 
     def runner_tools(self) -> list[AsyncRunnerTool]:
         """The tools for `AsyncAnthropic().beta.messages.tool_runner`; all that wait are in it.
@@ -224,7 +224,7 @@ class AnthropicWire:
     def _hosted(self) -> bool:
         return self._search != "ours" and self.choice.mode == "reference"
 
-    def _said(
+    def _as_sent(
         self, messages: list[MessageParam], tools: Iterable[ToolUnionParam]
     ) -> list[MessageParam]:
         names = {str(tool.get("name")) for tool in tools if tool.get("defer_loading")}

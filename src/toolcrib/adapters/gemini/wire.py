@@ -73,17 +73,17 @@ class GeminiWire:
         functions: beyond that, what was found longest ago is left out until it is found again.
         Raises `ConfigError` where the tools that are always shown are more.
         """
-        asked = list(contents)
-        self.see(asked)
+        given = list(contents)
+        self.see(given)
         if self._config.cached_content:
-            return {"contents": asked, "config": self._config}
+            return {"contents": given, "config": self._config}
         if self._mode == "proxy":
             tools = proxy_tools(self._session)
         else:
-            tools = tools_within_limit(self._session, MOST_FUNCTIONS, _revealed(asked))
+            tools = tools_within_limit(self._session, MOST_FUNCTIONS, _revealed(given))
         own = list(self._config.tools or [])
         with_tools = {"tools": [*own, *_declared(tools)]}
-        return {"contents": asked, "config": self._config.model_copy(update=with_tools)}
+        return {"contents": given, "config": self._config.model_copy(update=with_tools)}
 
     def cached_tools(self) -> list[types.Tool]:
         """The tools to make an explicit cache with."""
@@ -96,11 +96,11 @@ class GeminiWire:
 
         Raises `ReplyError` for what is no reply of Gemini, or is not whole.
         """
-        asked = calls_of(reply)
+        function_calls = calls_of(reply)
         self._session.used(tokens_of(reply))
-        calls = [unwrap_proxy_call(_call(call)) for call in asked]
+        calls = [unwrap_proxy_call(_call(call)) for call in function_calls]
         outcomes = await make_calls(self._session, calls, self._approver)
-        parts = [_part(*each) for each in zip(asked, outcomes, strict=True)]
+        parts = [_part(*each) for each in zip(function_calls, outcomes, strict=True)]
         return types.Content(role="user", parts=parts) if parts else None
 
     def see(self, contents: Iterable[Said]) -> None:
@@ -130,8 +130,8 @@ def _call(call: types.FunctionCall) -> ToolCall:
 
 
 def _part(call: types.FunctionCall, outcome: Outcome) -> types.Part:
-    said = {"error" if outcome.error else "result": outcome_text(outcome)}
-    answer = types.FunctionResponse(id=call.id, name=call.name, response=said)
+    response = {"error" if outcome.error else "result": outcome_text(outcome)}
+    answer = types.FunctionResponse(id=call.id, name=call.name, response=response)
     return types.Part(function_response=answer)
 
 
@@ -146,10 +146,10 @@ def _revealed(contents: Iterable[Said]) -> Iterator[str]:
             if call := _member(part, "functionCall", "function_call"):
                 waiting.append(_plain_call(call))
             if answer := _member(part, "functionResponse", "function_response"):
-                asked = next((call for call in waiting if _answers(answer, call)), None)
-                waiting = [call for call in waiting if call is not asked]
-                said = _member(answer, "response").get("result")
-                yield from _revealed_by(asked or _plain_call(answer), said)
+                call_answered = next((call for call in waiting if _answers(answer, call)), None)
+                waiting = [call for call in waiting if call is not call_answered]
+                result = _member(answer, "response").get("result")
+                yield from _revealed_by(call_answered or _plain_call(answer), result)
 
 
 def _revealed_by(call: ToolCall, result: Json) -> tuple[str, ...]:

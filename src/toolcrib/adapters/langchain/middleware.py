@@ -56,7 +56,7 @@ class _SentRequest:
     """A request as it is sent, and the wire that was chosen for it."""
 
     request: ModelRequest[Any]
-    spoken: ChatModelWire | None
+    wire: ChatModelWire | None
     choice: Choice
 
 
@@ -90,11 +90,11 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
     ) -> ModelResponse[Any]:
         """Send what the conversation shows; without the native wire once that is refused."""
         while True:
-            asked = self._asked(request)
+            sent = self._sent_request(request)
             try:
-                return handler(asked.request)
+                return handler(sent.request)
             except Exception as error:
-                if not self._is_refused(asked, error):
+                if not self._is_refused(sent, error):
                     raise
 
     async def awrap_model_call(
@@ -104,11 +104,11 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
     ) -> ModelResponse[Any]:
         """As `wrap_model_call`."""
         while True:
-            asked = self._asked(request)
+            sent = self._sent_request(request)
             try:
-                return await handler(asked.request)
+                return await handler(sent.request)
             except Exception as error:
-                if not self._is_refused(asked, error):
+                if not self._is_refused(sent, error):
                     raise
 
     @hook_config(can_jump_to=["model"])
@@ -149,37 +149,37 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         outcome = yield session.call(name, arguments, pin=shown_pin(id, replies), approver=approver)
         return message_of(name, id, outcome)
 
-    def _run(self, wanted: Any) -> Any:  # noqa: ANN401 - as generators are sent it
-        if isinstance(wanted, Coroutine):
-            return self._loop.submit(cast("Coroutine[Any, Any, Any]", wanted)).result()
-        return recorded_value(wanted)
+    def _run(self, step: Any) -> Any:  # noqa: ANN401 - as generators are sent it
+        if isinstance(step, Coroutine):
+            return self._loop.submit(cast("Coroutine[Any, Any, Any]", step)).result()
+        return recorded_value(step)
 
-    def _asked(self, request: ModelRequest[Any]) -> _SentRequest:
+    def _sent_request(self, request: ModelRequest[Any]) -> _SentRequest:
         session = self._session(request.runtime.context, request.state["messages"])
-        spoken = wire_of_model(request.model)
-        choice = spoken.choose(self._auto) if spoken else APPEND
-        sent = request_in_mode(choice.mode, session, request.messages)
+        wire = wire_of_model(request.model)
+        choice = wire.choose(self._auto) if wire else APPEND
+        shaped = request_in_mode(choice.mode, session, request.messages)
         own = {_name(tool) for tool in request.tools}
         override = request.override(
-            tools=[*request.tools, *(tool for tool in sent.tools if _name(tool) not in own)],
-            messages=sent.messages,
+            tools=[*request.tools, *(tool for tool in shaped.tools if _name(tool) not in own)],
+            messages=shaped.messages,
             system_message=self._prompt(session, request.system_message),
         )
-        return _SentRequest(override, spoken, choice)
+        return _SentRequest(override, wire, choice)
 
-    def _is_refused(self, asked: _SentRequest, error: Exception) -> bool:
-        spoken = asked.spoken
-        return bool(spoken and self._auto.refuse(spoken.endpoint, asked.choice.mode, error))
+    def _is_refused(self, sent: _SentRequest, error: Exception) -> bool:
+        wire = sent.wire
+        return bool(wire and self._auto.refuse(wire.endpoint, sent.choice.mode, error))
 
     def _prompt(self, session: Session, given: SystemMessage | None) -> SystemMessage | None:
         """The system message with the note behind it: the same bytes as long as the catalog is."""
-        told = "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
-        if not self._note or not told:
+        note = "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+        if not self._note or not note:
             return given
-        said = given.content if given else ""
-        if isinstance(said, str):
-            return SystemMessage(f"{said}\n\n{told}" if said else told)
-        return SystemMessage([*said, {"type": "text", "text": told}])
+        prompt = given.content if given else ""
+        if isinstance(prompt, str):
+            return SystemMessage(f"{prompt}\n\n{note}" if prompt else note)
+        return SystemMessage([*prompt, {"type": "text", "text": note}])
 
     def _session(self, context: object, messages: Sequence[AnyMessage]) -> Session:
         return session_after(self._make(context), messages)

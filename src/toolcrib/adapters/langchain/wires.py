@@ -92,10 +92,10 @@ def _flat_function(tool: ToolInfo) -> dict[str, Any]:
 
 def _deferred(tool: ToolInfo) -> dict[str, Any]:
     """The form of Anthropic, which LangChain hands on as it is."""
-    shown = definition(tool)
+    fields = definition(tool)
     return {
-        "name": shown["name"],
-        "description": shown["description"],
-        "input_schema": shown["parameters"],
+        "name": fields["name"],
+        "description": fields["description"],
+        "input_schema": fields["parameters"],
         "defer_loading": True,
     }

@@ -1,9 +1,9 @@
-"""What the items of a conversation show, and what of them can be sent again.
+"""What the items of a conversation show, and how they are sent again.
 
-Where the wire is another, items are said otherwise. And what loads a tool may be missing: a
-definition comes with the answer to a search. Once that answer is gone, after a summary say, a call
-that was kept refers to a namespace that nothing loads. So it is loaded again, before the step that
-calls it: the same place in every request, so that what the provider has cached holds.
+A conversation that began in another mode is sent in the words of this one (`as_spoken`). And it may
+use a tool that nothing in it loads any more: the definition came with the answer to a search, and
+that answer is gone, for example after a summary. Then the tool is loaded again before the step that
+calls it (`with_carriers`): at the same place in every request, so that the provider's cache holds.
 """
 
 import json
@@ -23,13 +23,15 @@ from toolcrib.model import Json, JsonObject, ToolInfo
 from toolcrib.session import SEARCH_TOOL_NAME, revealed_in
 
 CARRIERS = ("tool_search_output", "additional_tools")
-SEARCHES = ("tool_search_call", "tool_search_output")
+"""The items that bring definitions."""
+NATIVE: Final = frozenset({"output", "inject"})
+"""The modes in which a definition comes with the items."""
 
 
 def carried(items: Iterable[object]) -> dict[str, str]:
-    """The tools whose definitions lie in these items, in their order, and their namespaces.
+    """The tools that these items define, in order, and their namespaces.
 
-    One that stands there alone has its own name for a namespace.
+    A tool outside of any namespace has its own name for one.
     """
     found: dict[str, str] = {}
     for item in objects(list(items)):
@@ -41,19 +43,19 @@ def carried(items: Iterable[object]) -> dict[str, str]:
 def revealed(items: Iterable[object]) -> Iterator[str]:
     """The names that searches have revealed, and those that were called, in order."""
     read = objects(list(items))
-    asked = {call.id: call for _, call in calls_of(read)}
+    calls = {call.id: call for _, call in calls_of(read)}
     for item in read:
         if item.get("type") in CARRIERS:
             yield from (name for name, _ in _members(item))
-        if call := _answered(item, asked):
+        if call := _answered(item, calls):
             yield from revealed_by_call(call, _text(item.get("output")))
 
 
 def found_in_words(items: Iterable[JsonObject], answers: Iterable[JsonObject]) -> Iterator[str]:
-    """The names that searches among the items have found, where these answers say so in words."""
-    asked = {call.id: call for _, call in calls_of(items) if call.is_search}
+    """The names that searches have found, where these answers say so as text."""
+    searches = {call.id: call for _, call in calls_of(items) if call.is_search}
     for item in answers:
-        if _answered(item, asked):
+        if _answered(item, searches):
             yield from revealed_in(_text(item.get("output")))
 
 
@@ -67,17 +69,17 @@ def calls_of(items: Iterable[JsonObject]) -> Iterator[tuple[JsonObject, ToolCall
                 pass
 
 
-def _answered(item: JsonObject, asked: Mapping[str, ToolCall]) -> ToolCall | None:
+def _answered(item: JsonObject, calls: Mapping[str, ToolCall]) -> ToolCall | None:
     """The call of a function that an item answers."""
     is_answer = item.get("type") == "function_call_output"
-    return asked.get(text_of(item.get("call_id"))) if is_answer else None
+    return calls.get(text_of(item.get("call_id"))) if is_answer else None
 
 
 def as_spoken(items: Iterable[JsonObject], mode: WireMode) -> list[JsonObject]:
-    """The items as a mode has them.
+    """The items in the words of a mode.
 
-    With `output` that is as they are. Elsewhere there is no search of the API's own: calls and
-    results are those of a function.
+    In `output` they are as they are. The other modes do not have the API's own search: its calls
+    and results become those of a function.
     """
     if mode == "output":
         return list(items)
@@ -85,18 +87,18 @@ def as_spoken(items: Iterable[JsonObject], mode: WireMode) -> list[JsonObject]:
 
 
 def with_namespaces(items: Sequence[JsonObject], listed: Collection[str]) -> Iterator[JsonObject]:
-    """The items, in which a call of a loaded tool has its namespace.
+    """The items, with the namespace on each call of a loaded tool.
 
-    A call that has one which nothing loads loses it, unless the tool is listed in the request. The
-    API refuses the first without, and the second with it.
+    A namespace that nothing loads is taken off, unless the tool is listed in the request. The API
+    refuses a call of a loaded tool without its namespace, and any other call with one.
     """
-    known = carried(items)
+    namespaces = carried(items)
     for item in items:
-        name, has = text_of(item.get("name")), bool(item.get("namespace"))
-        if item.get("type") != "function_call" or has == (name in known):
+        name, has_namespace = text_of(item.get("name")), bool(item.get("namespace"))
+        if item.get("type") != "function_call" or has_namespace == (name in namespaces):
             yield item
-        elif name in known:
-            yield {**item, "namespace": known[name]}
+        elif name in namespaces:
+            yield {**item, "namespace": namespaces[name]}
         else:
             yield item if name in listed else _without_namespace(item)
 
@@ -151,15 +153,9 @@ def _text(output: Json) -> str:
     return text_of(output) or parts
 
 
-# What loads a tool that a conversation uses and nothing in it loads any more.
-
-NATIVE: Final = frozenset({"output", "inject"})
-"""The modes in which a definition comes with the items."""
-
-
 @dataclass(frozen=True, slots=True)
 class _ItemStep:
-    """What the model gave at once, and what it was answered and told before it went on."""
+    """The items of one reply of the model, and the items that answer it."""
 
     given: tuple[JsonObject, ...]
     answers: tuple[JsonObject, ...]
@@ -168,21 +164,21 @@ class _ItemStep:
 def with_carriers(
     items: Sequence[JsonObject], mode: WireMode, tools: Iterable[ToolInfo]
 ) -> Iterator[JsonObject]:
-    """The items, and what loads these tools where nothing does that is there.
+    """The items, with items that load those of these tools that are used and not loaded.
 
-    A call counts if it has a namespace or has not failed: one that was refused loads nothing.
+    A call counts if it has a namespace or did not fail: a refused call needs no definition.
     """
-    known = {tool.name: tool for tool in tools}
+    by_name = {tool.name: tool for tool in tools}
     loaded: set[str] = set()
     place = 0
     for step in _steps(items):
-        soon = loaded.union(carried(step.given), carried(step.answers))
-        lost = {name: space for name, space in _called(step).items() if name not in soon}
-        before = _carriers(lost, known, mode, place)
-        loaded = soon.union(lost)
-        told = {name: "" for name in found_in_words(items, step.answers) if name not in loaded}
-        behind = _carriers(told, known, mode, place + len(step.given) + 1)
-        loaded.update(told)
+        loaded_here = loaded.union(carried(step.given), carried(step.answers))
+        unloaded = {name: space for name, space in _called(step).items() if name not in loaded_here}
+        before = _carriers(unloaded, by_name, mode, place)
+        loaded = loaded_here.union(unloaded)
+        in_words = {name: "" for name in found_in_words(items, step.answers) if name not in loaded}
+        behind = _carriers(in_words, by_name, mode, place + len(step.given) + 1)
+        loaded.update(in_words)
         made = [*before, *step.given, *step.answers, *behind]
         place += len(made)
         yield from made
@@ -201,7 +197,7 @@ def _steps(items: Sequence[JsonObject]) -> Iterator[_ItemStep]:
 
 
 def _is_ours(item: JsonObject) -> bool:
-    """Whether it is from our side of the conversation, and not of the model's making."""
+    """Whether an item is from our side of the conversation, and not the model's."""
     match item:
         case {"execution": "server"} | {"role": "assistant"}:
             return False
@@ -219,9 +215,9 @@ def _called(step: _ItemStep) -> dict[str, str]:
 
 
 def _carriers(
-    names: Mapping[str, str], known: Mapping[str, ToolInfo], mode: WireMode, place: int
+    names: Mapping[str, str], by_name: Mapping[str, ToolInfo], mode: WireMode, place: int
 ) -> list[JsonObject]:
-    tools = {name: known[name] for name in names if name in known}
+    tools = {name: by_name[name] for name in names if name in by_name}
     if not tools:
         return []
     if mode == "inject":
@@ -234,8 +230,8 @@ def _carriers(
         spaces.setdefault(names[name] or namespace_name(tool), []).append(tool)
     loaded = [namespace(name, members) for name, members in spaces.items()]
     facts = {"execution": "client", "call_id": f"toolcrib_{place}", "status": "completed"}
-    asked = {"query": f"select:{','.join(tools)}"}
+    arguments = {"query": f"select:{','.join(tools)}"}
     return [
-        cast("JsonObject", {"type": "tool_search_call", **facts, "arguments": asked}),
+        cast("JsonObject", {"type": "tool_search_call", **facts, "arguments": arguments}),
         cast("JsonObject", {"type": "tool_search_output", **facts, "tools": loaded}),
     ]

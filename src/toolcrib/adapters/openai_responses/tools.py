@@ -46,12 +46,12 @@ def namespace(name: str, tools: Sequence[ToolInfo]) -> NamespaceToolParam:
     return _namespace(Namespace.of(name, name, tools))
 
 
-def _namespace(said: Namespace) -> NamespaceToolParam:
+def _namespace(group: Namespace) -> NamespaceToolParam:
     return {
         "type": "namespace",
-        "name": said.name,
-        "description": said.description,
-        "tools": [_member(tool) for tool in said.tools],
+        "name": group.name,
+        "description": group.description,
+        "tools": [_member(tool) for tool in group.tools],
     }
 
 

@@ -89,7 +89,7 @@ class ResponsesWire:
         auto: Auto | None = None,
     ) -> None:
         self._session = session
-        self._speaking = WireSelector(auto or Auto(), "openai_responses", model, endpoint, mode)
+        self._selector = WireSelector(auto or Auto(), "openai_responses", model, endpoint, mode)
         self._search: ResponsesSearch = search
         self._approver = approver
         self._carried: set[str] = set()
@@ -97,7 +97,7 @@ class ResponsesWire:
     @property
     def choice(self) -> Choice:
         """The mode that is spoken, and why."""
-        return self._speaking.choice
+        return self._selector.choice
 
     def system_note(self) -> str:
         """How to find tools, for the instructions; "" where nothing is deferred, or hosted."""
@@ -111,11 +111,11 @@ class ResponsesWire:
         as they are, unless the conversation began on another wire, or was made shorter: see
         `with_carriers`.
         """
-        asked = list(items)
-        self.see(asked)
-        spoken = self._spoken(asked)
-        self._carried = set(carried(spoken))
-        request = ResponsesRequest(input=spoken)
+        given = list(items)
+        self.see(given)
+        sent = self._as_sent(given)
+        self._carried = set(carried(sent))
+        request = ResponsesRequest(input=sent)
         if tools := self._tools():
             request["tools"] = tools
         return request
@@ -156,20 +156,20 @@ class ResponsesWire:
 
         Ask again with `request(items)` if so, and let any other error be raised.
         """
-        return self._speaking.refused(error)
+        return self._selector.refused(error)
 
-    def _spoken(self, items: Sequence[Item]) -> list[ResponseInputItemParam]:
+    def _as_sent(self, items: Sequence[Item]) -> list[ResponseInputItemParam]:
         """The items as the mode has them; those that need no change are the given ones."""
         mode = self.choice.mode
         read = [(item, each) for item in items for each in objects([item])]
-        said = as_spoken([each for _, each in read], mode)
+        sent = as_spoken([each for _, each in read], mode)
         if mode in NATIVE and not self._hosted:
-            said = list(with_carriers(said, mode, self._session.revealed_tools()))
+            sent = list(with_carriers(sent, mode, self._session.revealed_tools()))
         if mode in NATIVE:
             listed = self._session.deferred_tools() if self._hosted else ()
-            said = list(with_namespaces(said, {tool.name for tool in listed}))
+            sent = list(with_namespaces(sent, {tool.name for tool in listed}))
         given = {id(each): item for item, each in read}
-        return cast("list[ResponseInputItemParam]", [given.get(id(each), each) for each in said])
+        return cast("list[ResponseInputItemParam]", [given.get(id(each), each) for each in sent])
 
     @property
     def _hosted(self) -> bool:
@@ -210,11 +210,11 @@ class ResponsesWire:
                 tools = [function(tool) for tool in new]
                 added = {"type": "additional_tools", "role": "developer", "tools": tools}
                 yield cast("JsonObject", added)
-            if mode == "output" and (text := self._besides(outcome)):
+            if mode == "output" and (text := self._remarks_on(outcome)):
                 # An output holds definitions alone. With no more rights than a user has.
                 yield {"type": "message", "role": "user", "content": text}
 
-    def _besides(self, outcome: Outcome) -> str:
+    def _remarks_on(self, outcome: Outcome) -> str:
         if found_tools(self._session, outcome):
             return text_beside_loaded(outcome)
         if outcome.structured is None and not outcome.error:  # the text of a skill
@@ -247,8 +247,8 @@ def _check_whole(reply: JsonObject, *, has_calls: bool) -> None:
 
 
 def _output(call: ToolCall, outcome: Outcome) -> JsonObject:
-    said = outcome_parts(outcome)
-    output = said if isinstance(said, str) else [_part(part) for part in said]
+    parts = outcome_parts(outcome)
+    output = parts if isinstance(parts, str) else [_part(part) for part in parts]
     return {"type": "function_call_output", "call_id": call.id, "output": output}
 
 

@@ -1,4 +1,4 @@
-"""A session for a run of pydantic-ai: what its messages show is all there is to know."""
+"""A session for a run of pydantic-ai: what is revealed is read from its messages alone."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
@@ -25,11 +25,11 @@ def session_for(sessions: Sessions, deps: object) -> Session:
 
 
 def session_in(sessions: Sessions, deps: object, messages: Sequence[ModelMessage]) -> Session:
-    """A session in which is revealed what the messages show, since they were last compacted."""
+    """A session with everything revealed that the messages show since the last compaction."""
     session = session_for(sessions, deps)
-    kept = post_compaction_window(messages)
-    session.used(_used(_before_reply(kept)))
-    session.see(revealed(kept))
+    window = post_compaction_window(messages)
+    session.used(_used(_before_reply(window)))
+    session.see(revealed(window))
     return session
 
 
@@ -43,7 +43,7 @@ def revealed(messages: Iterable[ModelMessage]) -> Iterator[str]:
 
 
 def _before_reply(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """The messages without a reply whose calls are being made: what was shown can be called."""
+    """The messages without a reply whose calls are being made: its request is what counts."""
     return messages[:-1] if messages and isinstance(messages[-1], ModelResponse) else messages
 
 
@@ -54,6 +54,6 @@ def _returns(messages: Iterable[ModelMessage]) -> Iterator[ToolReturnPart]:
 
 
 def _used(messages: Iterable[ModelMessage]) -> int:
-    """The tokens that the conversation took at its longest, as far as the provider told."""
-    told = (message.usage for message in messages if isinstance(message, ModelResponse))
-    return max((usage.total_tokens for usage in told), default=0)
+    """The tokens of the conversation at its longest, as far as the provider reported them."""
+    usages = (message.usage for message in messages if isinstance(message, ModelResponse))
+    return max((usage.total_tokens for usage in usages), default=0)

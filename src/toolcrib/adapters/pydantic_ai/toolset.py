@@ -32,38 +32,23 @@ from toolcrib.execute import ApprovalRequest
 from toolcrib.model import Outcome, ToolInfo
 from toolcrib.session import Session
 
-# The ranking of a crib, for the `ToolSearch` capability of pydantic-ai.
-
 Strategy = Callable[[RunContext[Any], Sequence[str], Sequence[ToolDefinition]], Sequence[str]]
-
-
-def toolcrib_search(sessions: Sessions) -> Strategy:
-    """A search strategy: `ToolSearch(strategy=toolcrib_search(crib))`.
-
-    It finds the tools of a `ToolcribToolset` with `deferred=True`, and no other deferred tools: an
-    agent that has such tools besides has no use for it.
-    """
-
-    def search(
-        context: RunContext[Any], queries: Sequence[str], tools: Sequence[ToolDefinition]
-    ) -> list[str]:
-        """The names of what fits best, best first."""
-        offered = {tool.name for tool in tools}
-        found = session_for(sessions, context.deps).search(queries=queries)
-        return [tool.name for tool in found.tools if tool.name in offered]
-
-    return search
-
-
-# Calls of names that a run step does not list: they are answered, and do not end the run.
-
 Tools = dict[str, ToolsetTool[Any]]
+Result: TypeAlias = str | list[str | BinaryContent]
+
+NO_LIMIT = sys.maxsize
+"""How often a refused call may be repeated: the usage limits of the run hold all the same."""
+
+# The door checks arguments against the tool's own schema, and repairs the usual slips first.
+ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 
 
-class AnsweredTools(Tools):
-    """The tools of a step. Any other name is taken for a tool of the toolset that `like` is of.
+class _AnsweredTools(Tools):
+    """The tools of a step. A lookup of any other name gives a tool of the toolset of `like`.
 
-    It lists no more than they are; only whoever asks for a name gets an answer.
+    pydantic-ai looks up the name of a call among the tools of the step. It tells the model that
+    another name is unknown, and ends the run when that is called again. A deferred tool has such a
+    name, and only the door can say how to find it. The list itself has no more tools than before.
     """
 
     def __init__(self, tools: Tools, like: ToolsetTool[Any]) -> None:
@@ -78,24 +63,15 @@ class AnsweredTools(Tools):
         return replace(self._like, tool_def=replace(self._like.tool_def, name=name))
 
 
-def answer_unlisted(toolset: AbstractToolset[Any], ctx: RunContext[Any]) -> None:
-    """Let this toolset answer calls of names that the step of this context does not list."""
+def _answer_unlisted(toolset: AbstractToolset[Any], ctx: RunContext[Any]) -> None:
+    """Let this toolset answer calls of names that the current step does not list."""
     manager = ctx.tool_manager
     tools = manager.tools if manager else None
-    if not manager or tools is None or isinstance(tools, AnsweredTools):
+    if not manager or tools is None or isinstance(tools, _AnsweredTools):
         return
     own = (tool for tool in tools.values() if tool.toolset is toolset)
     if like := next(own, None):
-        manager.tools = AnsweredTools(tools, like)
-
-
-Result: TypeAlias = str | list[str | BinaryContent]
-
-NO_LIMIT = sys.maxsize
-"""How often a call may be made that never reaches the door: the limits of the run's usage hold."""
-
-# The door checks arguments against the tool's own schema, and repairs the usual slips first.
-ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
+        manager.tools = _AnsweredTools(tools, like)
 
 
 class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
@@ -127,10 +103,10 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
     async def get_instructions(self, ctx: RunContext[AgentDepsT]) -> InstructionPart | None:
         """How to find tools: the same bytes as long as the catalog is the same.
 
-        Asked for once the tools of the step are known, which is when calls of others can be met.
+        pydantic-ai asks once the tools of the step are fixed: the time to answer other names.
         """
         if not self._deferred:
-            answer_unlisted(self, ctx)
+            _answer_unlisted(self, ctx)
         session = self._session(ctx)
         text = "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
         return InstructionPart(text) if self._note and text else None
@@ -153,17 +129,17 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
     ) -> Result:
         """What the model reads; images apart, for models that see them.
 
-        Raises `ToolFailed` with the error of a call that did not end well, and `ApprovalRequired`
-        where a person has to be asked, with what they are asked as its metadata.
+        Raises `ToolFailed` with the error of a call that failed, and `ApprovalRequired` where a
+        person has to approve; its metadata is what they are shown.
         """
         session = self._session(ctx)
         if self._deferred:  # the capability has admitted it
             session.see([name])
         question = session.question(name, tool_args)
         if question:
-            _check_leave(question, ctx)
-        leave, paged = approver_for(question), not self._deferred
-        return _result(await session.call(name, tool_args, approver=leave, paged=paged))
+            _check_approval(question, ctx)
+        approver, paged = approver_for(question), not self._deferred
+        return _result(await session.call(name, tool_args, approver=approver, paged=paged))
 
     def _session(self, ctx: RunContext[AgentDepsT]) -> Session:
         if self._deferred:
@@ -186,16 +162,16 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         )
 
 
-def _check_leave(request: ApprovalRequest, ctx: RunContext[Any]) -> None:
+def _check_approval(request: ApprovalRequest, ctx: RunContext[Any]) -> None:
     """Return if this call was approved. Raises `ApprovalRequired`, and `ToolFailed`.
 
-    Where the program hands back the metadata of the question, the leave is for the definition that
-    was shown: a tool that is another by now is not called.
+    Where the program hands back the metadata of the question, the approval is for the definition
+    that the person saw: a tool that has changed since is not called.
     """
     if not ctx.tool_call_approved:
         raise ApprovalRequired(_question(request))
-    shown = ctx.tool_call_metadata
-    if isinstance(shown, Mapping) and cast("Mapping[str, Any]", shown).get("pin") != request.pin:
+    seen = ctx.tool_call_metadata
+    if isinstance(seen, Mapping) and cast("Mapping[str, Any]", seen).get("pin") != request.pin:
         raise ToolFailed(f"{request.name!r} has changed since it was approved")
 
 
@@ -213,11 +189,29 @@ def _question(request: ApprovalRequest) -> dict[str, Any]:
 def _result(outcome: Outcome) -> Result:
     if outcome.error:
         raise ToolFailed(outcome_text(outcome))
-    shown = outcome_parts(outcome)
-    if isinstance(shown, str):
-        return shown
-    return [part if isinstance(part, str) else _image(part) for part in shown]
+    parts = outcome_parts(outcome)
+    if isinstance(parts, str):
+        return parts
+    return [part if isinstance(part, str) else _image(part) for part in parts]
 
 
 def _image(image: Image) -> BinaryContent:
     return BinaryContent(b64decode(image.data), media_type=image.media_type)
+
+
+def toolcrib_search(sessions: Sessions) -> Strategy:
+    """A search strategy: `ToolSearch(strategy=toolcrib_search(crib))`.
+
+    It finds the tools of a `ToolcribToolset` with `deferred=True`, and no other deferred tools: an
+    agent that has such tools besides has no use for it.
+    """
+
+    def search(
+        context: RunContext[Any], queries: Sequence[str], tools: Sequence[ToolDefinition]
+    ) -> list[str]:
+        """The names of what fits best, best first."""
+        offered = {tool.name for tool in tools}
+        found = session_for(sessions, context.deps).search(queries=queries)
+        return [tool.name for tool in found.tools if tool.name in offered]
+
+    return search

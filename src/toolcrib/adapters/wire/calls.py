@@ -11,9 +11,9 @@ from toolcrib.session import SEARCH_TOOL_NAMES, Session
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call as a model made it. `id` is the provider's, by which the result is known.
+    """A call as a model made it. The result carries the same `id`, which is the provider's.
 
-    `refused`: why it cannot be made, where that is plain before anybody is asked.
+    `refused` says why the call cannot be made, where that is clear from the call itself.
     """
 
     id: str
@@ -30,7 +30,7 @@ class ToolCall:
 async def make_call(
     session: Session, call: ToolCall, approver: Approver | None, *, paged: bool = True
 ) -> Outcome:
-    """The outcome of one call. `paged` is for models that are shown our search tool."""
+    """The outcome of one call. `paged` is for models that see our search tool."""
     if call.refused:
         return Outcome(error=call.refused)
     return await session.call(call.name, call.arguments, approver=approver, paged=paged)
@@ -43,20 +43,20 @@ async def make_calls(
     *,
     paged: bool = True,
 ) -> list[Outcome]:
-    """The outcome of each, in order. They run at once, but are admitted in the model's order.
+    """The outcome of each call, in order. They run at once, but are admitted in the model's order.
 
-    So a call after a search finds revealed what that search found, and a call before it does not.
+    So a call that stands after a search may use what it found, and a call before it may not.
     """
-    made: list[asyncio.Task[Outcome]] = []
+    tasks: list[asyncio.Task[Outcome]] = []
     try:
         for each in calls:
-            made.append(asyncio.create_task(make_call(session, each, approver, paged=paged)))
+            tasks.append(asyncio.create_task(make_call(session, each, approver, paged=paged)))
             # A task runs up to its first wait, and then a call has been admitted or refused.
-            await (asyncio.wait([made[-1]]) if each.is_search else asyncio.sleep(0))
-        return list(await asyncio.gather(*made))
+            await (asyncio.wait([tasks[-1]]) if each.is_search else asyncio.sleep(0))
+        return list(await asyncio.gather(*tasks))
     finally:
-        for task in made:
-            task.cancel()  # nothing, for those that are done
+        for task in tasks:
+            task.cancel()  # does nothing to one that is done
 
 
 def found_tools(session: Session, outcome: Outcome) -> list[ToolInfo]:
@@ -69,13 +69,10 @@ def found_tools(session: Session, outcome: Outcome) -> list[ToolInfo]:
             return []
 
 
-# Leave that a framework has asked a person for.
-
-
-def approver_for(shown: ApprovalRequest | None) -> Approver | None:
-    """Leave for the call that was shown, and for no other; where none was, there is none."""
+def approver_for(approved: ApprovalRequest | None) -> Approver | None:
+    """Approves the call that a person has approved, and no other; None where there is none."""
 
     async def is_the_same(request: ApprovalRequest) -> bool:
-        return request == shown
+        return request == approved
 
-    return is_the_same if shown else None
+    return is_the_same if approved else None

@@ -1,4 +1,4 @@
-"""An outcome in the words that a model reads."""
+"""The text of an outcome that a model reads."""
 
 import json
 from collections.abc import Iterable
@@ -30,12 +30,12 @@ class Image:
 
 
 def outcome_parts(outcome: Outcome) -> str | list[str | Image]:
-    """What `told` says, and the images of a result apart, where the provider takes them."""
+    """The same text, with the images of a result apart, for providers that take images."""
     match outcome.content:
         case [*blocks] if not outcome.error and any(map(_image, blocks)):
-            shown = [_image(block) or outcome_text(Outcome([block])) for block in blocks]
+            parts = [_image(block) or outcome_text(Outcome([block])) for block in blocks]
             note = page_note(outcome)
-            return [note, *shown] if note else shown
+            return [note, *parts] if note else parts
         case _:
             return outcome_text(outcome)
 
@@ -60,30 +60,31 @@ def error_text(error: CallError) -> str:
 
 
 def is_error_text(text: str) -> bool:
-    """Whether this is what `told_error` says, on wires that do not mark an error otherwise."""
+    """Whether this is an `error_text`, on wires that do not mark errors in another way."""
     return text.startswith('{"error": {"code": ')
 
 
 def text_beside_loaded(outcome: Outcome, *, hints: bool = True) -> str:
     """What the outcome of a search says besides the tools that it loaded; "" if nothing.
 
-    For wires on which those are no text: it stands behind them. `hints`: see `beside_loaded`.
+    For wires on which the loaded tools are not text: this text follows them. `hints`: see
+    `remarks_in`.
     """
-    said = remarks_in(outcome_text(outcome), hints=hints)
-    return f"{SEARCH_TOOL_NAME} says besides:\n{said}" if said else ""
+    remarks = remarks_in(outcome_text(outcome), hints=hints)
+    return f"{SEARCH_TOOL_NAME} says besides:\n{remarks}" if remarks else ""
 
 
 def unloaded_text(outcome: Outcome) -> str:
-    """What a search found, where it cannot be loaded and talked about in one answer."""
-    how = f"Not loaded yet: call {SEARCH_TOOL_NAME} with `select:` and the names that you want."
-    return outcome_text(outcome).replace(CALLABLE_NOW, how, 1)
+    """What a search found, where one answer cannot both load tools and describe them."""
+    remedy = f"Not loaded yet: call {SEARCH_TOOL_NAME} with `select:` and the names that you want."
+    return outcome_text(outcome).replace(CALLABLE_NOW, remedy, 1)
 
 
 def loaded_text(names: Iterable[str]) -> str:
-    """That these tools were found, in words that `revealed_in` reads back."""
+    """That these tools were found, in the words that `revealed_in` reads."""
     return "\n".join([CALLABLE_NOW, *(f"- {name}(…)" for name in names)])
 
 
 def gone_text(names: Iterable[str]) -> str:
-    """That these tools were found once, and are no more."""
+    """That these tools were found before, and are not there any more."""
     return f"Not available any more: {', '.join(names)}"

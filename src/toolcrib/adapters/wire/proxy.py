@@ -46,14 +46,14 @@ def search_note(session: Session, *, proxy: bool) -> str:
 
 
 def proxy_tools(session: Session) -> tuple[ToolInfo, ...]:
-    """What a session shows behind the proxy tool: the same, whatever is revealed."""
+    """The tools of a session with the proxy tool: the same list, whatever is revealed."""
     return (*session.stable_tools(), *([PROXY_TOOL] if session.deferring else []))
 
 
 def unwrap_proxy_call(call: ToolCall) -> ToolCall:
-    """The call that a call of the proxy tool stands for; any other as it is.
+    """The call inside a call of the proxy tool; any other call as it is.
 
-    One that names no tool is refused.
+    A call of the proxy tool that names no tool is refused.
     """
     if call.name != NAME:
         return call
@@ -76,9 +76,9 @@ _MISUSED: Final = CallRefused(
 
 
 def revealed_by_call(call: ToolCall, text: str) -> tuple[str, ...]:
-    """The names that an answered call shows to be revealed, by the text of the answer.
+    """The names that a call and the text of its answer show to be revealed.
 
-    Those that a search made callable, or the tool that was called and has not failed.
+    After a search: what it made callable. After any other call: the tool, unless the call failed.
     """
     if call.is_search:
         return revealed_in(text)
@@ -88,12 +88,12 @@ def revealed_by_call(call: ToolCall, text: str) -> tuple[str, ...]:
 
 
 def paging_tool_in(text: str) -> tuple[str, ...]:
-    """The search tool, where it is what a model reads on with in this result; else nothing."""
+    """The search tool, if the model can read on with it after this result; else nothing."""
     return (SEARCH,) if begins_with_page_note(text) else ()
 
 
 def _read(arguments: JsonObject | str) -> Json:
-    """What a provider hands over as text, read; None where it is no JSON."""
+    """Arguments as JSON, also where the provider sends text; None where that is not JSON."""
     if not isinstance(arguments, str):
         return arguments
     try:

@@ -1,8 +1,8 @@
-"""Tools as providers take them: so many, with such a schema, in such groups.
+"""Tools as providers take them: how many, with which schema, in which groups.
 
-A provider refuses what it does not know, a stranger's schema may hold anything, and one refused
-tool fails the whole request. So what is sent says less than the tool's own schema where it must:
-the door checks every call against the tool's own.
+A provider refuses keywords it does not know, a stranger's schema may have any keyword, and one
+refused tool fails the whole request. So the schema that is sent may say less than the tool's own;
+every call is checked against the tool's own.
 """
 
 import re
@@ -14,13 +14,19 @@ from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject, ToolInfo
 from toolcrib.session import Session
 
+ALTERNATIVES = ("allOf", "anyOf", "oneOf")
+MOST_MEMBERS = 9
+"""The provider's advice: fewer than ten functions in a namespace."""
+
+_UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
+
 
 def tools_within_limit(session: Session, most: int, found: Iterable[str]) -> tuple[ToolInfo, ...]:
-    """The active tools of a session, of which the provider takes so many.
+    """The active tools of a session, at most as many as the provider takes.
 
-    Where they are more, those that were found longest ago are left out: `found` are the names in
-    the order of the conversation, and one that is found again comes into sight again. Raises
-    `ConfigError` where those that are always shown are too many by themselves.
+    Where there are more, those found longest ago are left out. `found` are the names in the order
+    of the conversation; a tool that is found again is listed again. Raises `ConfigError` where the
+    tools that are always shown are too many by themselves.
     """
     tools = session.active_tools()
     if len(tools) <= most:
@@ -28,30 +34,25 @@ def tools_within_limit(session: Session, most: int, found: Iterable[str]) -> tup
     stable = session.stable_tools()
     if len(stable) > most:
         message = (
-            f"{len(stable)} tools are always shown, and the provider takes {most}: let them wait"
-            " for a search (the settings tool_search, session.threshold, session.never_defer)"
+            f"{len(stable)} tools are always shown, and the provider takes {most}: defer some"
+            " (the settings tool_search, session.threshold, session.never_defer)"
         )
         raise ConfigError(message)
     last = {name: place for place, name in enumerate(found, 1)}
     waiting = sorted(tools[len(stable) :], key=lambda tool: last.get(tool.name, 0), reverse=True)
-    kept = {tool.name for tool in (*stable, *waiting[: most - len(stable)])}
-    return tuple(tool for tool in tools if tool.name in kept)
-
-
-# Schemas as providers take them.
-
-ALTERNATIVES = ("allOf", "anyOf", "oneOf")
+    listed = {tool.name for tool in (*stable, *waiting[: most - len(stable)])}
+    return tuple(tool for tool in tools if tool.name in listed)
 
 
 def object_schema(schema: JsonObject) -> JsonObject:
-    """A schema that is an object's at the top, without alternatives there.
+    """The schema with `type: object` at its top, and without alternatives there.
 
-    What the alternatives name as properties is kept, as what may be left out.
+    The properties of the alternatives stay, as optional ones.
     """
     if schema.get("type") == "object" and not any(each in schema for each in ALTERNATIVES):
         return schema if "properties" in schema else {**schema, "properties": {}}
-    kept = {key: value for key, value in schema.items() if key not in ALTERNATIVES}
-    return {**kept, "type": "object", "properties": _properties(schema)}
+    rest = {key: value for key, value in schema.items() if key not in ALTERNATIVES}
+    return {**rest, "type": "object", "properties": _properties(schema)}
 
 
 def _properties(schema: JsonObject) -> JsonObject:
@@ -62,14 +63,6 @@ def _properties(schema: JsonObject) -> JsonObject:
                 found |= _properties(cast("JsonObject", each))
     own = schema.get("properties")
     return found | (dict(cast("JsonObject", own)) if isinstance(own, Mapping) else {})
-
-
-# Tools in groups, as OpenAI's tool search loads them.
-
-MOST_MEMBERS = 9
-"""The provider's advice: fewer than ten functions in a namespace."""
-
-_UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +81,9 @@ class Namespace:
 
 
 def group_in_namespaces(tools: Iterable[ToolInfo]) -> list[Namespace]:
-    """The tools in a namespace a source, in the order in which they come.
+    """The tools in namespaces, one for each source, as OpenAI's tool search loads them.
 
-    A source with more than `MOST_MEMBERS` tools has several, `github`, `github_2` and on.
+    A source with more than `MOST_MEMBERS` tools has several: `github`, `github_2` and so on.
     """
     groups: dict[str, list[ToolInfo]] = {}
     for tool in tools:
@@ -103,7 +96,7 @@ def group_in_namespaces(tools: Iterable[ToolInfo]) -> list[Namespace]:
 
 
 def namespace_name(tool: ToolInfo) -> str:
-    """A name for where a tool comes from that the API takes."""
+    """The name of a tool's source, in characters that the API takes."""
     return _UNFIT.sub("_", tool.owner)[:48] or "tools"
 
 

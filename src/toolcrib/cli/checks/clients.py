@@ -39,7 +39,7 @@ def _healthy(document: ClientDocument) -> Diagnosis:
     target, shims = document.target, document.shims
     others = len(document.entries) - len(shims)
     if shims:
-        words = f"sees the gateway; servers of its own beside it: {others}"
+        words = f"has the gateway; servers of its own: {others}"
     else:
         words = f"servers of its own: {others}; `toolcrib import` puts the gateway in front"
     return Diagnosis(AREA, "ok", f"{target.client.title}: {words}")
@@ -80,6 +80,6 @@ def _started_twice(document: ClientDocument, context: CheckContext) -> Iterator[
     for name in [name for name in document.entries if shims and name not in shims]:
         same = document.same_servers(name, ours)
         if same:
-            message = f"{client.title}: {name} stands there, and is {same[0]} of the gateway too"
+            message = f"{client.title}: starts {name} itself, which is {same[0]} of the gateway"
             remedy = f"toolcrib import --client {client.name}"
             yield Diagnosis(AREA, "warning", message, remedy)

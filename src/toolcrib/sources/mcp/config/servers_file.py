@@ -21,6 +21,7 @@ from toolcrib.sources.mcp.config.server import (
 from toolcrib.sources.mcp.config.server_entry import (
     ENTRY_KEYS,
     FOREIGN_KEYS,
+    ServerEntry,
     read_entry,
 )
 from toolcrib.sources.mcp.config.switches import Switches, read_switches
@@ -158,3 +159,35 @@ def _servers(path: Path, table: JsonObject, problems: list[str]) -> Iterator[Ser
         problems += fields.problems
         if server:
             yield server
+
+
+def read_program_servers(
+    server: str | Path | Mapping[str, Json], entry: ServerEntry
+) -> ServerConfigs:
+    """What a program adds: one server by its name, or all of a file or a mapping.
+
+    Raises `ConfigError` for keys that come without a name.
+    """
+    if isinstance(server, str):
+        return _read_own_table({server: _with_plain_command(entry)})
+    if entry:
+        raise ConfigError("the keys of a server come with its name, not with a file or a mapping")
+    if isinstance(server, Path):
+        return read_servers([server])
+    table = next((server[name] for name in TABLES if name in server), server)
+    return _read_own_table(table if is_object(table) else {})
+
+
+def _read_own_table(table: JsonObject) -> ServerConfigs:
+    """The servers of a program, which are the operator's own as much as those in our file."""
+    configs = read_table(Path.cwd() / "add_mcp", table)
+    return replace(configs, servers=tuple(replace(each, is_own=True) for each in configs.servers))
+
+
+def _with_plain_command(entry: ServerEntry) -> JsonObject:
+    """The entry as a file has it: a command that is a list becomes command and arguments."""
+    command, args = entry.get("command", ""), tuple(entry.get("args", ()))
+    plain = cast("dict[str, Json]", dict(entry))
+    if command and not isinstance(command, str):
+        plain |= {"command": command[0], "args": [*command[1:], *args]}
+    return plain

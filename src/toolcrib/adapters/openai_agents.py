@@ -2,14 +2,14 @@
 
     agent = Agent(name="helper", tools=[*own, *toolcrib_tools(crib.session("thread-1"))])
 
-The SDK asks before every turn which tools are enabled, and that is how a tool comes into sight:
+Before every turn the SDK asks which tools are enabled. That is how a tool is shown to the model:
 
     enabled    every tool is there from the start, and enabled once a search has revealed it; any
                model
     hosted     deferred, in namespaces, and OpenAI's own search loads them; Responses API
     proxy      search tool and `call_tool`: constant, for catalogs of any size; any model
 
-A list is for one conversation, since the session is: clone an agent that several share.
+A list of tools is for one conversation, as the session is. Clone an agent that several share.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -42,25 +42,7 @@ from toolcrib.model import JsonObject, ToolInfo
 from toolcrib.session import SEARCH_TOOL, Session
 from toolcrib.strict_json import parse_strictly
 
-# What the items of a conversation show.
-
-
-def revealed(items: Iterable[object]) -> Iterator[str]:
-    """The names that searches have revealed, and those that were called, in order.
-
-    For `session.compacted(frozenset(revealed(items)))`, once a conversation was made shorter.
-    """
-    asked: dict[str, ToolCall] = {}
-    for item in objects(list(items)):
-        id = text_of(item.get("call_id"))
-        match item:
-            case {"type": "function_call", "name": str(name)}:
-                asked[id] = ToolCall(id, name, text_of(item.get("arguments")))
-            case {"type": "function_call_output"} if id in asked:
-                yield from revealed_by_call(asked[id], text_of(item.get("output")))
-            case _:
-                pass
-
+__all__ = ["AgentsMode", "revealed", "toolcrib_note", "toolcrib_tools"]
 
 AgentsMode = Literal["enabled", "hosted", "proxy"]
 
@@ -71,9 +53,9 @@ IsEnabled: TypeAlias = Callable[[Context, AgentBase[Any]], bool]
 def toolcrib_tools(session: Session, mode: AgentsMode = "enabled") -> list[Tool]:
     """The tools of this session, as the catalog is now.
 
-    What is revealed lasts in the session; besides, what the input of a run shows to be revealed is
-    taken for it. Calls go through the door. Where that asks for approval, the run is interrupted,
-    and `state.approve(...)` is leave for that call.
+    What is revealed lasts in the session, and what the input of a run shows is revealed too. Calls
+    go through the door. Where the rules ask for approval, the run is interrupted, and
+    `state.approve(...)` approves that one call.
     """
     core = [_tool(session, tool) for tool in session.core_tools()]
     deferred = session.deferred_tools()
@@ -99,6 +81,23 @@ def toolcrib_note(session: Session, mode: AgentsMode = "enabled") -> str:
     return "\n\n".join(filter(None, (note, session.deferred_summary())))
 
 
+def revealed(items: Iterable[object]) -> Iterator[str]:
+    """The names that searches have revealed, and those that were called, in order.
+
+    For `session.compacted(frozenset(revealed(items)))`, once a conversation was made shorter.
+    """
+    calls: dict[str, ToolCall] = {}
+    for item in objects(list(items)):
+        id = text_of(item.get("call_id"))
+        match item:
+            case {"type": "function_call", "name": str(name)}:
+                calls[id] = ToolCall(id, name, text_of(item.get("arguments")))
+            case {"type": "function_call_output"} if id in calls:
+                yield from revealed_by_call(calls[id], text_of(item.get("output")))
+            case _:
+                pass
+
+
 def _namespaces(session: Session) -> list[FunctionTool]:
     return [
         tool
@@ -119,29 +118,29 @@ def _tool(
     asks: bool | None = None,
     hosted: bool = False,
 ) -> FunctionTool:
-    """A tool of the session as a function. `asks` None means what the rules say of it."""
+    """A tool of the session as a function. `asks` None means that the rules decide."""
 
     async def invoke(context: ToolContext[Any], arguments: str) -> str:
-        meant = asked(context.tool_call_id, arguments)
-        question = session.question(meant.name, meant.arguments)
-        leave = context.is_tool_approved(context.qualified_tool_name, context.tool_call_id)
-        approver = approver_for(question) if leave else None
-        return outcome_text(await make_call(session, meant, approver, paged=not hosted))
+        call = read_call(context.tool_call_id, arguments)
+        question = session.question(call.name, call.arguments)
+        is_approved = context.is_tool_approved(context.qualified_tool_name, context.tool_call_id)
+        approver = approver_for(question) if is_approved else None
+        return outcome_text(await make_call(session, call, approver, paged=not hosted))
 
-    async def is_asked(_context: Context, arguments: dict[str, Any], id: str) -> bool:
-        meant = asked(id, cast("JsonObject", arguments))
-        return session.question(meant.name, meant.arguments) is not None
+    async def needs_approval(_context: Context, arguments: dict[str, Any], id: str) -> bool:
+        call = read_call(id, cast("JsonObject", arguments))
+        return session.question(call.name, call.arguments) is not None
 
-    async def check(given: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
-        """Let the model read at once what is wrong with arguments that are no JSON."""
-        text = given.context.tool_arguments
+    async def check(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
+        """Let the model read at once what is wrong with arguments that are not JSON."""
+        text = data.context.tool_arguments
         if _is_json(text):
             return ToolGuardrailFunctionOutput.allow()
-        meant = asked(given.context.tool_call_id, text)
-        refused = await make_call(session, meant, None)
+        call = read_call(data.context.tool_call_id, text)
+        refused = await make_call(session, call, None)
         return ToolGuardrailFunctionOutput.reject_content(outcome_text(refused))
 
-    def asked(id: str, arguments: JsonObject | str) -> ToolCall:
+    def read_call(id: str, arguments: JsonObject | str) -> ToolCall:
         if hosted:  # the provider has revealed it, or the model could not call it
             session.see([tool.name])
         return unwrap_proxy_call(ToolCall(id, tool.name, arguments))
@@ -155,14 +154,14 @@ def _tool(
         strict_json_schema=False,  # strictness would make every parameter a required one
         is_enabled=is_enabled,
         # With a function here the SDK takes arguments that it cannot read for a reason to ask.
-        needs_approval=is_asked if may_ask else False,
+        needs_approval=needs_approval if may_ask else False,
         tool_input_guardrails=[ToolInputGuardrail(check, name="toolcrib")] if may_ask else None,
         defer_loading=hosted,
     )
 
 
 def _may_ask(session: Session) -> bool:
-    """Whether a person may have to be asked before a call of what waits for a search."""
+    """Whether a call of a deferred tool may need approval."""
     return any(session.asks(tool.name) for tool in session.deferred_tools())
 
 
@@ -175,9 +174,9 @@ def _is_json(text: str) -> bool:
 
 
 def _seeing(session: Session) -> IsEnabled:
-    """The search tool is always enabled; asked so, it looks at what the run was given.
+    """The search tool is always enabled. Asked that, it reads the input of the run.
 
-    It stands before the tools that wait, and the SDK asks in order.
+    It stands before the deferred tools, and the SDK asks in order.
     """
 
     def is_enabled(context: Context, _agent: AgentBase[Any]) -> bool:
@@ -188,7 +187,7 @@ def _seeing(session: Session) -> IsEnabled:
 
 
 def _reading_on(session: Session) -> IsEnabled:
-    """Where nothing is deferred, the search tool is there to read long results with."""
+    """Where nothing is deferred, the search tool is enabled once a result is long."""
 
     def is_enabled(context: Context, _agent: AgentBase[Any]) -> bool:
         session.see(revealed(context.turn_input))
