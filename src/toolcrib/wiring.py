@@ -5,7 +5,7 @@ from functools import partial
 
 from toolcrib.embed import Embedder, make_embedder
 from toolcrib.errors import ConfigError
-from toolcrib.execute import Audit, CallPolicy, Rule, Rulebook, Tickets, no_rules
+from toolcrib.execute import Audit, CallPolicy, Rule, Rulebook, Tickets
 from toolcrib.model import DeferralTrigger
 from toolcrib.pool import Pool
 from toolcrib.search import ArmWeights, SearchRules
@@ -47,14 +47,14 @@ def rules_of(settings: Settings) -> SearchRules:
     )
 
 
-def policy_of(settings: Settings, written: Callable[[], Sequence[Rule]] = no_rules) -> CallPolicy:
+def policy_of(settings: Settings, written: Callable[[], Sequence[Rule]] = tuple) -> CallPolicy:
     """The rules of calling that the settings make, behind those that are written elsewhere."""
     return CallPolicy(
         rulebook_of(settings, written), settings.call.timeout_s, settings.call.page_tokens
     )
 
 
-def rulebook_of(settings: Settings, written: Callable[[], Sequence[Rule]] = no_rules) -> Rulebook:
+def rulebook_of(settings: Settings, written: Callable[[], Sequence[Rule]] = tuple) -> Rulebook:
     """The same about approval alone."""
     said = settings.approval
     rules = tuple(Rule(**rule.model_dump()) for rule in said.rules)

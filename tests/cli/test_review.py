@@ -9,7 +9,7 @@ from toolcrib.cli import review
 from toolcrib.cli.app import app
 from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp import open_server_files
+from toolcrib.sources.mcp import McpServers
 from toolcrib.sources.mcp.listing import ServerFacts, ServerIntroduction, ServerListing
 
 TOOLS = [{"name": name, "description": f"To {name}"} for name in ("look", "move", "eat")]
@@ -37,7 +37,7 @@ def run(file):
 
 def learn(file, tools):
     """Let the servers have listed these."""
-    servers = open_server_files([file], Settings().state_folder)
+    servers = McpServers.open([file], Settings().state_folder)
     for source in servers.sources:
         source._memory.keep(
             ServerIntroduction(ServerFacts("2025-11-25"), ServerListing(tuple(tools))), 0.1

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.connect.test_process import HELLO, QUIET
 from tests.waiting import HANG_S
-from toolcrib.connect import ConnectOptions, locate_daemon, read_daemon_info
+from toolcrib.connect import ConnectOptions, locate_daemon
 from toolcrib.system import RUN_FOLDER_VARIABLE
 
 SERVE = [sys.executable, "-m", "toolcrib.cli", "serve"]
@@ -35,7 +35,7 @@ def test_it_says_where_it_serves_and_a_second_one_says_who_does(home: Path):
         first.send_signal(signal.SIGINT)
         assert first.wait(HANG_S) == 0
         first.communicate()
-    assert read_daemon_info(locate_daemon(ConnectOptions(), environ)) is None
+    assert locate_daemon(ConnectOptions(), environ).read_info() is None
 
 
 def test_with_stdio_it_is_one_process_for_one_client(home: Path):

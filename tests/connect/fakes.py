@@ -15,7 +15,6 @@ from toolcrib.connect import (
     DaemonFiles,
     DaemonInfo,
     locate_daemon,
-    make_daemon_folder,
 )
 from toolcrib.connect.shim import Shim
 from toolcrib.system import RUN_FOLDER_VARIABLE
@@ -43,7 +42,7 @@ class FakeDaemon:
     """Listens at a place, says hello, and replies as it is told. `heard` is all it was sent."""
 
     def __init__(self, place: DaemonFiles, reply: Reply = echoing, hello: str = "") -> None:
-        make_daemon_folder(place)
+        place.make_folder()
         self.heard: list[dict[str, Any]] = []
         self.hellos: list[dict[str, Any]] = []
         self._place, self._reply, self._hello = place, reply, hello
@@ -54,7 +53,7 @@ class FakeDaemon:
         self._listening.bind(place.socket)
         self._listening.listen()
         runtime = DaemonInfo(os.getpid(), place.socket, place.operator, 1, "0")
-        Path(place.file).write_text(json.dumps(runtime._asdict()), encoding="utf-8")
+        Path(place.info).write_text(json.dumps(runtime._asdict()), encoding="utf-8")
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
 

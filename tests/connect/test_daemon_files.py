@@ -8,8 +8,6 @@ from toolcrib.connect import (
     ConnectOptions,
     NoDaemon,
     locate_daemon,
-    make_daemon_folder,
-    read_daemon_info,
 )
 from toolcrib.system import RUN_FOLDER_VARIABLE
 
@@ -50,11 +48,11 @@ def test_what_clients_hide_or_add_makes_no_difference():
 
 def test_the_folder_has_to_be_ours_alone(tmp_path: Path):
     place = place_in(tmp_path)
-    make_daemon_folder(place)
+    place.make_folder()
     assert Path(place.folder).stat().st_mode & 0o777 == 0o700
     Path(place.folder).chmod(0o755)
     with pytest.raises(NoDaemon, match=RUN_FOLDER_VARIABLE):
-        make_daemon_folder(place)
+        place.make_folder()
 
 
 def test_a_link_is_no_folder(tmp_path: Path):
@@ -62,15 +60,15 @@ def test_a_link_is_no_folder(tmp_path: Path):
     (tmp_path / "other").mkdir(mode=0o700)
     Path(place.folder).symlink_to(tmp_path / "other")
     with pytest.raises(NoDaemon, match="not yours alone"):
-        make_daemon_folder(place)
+        place.make_folder()
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"pid": 1}', "nonsense"])
 def test_what_is_no_runtime_file_is_none(tmp_path: Path, content: str):
     place = place_in(tmp_path)
-    make_daemon_folder(place)
-    Path(place.file).write_text(content, encoding="utf-8")
-    assert read_daemon_info(place) is None
+    place.make_folder()
+    Path(place.info).write_text(content, encoding="utf-8")
+    assert place.read_info() is None
 
 
 def test_without_a_folder_of_the_system_there_is_one_of_the_user(monkeypatch: pytest.MonkeyPatch):

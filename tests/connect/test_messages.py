@@ -6,7 +6,7 @@ from toolcrib.connect.messages import Message, failure, read_message, with_id
 
 
 @pytest.mark.parametrize(
-    ("line", "method", "id", "about"),
+    ("line", "method", "id", "target"),
     [
         ('{"jsonrpc":"2.0","id":1,"result":{}}', "", "1", ""),
         ('{"jsonrpc":"2.0","id":"1","error":{}}', "", '"1"', ""),
@@ -20,9 +20,9 @@ from toolcrib.connect.messages import Message, failure, read_message, with_id
         ('{"id": null, "method": 3}', "", "", ""),
     ],
 )
-def test_a_line_is_read_as_far_as_needed(line: str, method: str | None, id: str, about: str):
+def test_a_line_is_read_as_far_as_needed(line: str, method: str | None, id: str, target: str):
     message = read_message(line.encode())
-    assert (message.id, message.about) == (id, about)
+    assert (message.id, message.target) == (id, target)
     assert method is None or message.method == method
 
 

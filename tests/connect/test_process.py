@@ -20,7 +20,6 @@ from toolcrib.connect import (
     DaemonFiles,
     DaemonInfo,
     locate_daemon,
-    read_daemon_info,
 )
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import Keys, ask_daemon
@@ -111,7 +110,7 @@ class Setting:
 
     @property
     def runtime(self) -> DaemonInfo:
-        found = read_daemon_info(self.place)
+        found = self.place.read_info()
         assert found
         return found
 
@@ -125,7 +124,7 @@ class Setting:
 
     def end(self) -> None:
         """End the daemon, if one runs, and see that it is gone."""
-        found = read_daemon_info(self.place)
+        found = self.place.read_info()
         if found and runs(found.pid):
             with suppress(ConfigError):
                 ask_daemon(self.place, "stop")

@@ -18,9 +18,9 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[DaemonConnector]:
     """No daemon is started here but by a test; whoever would have started one is noted."""
     noted: list[DaemonConnector] = []
 
-    def note(reaching: DaemonConnector) -> None:
-        if reaching not in noted:
-            noted.append(reaching)
+    def note(connector: DaemonConnector) -> None:
+        if connector not in noted:
+            noted.append(connector)
 
     monkeypatch.setattr(DaemonConnector, "_start", note)
     return noted
@@ -51,7 +51,7 @@ def test_what_is_said_before_there_is_a_daemon_waits_for_it(tmp_path: Path, star
 def test_a_daemon_that_cannot_start_is_told_to_every_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    def fail(_reaching: DaemonConnector) -> None:
+    def fail(_connector: DaemonConnector) -> None:
         raise NoDaemon("the daemon ended while it started: bad settings; mend them")
 
     monkeypatch.setattr(DaemonConnector, "_start", fail)

@@ -21,7 +21,7 @@ from toolcrib.sources import FunctionSource, Source
 from toolcrib.sources.agents import AgentSource
 from toolcrib.sources.apps import AppRegistry
 from toolcrib.sources.builtin_tools import builtin_tools
-from toolcrib.sources.mcp import open_server_files, refresh_all
+from toolcrib.sources.mcp import McpServers, refresh_all
 from toolcrib.sources.skills import SkillSource
 
 HEAD = "---\nname: {name}\ndescription: About it\n---\nText\n"
@@ -76,7 +76,7 @@ def mcp_server(folder: Path) -> Generator[Source]:
     config = folder / "mcp.json"
     fake = {"command": sys.executable, "args": ["-S", str(FAKE)]}
     config.write_text(json.dumps({"mcpServers": {"fake": fake}}))
-    with nothing_left(), closing(open_server_files([config], folder / "state")) as servers:
+    with nothing_left(), closing(McpServers.open([config], folder / "state")) as servers:
         [done] = refresh_all(servers.sources)
         assert not done.error
         yield servers.sources[0]

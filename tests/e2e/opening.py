@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from toolcrib import Crib, Settings
-from toolcrib.sources.mcp import open_server_files, refresh_all
+from toolcrib.sources.mcp import McpServers, refresh_all
 
 ALLOW = {"rules": [{"verdict": "allow"}]}
 
@@ -16,7 +16,7 @@ def crib_over(folder: Path, servers: Mapping[str, object], **settings: object) -
     config.write_text(json.dumps({"mcpServers": servers}))
     given = {"store": ":memory:", "plugins": False, "mcp_config": [str(config)], **settings}
     settings_ = Settings.model_validate(given)
-    listing = open_server_files([config], settings_.state_folder)
+    listing = McpServers.open([config], settings_.state_folder)
     try:
         done = refresh_all(listing.sources)
         assert [each.error for each in done if each.error] == []

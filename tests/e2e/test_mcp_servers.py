@@ -15,7 +15,7 @@ from tests.waiting import HANG_S
 from toolcrib.crib import Crib
 from toolcrib.model import Call, CallContext, Deadline, Entry, Json, Outcome
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp import McpServers, open_server_files
+from toolcrib.sources.mcp import McpServers
 
 FIVE = ("everything", "filesystem", "git", "memory", "time")
 MAIN = "from toolcrib.cli import main; main()"
@@ -60,7 +60,7 @@ class Open:
     def __init__(self, config: Path) -> None:
         self._before = below(os.getpid())
         settings = Settings(store=":memory:")
-        self.mcp: McpServers = open_server_files([config], settings.state_folder)
+        self.mcp: McpServers = McpServers.open([config], settings.state_folder)
         self.crib = Crib(settings)
         self.crib.add_source(*self.mcp.sources)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.gateway.daemons import bare, call, environ, new_key, opened, place_in, request, serving
 from tests.waiting import HANG_S, until_async
-from toolcrib.connect import DaemonFiles, DaemonInfo, read_daemon_info
+from toolcrib.connect import DaemonFiles, DaemonInfo
 from toolcrib.connect.daemon_connection import DaemonRefused, connect_to_daemon
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
@@ -21,7 +21,7 @@ from toolcrib.gateway.daemon_lock import DaemonLock
 def test_it_serves_over_http_and_says_where(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, runtime):
-            told = read_daemon_info(place_in(tmp_path))
+            told = place_in(tmp_path).read_info()
             assert told
             assert (told.pid, told.port) == (os.getpid(), runtime.port)
             answer = await call(daemon.port, runtime.token, "echo", text="hello")
@@ -42,7 +42,7 @@ def test_its_files_are_ours_alone_and_gone_when_it_ends(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path):
             assert rights(place.folder) == 0o700
-            assert [rights(path) for path in (place.file, place.socket, place.operator)] == [
+            assert [rights(path) for path in (place.info, place.socket, place.operator)] == [
                 0o600
             ] * 3
 
@@ -64,7 +64,7 @@ def test_a_daemon_that_was_killed_leaves_the_place_free(tmp_path: Path):
     place = place_in(tmp_path)
     Path(place.folder).mkdir(mode=0o700)
     Path(place.socket).write_text("of one that is gone", encoding="utf-8")
-    Path(place.file).write_text("{}", encoding="utf-8")
+    Path(place.info).write_text("{}", encoding="utf-8")
 
     async def scenario() -> None:
         async with serving(tmp_path):
@@ -186,7 +186,7 @@ def test_files_that_are_removed_are_put_back(tmp_path: Path):
 
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, _):
-            for removed in (place.folder, place.file, place.socket, place.operator, place.held):
+            for removed in (place.folder, place.info, place.socket, place.operator, place.lock):
                 await asyncio.to_thread(remove, removed)
                 await until_async(lambda: is_whole(place), removed)
             hello = await asyncio.to_thread(connect_to_daemon, place, "default", environ(tmp_path))
@@ -199,7 +199,7 @@ def test_files_that_are_removed_are_put_back(tmp_path: Path):
             assert not daemon._stopping.is_set()
 
     asyncio.run(scenario())
-    assert not Path(place.file).exists()
+    assert not Path(place.info).exists()
 
 
 def remove(path: str) -> None:
@@ -207,7 +207,7 @@ def remove(path: str) -> None:
 
 
 def is_whole(place: DaemonFiles) -> bool:
-    return all(map(os.path.lexists, (place.file, place.socket, place.operator, place.held)))
+    return all(map(os.path.lexists, (place.info, place.socket, place.operator, place.lock)))
 
 
 def test_a_daemon_ends_when_another_has_taken_its_place(tmp_path: Path):
@@ -227,7 +227,7 @@ def test_a_daemon_ends_when_another_has_taken_its_place(tmp_path: Path):
         return another
 
     another = asyncio.run(scenario())
-    told = read_daemon_info(place)
+    told = place.read_info()
     assert told
     assert told.pid == 1
     another.close()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.workshop import pooled
 from toolcrib.access import Scope
 from toolcrib.model import Defer, DeferralTrigger, Entry, ToolInfo
-from toolcrib.session import Deferral, DeferralPlan, make_plan
+from toolcrib.session import Deferral, DeferralPlan
 
 
 def tool(number: int, defer: Defer = "automatic", *, required: bool = False) -> ToolInfo:
@@ -25,7 +25,7 @@ def plan(
     is_late: bool = False,
     price: int = 0,
 ) -> DeferralPlan:
-    return make_plan(
+    return DeferralPlan.make(
         pooled(*tools).values(),
         scope or Scope(),
         deferral or Deferral(),
@@ -111,7 +111,7 @@ def test_what_no_search_returns_never_waits():
 
 def test_a_definition_that_waits_for_review_is_not_shown():
     entries = [replace(each, state="changed") for each in pooled(*FIFTEEN).values()]
-    made = make_plan(entries, Scope(), Deferral(), is_late=False, price=lambda _: 0)
+    made = DeferralPlan.make(entries, Scope(), Deferral(), is_late=False, price=lambda _: 0)
     assert made == DeferralPlan((), ())
 
 
@@ -148,9 +148,9 @@ def test_every_tool_is_in_one_place_and_the_order_of_listing_does_not_matter(
     ]
     entries: list[Entry] = list(pooled(*tools).values())
     deferral = Deferral(DeferralTrigger.read(mode), threshold)
-    made = make_plan(entries, Scope(), deferral, is_late=is_late, price=lambda _: price)
+    made = DeferralPlan.make(entries, Scope(), deferral, is_late=is_late, price=lambda _: price)
     chance.shuffle(entries)
-    again = make_plan(entries, Scope(), deferral, is_late=is_late, price=lambda _: price)
+    again = DeferralPlan.make(entries, Scope(), deferral, is_late=is_late, price=lambda _: price)
     assert made == again
     places = shown(made) + waiting(made)
     assert len(places) == len(set(places))

@@ -13,7 +13,7 @@ from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp import OwnServersFile, is_sse_url, read_servers
+from toolcrib.sources.mcp import OwnServersFile, ServerAddress, read_servers
 
 Env = Annotated[
     list[str] | None,
@@ -124,7 +124,7 @@ def _entry(
         raise ConfigError("say how to reach it: `-- COMMAND ARGS...`, or `--url URL`")
     if url:
         named = dict(_header(each) for each in headers)
-        kind = "sse" if is_sse_url(url) else "http"
+        kind = "sse" if ServerAddress.is_sse(url) else "http"
         return {"type": kind, "url": url} | ({"headers": named} if named else {})
     given, names = handed_on(env)
     warn_of_values(given)

@@ -21,7 +21,7 @@ from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json, print_remedy, print_text, safe
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.sources.mcp import open_server_files
+from toolcrib.sources.mcp import McpServers
 
 MOST_WELL = 8
 """Lines of an area about what is well: more would hide what is not."""
@@ -70,7 +70,7 @@ def _run_checks(options: GlobalOptions, *, start: bool) -> Iterator[Diagnosis]:
         yield Diagnosis("config", "problem", str(error), "correct it; the other checks need it")
         yield from check_machine()
         return
-    servers = open_server_files(settings.mcp_config, settings.state_folder)
+    servers = McpServers.open(settings.mcp_config, settings.state_folder)
     try:
         with Crib.from_settings(settings) as crib:
             checked = CheckContext(settings, crib, servers, start)

@@ -14,7 +14,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.gateway import ask_daemon, is_daemon_running
 from toolcrib.model import Json
 from toolcrib.settings import Settings, load_settings, own_servers_file, rules_file, settings_file
-from toolcrib.sources.mcp import McpServers, open_server_files, read_servers
+from toolcrib.sources.mcp import McpServers, read_servers
 from toolcrib.system import LastGoodCopies
 
 
@@ -80,7 +80,7 @@ class GlobalOptions:
     def mcp(self) -> Generator[McpServers]:
         """The MCP servers that the settings name, alone; what is wrong goes to stderr, once."""
         settings = self.settings()
-        servers = open_server_files(settings.mcp_config, settings.state_folder)
+        servers = McpServers.open(settings.mcp_config, settings.state_folder)
         try:
             warn_once(settings.state_folder, "servers", servers.problems)
             yield servers

@@ -14,16 +14,8 @@ from toolcrib.cli.consent import Consent, at_terminal
 from toolcrib.cli.screen import console, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
-from toolcrib.sources import read_text
-from toolcrib.sources.mcp import (
-    DISTRIBUTION_KINDS,
-    Distribution,
-    EntryDraft,
-    RegistryInput,
-    RegistryServer,
-    fill_entry,
-    read_server_json,
-)
+from toolcrib.sources import read_text_file
+from toolcrib.sources.mcp import Distribution, EntryDraft, RegistryInput, RegistryServer
 
 MOST_CHARACTERS = 1024 * 1024
 
@@ -36,13 +28,13 @@ def entry_from_registry(
     On a terminal what is missing is asked for; elsewhere it is an error that says how to give it.
     """
     consent.refuse_silence()
-    published = read_server_json(*_read(file))
+    published = RegistryServer.read(*_read(file))
     way = _way(published, use)
     values = dict(map(_value, given))
-    filled = fill_entry(way, values)
+    filled = way.fill(values)
     while filled.missing:
         values |= _ask_for(filled.missing, consent)
-        filled = fill_entry(way, values)
+        filled = way.fill(values)
     name = name or published.short_name
     if not consent.as_json:
         _show(published, way, filled)
@@ -55,7 +47,7 @@ def entry_from_registry(
 def _read(file: str) -> tuple[str, str]:
     if file == "-":
         return sys.stdin.read(MOST_CHARACTERS), "standard input"
-    return read_text(Path(file)), file
+    return read_text_file(Path(file)), file
 
 
 def _value(text: str) -> tuple[str, str]:
@@ -67,18 +59,20 @@ def _value(text: str) -> tuple[str, str]:
 
 def _way(published: RegistryServer, use: str) -> Distribution:
     """The one that is asked for; else the first whose program is here, else an address."""
-    if use and use not in DISTRIBUTION_KINDS:
-        raise ConfigError(f"there is no kind {use!r}; there are {', '.join(DISTRIBUTION_KINDS)}")
-    ways = [way for way in published.ways if use in ("", way.kind)]
+    if use and use not in Distribution.KINDS:
+        raise ConfigError(f"there is no kind {use!r}; there are {', '.join(Distribution.KINDS)}")
+    ways = [way for way in published.distributions if use in ("", way.kind)]
     if not ways:
-        kinds = ", ".join(way.kind for way in published.ways) or "no way that can be used here"
-        why = "; ".join(published.others)
+        kinds = (
+            ", ".join(way.kind for way in published.distributions) or "no way that can be used here"
+        )
+        why = "; ".join(published.unusable)
         raise ConfigError(f"{published.name} has {kinds}{f' ({why})' if why else ''}")
     return next((way for way in ways if _is_here(way)), ways[0])
 
 
 def _is_here(way: Distribution) -> bool:
-    entry = fill_entry(way, {}).entry
+    entry = way.fill({}).entry
     return way.kind == "remote" or shutil.which(str(entry["command"])) is not None
 
 
@@ -113,7 +107,7 @@ def _show(published: RegistryServer, way: Distribution, filled: EntryDraft) -> N
         if entry.get(key):
             names = ", ".join(cast("Mapping[str, str]", entry[key]))
             screen.print(safe(f"  {key}: {names}"), soft_wrap=True)
-    others = [each.kind for each in published.ways if each is not way]
+    others = [each.kind for each in published.distributions if each is not way]
     if others:
         screen.print(safe(f"  other ways, by --use: {', '.join(dict.fromkeys(others))}"))
 

@@ -11,10 +11,10 @@ from toolcrib.client_config.entry_format import (
     with_fixed_values,
 )
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.mcp import HTTP_TYPES, ServerAddress, is_sse_url
+from toolcrib.sources.mcp import ServerAddress
 
 LOCAL_TYPES = frozenset({"", "stdio", "local"})
-REMOTE_TYPES = frozenset({"", "remote", "sse", *HTTP_TYPES})
+REMOTE_TYPES = frozenset({"", "remote", "sse", *ServerAddress.HTTP_TYPES})
 URLS = ("url", "serverUrl", "httpUrl")
 # Keys that are read, or that mean nothing once the server is here.
 SILENT = frozenset(
@@ -97,14 +97,18 @@ class _EntryReader:
         kind, old = self._text("type"), None
         for key in URLS:
             url = self._text(key)
-            if url and kind not in HTTP_TYPES and (kind == "sse" or self._says_sse(key, url)):
+            if (
+                url
+                and kind not in ServerAddress.HTTP_TYPES
+                and (kind == "sse" or self._says_sse(key, url))
+            ):
                 old = old or ServerAddress(url, kind="sse")
             elif url:
                 return ServerAddress(url)
         return old
 
     def _says_sse(self, key: str, url: str) -> bool:
-        return self.fmt.speaks_sse and (key == self.fmt.sse or is_sse_url(url))
+        return self.fmt.speaks_sse and (key == self.fmt.sse or ServerAddress.is_sse(url))
 
     def _remote(self, address: str, kind: str) -> Iterator[tuple[str, Json]]:
         yield "type", kind

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from toolcrib.client_config.entry_format import CannotConvert, EntryFormat, exact_names
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.mcp import ServerAddress, ServerCommand, ServerConfig, is_sse_url
+from toolcrib.sources.mcp import ServerAddress, ServerCommand, ServerConfig
 
 _ALONE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
 _BEARER = re.compile(r"Bearer \$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}", re.IGNORECASE)
@@ -113,7 +113,7 @@ def _old(fmt: EntryFormat, address: ServerAddress) -> tuple[str | None, str]:
     """How the client says that a server speaks SSE: by a type, by a key, or by the path."""
     if fmt.speaks_sse and fmt.types and fmt.types[1] == "http":
         return "sse", fmt.url
-    if fmt.speaks_sse and (fmt.sse or is_sse_url(address.url)):
+    if fmt.speaks_sse and (fmt.sse or ServerAddress.is_sse(address.url)):
         return None, fmt.sse or fmt.url
     raise CannotConvert("it speaks SSE, and the client's file has no way to say so")
 

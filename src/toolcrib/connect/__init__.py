@@ -4,7 +4,7 @@
            <─stdout──      <──────────────
 
 `arguments` reads the command line. `daemon_files` says where the daemon of these settings has its
-files: socket, lock, and the note about itself. `daemon_connection` reaches the daemon, and starts
+socket, its lock, and the note about itself. `daemon_connection` reaches the daemon, and starts
 it if there is none (`double_fork`, so that no client is its parent). `messages` cuts bytes into
 lines and reads what matters of each. `pending_requests` knows what has no answer yet, so that
 nothing is lost quietly when a daemon ends. `shim` is the loop between the two.
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
         NoDaemon,
         can_have_daemon,
         locate_daemon,
-        make_daemon_folder,
-        read_daemon_info,
     )
     from toolcrib.connect.shim import connect
 else:
@@ -46,8 +44,6 @@ else:
                 "NoDaemon",
                 "can_have_daemon",
                 "locate_daemon",
-                "make_daemon_folder",
-                "read_daemon_info",
             ),
             "shim": ("connect",),
         },
@@ -63,7 +59,5 @@ __all__ = [
     "can_have_daemon",
     "connect",
     "locate_daemon",
-    "make_daemon_folder",
     "parse_connect",
-    "read_daemon_info",
 ]

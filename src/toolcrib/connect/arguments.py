@@ -1,7 +1,7 @@
-"""What `toolcrib connect` was asked for, read without any library.
+"""The arguments of `toolcrib connect`, read without any library.
 
-The full command line reads the same words, helps and complains; this reads only what is right, and
-leaves everything else to that one.
+The full command line reads the same arguments, has the help and the errors. This one reads only
+what is right, and leaves everything else to that.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ PROFILE = "default"
 
 
 class ConnectOptions(NamedTuple):
-    """Which settings, which files with servers beside them, and which part of the pool."""
+    """Which settings, which further files with servers, and which profile."""
 
     config: str = ""
     mcp_config: tuple[str, ...] = ()
@@ -20,11 +20,11 @@ class ConnectOptions(NamedTuple):
 
 
 def parse_connect(arguments: Sequence[str]) -> ConnectOptions | None:
-    """What was asked for; None unless it is `connect`, with options that it has and nothing else.
+    """The options; None unless the command is `connect`, with options that it has and no more.
 
     `--config` and `--mcp-config` may stand before the command or behind it.
     """
-    asked, seen, words = ConnectOptions(), False, iter(arguments)
+    options, seen, words = ConnectOptions(), False, iter(arguments)
     for word in words:
         option, is_joined, value = word.partition("=")
         if word == COMMAND and not seen:
@@ -32,22 +32,22 @@ def parse_connect(arguments: Sequence[str]) -> ConnectOptions | None:
             continue
         if not is_joined:
             value = next(words, "")
-        taken = _with_option(asked, option, value, seen=seen)
-        if taken is None or not value:
+        changed = _with_option(options, option, value, seen=seen)
+        if changed is None or not value:
             return None
-        asked = taken
-    return asked if seen else None
+        options = changed
+    return options if seen else None
 
 
 def _with_option(
-    asked: ConnectOptions, option: str, value: str, *, seen: bool
+    options: ConnectOptions, option: str, value: str, *, seen: bool
 ) -> ConnectOptions | None:
     match option:
         case "--config":
-            return asked._replace(config=value)
+            return options._replace(config=value)
         case "--mcp-config":
-            return asked._replace(mcp_config=(*asked.mcp_config, value))
+            return options._replace(mcp_config=(*options.mcp_config, value))
         case "--profile" if seen:
-            return asked._replace(profile=value)
+            return options._replace(profile=value)
         case _:
             return None

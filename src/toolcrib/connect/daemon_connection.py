@@ -1,7 +1,7 @@
 """Reaches the daemon, and starts it where there is none: once, however many shims come at once.
 
-The first line of a shim says who comes and for which profile; the answer, whether that is fine.
-After them both sides speak what the client speaks on stdio, line by line.
+The first line of a shim says who comes and for which profile; the answer says whether that is fine.
+After that both sides speak what the client speaks on stdio, line by line.
 """
 
 import json
@@ -18,13 +18,15 @@ from toolcrib.connect.daemon_files import (
     DaemonFiles,
     NoDaemon,
     locate_daemon,
-    make_daemon_folder,
-    read_daemon_info,
 )
 
 PROTOCOL = 1
 MOST_BYTES = 8 * 1024
 ANSWER_S = 15.0
+START_S = 60.0
+TAIL_BYTES = 4_000
+READY_LINE = b"ready\n"
+"""What a daemon writes to the shim that started it, once it serves."""
 
 
 class DaemonRefused(NoDaemon):
@@ -32,16 +34,16 @@ class DaemonRefused(NoDaemon):
 
 
 def connect_to_daemon(
-    place: DaemonFiles, profile: str, environ: Mapping[str, str]
+    files: DaemonFiles, profile: str, environ: Mapping[str, str]
 ) -> socket.socket | None:
     """A connection that the daemon has welcomed; None without one. Raises `DaemonRefused`."""
-    runtime = read_daemon_info(place)
-    if runtime is None:
+    info = files.read_info()
+    if info is None:
         return None
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(ANSWER_S)
     try:
-        connection.connect(runtime.socket)
+        connection.connect(info.socket)
         hello = {"toolcrib": PROTOCOL, "profile": profile, "pid": os.getpid()}
         if environ.get(KEY_VARIABLE):
             hello["key"] = environ[KEY_VARIABLE]
@@ -58,10 +60,10 @@ def connect_to_daemon(
 
 
 def _refusal(connection: socket.socket) -> str:
-    """Why it was refused; empty if it was not. Raises `OSError` if there was no answer."""
+    """Why the daemon refuses us; empty if it does not. Raises `OSError` without an answer."""
     line = b""
     while not line.endswith(b"\n"):
-        more = connection.recv(MOST_BYTES)  # one line, for the daemon says no more unasked
+        more = connection.recv(MOST_BYTES)  # one line: the daemon sends no more unasked
         if not more or len(line) > MOST_BYTES:
             raise OSError("the daemon hung up")
         line += more
@@ -74,27 +76,20 @@ def _refusal(connection: socket.socket) -> str:
             return "another version of the daemon runs; stop it: `toolcrib gateway stop`"
 
 
-# Reaches the daemon, and starts it where there is none: once, however many shims come at once.
-
-START_S = 60.0
-TAIL_BYTES = 4_000
-READY_LINE = b"ready\n"
-
-
 class DaemonConnector:
-    """One attempt to reach the daemon, step by step: nothing here waits long."""
+    """One attempt to reach the daemon, step by step: no step waits long."""
 
     def __init__(
         self,
-        asked: ConnectOptions,
+        options: ConnectOptions,
         environ: Mapping[str, str],
         start_s: float = START_S,
         *,
         may_start: bool = True,
     ) -> None:
-        self._asked = asked
+        self._options = options
         self._environ = environ
-        self._place: DaemonFiles = locate_daemon(asked, environ)
+        self._files: DaemonFiles = locate_daemon(options, environ)
         self._start_s = start_s
         self._until = time.monotonic() + start_s
         self.may_start = may_start
@@ -103,23 +98,23 @@ class DaemonConnector:
 
     def step(self) -> socket.socket | None:
         """The connection, or None: call again soon. Raises `NoDaemon` when there is no hope."""
-        make_daemon_folder(self._place)
+        self._files.make_folder()
         if not self.may_start:
-            return connect_to_daemon(self._place, self._asked.profile, self._environ)
-        return self._stepped()
+            return connect_to_daemon(self._files, self._options.profile, self._environ)
+        return self._reach_or_start()
 
     def insist(self) -> None:
         """Start one from now on, if there is none."""
         if not self.may_start:
             self.may_start, self._until = True, time.monotonic() + self._start_s
 
-    def _stepped(self) -> socket.socket | None:
-        connection = connect_to_daemon(self._place, self._asked.profile, self._environ)
+    def _reach_or_start(self) -> socket.socket | None:
+        connection = connect_to_daemon(self._files, self._options.profile, self._environ)
         if connection is None and self._ready >= 0:
-            self._look()
+            self._check_start()
         elif connection is None and self._has_lock():
-            # Whoever had it before may have just brought the daemon up.
-            connection = connect_to_daemon(self._place, self._asked.profile, self._environ)
+            # Who had it before may have just brought the daemon up.
+            connection = connect_to_daemon(self._files, self._options.profile, self._environ)
             if connection is None:
                 self._start()
         if connection is None and time.monotonic() > self._until:
@@ -135,7 +130,9 @@ class DaemonConnector:
 
     def _has_lock(self) -> bool:
         if self._lock < 0:
-            self._lock = os.open(self._place.starting, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._lock = os.open(
+                self._files.start_lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+            )
         import fcntl  # noqa: PLC0415 - not there on every system
 
         try:
@@ -148,16 +145,22 @@ class DaemonConnector:
         import subprocess  # noqa: PLC0415 - only the first shim of all needs it
 
         python = [sys.executable, "-P", "-m"]
-        command = [*python, "toolcrib.connect.double_fork", *python, "toolcrib.cli", *self._words()]
+        command = [
+            *python,
+            "toolcrib.connect.double_fork",
+            *python,
+            "toolcrib.cli",
+            *self._arguments(),
+        ]
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-        said = os.open(self._place.started, flags, 0o600)
+        output = os.open(self._files.start_log, flags, 0o600)
         self._ready, ready = os.pipe()
         try:
             subprocess.run(  # noqa: S603 - our own interpreter, no shell
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=ready,
-                stderr=said,
+                stderr=output,
                 env={name: value for name, value in self._environ.items() if name != KEY_VARIABLE},
                 cwd=_home(),
                 check=False,
@@ -165,33 +168,35 @@ class DaemonConnector:
         except OSError as error:
             raise NoDaemon(f"the daemon cannot be started: {error}") from error
         finally:
-            os.close(said)
+            os.close(output)
             os.close(ready)
 
-    def _words(self) -> list[str]:
+    def _arguments(self) -> list[str]:
         """`serve`, for the same settings, whatever the folder that it runs in."""
-        words = ["--config", os.path.abspath(self._asked.config)] if self._asked.config else []
-        for path in self._asked.mcp_config:
-            words += ["--mcp-config", os.path.abspath(path)]
-        return [*words, "serve", "--detached"]
+        arguments = (
+            ["--config", os.path.abspath(self._options.config)] if self._options.config else []
+        )
+        for path in self._options.mcp_config:
+            arguments += ["--mcp-config", os.path.abspath(path)]
+        return [*arguments, "serve", "--detached"]
 
-    def _look(self) -> None:
-        """See whether the daemon that we started has given up. Raises `NoDaemon` if so."""
+    def _check_start(self) -> None:
+        """Raises `NoDaemon` if the daemon that we started has given up."""
         readable, _, _ = select.select([self._ready], [], [], 0)
         if readable and not os.read(self._ready, len(READY_LINE)):
             raise NoDaemon(f"the daemon ended while it started{self._tail()}")
 
     def _tail(self) -> str:
-        """The last of what it said, for whoever has to mend it."""
+        """The end of what it printed, for the person who has to mend it."""
         try:
-            with open(self._place.started, "rb") as file:
-                said = file.read()[-TAIL_BYTES:].decode(errors="replace").strip()
+            with open(self._files.start_log, "rb") as file:
+                tail = file.read()[-TAIL_BYTES:].decode(errors="replace").strip()
         except OSError:
-            said = ""
-        return f": {said}" if said else "; `toolcrib serve` in a terminal says why"
+            tail = ""
+        return f": {tail}" if tail else "; `toolcrib serve` in a terminal says why"
 
 
 def _home() -> str:
-    """Where the daemon runs: it is everybody's, so not in the folder of whoever came first."""
+    """Where the daemon runs: all share it, so not in the folder of the client that came first."""
     home = os.path.expanduser("~")
     return home if os.path.isdir(home) else "/"

@@ -1,8 +1,8 @@
-"""Where the daemon of some settings is: one place for each set of settings, found without them.
+"""The files of a daemon: one set for each set of settings, found without reading the settings.
 
-The key of a place is a hash of what the settings come from, so that whoever asks for the same
-settings finds the same daemon. What a client may strip from the environment of what it launches
-(all but HOME, PATH and the like) has no part in it, unless the settings are elsewhere for it.
+Their names have a hash of what the settings come from, so that all who ask for the same settings
+find the same daemon. Variables that a client may strip from the environment of what it launches
+(all but HOME, PATH and the like) are no part of it, unless they say where the settings are.
 """
 
 import hashlib
@@ -21,8 +21,6 @@ KEY_VARIABLE = "TOOLCRIB_KEY"
 PREFIX = "TOOLCRIB_"
 HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 MOST_BYTES = 16 * 1024
-
-
 NEEDS_UNIX = (
     "the daemon needs Unix sockets and locks, which this system does not have; use WSL, or"
     " `toolcrib serve --stdio`: one process for one client"
@@ -34,7 +32,7 @@ class NoDaemon(Exception):
 
 
 class DaemonInfo(NamedTuple):
-    """What a running daemon writes down about itself: where it is, and no secret."""
+    """What a running daemon writes about itself: where it is, and no secret."""
 
     pid: int
     socket: str
@@ -50,8 +48,8 @@ class DaemonFiles(NamedTuple):
     key: str
 
     @property
-    def file(self) -> str:
-        """What the daemon writes down about itself."""
+    def info(self) -> str:
+        """What the daemon writes about itself: `DaemonInfo`."""
         return self._named("json")
 
     @property
@@ -65,37 +63,70 @@ class DaemonFiles(NamedTuple):
         return self._named("op")
 
     @property
-    def held(self) -> str:
+    def lock(self) -> str:
         """The lock of the daemon itself, for as long as it lives."""
         return self._named("held")
 
     @property
-    def starting(self) -> str:
-        """The lock of whoever starts it."""
+    def start_lock(self) -> str:
+        """The lock of the shim that starts it."""
         return self._named("starting")
 
     @property
-    def started(self) -> str:
-        """What it said when it was started, before it had a log."""
+    def start_log(self) -> str:
+        """What it printed when it was started, before it had a log."""
         return self._named("started")
+
+    def make_folder(self) -> None:
+        """Make it, for nobody else to look into. Raises `NoDaemon` if it is not ours alone."""
+        if not can_have_daemon():
+            raise NoDaemon(NEEDS_UNIX)
+        try:
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            facts = os.lstat(self.folder)
+        except OSError as error:
+            problem = f"{self.folder} cannot be made ({error.strerror})"
+            raise NoDaemon(f"{problem}; set {RUN_FOLDER_VARIABLE} to a folder of yours") from error
+        is_ours = stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.getuid()
+        if not is_ours or stat.S_IMODE(facts.st_mode) & 0o077:
+            remedy = f"remove it, or set {RUN_FOLDER_VARIABLE} to a folder that is"
+            raise NoDaemon(f"{self.folder} is not yours alone; {remedy}")
+
+    def read_info(self) -> DaemonInfo | None:
+        """What the daemon wrote about itself; None if there is none. It may be gone since."""
+        if not can_have_daemon():
+            return None
+        try:
+            descriptor = os.open(self.info, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        except OSError:
+            return None
+        with os.fdopen(descriptor, "rb") as file:
+            if os.fstat(descriptor).st_uid != os.getuid():
+                return None
+            content = file.read(MOST_BYTES)
+        try:
+            fields = json.loads(content)  # a daemon of another version may have more
+            return DaemonInfo(**{name: fields[name] for name in DaemonInfo._fields})
+        except (ValueError, TypeError, KeyError):
+            return None
 
     def _named(self, ending: str) -> str:
         return os.path.join(self.folder, f"{self.key}.{ending}")
 
 
-def locate_daemon(asked: ConnectOptions, environ: Mapping[str, str]) -> DaemonFiles:
-    """The place of the daemon that serves these settings."""
-    config = asked.config or environ.get("TOOLCRIB_CONFIG", "")
-    set_by = {
+def locate_daemon(options: ConnectOptions, environ: Mapping[str, str]) -> DaemonFiles:
+    """The files of the daemon that serves these settings."""
+    config = options.config or environ.get("TOOLCRIB_CONFIG", "")
+    variables = {
         name: value
         for name, value in environ.items()
         if name.startswith(PREFIX)
         and name not in {KEY_VARIABLE, RUN_FOLDER_VARIABLE, "TOOLCRIB_CONFIG"}
     }
     homes = {name: environ[name] for name in HOMES if environ.get(name)}
-    files = [os.path.abspath(path) for path in asked.mcp_config]
-    told = [os.path.abspath(config) if config else "", files, set_by, homes]
-    text = json.dumps(told, sort_keys=True).encode()
+    files = [os.path.abspath(path) for path in options.mcp_config]
+    origin = [os.path.abspath(config) if config else "", files, variables, homes]
+    text = json.dumps(origin, sort_keys=True).encode()
     return DaemonFiles(run_folder(environ), hashlib.sha256(text).hexdigest()[:16])
 
 
@@ -108,40 +139,3 @@ def can_have_daemon() -> bool:
         return False
     needed = ((os, "getuid"), (socket, "AF_UNIX"), (fcntl, "flock"), (resource, "getrlimit"))
     return all(hasattr(module, name) for module, name in needed)
-
-
-def make_daemon_folder(place: DaemonFiles) -> None:
-    """Make the folder, for nobody else to look into. Raises `NoDaemon` if it is not ours alone."""
-    if not can_have_daemon():
-        raise NoDaemon(NEEDS_UNIX)
-    try:
-        os.makedirs(place.folder, mode=0o700, exist_ok=True)
-        facts = os.lstat(place.folder)
-    except OSError as error:
-        told = f"{place.folder} cannot be made ({error.strerror}); set {RUN_FOLDER_VARIABLE}"
-        told += " to a folder of yours"
-        raise NoDaemon(told) from error
-    ours = stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.getuid()
-    if not ours or stat.S_IMODE(facts.st_mode) & 0o077:
-        told = f"{place.folder} is not yours alone; remove it, or set {RUN_FOLDER_VARIABLE}"
-        told += " to a folder that is"
-        raise NoDaemon(told)
-
-
-def read_daemon_info(place: DaemonFiles) -> DaemonInfo | None:
-    """What the daemon wrote down; None if there is none. It may be gone since."""
-    if not can_have_daemon():
-        return None
-    try:
-        descriptor = os.open(place.file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        if os.fstat(descriptor).st_uid != os.getuid():
-            return None
-        content = file.read(MOST_BYTES)
-    try:
-        told = json.loads(content)  # a daemon of another version may say more
-        return DaemonInfo(**{name: told[name] for name in DaemonInfo._fields})
-    except (ValueError, TypeError, KeyError):
-        return None

@@ -1,12 +1,12 @@
-"""What is under way between a client and the daemon, so that a daemon's end loses nothing quietly.
+"""The requests without an answer, so that nothing is lost quietly when a daemon ends.
 
-A client of the handshake era said things once that a new daemon has to hear again: `initialize`
-and its like are repeated, and the answers, which the client has already, kept from it. Requests
-that only look are sent again; of the others nobody knows whether they were done, and that is what
-the client is told.
+A client of the handshake era says some things once that a new daemon has to know: `initialize` and
+its like. They are replayed, and the answers, which the client has already, are hidden from it.
+Requests that only read are sent again. Of the others nobody knows whether they were done, and the
+client is told so.
 """
 
-from toolcrib.connect.messages import UNKNOWN_OUTCOME, Message, failure, notice, with_id
+from toolcrib.connect.messages import UNKNOWN_OUTCOME, Message, failure, notification, with_id
 
 # Asking these twice does no harm.
 READ_METHODS = frozenset(
@@ -15,7 +15,7 @@ READ_METHODS = frozenset(
     completion/complete logging/setLevel subscriptions/listen""".split()
 )
 READ_TOOLS = frozenset({"tool_search", "tool_describe"})
-MOST_KEPT = 500
+MOST_REMEMBERED = 500
 UNKNOWN = (
     "the gateway ended while this ran, and nobody knows whether it was done; see whether it was"
     " before you ask again"
@@ -23,14 +23,14 @@ UNKNOWN = (
 
 
 class PendingRequests:
-    """The open requests of one client, and what a new daemon has to be told first."""
+    """The open requests of one client, and what a new daemon has to be sent first."""
 
     def __init__(self) -> None:
         self._open: dict[str, Message] = {}
-        self._repeated: set[str] = set()
-        self._greeting: dict[str, Message] = {}
-        self._swallowed: set[str] = set()
-        self._asked: set[str] = set()
+        self._replayed: set[str] = set()
+        self._setup: dict[str, Message] = {}
+        self._hidden: set[str] = set()
+        self._questions: set[str] = set()
         self._stale: set[str] = set()
         self._lists_change = False
 
@@ -44,10 +44,10 @@ class PendingRequests:
         if message.method and message.id:
             self._open[message.id] = message
         elif message.method == "notifications/cancelled":
-            self._open.pop(message.about, None)
+            self._open.pop(message.target, None)
         elif message.id:
-            self._asked.discard(message.id)
-        self._keep(message)
+            self._questions.discard(message.id)
+        self._remember(message)
 
     def is_stale(self, message: Message) -> bool:
         """Whether the client answers a daemon that is gone."""
@@ -55,71 +55,72 @@ class PendingRequests:
         self._stale.discard(message.id if stale else "")
         return stale
 
-    def came(self, message: Message) -> bool:
-        """Whether what the daemon says is for the client."""
+    def is_for_client(self, message: Message) -> bool:
+        """Whether a message of the daemon is for the client."""
         if message.method:
             if message.id:
-                self._asked.add(message.id)
+                self._questions.add(message.id)
             return True
-        if message.id in self._swallowed:
-            self._swallowed.discard(message.id)
+        if message.id in self._hidden:
+            self._hidden.discard(message.id)
             return False
         answered = self._open.pop(message.id, None)
-        self._repeated.discard(message.id)
+        self._replayed.discard(message.id)
         if answered and answered.method == "initialize":
             self._lists_change = b'"listChanged":true' in message.line.replace(b" ", b"")
         return True
 
     def lost(self) -> tuple[list[bytes], list[Message]]:
-        """The daemon is gone: what the client is told, and what the next daemon is told first."""
-        told = [notice("notifications/cancelled", requestId=_id(each)) for each in self._asked]
-        self._stale |= self._asked
-        self._asked, self._swallowed = set(), set()
-        again = [each for each in self._open.values() if self._may_repeat(each)]
-        lost = [each for each in self._open.values() if each not in again]
-        told += [failure(each.id, UNKNOWN_OUTCOME, UNKNOWN) for each in lost]
-        self._repeated = {each.id for each in again}
+        """The daemon is gone: what the client is sent, and what the next daemon is sent first."""
+        to_client = [_cancelled(id) for id in self._questions]
+        self._stale |= self._questions
+        self._questions, self._hidden = set(), set()
+        replayed = [each for each in self._open.values() if self._may_replay(each)]
+        lost = [each for each in self._open.values() if each not in replayed]
+        to_client += [failure(each.id, UNKNOWN_OUTCOME, UNKNOWN) for each in lost]
+        self._replayed = {each.id for each in replayed}
         self._open = {}
-        return told, [*self._greetings(again), *again]
+        return to_client, [*self._setup_for(replayed), *replayed]
 
-    def news(self) -> list[bytes]:
-        """What a client hears when another daemon has taken over: lists may be others now."""
-        greeted = self._lists_change and "initialize" in self._greeting
-        return [notice("notifications/tools/list_changed")] if greeted else []
+    def notifications(self) -> list[bytes]:
+        """What a client is sent when another daemon has taken over: lists may have changed."""
+        is_initialized = self._lists_change and "initialize" in self._setup
+        return [notification("notifications/tools/list_changed")] if is_initialized else []
 
-    def _may_repeat(self, message: Message) -> bool:
-        looks = message.method in READ_METHODS or (
-            message.method == "tools/call" and message.about in READ_TOOLS
+    def _may_replay(self, message: Message) -> bool:
+        only_reads = message.method in READ_METHODS or (
+            message.method == "tools/call" and message.target in READ_TOOLS
         )
-        return looks and message.id not in self._repeated
+        return only_reads and message.id not in self._replayed
 
-    def _greetings(self, again: list[Message]) -> list[Message]:
-        """What the client said once, under ids of ours; not what it has no answer to anyway."""
-        if any(each.method == "initialize" for each in again):
+    def _setup_for(self, replayed: list[Message]) -> list[Message]:
+        """What the client said once, under ids of ours; none if `initialize` itself is replayed."""
+        if any(each.method == "initialize" for each in replayed):
             return []
-        greetings: list[Message] = []
-        for number, message in enumerate(self._greeting.values()):
+        setup: list[Message] = []
+        for number, message in enumerate(self._setup.values()):
             if message.id:
                 id = f"toolcrib-connect-{number}"
-                self._swallowed.add(f'"{id}"')
-                greetings.append(Message(with_id(message.line, id), is_greeting=True))
+                self._hidden.add(f'"{id}"')
+                setup.append(Message(with_id(message.line, id), is_replayed=True))
             else:
-                greetings.append(Message(message.line, is_greeting=True))
-        return greetings
+                setup.append(Message(message.line, is_replayed=True))
+        return setup
 
-    def _keep(self, message: Message) -> None:
-        """Remember what every daemon has to hear, in the order in which it was said."""
+    def _remember(self, message: Message) -> None:
+        """Remember what every daemon has to know, in the order in which it came."""
         match message.method:
             case "initialize" | "notifications/initialized" | "logging/setLevel":
-                self._greeting[message.method] = message
-            case "resources/subscribe" if len(self._greeting) < MOST_KEPT:
-                self._greeting[message.about] = message
+                self._setup[message.method] = message
+            case "resources/subscribe" if len(self._setup) < MOST_REMEMBERED:
+                self._setup[message.target] = message
             case "resources/unsubscribe":
-                self._greeting.pop(message.about, None)
+                self._setup.pop(message.target, None)
             case _:
                 pass
 
 
-def _id(text: str) -> object:
-    """An id out of its JSON text: a number or a word."""
-    return int(text) if text.lstrip("-").isdigit() else text.strip('"')
+def _cancelled(id: str) -> bytes:
+    """That a question of the daemon needs no answer. The id is JSON text: a number or a word."""
+    parsed = int(id) if id.lstrip("-").isdigit() else id.strip('"')
+    return notification("notifications/cancelled", requestId=parsed)

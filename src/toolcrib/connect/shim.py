@@ -1,7 +1,7 @@
 """The loop between a client's pipes and the daemon's socket.
 
-One thread, no libraries: it waits for whatever can be read or written, and never for one side
-alone. While there is no daemon, what the client says is kept; when there can be none, it is
+One thread, no libraries: it waits until either side can be read or written, and never for one side
+alone. While there is no daemon, the messages of the client wait. When there can be none, they are
 answered with the reason.
 """
 
@@ -41,18 +41,18 @@ class Shim:
 
     def __init__(
         self,
-        asked: ConnectOptions,
+        options: ConnectOptions,
         environ: Mapping[str, str],
         stdin: int = 0,
         stdout: int = 1,
         *,
         start_s: float = START_S,
     ) -> None:
-        self._asked, self._environ, self._start_s = asked, environ, start_s
+        self._options, self._environ, self._start_s = options, environ, start_s
         self._stdin, self._stdout = stdin, stdout
-        self._ledger = PendingRequests()
+        self._pending = PendingRequests()
         self._daemon: socket.socket | None = None
-        self._reaching: DaemonConnector | None = DaemonConnector(asked, environ, start_s)
+        self._connector: DaemonConnector | None = DaemonConnector(options, environ, start_s)
         self._is_new = True
         self._failure = ""
         self._failed_at = 0.0
@@ -71,7 +71,7 @@ class Shim:
         except BrokenPipeError:  # nobody listens any more
             return
         finally:
-            for each in (self._reaching, self._daemon):
+            for each in (self._connector, self._daemon):
                 if each:
                     each.close()
 
@@ -80,7 +80,7 @@ class Shim:
             return False
         # Without a daemon, only what wants an answer is worth waiting for.
         unsent = any(self._daemon or _needs_answer(each) for each in self._to_daemon)
-        settled = not unsent and not self._to_client and self._ledger.is_settled
+        settled = not unsent and not self._to_client and self._pending.is_settled
         return settled or time.monotonic() > self._ended_at + LAST_WORDS_S
 
     def _turn(self) -> None:
@@ -95,41 +95,41 @@ class Shim:
             reading.append(self._daemon)
         if self._daemon and self._to_daemon:
             writing.append(self._daemon)
-        pause = 1.0 if self._reaching or self._ended_at else None
-        if self._reaching and self._reaching.may_start:
+        pause = 1.0 if self._connector or self._ended_at else None
+        if self._connector and self._connector.may_start:
             pause = POLL_S
         readable, writable, _ = select.select(reading, writing, [], pause)
         if self._stdout in writable:
-            self._tell_client()
+            self._write_client()
         if self._daemon in readable:
-            self._hear_daemon()
+            self._read_daemon()
         if self._stdin in readable:
-            self._hear_client()
-        # What was just heard can mostly be sent at once: no second round for it.
+            self._read_client()
+        # What was just read can mostly be sent at once: no second round for it.
         if self._daemon and self._to_daemon:
-            self._tell_daemon()
+            self._write_daemon()
 
-    def _hear_client(self) -> None:
+    def _read_client(self) -> None:
         chunk = os.read(self._stdin, CHUNK)
         if not chunk:
             self._ended_at = time.monotonic()
         for line in self._from_client.feed(chunk):
             if line is None:
-                told = f"a message of more than {LONGEST_LINE:,} bytes; send less"
-                self._to_client += failure("", PARSE_ERROR, told)
+                problem = f"a message of more than {LONGEST_LINE:,} bytes; send less"
+                self._to_client += failure("", PARSE_ERROR, problem)
             elif line.strip():
-                self._take(read_message(line))
+                self._accept(read_message(line))
 
-    def _take(self, message: Message) -> None:
-        if self._ledger.is_stale(message):
+    def _accept(self, message: Message) -> None:
+        if self._pending.is_stale(message):
             return
         if self._failure and time.monotonic() < self._failed_at + RETRY_S:
             self._refuse(message)
             return
-        if not self._daemon and not self._reaching:
-            self._reaching = DaemonConnector(self._asked, self._environ, self._start_s)
-        if self._reaching and _needs_answer(message):
-            self._reaching.insist()
+        if not self._daemon and not self._connector:
+            self._connector = DaemonConnector(self._options, self._environ, self._start_s)
+        if self._connector and _needs_answer(message):
+            self._connector.insist()
         self._queue(message)
 
     def _queue(self, message: Message) -> None:
@@ -138,27 +138,27 @@ class Shim:
 
     def _reach(self) -> None:
         """One step nearer to a daemon, if there is none."""
-        if not self._reaching:
+        if not self._connector:
             return
         try:
-            connection = self._reaching.step()
+            connection = self._connector.step()
         except (NoDaemon, OSError) as error:
-            self._reaching.close()
-            self._reaching = None
+            self._connector.close()
+            self._connector = None
             self._give_up(str(error))
             return
         if connection:
-            self._reaching.close()
-            self._reaching = None
+            self._connector.close()
+            self._connector = None
             connection.settimeout(0)
             self._daemon, self._failure, self._half_sent = connection, "", 0
             self._from_daemon = LineSplitter()
             if not self._is_new:
-                self._to_client += b"".join(self._ledger.news())
+                self._to_client += b"".join(self._pending.notifications())
             self._is_new = False
 
     def _give_up(self, why: str) -> None:
-        """Answer all that waits with the reason."""
+        """Answer every request that waits with the reason."""
         self._failure, self._failed_at = why, time.monotonic()
         for message in self._to_daemon:
             self._refuse(message)
@@ -169,7 +169,7 @@ class Shim:
         if message.method and message.id:
             self._to_client += failure(message.id, NOT_STARTED, self._failure)
 
-    def _hear_daemon(self) -> None:
+    def _read_daemon(self) -> None:
         assert self._daemon  # noqa: S101 - it was readable
         try:
             chunk = self._daemon.recv(CHUNK)
@@ -178,30 +178,30 @@ class Shim:
         except OSError:
             chunk = b""
         for line in self._from_daemon.feed(chunk):
-            if line and self._ledger.came(read_message(line)):
+            if line and self._pending.is_for_client(read_message(line)):
                 self._to_client += line
         if not chunk:
             self._lose()
         elif self._to_client:
-            self._tell_client(known_writable=False)
+            self._write_client(known_writable=False)
 
     def _lose(self) -> None:
         """The daemon is gone: tell the client what that means, and reach the next one."""
         if self._daemon:
             self._daemon.close()
         self._daemon, self._half_sent = None, 0
-        told, again = self._ledger.lost()
-        self._to_client += b"".join(told)
-        left = [each for each in self._to_daemon if not each.is_greeting]
-        self._to_daemon = deque([*again, *left])
+        to_client, replayed = self._pending.lost()
+        self._to_client += b"".join(to_client)
+        left = [each for each in self._to_daemon if not each.is_replayed]
+        self._to_daemon = deque([*replayed, *left])
         self._waiting = sum(len(each.line) for each in self._to_daemon)
-        # Whoever stopped the daemon may want it so; it is started again when there is work for it.
-        wanted = any(map(_needs_answer, self._to_daemon))
-        self._reaching = DaemonConnector(
-            self._asked, self._environ, self._start_s, may_start=wanted
+        # An operator may have stopped the daemon; it is started again when there is work for it.
+        is_needed = any(map(_needs_answer, self._to_daemon))
+        self._connector = DaemonConnector(
+            self._options, self._environ, self._start_s, may_start=is_needed
         )
 
-    def _tell_daemon(self) -> None:
+    def _write_daemon(self) -> None:
         while self._daemon and self._to_daemon:
             message = self._to_daemon[0]
             try:
@@ -215,9 +215,9 @@ class Shim:
                 self._to_daemon.popleft()
                 self._waiting -= len(message.line)
                 self._half_sent = 0
-                self._ledger.sent(message)
+                self._pending.sent(message)
 
-    def _tell_client(self, *, known_writable: bool = True) -> None:
+    def _write_client(self, *, known_writable: bool = True) -> None:
         """Write what fits: so much never blocks on a pipe that can be written at all."""
         while self._to_client:
             if not known_writable and not select.select([], [self._stdout], [], 0)[1]:
@@ -228,15 +228,15 @@ class Shim:
 
 
 def _needs_answer(message: Message) -> bool:
-    """Whether somebody waits for an answer to this. A stream of news can wait, too."""
+    """Whether the client waits for an answer. A subscription can wait."""
     return bool(message.method and message.id) and message.method != LISTEN
 
 
-def connect(asked: ConnectOptions) -> int:
+def connect(options: ConnectOptions) -> int:
     """Serve the client at standard input and output until it ends; the status to exit with."""
     if not can_have_daemon():
         sys.stderr.write(f"toolcrib: {NEEDS_UNIX}\n")
         return 2
     with contextlib.suppress(KeyboardInterrupt):
-        Shim(asked, os.environ).run()
+        Shim(options, os.environ).run()
     return 0

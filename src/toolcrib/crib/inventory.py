@@ -37,7 +37,7 @@ from toolcrib.sources import (
     sources_from_settings,
 )
 from toolcrib.sources.apps import AppRegistry
-from toolcrib.sources.mcp import McpSource, ServerEntry, open_added_servers, read_servers
+from toolcrib.sources.mcp import McpServers, McpSource, ServerEntry, read_servers
 from toolcrib.system import LastGoodCopies
 from toolcrib.uses import unresolved_links
 from toolcrib.wiring import app_rules_of
@@ -130,7 +130,7 @@ class Inventory:
     def add_mcp(self, server: str | Path | Mapping[str, Json], entry: ServerEntry) -> None:
         """Take MCP servers in. Raises `ConfigError` and `NameTaken`."""
         settings = self.settings
-        servers = open_added_servers(server, entry, settings.state_folder, mcp_rules(settings))
+        servers = McpServers.open_added(server, entry, settings.state_folder, mcp_rules(settings))
         self.fleet.add(servers)
 
     def listen(self) -> None:

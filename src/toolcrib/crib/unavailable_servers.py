@@ -14,7 +14,7 @@ from toolcrib.crib.fleet import Fleet
 from toolcrib.crib.server_purposes import ServerPurposes, query_stems, word_stems
 from toolcrib.model import Answer, Entry, ToolInfo, UnavailableServer
 from toolcrib.names import Origin
-from toolcrib.sources.mcp import LISTING, McpSource, unusable_entry
+from toolcrib.sources.mcp import McpSource, unusable_entry
 from toolcrib.text import Glossary
 
 MOST_SERVERS = 3
@@ -77,7 +77,7 @@ class UnavailableServers:
         for name in fits if stems else servers:
             fit, source = fits[name], servers[name]
             why = source.status().unavailable
-            if why and why.code != LISTING:  # the note of the answer names all of those
+            if why and why.code != "listing":  # the note of the answer names all of those
                 found.append((-fit, name, _origin(source), why))
         for name in self._fleet.broken:
             fit = len(stems & word_stems([name]))

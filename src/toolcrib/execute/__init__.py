@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from toolcrib.execute.gates import CallRefused
     from toolcrib.execute.repair import ARGUMENT_WRAPPERS
     from toolcrib.execute.resolution import VisibleTools, per_request_tools
-    from toolcrib.execute.rule_file import MOST_RULES, RuleFile, read_rules, rules_json
-    from toolcrib.execute.rulebook import Rule, Rulebook, Verdict, no_rules
+    from toolcrib.execute.rule_file import MOST_RULES, RuleFile, read_rules
+    from toolcrib.execute.rulebook import Rule, Rulebook, Verdict
     from toolcrib.execute.tickets import ApprovalRequest, Ticket, Tickets
 else:
     __getattr__, __dir__ = lazy_names(
@@ -55,8 +55,8 @@ else:
             "gates": ("CallRefused",),
             "repair": ("ARGUMENT_WRAPPERS",),
             "resolution": ("VisibleTools", "per_request_tools"),
-            "rule_file": ("MOST_RULES", "RuleFile", "read_rules", "rules_json"),
-            "rulebook": ("Rule", "Rulebook", "Verdict", "no_rules"),
+            "rule_file": ("MOST_RULES", "RuleFile", "read_rules"),
+            "rulebook": ("Rule", "Rulebook", "Verdict"),
             "tickets": ("ApprovalRequest", "Ticket", "Tickets"),
         },
     )
@@ -80,8 +80,6 @@ __all__ = [
     "Tickets",
     "Verdict",
     "VisibleTools",
-    "no_rules",
     "per_request_tools",
     "read_rules",
-    "rules_json",
 ]

@@ -75,11 +75,6 @@ def default_verdict(what: Capability, servers: ServerApproval) -> Verdict:
             return "allow" if kind == "read" else "ask"
 
 
-def no_rules() -> Sequence[Rule]:
-    """Where nobody writes any."""
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Rulebook:
     """All that decides about calls. `written` gives the rules of the commands as they are now.
@@ -88,7 +83,7 @@ class Rulebook:
     """
 
     rules: Sequence[Rule] = ()
-    written: Callable[[], Sequence[Rule]] = no_rules
+    written: Callable[[], Sequence[Rule]] = tuple
     servers: ServerApproval = "allow"
     profiles: Mapping[str, ServerApproval] = field(default_factory=dict[str, ServerApproval])
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.pool import TOOLS_UPDATED, ToolsUpdated
-from toolcrib.sources.mcp import NEEDS_PERSON, McpSource
+from toolcrib.sources.mcp import McpSource
 
 FIRST_PAUSE_S = 10.0
 LONGEST_PAUSE_S = 600.0
@@ -51,7 +51,7 @@ class ServerLister:
             except RuntimeError:  # the servers are closed
                 return
             failure = source.status().failure
-            if not done.error or (failure and failure.code in NEEDS_PERSON):
+            if not done.error or (failure and failure.needs_person):
                 return  # the log of the server and ours say how it went
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_S)

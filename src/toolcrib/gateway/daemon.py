@@ -21,7 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from toolcrib.connect import DaemonFiles, DaemonInfo, read_daemon_info
+from toolcrib.connect import DaemonFiles, DaemonInfo
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.gateway.background_tasks import BackgroundTasks
@@ -326,12 +326,12 @@ class Daemon:
         """Put back those of our files that were removed; False if another daemon is there now."""
         files = self._lock.files
         if not self._lock.still_ours():
-            _log.error("%s was removed, and another gateway runs in its files; ending", files.held)
+            _log.error("%s was removed, and another gateway runs in its place; ending", files.lock)
             return False
         listeners = (self.shims.listener, self._operator.listener)
         try:
             put_back = [await each.put_back() for each in listeners]
-            if read_daemon_info(files) != self._info():
+            if files.read_info() != self._info():
                 self._lock.publish(self._info())
                 put_back.append(True)
         except OSError as error:

@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from toolcrib.connect import DaemonFiles, DaemonInfo, NoDaemon, make_daemon_folder, read_daemon_info
+from toolcrib.connect import DaemonFiles, DaemonInfo, NoDaemon
 from toolcrib.errors import ConfigError
 from toolcrib.system import write_private_file
 
@@ -24,7 +24,7 @@ class DaemonLock:
     def __init__(self, files: DaemonFiles, wait_s: float = 0.0) -> None:
         self.files = files
         try:
-            make_daemon_folder(files)
+            files.make_folder()
         except NoDaemon as error:
             raise ConfigError(str(error)) from error
         self._is_lost = False
@@ -41,17 +41,17 @@ class DaemonLock:
 
     def publish(self, info: DaemonInfo) -> None:
         """Write down where the daemon is, in one step."""
-        write_private_file(Path(self.files.file), json.dumps(info._asdict()).encode())
+        write_private_file(Path(self.files.info), json.dumps(info._asdict()).encode())
 
     def still_ours(self) -> bool:
         """Whether the lock is still ours. If its file was removed, it is taken again.
 
         False when another process was faster: then it is theirs for good.
         """
-        if self._is_lost or _is_at(self._lock, self.files.held):
+        if self._is_lost or _is_at(self._lock, self.files.lock):
             return not self._is_lost
         try:
-            make_daemon_folder(self.files)
+            self.files.make_folder()
             lock = _open(self.files)
         except (NoDaemon, OSError):
             self._is_lost = True
@@ -63,7 +63,7 @@ class DaemonLock:
 
     def close(self) -> None:
         """Remove the note and the sockets, if they are ours, and release the lock."""
-        for path in (self.files.file, self.files.socket, self.files.operator):
+        for path in (self.files.info, self.files.socket, self.files.operator):
             with suppress(FileNotFoundError):
                 if not self._is_lost:
                     os.unlink(path)  # noqa: PTH108
@@ -71,7 +71,7 @@ class DaemonLock:
 
 
 def _open(files: DaemonFiles) -> int:
-    return os.open(files.held, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    return os.open(files.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def _try_lock(lock: int) -> bool:
@@ -91,7 +91,7 @@ def _is_at(lock: int, path: str) -> bool:
 
 
 def _held_by(files: DaemonFiles) -> str:
-    info = read_daemon_info(files)
+    info = files.read_info()
     who = f"process {info.pid}, at 127.0.0.1:{info.port}" if info else "one that starts"
     return (
         f"a gateway of these settings runs already ({who}); stop it with `toolcrib gateway stop`,"

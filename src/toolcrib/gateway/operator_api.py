@@ -22,11 +22,12 @@ from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
 from toolcrib.gateway.unix_listener import UnixListener, hang_up
 from toolcrib.model import Json, JsonObject
-from toolcrib.sources.mcp import REPORT_EVERY_S, McpSource, RefreshResult, find_server, start_phases
+from toolcrib.sources.mcp import McpSource, RefreshResult, find_server
 from toolcrib.system import ConnectionLimiter
 
 MESSAGE_S = 30.0
 MOST_AT_ONCE = 16
+REPORT_EVERY_S = 1.0
 
 Report = Callable[[Json], None]
 OperatorHandler = Callable[[Mapping[str, Any], Report], Awaitable[Json]]
@@ -163,7 +164,7 @@ async def _refresh(sources: Sequence[McpSource], report: Report) -> Json:
             done[server] = result = (gone if each.cancelled() else each.result())._asdict()
             report({"listed": result})
         if left:
-            report({"listing": start_phases(running[each] for each in left)})
+            report({"listing": {running[each].server: running[each].starting for each in left}})
     return [done[each.server] for each in sources]
 
 

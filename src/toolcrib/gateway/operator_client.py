@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import BinaryIO
 
-from toolcrib.connect import NEEDS_UNIX, DaemonFiles, can_have_daemon, read_daemon_info
+from toolcrib.connect import NEEDS_UNIX, DaemonFiles, can_have_daemon
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 
@@ -22,7 +22,7 @@ def _ignore(_progress: Json) -> None:
 
 def is_daemon_running(files: DaemonFiles) -> bool:
     """Whether there is a daemon to ask."""
-    info = read_daemon_info(files)
+    info = files.read_info()
     if info is None:
         return False
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -41,7 +41,7 @@ def ask_daemon(
     """
     if not can_have_daemon():
         raise ConfigError(NEEDS_UNIX)
-    info = read_daemon_info(files)
+    info = files.read_info()
     if info is None:
         raise ConfigError("no gateway of these settings runs; start it with `toolcrib serve`")
     try:

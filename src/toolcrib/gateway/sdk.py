@@ -5,7 +5,7 @@ the SDK keeps what it knows of a connection.
 """
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from anyio import ClosedResourceError
 from anyio.abc import AsyncResource
@@ -69,12 +69,20 @@ from mcp_types.version import (
 )
 from pydantic import BaseModel, ValidationError
 
-from toolcrib.sources.mcp import AS_SENT
-
 Context: TypeAlias = ServerRequestContext[Any, Any]
 Result: TypeAlias = dict[str, Any]
 """A result as it goes on the wire: what comes from elsewhere is handed on, not modelled again."""
 Item: TypeAlias = SessionMessage | Exception
+
+
+class _DumpOptions(TypedDict):
+    mode: Literal["json"]
+    by_alias: bool
+    exclude_none: bool
+
+
+AS_SENT: _DumpOptions = {"mode": "json", "by_alias": True, "exclude_none": True}
+"""How a model is dumped to what goes on the wire."""
 
 
 __all__ = [
@@ -159,8 +167,8 @@ def connection_of(context: Context) -> Connection:
 
 def client_name(context: Context) -> str:
     """What the client calls itself, unverified; "" if it does not."""
-    said = context.session.client_params
-    return said.client_info.name if said else ""
+    params = context.session.client_params
+    return params.client_info.name if params else ""
 
 
 def fits(method: str, version: str, result: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from toolcrib.settings import Settings
 from toolcrib.sources.agents import AgentSource
 from toolcrib.sources.builtin_tools import builtin_tools
 from toolcrib.sources.function_source import FunctionSource
-from toolcrib.sources.mcp import McpServers, ServerRules, open_server_files
+from toolcrib.sources.mcp import McpServers, ServerRules
 from toolcrib.sources.modules import add_module
 from toolcrib.sources.plugins import Plugins, load_plugins
 from toolcrib.sources.protocol import Source
@@ -40,7 +40,7 @@ def sources_from_settings(
     that come later. MCP servers live on the loop, if one is given; see `BackgroundLoop`.
     """
     plugins = load_plugins() if settings.plugins else Plugins()
-    mcp = open_server_files(settings.mcp_config, settings.state_folder, loop, mcp_rules(settings))
+    mcp = McpServers.open(settings.mcp_config, settings.state_folder, loop, mcp_rules(settings))
     sources: list[Source] = []
     problems = list(map(str, plugins.problems))
     builtin = _wants_builtin_tools(settings, mcp)

@@ -72,8 +72,8 @@ def test_servers_that_are_killed_cost_their_own_calls_and_no_others(shop):
 GATEWAY = """
 import json, sys, time
 from pathlib import Path
-from toolcrib.sources.mcp import open_server_files
-found = open_server_files([Path(sys.argv[1])], Path(sys.argv[2]))
+from toolcrib.sources.mcp import McpServers
+found = McpServers.open([Path(sys.argv[1])], Path(sys.argv[2]))
 assert not found.problems, found.problems
 done = [each.result(100) for each in [source.refresh() for source in found.sources]]
 print(json.dumps([each.error for each in done]), flush=True)

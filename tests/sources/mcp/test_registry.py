@@ -10,8 +10,6 @@ from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp import (
     EntryDraft,
     RegistryServer,
-    fill_entry,
-    read_server_json,
     read_table,
 )
 
@@ -21,20 +19,20 @@ STDIO = {"type": "stdio"}
 
 def published(**keys: Any) -> RegistryServer:
     server = {"$schema": SCHEMA, "name": "io.github.me/weather", "description": "It rains"}
-    return read_server_json(json.dumps({**server, "version": "1.2.3", **keys}), "server.json")
+    return RegistryServer.read(json.dumps({**server, "version": "1.2.3", **keys}), "server.json")
 
 
 def package(
     kind: str, identifier: str, values: dict[str, str] | None = None, **keys: Any
 ) -> EntryDraft:
     each = {"registryType": kind, "identifier": identifier, "transport": STDIO, **keys}
-    (way,) = published(packages=[each]).ways
-    return fill_entry(way, values or {})
+    (way,) = published(packages=[each]).distributions
+    return way.fill(values or {})
 
 
 def remote(values: dict[str, str] | None = None, **keys: Any) -> EntryDraft:
-    (way,) = published(remotes=[{"type": "streamable-http", **keys}]).ways
-    return fill_entry(way, values or {})
+    (way,) = published(remotes=[{"type": "streamable-http", **keys}]).distributions
+    return way.fill(values or {})
 
 
 @pytest.mark.parametrize(
@@ -156,9 +154,9 @@ def test_newer_addresses_come_before_old_ones_and_an_answer_of_the_registry_will
         {"type": "streamable-http", "url": "https://x"},
     ]
     found = published(remotes=remotes)
-    assert [fill_entry(way, {}).entry["type"] for way in found.ways] == ["http", "sse"]
+    assert [way.fill({}).entry["type"] for way in found.distributions] == ["http", "sse"]
     server = {"name": "io.github.me/a-b.c", "remotes": remotes}
-    wrapped = read_server_json(json.dumps({"server": server, "_meta": {}}), "x")
+    wrapped = RegistryServer.read(json.dumps({"server": server, "_meta": {}}), "x")
     assert wrapped.short_name == "a-b-c"
 
 
@@ -181,8 +179,8 @@ def test_newer_addresses_come_before_old_ones_and_an_answer_of_the_registry_will
 )
 def test_what_cannot_be_used_says_why_and_costs_no_other(each: dict[str, Any], why: str):
     found = published(packages=[each], remotes=[{"type": "sse", "url": "https://x"}])
-    assert len(found.ways) == 1
-    assert why in found.others[0]
+    assert len(found.distributions) == 1
+    assert why in found.unusable[0]
 
 
 @pytest.mark.parametrize(
@@ -200,5 +198,5 @@ def test_what_cannot_be_used_says_why_and_costs_no_other(each: dict[str, Any], w
 )
 def test_what_is_no_such_file_is_an_error_with_the_place(text: str, why: str):
     with pytest.raises(ConfigError, match=why) as raised:
-        read_server_json(text, "server.json")
+        RegistryServer.read(text, "server.json")
     assert str(raised.value).startswith("server.json")

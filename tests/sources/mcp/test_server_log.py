@@ -10,7 +10,7 @@ import pytest
 
 from tests.sources.mcp.faking import below, fake, nothing_left, processes
 from tests.waiting import HANG_S, until
-from toolcrib.sources.mcp import ServerCommand, log_path, old_log, open_server_files, server_log
+from toolcrib.sources.mcp import McpServers, ServerCommand, log_path, old_log, server_log
 from toolcrib.sources.mcp.server_log import MOST_BYTES, ServerLog, exit_words, forget_log
 from toolcrib.text import Redactor
 
@@ -132,7 +132,7 @@ def test_an_exit_status_in_words(status, words):
 def servers(tmp_path: Path, **entries: object):
     file = tmp_path / "servers.json"
     file.write_text(json.dumps({"mcpServers": entries}))
-    return open_server_files([file], tmp_path / "state")
+    return McpServers.open([file], tmp_path / "state")
 
 
 def entry(*modes: str, **others: object) -> dict[str, object]:

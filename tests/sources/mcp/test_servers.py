@@ -11,7 +11,7 @@ from tests.waiting import HANG_S, until
 from toolcrib.crib import Crib, inventory_of
 from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp import McpSource, open_server_files, refresh_all
+from toolcrib.sources.mcp import McpServers, McpSource, refresh_all
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def settings_for(file):
 
 def learn(file):
     """Start the servers of a file once."""
-    servers = open_server_files([file], settings_for(file).state_folder)
+    servers = McpServers.open([file], settings_for(file).state_folder)
     heard = []
     done = refresh_all(servers.sources, heard.append)
     servers.close()

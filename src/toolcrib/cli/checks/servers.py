@@ -1,15 +1,13 @@
 """Checks of MCP servers and of apps: whether each could be started, and how it went last time."""
 
-import os
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
 from toolcrib.cli.screen import number
 from toolcrib.errors import SourceError
 from toolcrib.sources.apps import SDKToolsCache, public_file, read_address
-from toolcrib.sources.mcp import INSTALL, McpSource, ServerCommand, refresh_all, server_environment
+from toolcrib.sources.mcp import McpSource, ServerCommand, refresh_all
 from toolcrib.system import is_running
 
 SERVERS = "servers"
@@ -29,25 +27,14 @@ def check_servers(context: CheckContext) -> Iterator[Diagnosis]:
 
 def _cannot_start(source: McpSource) -> Diagnosis | None:
     """What keeps the server from starting, as far as can be seen without starting it."""
-    command = source.config.transport
-    if source.config.disabled or not isinstance(command, ServerCommand):
+    config = source.config
+    if config.disabled or not isinstance(config.transport, ServerCommand):
         return None
     status = source.status()
     if (why := status.unavailable) and why.code == "not_configured":
         return _problem(source, why.reason, status.remedy)
-    box = command.isolation
-    if box and not shutil.which(box.tool):
-        return _problem(
-            source, f"it is to run in {box.tool}, which is not there", INSTALL[box.tool]
-        )
-    if box and box.tool != "bwrap":
-        return None  # the command is within the image
-    path = server_environment(command).get("PATH", os.defpath)
-    place = str(Path(command.cwd or ".", command.command))
-    if not shutil.which(place if os.sep in command.command else command.command, path=path):
-        problem = f"its command {command.command!r} is not there"
-        return _problem(source, problem, "install it, or correct `command`")
-    return None
+    missing = source.missing_program()
+    return _problem(source, missing.reason, missing.remedy) if missing else None
 
 
 def _decisions_in_doubt(source: McpSource) -> Diagnosis | None:

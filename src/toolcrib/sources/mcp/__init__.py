@@ -32,96 +32,61 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.sources.mcp.config.environment import references, server_environment
+    from toolcrib.sources.mcp.config.environment import references
     from toolcrib.sources.mcp.config.own_file import OwnServersFile
     from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig
-    from toolcrib.sources.mcp.config.server_entry import HTTP_TYPES, ServerEntry, is_sse_url
+    from toolcrib.sources.mcp.config.server_entry import ServerEntry
     from toolcrib.sources.mcp.config.servers_file import ServerConfigs, read_servers, read_table
     from toolcrib.sources.mcp.config.switches import Switches
     from toolcrib.sources.mcp.jsonrpc import reply_id
     from toolcrib.sources.mcp.listing import OfferKind
     from toolcrib.sources.mcp.offers import OfferedItem, Offers
-    from toolcrib.sources.mcp.outcome import NEEDS_PERSON
-    from toolcrib.sources.mcp.registry import (
-        DISTRIBUTION_KINDS,
-        Distribution,
-        EntryDraft,
-        RegistryServer,
-        fill_entry,
-        read_server_json,
-    )
+    from toolcrib.sources.mcp.registry import Distribution, EntryDraft, RegistryServer
     from toolcrib.sources.mcp.registry_inputs import RegistryInput
-    from toolcrib.sources.mcp.sdk import AS_SENT
     from toolcrib.sources.mcp.server_log import log_path, old_log
     from toolcrib.sources.mcp.servers import (
         CACHE_FOLDER,
-        REPORT_EVERY_S,
         McpServers,
         ServerRules,
         find_server,
         forget_server,
-        open_added_servers,
-        open_server_files,
         refresh_all,
-        start_phases,
     )
     from toolcrib.sources.mcp.source import McpSource, RefreshResult
-    from toolcrib.sources.mcp.status import LISTING, ServerStatus, unusable_entry
-    from toolcrib.sources.mcp.transport.isolation import INSTALL
+    from toolcrib.sources.mcp.status import ServerStatus, unusable_entry
     from toolcrib.sources.mcp.trust import ReviewStatus
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "config.environment": ("references", "server_environment"),
+            "config.environment": ("references",),
             "config.own_file": ("OwnServersFile",),
             "config.server": ("ServerAddress", "ServerCommand", "ServerConfig"),
-            "config.server_entry": ("HTTP_TYPES", "ServerEntry", "is_sse_url"),
+            "config.server_entry": ("ServerEntry",),
             "config.servers_file": ("ServerConfigs", "read_servers", "read_table"),
             "config.switches": ("Switches",),
             "jsonrpc": ("reply_id",),
             "listing": ("OfferKind",),
             "offers": ("OfferedItem", "Offers"),
-            "outcome": ("NEEDS_PERSON",),
-            "registry": (
-                "DISTRIBUTION_KINDS",
-                "Distribution",
-                "EntryDraft",
-                "RegistryServer",
-                "fill_entry",
-                "read_server_json",
-            ),
+            "registry": ("Distribution", "EntryDraft", "RegistryServer"),
             "registry_inputs": ("RegistryInput",),
-            "sdk": ("AS_SENT",),
             "server_log": ("log_path", "old_log"),
             "servers": (
                 "CACHE_FOLDER",
-                "REPORT_EVERY_S",
                 "McpServers",
                 "ServerRules",
                 "find_server",
                 "forget_server",
-                "open_added_servers",
-                "open_server_files",
                 "refresh_all",
-                "start_phases",
             ),
             "source": ("McpSource", "RefreshResult"),
-            "status": ("LISTING", "ServerStatus", "unusable_entry"),
-            "transport.isolation": ("INSTALL",),
+            "status": ("ServerStatus", "unusable_entry"),
             "trust": ("ReviewStatus",),
         },
     )
 
 __all__ = [
-    "AS_SENT",
     "CACHE_FOLDER",
-    "DISTRIBUTION_KINDS",
-    "HTTP_TYPES",
-    "INSTALL",
-    "LISTING",
-    "NEEDS_PERSON",
-    "REPORT_EVERY_S",
     "Distribution",
     "EntryDraft",
     "McpServers",
@@ -142,21 +107,14 @@ __all__ = [
     "ServerRules",
     "ServerStatus",
     "Switches",
-    "fill_entry",
     "find_server",
     "forget_server",
-    "is_sse_url",
     "log_path",
     "old_log",
-    "open_added_servers",
-    "open_server_files",
-    "read_server_json",
     "read_servers",
     "read_table",
     "references",
     "refresh_all",
     "reply_id",
-    "server_environment",
-    "start_phases",
     "unusable_entry",
 ]

@@ -1,19 +1,18 @@
-"""How a request to a server fails before it is sent: `StartFailed`, and its outcome."""
+"""How a request to a server fails before it is sent: the exception, its outcome, its record."""
 
 from typing import NamedTuple
 
 from toolcrib.model import CallError, Outcome, Phase
 from toolcrib.sources.mcp.diagnosis import StartDiagnosis
 
-NEEDS_PERSON = frozenset({"needs_login", "not_configured"})
-"""Codes of failures that do not go away by trying again: somebody has to do something first."""
 NO_DIAGNOSIS = StartDiagnosis("", "")
 
 
 class StartFailed(Exception):
-    """It could not be reached; nothing was sent. `code` is for programs, the message for people.
+    """The server could not be reached; nothing was sent.
 
-    `diagnosis` is the cause and what to do, where that is known; see there for its words.
+    `code` is for programs, the message for people. `tail` is the end of what the server wrote.
+    `diagnosis` is the cause and the remedy, if they are known.
     """
 
     def __init__(
@@ -32,28 +31,17 @@ class StartFailed(Exception):
 
     @property
     def advice(self) -> str:
-        """The message, and what to do where that is known and not said in it."""
+        """The message, with the remedy if there is one that the message does not have."""
         message, remedy = str(self), self.diagnosis.remedy
         if not remedy or remedy in message:
             return message
         return f"{message.rstrip('.')}. What to do: {remedy}"
 
 
-# Calls that were not sent, and why.
-
-
-def refusal(
-    code: str, phase: Phase, message: str, *, server: str, retryable: bool = True
-) -> Outcome:
-    """An outcome without effect: nothing reached the server's tool."""
-    words = f"MCP server {server!r}: {message}"
-    return Outcome(error=CallError(code, phase, words, server, retryable, "not_sent"))
-
-
 class StartFailure(NamedTuple):
-    """How a start failed: `code` for programs, `message` for people, `at` since the epoch.
+    """The last start that failed, as it is stored: `at` is in seconds since the epoch.
 
-    `reason` and `remedy` are those of a `Diagnosis`: in words of ours alone, empty if unknown.
+    `reason` and `remedy` are those of a `StartDiagnosis`; they are empty if nothing is known.
     """
 
     code: str
@@ -61,3 +49,16 @@ class StartFailure(NamedTuple):
     at: float
     reason: str = ""
     remedy: str = ""
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether trying again does not help: somebody has to do something first."""
+        return self.code in ("needs_login", "not_configured")
+
+
+def refusal(
+    code: str, phase: Phase, message: str, *, server: str, retryable: bool = True
+) -> Outcome:
+    """The outcome of a request that did not reach the server."""
+    text = f"MCP server {server!r}: {message}"
+    return Outcome(error=CallError(code, phase, text, server, retryable, "not_sent"))

@@ -6,9 +6,9 @@ a person fills in. Nothing is fetched or run here.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
@@ -23,7 +23,6 @@ from toolcrib.sources.mcp.registry_inputs import (
 )
 
 DistributionKind = Literal["npm", "pypi", "oci", "nuget", "remote"]
-DISTRIBUTION_KINDS: tuple[DistributionKind, ...] = ("npm", "pypi", "oci", "nuget", "remote")
 _RUNS: Mapping[str, str] = {"npm": "npx", "pypi": "uvx", "oci": "docker", "nuget": "dnx"}
 _HOMES: Mapping[str, frozenset[str]] = {
     "npm": frozenset({"", "https://registry.npmjs.org"}),
@@ -34,40 +33,10 @@ _HOMES: Mapping[str, frozenset[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Distribution:
-    """One way to have the server: what runs, or where it is."""
-
-    kind: DistributionKind
-    what: str
-    package: Object = field(repr=False)
-    where: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RegistryServer:
-    """A server as it was published. `ways` are those that can be used here, as they come.
-
-    `others` are why the rest cannot.
-    """
-
-    name: str
-    title: str
-    description: str
-    version: str
-    ways: tuple[Distribution, ...]
-    others: tuple[str, ...] = ()
-
-    @property
-    def short_name(self) -> str:
-        """The last part of its name: `io.github.me/weather` is `weather`."""
-        return re.sub(r"[^A-Za-z0-9_-]+", "-", self.name.rpartition("/")[2]).strip("-") or "server"
-
-
-@dataclass(frozen=True, slots=True)
 class EntryDraft:
-    """The entry, and what is still missing of it; `secrets` are variables of ours that it needs.
+    """An entry, and the inputs that are still missing. `secrets` are variables that it refers to.
 
-    `written` are the secrets that stand in it, because they were given.
+    `written` are the secrets that stand in the entry itself, because they were given.
     """
 
     entry: JsonObject
@@ -76,79 +45,101 @@ class EntryDraft:
     written: tuple[str, ...] = ()
 
 
-def read_server_json(text: str, where: str) -> RegistryServer:
-    """What a file says, or an answer of the registry, with a `server`. Raises `ConfigError`."""
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """One way to have the server: a package to run, or an address. `what` says which."""
+
+    KINDS: ClassVar[tuple[DistributionKind, ...]] = ("npm", "pypi", "oci", "nuget", "remote")
+
+    kind: DistributionKind
+    what: str
+    package: Object = field(repr=False)
+    where: str = ""
+
+    def fill(self, values: Mapping[str, str]) -> EntryDraft:
+        """The entry, with these values for its inputs. Raises `ConfigError`.
+
+        An input with a default need not be given. A secret that is not given becomes a reference to
+        a variable of ours. A value for which there is no input is an error.
+        """
+        inputs = RegistryInputs(self.where, values)
+        entry = _remote(self, inputs) if self.kind == "remote" else _package(self, inputs)
+        inputs.refuse_unknown()
+        missing, secrets = tuple(inputs.missing.values()), tuple(inputs.secrets.values())
+        return EntryDraft(entry, missing, secrets, tuple(inputs.written))
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryServer:
+    """A server as it was published. `distributions` are those that can be used here, in order.
+
+    `unusable` says of each of the others why it cannot.
+    """
+
+    name: str
+    title: str
+    description: str
+    version: str
+    distributions: tuple[Distribution, ...]
+    unusable: tuple[str, ...] = ()
+
+    @property
+    def short_name(self) -> str:
+        """The last part of its name: `io.github.me/weather` is `weather`."""
+        return re.sub(r"[^A-Za-z0-9_-]+", "-", self.name.rpartition("/")[2]).strip("-") or "server"
+
+    @classmethod
+    def read(cls, text: str, where: str) -> Self:
+        """Of a `server.json`, or of an answer of the registry, which has it under `server`.
+
+        Raises `ConfigError`.
+        """
+        server = _server_object(text, where)
+        packages, remotes = (listed_in(server, key, where) for key in ("packages", "remotes"))
+        if any("registry_name" in each or "registry_type" in each for each in packages):
+            raise ConfigError(f"{where}: is of a format before 2025-09; get a newer `server.json`")
+        if not isinstance(server.get("name"), str) or not (packages or remotes):
+            raise ConfigError(
+                f"{where}: is no `server.json`: it needs `name`, and `packages` or `remotes`"
+            )
+        remotes = sorted(remotes, key=lambda each: each.get("type") == "sse")
+        read = [_package_distribution(each, f"packages[{at}]") for at, each in enumerate(packages)]
+        read += [_remote_distribution(each, f"remotes[{at}]") for at, each in enumerate(remotes)]
+        return cls(
+            name=text_of(server, "name"),
+            title=text_of(server, "title"),
+            description=text_of(server, "description"),
+            version=text_of(server, "version"),
+            distributions=tuple(each for each in read if isinstance(each, Distribution)),
+            unusable=tuple(each for each in read if isinstance(each, str)),
+        )
+
+
+def _server_object(text: str, where: str) -> Object:
     try:
         top: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{where}: not JSON: {error}; correct it") from error
     server = as_object(top, where)
     if isinstance(server.get("server"), dict):
-        server = as_object(server["server"], f"{where}: server")
-    packages, remotes = (listed_in(server, key, where) for key in ("packages", "remotes"))
-    if any("registry_name" in each or "registry_type" in each for each in packages):
-        raise ConfigError(f"{where}: is of a format before 2025-09; get a newer `server.json`")
-    if not isinstance(server.get("name"), str) or not (packages or remotes):
-        raise ConfigError(
-            f"{where}: is no `server.json`: it needs `name`, and `packages` or `remotes`"
-        )
-    ways: list[Distribution] = []
-    others: list[str] = []
-    for number, each in enumerate(packages):
-        _sort(_package_way, each, f"packages[{number}]", ways, others)
-    remotes = sorted(remotes, key=lambda each: each.get("type") == "sse")
-    for number, each in enumerate(remotes):
-        _sort(_remote_way, each, f"remotes[{number}]", ways, others)
-    return RegistryServer(
-        name=text_of(server, "name"),
-        title=text_of(server, "title"),
-        description=text_of(server, "description"),
-        version=text_of(server, "version"),
-        ways=tuple(ways),
-        others=tuple(others),
-    )
+        return as_object(server["server"], f"{where}: server")
+    return server
 
 
-def fill_entry(way: Distribution, values: Mapping[str, str]) -> EntryDraft:
-    """The entry for a way, with these values for its inputs. Raises `ConfigError`.
-
-    What has a default need not be given. A secret that is not given becomes a reference to a
-    variable of ours. A value that no input wants is an error.
-    """
-    inputs = RegistryInputs(way.where, values)
-    entry = _remote(way, inputs) if way.kind == "remote" else _package(way, inputs)
-    inputs.refuse_unknown()
-    return EntryDraft(
-        entry, tuple(inputs.missing.values()), tuple(inputs.secrets.values()), tuple(inputs.written)
-    )
-
-
-def _sort(
-    read: Callable[[Object, str], Distribution | str],
-    each: Object,
-    where: str,
-    ways: list[Distribution],
-    others: list[str],
-) -> None:
-    way = read(each, where)
-    if isinstance(way, Distribution):
-        ways.append(way)
-    else:
-        others.append(f"{where}: {way}")
-
-
-def _package_way(package: Object, where: str) -> Distribution | str:
+def _package_distribution(package: Object, where: str) -> Distribution | str:
+    """How to run it, or why that is not possible here."""
     kind, identifier = text_of(package, "registryType"), text_of(package, "identifier")
     transport = package.get("transport", {"type": "stdio"})
     speaks = text_of(as_object(transport, f"{where}: transport"), "type")
     if kind not in _RUNS:
-        return f"packages of the type {kind!r} cannot be run here"
+        return f"{where}: packages of the type {kind!r} cannot be run here"
     if not identifier or identifier.startswith("-") or any(sign.isspace() for sign in identifier):
-        return "it has no usable `identifier`"
+        return f"{where}: it has no usable `identifier`"
     if speaks != "stdio":
-        return f"it is a server of its own ({speaks}): start it, then `toolcrib add --url`"
+        return f"{where}: it is a server of its own ({speaks}): start it, then `toolcrib add --url`"
     if text_of(package, "registryBaseUrl").rstrip("/") not in _HOMES[kind]:
-        return f"it comes from {text_of(package, 'registryBaseUrl')}, which is not one of the usual"
+        source = text_of(package, "registryBaseUrl")
+        return f"{where}: it comes from {source}, which is not one of the usual"
     return Distribution(
         cast("DistributionKind", kind),
         _versioned(kind, identifier, text_of(package, "version")),
@@ -157,11 +148,11 @@ def _package_way(package: Object, where: str) -> Distribution | str:
     )
 
 
-def _remote_way(remote: Object, where: str) -> Distribution | str:
+def _remote_distribution(remote: Object, where: str) -> Distribution | str:
     url = text_of(remote, "url")
     if text_of(remote, "type") not in ("streamable-http", "sse", "http"):
-        return f"the transport {text_of(remote, 'type')!r} is not known here"
-    return Distribution("remote", url, remote, where) if url else "it has no `url`"
+        return f"{where}: the transport {text_of(remote, 'type')!r} is not known here"
+    return Distribution("remote", url, remote, where) if url else f"{where}: it has no `url`"
 
 
 def _versioned(kind: str, identifier: str, version: str) -> str:
@@ -173,14 +164,15 @@ def _versioned(kind: str, identifier: str, version: str) -> str:
     return f"{identifier}@{version}"
 
 
-def _package(way: Distribution, inputs: RegistryInputs) -> JsonObject:
-    package, where = way.package, way.where
+def _package(distribution: Distribution, inputs: RegistryInputs) -> JsonObject:
+    package, where = distribution.package, distribution.where
     env, handed_on = inputs.variables(listed_in(package, "environmentVariables", where))
     runtime = inputs.arguments(listed_in(package, "runtimeArguments", where))
-    told = inputs.arguments(listed_in(package, "packageArguments", where))
-    names = [*env, *handed_on]
-    command = text_of(package, "runtimeHint") or _RUNS[way.kind]
-    args = [*_before(way.kind, command, runtime, names), way.what, *_after(way.kind, told)]
+    arguments = inputs.arguments(listed_in(package, "packageArguments", where))
+    kind = distribution.kind
+    command = text_of(package, "runtimeHint") or _RUNS[kind]
+    before = _before(kind, command, runtime, [*env, *handed_on])
+    args = [*before, distribution.what, *_after(kind, arguments)]
     return (
         {"command": command, "args": [*args]}
         | ({"env": {**env}} if env else {})
@@ -202,17 +194,17 @@ def _before(
     return [*runtime]
 
 
-def _after(kind: DistributionKind, told: Sequence[str]) -> list[str]:
+def _after(kind: DistributionKind, arguments: Sequence[str]) -> list[str]:
     if kind != "nuget":
-        return [*told]
-    return ["--yes", *(["--", *told] if told else [])]
+        return [*arguments]
+    return ["--yes", *(["--", *arguments] if arguments else [])]
 
 
-def _remote(way: Distribution, inputs: RegistryInputs) -> JsonObject:
-    remote = way.package
+def _remote(distribution: Distribution, inputs: RegistryInputs) -> JsonObject:
+    remote = distribution.package
     kind = "sse" if text_of(remote, "type") == "sse" else "http"
     url = inputs.template(text_of(remote, "url"), inner(remote, "variables"))
-    headers = inputs.headers(listed_in(remote, "headers", way.where))
+    headers = inputs.headers(listed_in(remote, "headers", distribution.where))
     return {"type": kind, "url": url or ""} | ({"headers": {**headers}} if headers else {})
 
 

@@ -19,6 +19,7 @@ from toolcrib.model import (
 )
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
+from toolcrib.sources.mcp.diagnosis import StartDiagnosis
 from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.lifecycle.supervisor import NEEDS_LOGIN, ServerSupervisor
@@ -30,6 +31,7 @@ from toolcrib.sources.mcp.status import (
     why_unavailable,
 )
 from toolcrib.sources.mcp.tool_definitions import ToolDefinitions, define_tools
+from toolcrib.sources.mcp.transport.isolation import missing_program
 from toolcrib.sources.mcp.trust import ServerJudgement
 from toolcrib.system import resident_bytes
 
@@ -196,6 +198,14 @@ class McpSource:
     def status(self) -> ServerStatus:
         """What is known of the server, without starting it."""
         return self._status(listing=self.listing)
+
+    def missing_program(self) -> StartDiagnosis | None:
+        """Which program has to be installed before it can start, as far as one can see.
+
+        None for a server elsewhere. Raises `ConfigError` for a variable that is not set.
+        """
+        transport = self.config.transport
+        return missing_program(transport) if isinstance(transport, ServerCommand) else None
 
     def _status(self, *, listing: bool) -> ServerStatus:
         known, transport = self._memory.known, self.config.transport

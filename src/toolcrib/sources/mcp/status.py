@@ -14,7 +14,6 @@ from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.outcome import StartFailure
 from toolcrib.sources.mcp.sanitize import printable
 
-LISTING = "listing"
 MOST_VARIABLES = 3
 LONGEST_NAME = 60
 OUR_FAILURES = frozenset({"not_started", "not_configured", "needs_login"})
@@ -50,7 +49,7 @@ def why_unavailable(
     if variables:
         return _unset(config, variables)
     if status.listing:
-        return UnavailableServer(_name(config), LISTING, "is still being listed", "")
+        return UnavailableServer(_name(config), "listing", "is still being listed", "")
     if status.state == "needs_login":
         return _because(config, "needs_login", "wants a login", "run `toolcrib login {server}`")
     return _of_last_start(config, status) or _of_listing(config, status)

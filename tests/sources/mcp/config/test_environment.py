@@ -1,7 +1,8 @@
 import pytest
 
 from toolcrib.errors import ConfigError
-from toolcrib.sources.mcp import ServerCommand, server_environment
+from toolcrib.sources.mcp import ServerCommand
+from toolcrib.sources.mcp.config.environment import server_environment
 
 OURS = {"PATH": "/bin", "HOME": "/h", "AWS_SECRET": "s", "TOKEN": "t0ken", "PYTHONPATH": "x"}
 

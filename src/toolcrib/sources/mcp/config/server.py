@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from toolcrib.model import Defer, PermissionKind
 
@@ -64,16 +64,26 @@ class OAuth:
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a server that runs elsewhere is reached: by streamable HTTP, or, if it is old, SSE."""
+    """Where a server that runs elsewhere is reached: by Streamable HTTP, or, if it is old, SSE.
+
+    `HTTP_TYPES` are the words for Streamable HTTP in the files of clients.
+    """
+
+    HTTP_TYPES: ClassVar = ("http", "streamable-http", "streamableHttp", "streamable_http")
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     oauth: OAuth | None = None
     kind: Literal["http", "sse"] = "http"
 
+    @staticmethod
+    def is_sse(url: str) -> bool:
+        """Whether the path of a URL says that an old server is there, as clients take it."""
+        return url.partition("?")[0].rstrip("/").endswith("/sse")
+
     @property
     def brings_its_own(self) -> bool:
-        """Whether the operator has configured who we are: then there is no login."""
+        """Whether the operator has configured an `Authorization` header: then nobody logs in."""
         return any(name.lower() == "authorization" for name in self.headers)
 
 

@@ -111,9 +111,6 @@ FOREIGN_KEYS = frozenset(
 )
 
 
-HTTP_TYPES = ("http", "streamable-http", "streamableHttp", "streamable_http")
-
-
 LAST_PORT = 65_535
 
 
@@ -148,19 +145,14 @@ def read_entry(id: str, fields: Fields, path: Path) -> ServerConfig | None:
 def _transport(fields: Fields, folder: Path) -> Transport | None:
     """How to reach it; None, and a problem, where that is not said or not possible."""
     kind, command, url = fields.text("type"), fields.text("command"), fields.text("url")
-    if url and (kind == "sse" or (not kind and is_sse_url(url))):
+    if url and (kind == "sse" or (not kind and ServerAddress.is_sse(url))):
         return _address(fields, url, "sse")
-    if url and kind in ("", *HTTP_TYPES):
+    if url and kind in ("", *ServerAddress.HTTP_TYPES):
         return _address(fields, url, "http")
     if command and kind in ("", "stdio"):
         return _command(fields, command, folder)
     fields.problem("needs a `command` to start (type stdio) or a `url` (type http, or sse)")
     return None
-
-
-def is_sse_url(url: str) -> bool:
-    """Whether the path of an address says that an old server is there, as clients take it."""
-    return url.partition("?")[0].rstrip("/").endswith("/sse")
 
 
 def _address(fields: Fields, url: str, kind: Literal["http", "sse"]) -> ServerAddress | None:

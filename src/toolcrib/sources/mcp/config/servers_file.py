@@ -13,7 +13,7 @@ from typing import cast
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json, JsonObject
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.declaration_file import read_text
+from toolcrib.sources.declaration_file import read_text_file
 from toolcrib.sources.mcp.config.fields import Fields, is_object
 from toolcrib.sources.mcp.config.server import (
     ServerConfig,
@@ -21,6 +21,7 @@ from toolcrib.sources.mcp.config.server import (
 from toolcrib.sources.mcp.config.server_entry import (
     ENTRY_KEYS,
     FOREIGN_KEYS,
+    ServerEntry,
     read_entry,
 )
 from toolcrib.sources.mcp.config.switches import Switches, read_switches
@@ -75,7 +76,7 @@ def read_servers(paths: Sequence[Path], last_good: LastGoodCopies | None = None)
 def _read_file(path: Path, last_good: LastGoodCopies | None) -> ServerConfigs:
     """The servers of one file, or those that it had when it could last be used."""
     try:
-        text = read_text(path)
+        text = read_text_file(path)
         read = _parsed(path, text)
     except ToolcribError as error:
         return _last_good(path, error, last_good)
@@ -158,3 +159,35 @@ def _servers(path: Path, table: JsonObject, problems: list[str]) -> Iterator[Ser
         problems += fields.problems
         if server:
             yield server
+
+
+def read_program_servers(
+    server: str | Path | Mapping[str, Json], entry: ServerEntry
+) -> ServerConfigs:
+    """What a program adds: one server by its name, or all of a file or a mapping.
+
+    Raises `ConfigError` for keys that come without a name.
+    """
+    if isinstance(server, str):
+        return _read_own_table({server: _with_plain_command(entry)})
+    if entry:
+        raise ConfigError("the keys of a server come with its name, not with a file or a mapping")
+    if isinstance(server, Path):
+        return read_servers([server])
+    table = next((server[name] for name in TABLES if name in server), server)
+    return _read_own_table(table if is_object(table) else {})
+
+
+def _read_own_table(table: JsonObject) -> ServerConfigs:
+    """The servers of a program, which are the operator's own as much as those in our file."""
+    configs = read_table(Path.cwd() / "add_mcp", table)
+    return replace(configs, servers=tuple(replace(each, is_own=True) for each in configs.servers))
+
+
+def _with_plain_command(entry: ServerEntry) -> JsonObject:
+    """The entry as a file has it: a command that is a list becomes command and arguments."""
+    command, args = entry.get("command", ""), tuple(entry.get("args", ()))
+    plain = cast("dict[str, Json]", dict(entry))
+    if command and not isinstance(command, str):
+        plain |= {"command": command[0], "args": [*command[1:], *args]}
+    return plain

@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 from toolcrib.errors import ConfigError
 from toolcrib.settings import cache_folder
+from toolcrib.sources.mcp.config.environment import server_environment
 from toolcrib.sources.mcp.config.server import Isolation, IsolationTool, ServerCommand
+from toolcrib.sources.mcp.diagnosis import StartDiagnosis
 from toolcrib.sources.mcp.identity import program_words
 
 FOLDER = "isolated"
@@ -71,6 +73,25 @@ def launch_plan(server: str, command: ServerCommand, env: Mapping[str, str]) -> 
     if isolation.tool == "bwrap":
         return _bubble(tool, server, command, isolation, env)
     return _container(tool, server, command, isolation, env)
+
+
+def missing_program(command: ServerCommand) -> StartDiagnosis | None:
+    """Which program has to be installed before the command can start, as far as one can see.
+
+    Raises `ConfigError` for a variable that is not set.
+    """
+    box = command.isolation
+    if box and not shutil.which(box.tool):
+        reason = f"it is to run in {box.tool}, which is not there"
+        return StartDiagnosis(reason, INSTALL[box.tool])
+    if box and box.tool != "bwrap":
+        return None  # the command is within the image
+    path = server_environment(command).get("PATH", os.defpath)
+    place = str(Path(command.cwd or ".", command.command))
+    if shutil.which(place if os.sep in command.command else command.command, path=path):
+        return None
+    reason = f"its command {command.command!r} is not there"
+    return StartDiagnosis(reason, "install it, or correct `command`")
 
 
 def _bubble(
