@@ -14,8 +14,7 @@ from toolcrib.errors import StoreError
 from toolcrib.execute import Audit
 from toolcrib.execute.audit import LONGEST_NAME, CallRecord
 from toolcrib.model import Outcome
-from toolcrib.settings import ApprovalSettings, AuditSettings, Settings
-from toolcrib.settings.sections import ApprovalRule
+from toolcrib.settings import ApprovalRule, ApprovalSettings, AuditSettings, Settings
 from toolcrib.store import AuditFile, AuditRow
 from toolcrib.strict_json import json_digest
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.sources.declaration_file import read_text
+    from toolcrib.sources.declaration_file import read_text_file
     from toolcrib.sources.definition import Definition, permission_from
     from toolcrib.sources.function import ToolFacts, tool
     from toolcrib.sources.function_source import FunctionSource
@@ -44,7 +44,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "declaration_file": ("read_text",),
+            "declaration_file": ("read_text_file",),
             "definition": ("Definition", "permission_from"),
             "function": ("ToolFacts", "tool"),
             "function_source": ("FunctionSource",),
@@ -69,7 +69,7 @@ __all__ = [
     "permission_from",
     "public_functions",
     "read_skill_file",
-    "read_text",
+    "read_text_file",
     "skill_files",
     "sources_from_settings",
     "tool",
