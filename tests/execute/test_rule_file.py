@@ -10,7 +10,8 @@ import pytest
 from tests.execute.counting import CountingSource, offered
 from toolcrib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.execute import MOST_RULES, Rule, RuleFile, read_rules, rules_json
+from toolcrib.execute import MOST_RULES, Rule, RuleFile, read_rules
+from toolcrib.review.rule_desk import rules_json
 from toolcrib.settings import load_settings, rules_file
 
 EVERY = (

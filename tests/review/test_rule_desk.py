@@ -7,8 +7,9 @@ import pytest
 
 from tests.racing import raced
 from toolcrib.errors import ConfigError
-from toolcrib.execute import MOST_RULES, Rule, read_rules, rules_json
+from toolcrib.execute import MOST_RULES, Rule, read_rules
 from toolcrib.review import drop_rule, put_rules
+from toolcrib.review.rule_desk import rules_json
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json, print_text, safe, table
 from toolcrib.crib import HOST, inventory_of
 from toolcrib.model import Entry, Kind, State, ToolInfo
-from toolcrib.session import Prices, is_offered, tools_of
+from toolcrib.session import Prices, is_offered
 from toolcrib.text import token_counter
 
 
@@ -120,7 +120,7 @@ def list_command(
     columns = ["name", "kind", "state", ">tokens", "?source", "/about"]
     console().print(table("", columns, [row.cells() for row in rows]))
     offered = [entry for entry in listed if entry.name in visible and is_offered(entry, Scope())]
-    total = prices.of(tools_of(offered))
+    total = prices.of_entries(offered)
     head = f"{len(rows)} capabilities. All {len(offered)} tools that a model may be shown are"
     print_text(f"{head} {total:,} tokens, {prices.counter.how}.")
 
@@ -133,7 +133,7 @@ def _capability_row(entry: Entry, prices: Prices) -> CapabilityRow:
         kind=capability.kind,
         state=entry.state,
         deferral=_deferral(capability) if isinstance(capability, ToolInfo) else "-",
-        tokens=prices.of(tools_of([entry])),
+        tokens=prices.of_entries([entry]),
         flags=capability.flags,
     )
 

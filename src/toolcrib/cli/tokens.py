@@ -17,7 +17,7 @@ from toolcrib.cli.screen import (
 )
 from toolcrib.cli.token_costs import Surface, surfaces
 from toolcrib.crib import HOST, inventory_of
-from toolcrib.session import Prices, SourceTokens, TokenEstimate, tools_of
+from toolcrib.session import Prices, SourceTokens, TokenEstimate
 from toolcrib.text import token_counter
 
 ToolSearch = Annotated[
@@ -47,8 +47,8 @@ def tokens_command(
     with options.crib() as crib:
         estimate = crib.session(tool_search=tool_search).token_estimate()
         costs = list(surfaces(crib, tool_search, token_counter()))
-        tools = tools_of(inventory_of(crib).seen_by(HOST).values())
-        loads = Prices(token_counter).asked_loads(tools)
+        entries = inventory_of(crib).seen_by(HOST).values()
+        loads = Prices(token_counter).asked_loads(entries)
     if as_json:
         counted = [asdict(each) | {"share": each.share} for each in costs]
         saving = {"saved": estimate.saved, "share": estimate.share}

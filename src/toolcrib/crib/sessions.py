@@ -19,7 +19,6 @@ from toolcrib.session import (
     Prices,
     RequestReveals,
     Session,
-    make_plan,
 )
 from toolcrib.store import StoredReveals
 from toolcrib.text import token_counter
@@ -69,7 +68,7 @@ class Sessions:
         return self._plans.get(
             entries,
             key,
-            lambda: make_plan(
+            lambda: DeferralPlan.make(
                 entries.values(), scope, deferral, is_late=key[2], price=self._prices.of
             ),
         )

@@ -11,10 +11,12 @@ cached      asks an embedder only for texts that neither memory nor the store ha
 blas        one thread for products of matrices, on numpy's OpenBLAS
 
 Only `openai` goes out on the network, and only when the settings say so. Nothing is downloaded.
-An embedder that fails costs search its vector arm and nothing else: `toolcrib.index` sees to that.
+Whoever writes an embedder of their own needs `model` and `embed`, no base class; the contract test
+is tests/contracts/test_embedder.py.
 
+An embedder that fails costs search its vector arm and nothing else: `toolcrib.index` sees to that.
 Vectors are kept by model and hash of text in `toolcrib.store`; they are compared in the vector arm
-of `toolcrib.index`.
+of `toolcrib.index`. How the bundled model was made is told in training/README.md.
 """
 
 from typing import TYPE_CHECKING

@@ -8,11 +8,14 @@ cases       the files: one JSON object a line, every key checked, unused keys re
 evaluation  runs the same search as everywhere, without the cut, on an index of its own
 measures    recall@k, nDCG@10, MRR; for unanswerable queries the share that is left empty
 
+A query with an empty list `relevant` is unanswerable: search should abstain. Equivalent tools count
+as one (`equiv`), one relevant tool may be enough (`relevance: any`), and grades weigh in nDCG.
+
 The scores of one run compare with those of another on the same files alone. Nothing of the catalog
-is kept, but for the vectors of its tools where the caller gives a place for them.
+is stored, except the vectors of its tools where the caller gives a cache for them.
 
 It is not a benchmark: speed, peers and the tables of the documentation are in `benchmarks/`, which
-builds on this package. `toolcrib eval` prints the result.
+builds on this package. `toolcrib eval` prints the result; docs/eval.md tells how to write a suite.
 """
 
 from typing import TYPE_CHECKING

@@ -17,7 +17,8 @@ never raises.
     approval       who is asked where the rules say "ask": an `Approver`, or later a ticket
     tickets        approvals given later, for one call each
     arguments      checked against the schema, and repaired (`repair`) where that makes them fit
-    schema_gate    JSON Schema from strangers, bounded (`meter`) before it is used
+    schema_gate    JSON Schema from strangers, bounded (`meter`) before it is used; `schema_reader`
+                   follows its references
     dispatch       one source, one deadline, at most one more try of a `read`
     results        a long result, page by page: `result_text` is what of it is text, `pages` cuts
                    it by tokens, `line_search` greps in it
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from toolcrib.execute.gates import CallRefused
     from toolcrib.execute.repair import ARGUMENT_WRAPPERS
     from toolcrib.execute.resolution import VisibleTools, per_request_tools
-    from toolcrib.execute.rule_file import MOST_RULES, RuleFile, read_rules, rules_json
-    from toolcrib.execute.rulebook import Rule, Rulebook, Verdict, no_rules
+    from toolcrib.execute.rule_file import MOST_RULES, RuleFile, read_rules
+    from toolcrib.execute.rulebook import Rule, Rulebook, Verdict
     from toolcrib.execute.tickets import ApprovalRequest, Ticket, Tickets
 else:
     __getattr__, __dir__ = lazy_names(
@@ -55,8 +56,8 @@ else:
             "gates": ("CallRefused",),
             "repair": ("ARGUMENT_WRAPPERS",),
             "resolution": ("VisibleTools", "per_request_tools"),
-            "rule_file": ("MOST_RULES", "RuleFile", "read_rules", "rules_json"),
-            "rulebook": ("Rule", "Rulebook", "Verdict", "no_rules"),
+            "rule_file": ("MOST_RULES", "RuleFile", "read_rules"),
+            "rulebook": ("Rule", "Rulebook", "Verdict"),
             "tickets": ("ApprovalRequest", "Ticket", "Tickets"),
         },
     )
@@ -80,8 +81,6 @@ __all__ = [
     "Tickets",
     "Verdict",
     "VisibleTools",
-    "no_rules",
     "per_request_tools",
     "read_rules",
-    "rules_json",
 ]

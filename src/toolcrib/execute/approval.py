@@ -23,9 +23,10 @@ class Approver(Protocol):
     """Asks a person, and waits for the answer."""
 
     async def __call__(self, request: ApprovalRequest, /) -> bool | None:
-        """Whether this very call may be made. Only True approves it; an exception does not.
+        """Whether this one call may be made. True approves it.
 
-        None: nobody has answered. Then the call waits for the operator, with a ticket.
+        None means that nobody has answered: then the call waits for the operator, with a ticket.
+        Any other value, and any exception, refuses it.
         """
         ...
 
@@ -105,7 +106,7 @@ async def _ask(approver: Approver, request: ApprovalRequest) -> bool:
     try:
         async with asyncio.timeout(TICKET_S):
             answer = await approver(request)
-    except Exception:  # noqa: BLE001 - an exception approves nothing
+    except Exception:  # noqa: BLE001 - an approver that fails approves nothing
         _log.exception("the approver failed, so %s is not called", request.name)
         message = f"nobody could be asked whether {request.name!r} may be called; try again later"
         raise CallRefused("approval_failed", "approval", message) from None

@@ -141,13 +141,6 @@ def _parsed(path: Path, content: bytes) -> tuple[Rule, ...]:
     return tuple(_rule(path, number, each) for number, each in enumerate(rules, 1))
 
 
-def rules_json(rules: Sequence[Rule]) -> bytes:
-    """The text of a file with these rules."""
-    listed = [{key: getattr(rule, key) for key in KEYS} for rule in rules]
-    objects = [{key: value for key, value in each.items() if value is not None} for each in listed]
-    return (json.dumps({"rules": objects}, indent=2, ensure_ascii=False) + "\n").encode()
-
-
 def _rule(path: Path, number: int, value: object) -> Rule:
     where = f"{path}: rule {number}"
     if not isinstance(value, dict):

@@ -75,11 +75,6 @@ def default_verdict(what: Capability, servers: ServerApproval) -> Verdict:
             return "allow" if kind == "read" else "ask"
 
 
-def no_rules() -> Sequence[Rule]:
-    """Where nobody writes any."""
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Rulebook:
     """All that decides about calls. `written` gives the rules of the commands as they are now.
@@ -87,9 +82,9 @@ class Rulebook:
     `servers` is the default for tools of MCP servers; `profiles` has another for callers of some.
     """
 
+    servers: ServerApproval
     rules: Sequence[Rule] = ()
-    written: Callable[[], Sequence[Rule]] = no_rules
-    servers: ServerApproval = "allow"
+    written: Callable[[], Sequence[Rule]] = tuple
     profiles: Mapping[str, ServerApproval] = field(default_factory=dict[str, ServerApproval])
 
     def verdict(self, entry: Entry, profile: str = "") -> Verdict:

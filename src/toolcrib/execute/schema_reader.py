@@ -39,7 +39,7 @@ def pointed_at(root: Json, reference: str) -> Json:
     return found
 
 
-class _Reading(NamedTuple):
+class _PlaceReading(NamedTuple):
     """What one place says. It holds the schema, so that no other schema gets the same id."""
 
     schema: Json
@@ -56,7 +56,7 @@ class SchemaReader:
 
     def __init__(self, root: JsonObject) -> None:
         self._root = root
-        self._readings: dict[int, _Reading] = {}
+        self._readings: dict[int, _PlaceReading] = {}
 
     def resolved(self, schema: Json) -> JsonObject:
         """The schema itself: references followed, and the other one of "this or null"."""
@@ -70,12 +70,12 @@ class SchemaReader:
         """The value that stands for one that was left out here: one, or none."""
         return self._read(schema).defaults
 
-    def _read(self, schema: Json) -> _Reading:
+    def _read(self, schema: Json) -> _PlaceReading:
         if id(schema) not in self._readings:
             resolved = self._resolve(schema)
             both = [each for each in (schema, resolved) if isinstance(each, Mapping)]
             defaults = [each["default"] for each in both if "default" in each][:1]
-            reading = _Reading(schema, resolved, self._types_of(schema), defaults)
+            reading = _PlaceReading(schema, resolved, self._types_of(schema), defaults)
             self._readings[id(schema)] = reading
         return self._readings[id(schema)]
 

@@ -8,7 +8,6 @@ from toolcrib.gateway import sdk
 from toolcrib.gateway.fixed_tool_definitions import RESULT
 from toolcrib.gateway.sdk import Result
 from toolcrib.model import CallError, Json, JsonObject, Outcome, Page
-from toolcrib.session import describe_page
 
 HANDLE_KEY: Final = "toolcrib/handle"
 PAGE_KEY: Final = "toolcrib/page"
@@ -97,7 +96,7 @@ def _page_note(outcome: Outcome) -> str:
     if page.found:
         following += " and the same find"
     finding = f'`{RESULT}` with handle "{handle}" and find'
-    return describe_page(page, following if handle else "", finding if handle else "")
+    return page.note(following if handle else "", finding if handle else "")
 
 
 def _structured(outcome: Outcome, *, modern: bool) -> Json:

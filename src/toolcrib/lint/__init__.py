@@ -9,13 +9,14 @@ description_rules  missing, empty, short, long or copied descriptions
 neighbour_rules    tools that read almost alike, or that their own description does not find
 definition_rules   names, parameters and declared links
 
-A rule is a generator over the catalog: it yields a remark for each capability that it is about.
-The message of a finding says what is wrong and what to write instead. docs/guide/lint.md lists
-the same rules, for people, and a test holds the two together.
+A rule is a generator over the catalog: it yields a remark for each capability that breaks it. The
+message of a finding says what is wrong and what to write instead. A new rule is such a function
+and a line in the table; docs/guide/lint.md lists the same rules for people, and a test holds the
+two together.
 
-Nothing is judged but definitions: no tool is called, no server is started, no model is asked.
-Words are compared by BM25 alone, without the embedder, so that the same catalog always gives the
-same findings. `toolcrib lint` prints them.
+Only definitions are judged: no tool is called, no server is started, no model is asked. Words are
+compared by BM25 alone, without the embedder, so that the same catalog always gives the same
+findings. `toolcrib lint` prints them.
 """
 
 from typing import TYPE_CHECKING

@@ -139,6 +139,22 @@ class Page(NamedTuple):
     about: str
     found: str = ""
 
+    def note(self, following: str, finding: str) -> str:
+        """What a model reads before the page: how large the result is, and how to go on.
+
+        `following` says how the next page is read, `finding` how the result is searched; "" where
+        the result is not held.
+        """
+        lines = [f"[{self.about}. Page {self.number} of {self.of}."]
+        if following and self.number < self.of:
+            lines.append(f"Read on: {following}.")
+        if finding:
+            how = f"Search in it, for words or a /pattern/: {finding}. Held for ten minutes."
+            lines.append(how)
+        else:
+            lines.append("The rest is too large to be held: ask the tool for less.")
+        return f"{' '.join(lines)}]"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -3,17 +3,22 @@
     Origin (kind of source, id of the source, own name) → name_all → the name that models see
     pattern of the operator (`github/delete_*`) + entry → bars, grants
 
-origin      gives every capability a name that all providers accept. The name depends on the origin
-            alone, never on what was loaded first. Where two want the same name, both get a hash.
+origin      gives every capability a name that all providers accept: letters, digits, _ and -, at
+            most 64. The name depends on the origin alone, never on what was loaded first. Where
+            two origins have the same name, both get a hash.
 patterns    says whether a pattern is about an entry. What takes away (`bars`) fits on any reading;
             what gives (`grants`) fits only the source that the pattern spells out.
 
+    mcp_github_create_issue      a tool of the MCP server `github`
+    sdk_photos_resize            a tool of the app `photos`
+    read_file                    a function of the program, or a tool that comes with Toolcrib
+
 A name is looked up and never taken apart: `mcp_google_drive_delete` could be a tool of `google` or
 of `google_drive`. `overlaps` finds such cases when the pool is made, and patterns are matched by
-origin.
+origin. `RESERVED_NAMES` belong to Toolcrib's own tools.
 
-It is not the place that resolves what a model called a tool: the pool does. Who may see or call a
-tool is said by `toolcrib.access`.
+It is not the place that resolves what a model called a tool: `toolcrib.pool` does. Who may see or
+call a tool is said by `toolcrib.access`.
 """
 
 from toolcrib.names.origin import (

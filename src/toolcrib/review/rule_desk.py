@@ -4,13 +4,15 @@ Rules stand in the file in the order in which they are tried: rules that deny, t
 profile before rules for all, rules that name one tool before patterns, and of equals the newest.
 """
 
+import json
 import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 from toolcrib.errors import ConfigError
-from toolcrib.execute import MOST_RULES, Rule, read_rules, rules_json
+from toolcrib.execute import MOST_RULES, Rule, read_rules
 from toolcrib.system import file_locked, write_private_file
 
 _WILD = re.compile(r"[*?]|\[[^]]*\]")
@@ -75,3 +77,11 @@ def _editing(path: Path) -> Generator[list[Rule]]:
     except OSError as error:
         message = f"{path}: cannot be written: {error.strerror}; change its permissions"
         raise ConfigError(message) from error
+
+
+def rules_json(rules: Sequence[Rule]) -> bytes:
+    """The content of a file with these rules, as `RuleFile` reads it."""
+    objects = [
+        {key: value for key, value in asdict(rule).items() if value is not None} for rule in rules
+    ]
+    return (json.dumps({"rules": objects}, indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,6 +1,10 @@
-"""Reciprocal rank fusion (RRF), in two levels: over the arms, then over the variants.
+"""Reciprocal rank fusion (RRF), in two levels: over the arms of a variant, then over the variants.
 
-Ranks count from 1; what a ranking does not have adds nothing.
+    score(d) = Σ_ranking weight / (K + rank(d))
+
+Ranks count from 1; what a ranking does not have adds nothing. RRF looks at ranks alone: it needs no
+comparable scores, but it forgets how sure an arm was. Fusion by z-scores (`zscore`) keeps that and
+is the default. RRF stays selectable (`search.fusion = "rrf"`), and benchmarks compare with it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +17,10 @@ K = 60
 
 
 def rrf_arms(rankings: Iterable[Ranking], bonus: Mapping[str, float]) -> Ranking:
-    """score(d) = Σ_arm 1/(k + rank_arm(d)) + bonus(d), for all that an arm or the bonus knows."""
+    """score(d) = Σ_arm 1/(K + rank_arm(d)) + bonus(d), for all that an arm or the bonus has.
+
+    Best first, ties by id.
+    """
     scores = dict(bonus)
     for ranking in rankings:
         _add(scores, ranking, 1.0)
@@ -21,7 +28,7 @@ def rrf_arms(rankings: Iterable[Ranking], bonus: Mapping[str, float]) -> Ranking
 
 
 def rrf_variants(rankings: Iterable[tuple[float, Ranking]]) -> Ranking:
-    """score(d) = Σ_variant weight/(k + rank_variant(d))."""
+    """score(d) = Σ_variant weight/(K + rank_variant(d)). Best first, ties by id."""
     scores: dict[str, float] = {}
     for weight, ranking in rankings:
         _add(scores, ranking, weight)

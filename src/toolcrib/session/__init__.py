@@ -13,7 +13,6 @@ say? (`system_note`, `deferred_summary`.)
     reveals           what a conversation has found so far, and how much one search may add
     search_tool       `tool_search`: its definition, and how its arguments are read
     search_result     what a search gave, as text for a model, and read back from it
-    capability_text   a tool on one line; all about a tool, a skill or an agent
     deferred_summary  what a model is told of tools that it is not shown: note, summary, stubs
     result_page       how a model reads on in a long result
     accounting        what definitions cost in tokens, and what deferring saves
@@ -30,18 +29,10 @@ from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.session.accounting import Prices, SourceTokens, TokenEstimate
-    from toolcrib.session.capability_text import describe, skill_file_text
     from toolcrib.session.deferred_summary import summarize_deferred
     from toolcrib.session.host import Host
-    from toolcrib.session.policy import (
-        Deferral,
-        DeferralPlan,
-        SessionOptions,
-        is_offered,
-        make_plan,
-        tools_of,
-    )
-    from toolcrib.session.result_page import begins_with_page_note, describe_page, page_note
+    from toolcrib.session.policy import Deferral, DeferralPlan, SessionOptions, is_offered
+    from toolcrib.session.result_page import begins_with_page_note, page_note
     from toolcrib.session.reveals import RequestReveals, round_robin
     from toolcrib.session.search_result import CALLABLE_NOW, SearchResult, remarks_in, revealed_in
     from toolcrib.session.search_tool import (
@@ -56,18 +47,10 @@ else:
         __name__,
         {
             "accounting": ("Prices", "SourceTokens", "TokenEstimate"),
-            "capability_text": ("describe", "skill_file_text"),
             "deferred_summary": ("summarize_deferred",),
             "host": ("Host",),
-            "policy": (
-                "Deferral",
-                "DeferralPlan",
-                "SessionOptions",
-                "is_offered",
-                "make_plan",
-                "tools_of",
-            ),
-            "result_page": ("begins_with_page_note", "describe_page", "page_note"),
+            "policy": ("Deferral", "DeferralPlan", "SessionOptions", "is_offered"),
+            "result_page": ("begins_with_page_note", "page_note"),
             "reveals": ("RequestReveals", "round_robin"),
             "search_result": ("CALLABLE_NOW", "SearchResult", "remarks_in", "revealed_in"),
             "search_tool": (
@@ -97,15 +80,10 @@ __all__ = [
     "TokenEstimate",
     "begins_with_page_note",
     "define_search_tool",
-    "describe",
-    "describe_page",
     "is_offered",
-    "make_plan",
     "page_note",
     "remarks_in",
     "revealed_in",
     "round_robin",
-    "skill_file_text",
     "summarize_deferred",
-    "tools_of",
 ]

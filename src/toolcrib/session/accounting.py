@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from toolcrib.model import ToolInfo
+from toolcrib.model import Entry, ToolInfo
 from toolcrib.session.deferred_summary import stub
-from toolcrib.session.policy import DeferralPlan
+from toolcrib.session.policy import DeferralPlan, tools_of
 from toolcrib.text import TokenCounter, tool_definition
 
 MOST_REMEMBERED = 100_000
@@ -102,6 +102,10 @@ class Prices:
         """What these definitions cost together."""
         return sum(map(self._price, tools))
 
+    def of_entries(self, entries: Iterable[Entry]) -> int:
+        """What the tools among these entries cost together."""
+        return self.of(tools_of(entries))
+
     def _price(self, tool: ToolInfo) -> int:
         key = tool.name, tool.pin
         if not tool.pin:  # it has no identity but its text
@@ -112,9 +116,9 @@ class Prices:
             self._prices[key] = self.counter.count(tool_definition(tool))
         return self._prices[key]
 
-    def asked_loads(self, tools: Iterable[ToolInfo]) -> tuple[AlwaysLoadCost, ...]:
+    def asked_loads(self, entries: Iterable[Entry]) -> tuple[AlwaysLoadCost, ...]:
         """What servers ask to be always loaded, the dearest first; none for those that do not."""
-        asking = _by_source(tool for tool in tools if tool.asks_to_load)
+        asking = _by_source(tool for tool in tools_of(entries) if tool.asks_to_load)
         costs: list[AlwaysLoadCost] = []
         for source, its_tools in asking.items():
             loaded = [tool for tool in its_tools if tool.defer == "never"]

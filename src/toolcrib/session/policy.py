@@ -24,11 +24,11 @@ from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES
 class Deferral:
     """What the settings say about deferral; each is described in docs/settings.md."""
 
-    trigger: DeferralTrigger = field(default_factory=DeferralTrigger)
-    threshold: int = 15
-    never_defer: frozenset[str] = frozenset()
-    style: DeferStyle = "hidden"
-    context_window: int = 200_000
+    trigger: DeferralTrigger
+    threshold: int
+    never_defer: frozenset[str]
+    style: DeferStyle
+    context_window: int
 
     def is_late(self, used: int) -> bool:
         """Whether the conversation has used so much that `conversation:N` defers from now on."""
@@ -38,6 +38,23 @@ class Deferral:
     def allowance(self) -> float:
         """The tokens that N % of the context window are."""
         return self.context_window * self.trigger.percent / 100
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """How sessions behave, by the settings that docs/settings.md describes.
+
+    `keep_called`: the length of the conversation decides whether tools wait. Then what is called is
+    revealed, even while all is shown; so that it stays in sight when tools begin to wait.
+    """
+
+    style: DeferStyle
+    auto_reveal: bool
+    keep_called: bool
+    most_revealed: int
+    reveal_tokens: int
+    summary_tokens: int
+    answer_tokens: int
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,27 @@ class DeferralPlan:
     core: tuple[Entry, ...]
     deferred: tuple[Entry, ...]
     _summaries: dict[int, str] = field(default_factory=dict[int, str], compare=False, repr=False)
+
+    @classmethod
+    def make(
+        cls,
+        entries: Iterable[Entry],
+        scope: Scope,
+        deferral: Deferral,
+        *,
+        is_late: bool,
+        price: Callable[[Iterable[ToolInfo]], int],
+    ) -> "DeferralPlan":
+        """The plan for what this caller may call. `is_late`: see `Deferral.is_late`."""
+        offered = sorted(
+            (entry for entry in entries if is_offered(entry, scope)),
+            key=lambda entry: (entry.capability.source_id or "", entry.name),
+        )
+        automatic = _defers_automatic(offered, deferral, price, is_late=is_late)
+        deferred = [each for each in offered if _is_deferred(each, deferral, automatic=automatic)]
+        names = {entry.name for entry in deferred}
+        core = [each for each in offered if each.name not in names and _is_shown(each, deferral)]
+        return cls(tuple(core), tuple(deferred))
 
     @property
     def deferring(self) -> bool:
@@ -82,26 +120,6 @@ class DeferralPlan:
         if budget not in self._summaries:
             self._summaries[budget] = summarize_deferred(self.deferred, budget)
         return self._summaries[budget]
-
-
-def make_plan(
-    entries: Iterable[Entry],
-    scope: Scope,
-    deferral: Deferral,
-    *,
-    is_late: bool,
-    price: Callable[[Iterable[ToolInfo]], int],
-) -> DeferralPlan:
-    """The plan for what this caller may call. `is_late`: see `Deferral.is_late`."""
-    offered = sorted(
-        (entry for entry in entries if is_offered(entry, scope)),
-        key=lambda entry: (entry.capability.source_id or "", entry.name),
-    )
-    automatic = _defers_automatic(offered, deferral, price, is_late=is_late)
-    deferred = [each for each in offered if _is_deferred(each, deferral, automatic=automatic)]
-    names = {entry.name for entry in deferred}
-    core = [each for each in offered if each.name not in names and _is_shown(each, deferral)]
-    return DeferralPlan(tuple(core), tuple(deferred))
 
 
 def is_offered(entry: Entry, scope: Scope) -> bool:
@@ -162,20 +180,3 @@ def _stays_whole(entry: Entry, tool: ToolInfo, deferral: Deferral) -> bool:
         or any_grants(deferral.never_defer, entry)
         or (deferral.style == "stub" and is_smaller_than_stub(tool))
     )
-
-
-@dataclass(frozen=True, slots=True)
-class SessionOptions:
-    """How sessions behave, by the settings that docs/settings.md describes.
-
-    `keep_called`: the length of the conversation decides whether tools wait. Then what is called is
-    revealed, even while all is shown; so that it stays in sight when tools begin to wait.
-    """
-
-    style: DeferStyle = "hidden"
-    auto_reveal: bool = False
-    keep_called: bool = False
-    most_revealed: int = 8
-    reveal_tokens: int = 800
-    summary_tokens: int = 200
-    answer_tokens: int = 1_500

@@ -1,4 +1,4 @@
-"""A page of a long result in a session: what the model is told, and how it reads on.
+"""A page of a long result in a session: the note before it, and how a model reads on.
 
 It reads on with the search tool, which every session can show: `read` takes `result:HANDLE/2` for
 the second page, and `result:HANDLE/find/WORDS` for the lines that have these words.
@@ -6,7 +6,7 @@ the second page, and `result:HANDLE/find/WORDS` for the lines that have these wo
 
 from typing import NamedTuple
 
-from toolcrib.model import Outcome, Page
+from toolcrib.model import Outcome
 from toolcrib.session.search_tool import SEARCH_TOOL_NAME
 
 PREFIX = "result:"
@@ -41,19 +41,7 @@ def page_note(outcome: Outcome) -> str:
     after = f"{_FIND}{page.found}" if page.found else ""
     following = f'{_MARK}{handle}/{page.number + 1}{"/" if after else ""}{after}"'
     finding = f'{_MARK}{handle}/{_FIND}WORDS"'
-    return describe_page(page, following if handle else "", finding if handle else "")
-
-
-def describe_page(page: Page, following: str, finding: str) -> str:
-    """The size first, then how to read the next page and how to search, where that can be done."""
-    lines = [f"[{page.about}. Page {page.number} of {page.of}."]
-    if following and page.number < page.of:
-        lines.append(f"Read on: {following}.")
-    if finding:
-        lines.append(f"Search in it, for words or a /pattern/: {finding}. Held for ten minutes.")
-    else:
-        lines.append("The rest is too large to be held: ask the tool for less.")
-    return f"{' '.join(lines)}]"
+    return page.note(following if handle else "", finding if handle else "")
 
 
 def begins_with_page_note(text: str) -> bool:

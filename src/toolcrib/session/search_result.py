@@ -4,12 +4,13 @@ The text is read back too: an adapter that keeps no state of its own finds in th
 conversation which tools were made callable.
 """
 
+import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import cast
 
 from toolcrib.model import CALLABLE_STATES, Answer, Confidence, Hit, JsonObject, ToolInfo
-from toolcrib.session.capability_text import compact_json, signature
 from toolcrib.session.deferred_summary import listing
 from toolcrib.text import most_tokens
 
@@ -23,6 +24,9 @@ OFTEN_WITH = "Often used with "
 READ = "`read: {name}` gives its text"
 MORE = "(more than fits here; ask for less at a time)"
 LONGEST_DESCRIPTION = 160
+MOST_PARAMETERS = 12
+MOST_CHOICES = 6
+LONGEST_CHOICES = 80
 LISTING_TOKENS = 400
 """For the names of what there is, where nothing was found or asked for."""
 
@@ -88,7 +92,8 @@ class SearchResult:
         lines: list[str] = []
         for tool in self.tools:
             if tool.name in best:
-                line = f"{tool.name}: {compact_json(tool.parameters)}"
+                schema = json.dumps(tool.parameters, ensure_ascii=False, separators=(",", ":"))
+                line = f"{tool.name}: {schema}"
                 lines = [*(lines or [SCHEMAS]), line]
                 if most_tokens("\n".join([*before, *lines])) > budget:
                     return lines[:-1] if len(lines) > 2 else []  # noqa: PLR2004 - header and one
@@ -200,3 +205,43 @@ def _obstacle(hit: Hit, tool: ToolInfo | None, read: str) -> str:
 def _one_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_DESCRIPTION else line[: LONGEST_DESCRIPTION - 1] + "…"
+
+
+def signature(name: str, schema: JsonObject) -> str:
+    """`name(path: string, depth?: integer)`; what may be left out has a question mark."""
+    properties = _object(schema.get("properties"))
+    needed = schema.get("required")
+    required = cast("list[object]", needed) if isinstance(needed, list) else []
+    parameters = [
+        f"{key}{'' if key in required else '?'}: {_type(_object(value))}"
+        for key, value in sorted(properties.items(), key=lambda pair: pair[0] not in required)
+    ]
+    more = ["…"] if len(parameters) > MOST_PARAMETERS else []
+    return f"{name}({', '.join(parameters[:MOST_PARAMETERS] + more)})"
+
+
+def _type(schema: JsonObject) -> str:
+    match schema:
+        case {"enum": [*choices]}:
+            return _choices(choices)
+        case {"type": "array", "items": {**items}}:
+            return f"{_type(items)}[]"
+        case {"type": str(name)}:
+            return name
+        case {"type": [*names]}:
+            return "|".join(str(name) for name in names)
+        case {"anyOf": [*schemas]} | {"oneOf": [*schemas]}:
+            return "|".join(dict.fromkeys(_type(_object(each)) for each in schemas))
+        case _:
+            return "any"
+
+
+def _choices(choices: Sequence[object]) -> str:
+    text = "|".join(repr(each) for each in choices[:MOST_CHOICES])
+    if len(text) > LONGEST_CHOICES:
+        return "choice"
+    return text + ("|…" if len(choices) > MOST_CHOICES else "")
+
+
+def _object(value: object) -> JsonObject:
+    return cast("JsonObject", value) if isinstance(value, Mapping) else {}

@@ -32,15 +32,15 @@ class AnthropicApi:
         self._threads: dict[str, JsonObject] = {}
 
     def is_for(self, path: str) -> bool:
-        """As the protocol says."""
+        """See `ProviderApi`."""
         return path.endswith("/messages")
 
     def streams(self, path: str, body: JsonObject) -> bool:  # noqa: ARG002 - the body says it
-        """As the protocol says."""
+        """See `ProviderApi`."""
         return bool(body.get("stream"))
 
     def sees(self, body: JsonObject) -> Mapping[str, str]:
-        """As the protocol says: tools that are not deferred, and those that were referred to."""
+        """See `ProviderApi`: tools that are not deferred, and those that were referred to."""
         body = self._whole(body)
         tools = {text_of(tool.get("name")): tool for tool in objects(body.get("tools"))}
         _check_tools(objects(body.get("tools")))
@@ -52,14 +52,14 @@ class AnthropicApi:
         return {name: _way(tools[name]) for name in dict.fromkeys([*at_once, *referred])}
 
     def reply(self, body: JsonObject, steps: Sequence[Step], turn: int) -> JsonObject:
-        """As the protocol says."""
+        """See `ProviderApi`."""
         refuse("max_tokens: Field required", when="max_tokens" not in body)
         seen, whole = dict(self.sees(body)), self._whole(body)
         content: list[Json] = []
         for place, step in enumerate(steps):
             content += _blocks(step, seen, f"{turn}_{place}")
-        said: JsonObject = {"role": "assistant", "content": content}
-        messages = [*objects(whole.get("messages")), said]
+        message: JsonObject = {"role": "assistant", "content": content}
+        messages = [*objects(whole.get("messages")), message]
         self._threads[f"msg_{turn}"] = {**whole, "messages": messages}
         called = any(isinstance(each, dict) and each["type"] == "tool_use" for each in content)
         return {
@@ -74,7 +74,7 @@ class AnthropicApi:
         }
 
     def events(self, reply: JsonObject) -> Iterator[JsonObject]:
-        """As the protocol says: each block begins, comes in one piece, and ends."""
+        """See `ProviderApi`: each block begins, comes in one piece, and ends."""
         yield {"type": "message_start", "message": {**reply, "content": [], "stop_reason": None}}
         for index, block in enumerate(objects(reply["content"])):
             begun, delta = _piece(block)
@@ -91,14 +91,14 @@ class AnthropicApi:
         match body.get("thread"):
             case {"type": "continue", "previous_message_id": str(id)}:
                 refuse(f"thread_not_found: {id}", when=id not in self._threads)
-                kept = self._threads[id]
+                thread = self._threads[id]
                 new = objects(body.get("messages"))
-                return {**kept, **body, "messages": [*objects(kept.get("messages")), *new]}
+                return {**thread, **body, "messages": [*objects(thread.get("messages")), *new]}
             case _:
                 return body
 
     def error(self, message: str) -> JsonObject:
-        """As the protocol says."""
+        """See `ProviderApi`."""
         return {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
 
 
@@ -130,9 +130,9 @@ def _blocks(step: Step, seen: dict[str, str], id: str) -> list[JsonObject]:
 def _hosted(step: SearchTools, name: str, id: str) -> list[JsonObject]:
     found = [{"type": "tool_reference", "tool_name": each} for each in step.finds]
     result = {"type": "tool_search_tool_search_result", "tool_references": found}
-    asked = {"pattern" if name.endswith("regex") else "query": step.query}
+    query = {"pattern" if name.endswith("regex") else "query": step.query}
     return [
-        {"type": "server_tool_use", "id": id, "name": name, "input": asked},
+        {"type": "server_tool_use", "id": id, "name": name, "input": query},
         {"type": "tool_search_tool_result", "tool_use_id": id, "content": result},
     ]
 

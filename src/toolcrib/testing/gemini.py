@@ -31,15 +31,15 @@ class GeminiApi:
     """`POST /v1beta/models/NAME:generateContent`, and `:streamGenerateContent` for streams."""
 
     def is_for(self, path: str) -> bool:
-        """As the protocol says."""
+        """See `ProviderApi`."""
         return path.endswith((":generateContent", STREAM))
 
     def streams(self, path: str, body: JsonObject) -> bool:  # noqa: ARG002 - the path says it
-        """As the protocol says."""
+        """See `ProviderApi`."""
         return path.endswith(STREAM)
 
     def sees(self, body: JsonObject) -> Mapping[str, str]:
-        """As the protocol says: all declarations; with a cache, those that lie in it are unknown.
+        """See `ProviderApi`: all declarations; with a cache, those that lie in it are unknown.
 
         A scripted model takes a cache for one with the search tool and the proxy tool in it.
         """
@@ -57,7 +57,7 @@ class GeminiApi:
         return {text_of(each.get("name")): "here" for each in declared}
 
     def reply(self, body: JsonObject, steps: Sequence[Step], turn: int) -> JsonObject:
-        """As the protocol says."""
+        """See `ProviderApi`."""
         seen = self.sees(body)
         parts: list[Json] = [
             _part(step, seen, f"{turn}_{place}") for place, step in enumerate(steps)
@@ -70,7 +70,7 @@ class GeminiApi:
         }
 
     def events(self, reply: JsonObject) -> Iterator[JsonObject]:
-        """As the protocol says: a chunk for each part, then one that says why it ends."""
+        """See `ProviderApi`: a chunk for each part, then one that says why it ends."""
         [candidate] = objects(reply["candidates"])
         for part in objects(object_of(candidate["content"]).get("parts")):
             content: JsonObject = {"role": "model", "parts": [part]}
@@ -79,7 +79,7 @@ class GeminiApi:
         yield {**reply, "candidates": [ended]}
 
     def error(self, message: str) -> JsonObject:
-        """As the protocol says."""
+        """See `ProviderApi`."""
         return {"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}
 
 
@@ -123,17 +123,17 @@ def _check_schema(schema: Json, place: str) -> None:
 
 def _check_turns(contents: Sequence[JsonObject]) -> None:
     """As many answers as calls, right behind them."""
-    asked: list[str] = []
+    waiting: list[str] = []
     for content in contents:
         parts = objects(content.get("parts"))
         answers = _names(parts, "functionResponse")
         refuse(
             "the number of function response parts is not that of the function call parts of the"
             " function call turn",
-            when=sorted(answers) != sorted(asked),
+            when=sorted(answers) != sorted(waiting),
         )
-        asked = _names(parts, "functionCall")
-    refuse("a function call has no function response", when=bool(asked))
+        waiting = _names(parts, "functionCall")
+    refuse("a function call has no function response", when=bool(waiting))
 
 
 def _names(parts: Sequence[JsonObject], key: str) -> list[str]:

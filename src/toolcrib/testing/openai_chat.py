@@ -14,15 +14,15 @@ class ChatApi:
     """`POST /v1/chat/completions`."""
 
     def is_for(self, path: str) -> bool:
-        """As the protocol says."""
+        """See `ProviderApi`."""
         return path.endswith("/chat/completions")
 
     def streams(self, path: str, body: JsonObject) -> bool:  # noqa: ARG002 - the body says it
-        """As the protocol says."""
+        """See `ProviderApi`."""
         return bool(body.get("stream"))
 
     def sees(self, body: JsonObject) -> Mapping[str, str]:
-        """As the protocol says: whatever is in `tools`."""
+        """See `ProviderApi`: whatever is in `tools`."""
         functions = [object_of(tool.get("function")) for tool in objects(body.get("tools"))]
         refuse("[] is too short - 'tools'", when=body.get("tools") == [])
         refuse(f"'tools': at most {MOST_TOOLS}", when=len(functions) > MOST_TOOLS)
@@ -31,15 +31,15 @@ class ChatApi:
         return {text_of(function.get("name")): "here" for function in functions}
 
     def reply(self, body: JsonObject, steps: Sequence[Step], turn: int) -> JsonObject:
-        """As the protocol says."""
+        """See `ProviderApi`."""
         seen = self.sees(body)
-        said = "".join(step.text for step in steps if isinstance(step, Say))
+        text = "".join(step.text for step in steps if isinstance(step, Say))
         calls: list[Json] = [
             _call(step, seen, f"call_{turn}_{place}")
             for place, step in enumerate(steps)
             if not isinstance(step, Say)
         ]
-        message = {"role": "assistant", "content": said or None, "refusal": None}
+        message = {"role": "assistant", "content": text or None, "refusal": None}
         choice = {
             "index": 0,
             "finish_reason": "tool_calls" if calls else "stop",
@@ -56,21 +56,21 @@ class ChatApi:
         }
 
     def events(self, reply: JsonObject) -> Iterator[JsonObject | str]:
-        """As the protocol says: the message in one piece, then why it ends, then the usage."""
+        """See `ProviderApi`: the message in one piece, then why it ends, then the usage."""
         [choice] = objects(reply["choices"])
         calls: list[Json] = [
             {"index": place, **call}
             for place, call in enumerate(objects(object_of(choice["message"]).get("tool_calls")))
         ]
-        said = {**object_of(choice["message"])} | ({"tool_calls": calls} if calls else {})
-        for delta, reason in ((said, None), ({}, choice["finish_reason"])):
+        delta_message = {**object_of(choice["message"])} | ({"tool_calls": calls} if calls else {})
+        for delta, reason in ((delta_message, None), ({}, choice["finish_reason"])):
             part: JsonObject = {"index": 0, "delta": delta, "finish_reason": reason}
             yield _chunk(reply, choices=[part], usage=None)
         yield _chunk(reply, choices=[], usage=reply["usage"])
         yield "[DONE]"
 
     def error(self, message: str) -> JsonObject:
-        """As the protocol says."""
+        """See `ProviderApi`."""
         return openai_error(message)
 
 

@@ -29,15 +29,15 @@ class ResponsesApi:
     """`POST /v1/responses`, without state on the server."""
 
     def is_for(self, path: str) -> bool:
-        """As the protocol says."""
+        """See `ProviderApi`."""
         return path.endswith("/responses")
 
     def streams(self, path: str, body: JsonObject) -> bool:  # noqa: ARG002 - the body says it
-        """As the protocol says."""
+        """See `ProviderApi`."""
         return bool(body.get("stream"))
 
     def sees(self, body: JsonObject) -> Mapping[str, str]:
-        """As the protocol says; the way is `here`, `client`, `hosted` or a namespace."""
+        """See `ProviderApi`; the way is `here`, `client`, `hosted` or a namespace."""
         refuse(
             "the scripted model keeps nothing; send the whole input",
             when=bool(body.get("previous_response_id") or body.get("conversation")),
@@ -52,7 +52,7 @@ class ResponsesApi:
         return seen
 
     def reply(self, body: JsonObject, steps: Sequence[Step], turn: int) -> JsonObject:
-        """As the protocol says."""
+        """See `ProviderApi`."""
         seen = dict(self.sees(body))
         output: list[Json] = []
         for place, step in enumerate(steps):
@@ -77,7 +77,7 @@ class ResponsesApi:
         }
 
     def events(self, reply: JsonObject) -> Iterator[JsonObject]:
-        """As the protocol says: each item begins, comes in one piece, and is done."""
+        """See `ProviderApi`: each item begins, comes in one piece, and is done."""
         started: JsonObject = {**reply, "status": "in_progress", "output": []}
         items = (_item_events(item, at) for at, item in enumerate(objects(reply["output"])))
         every: list[tuple[str, JsonObject]] = [
@@ -89,7 +89,7 @@ class ResponsesApi:
             yield {"type": kind, "sequence_number": number, **facts}
 
     def error(self, message: str) -> JsonObject:
-        """As the protocol says."""
+        """See `ProviderApi`."""
         return openai_error(message)
 
 
@@ -127,8 +127,8 @@ def _listed(tools: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:
             case "namespace":
                 members = objects(tool.get("tools"))
                 check_functions(members)
-                shown = (each for each in members if not each.get("defer_loading"))
-                yield from ((text_of(each.get("name")), name) for each in shown)
+                listed = (each for each in members if not each.get("defer_loading"))
+                yield from ((text_of(each.get("name")), name) for each in listed)
             case _:
                 pass
 
@@ -184,8 +184,8 @@ def _items(
     facts = {"id": f"item_{id}", "call_id": f"call_{id}", "status": "completed"}
     way = seen.get(call.name, HERE)
     if way == CLIENT:
-        asked = {"execution": "client", "arguments": arguments_of(call)}
-        return [{"type": "tool_search_call", **facts, **asked}]
+        search = {"execution": "client", "arguments": arguments_of(call)}
+        return [{"type": "tool_search_call", **facts, **search}]
     named = {"name": call.name, "arguments": arguments_text(call)}
     namespace = {} if way == HERE else {"namespace": way}
     return [{"type": "function_call", **facts, **named, **namespace}]
@@ -197,14 +197,15 @@ def _hosted(
     """The provider searches: it loads whole definitions of what it finds."""
     found = [_only(tool, step.finds) for tool in tools if tool.get("type") == "namespace"]
     loaded = [tool for tool in found if tool["tools"]]
-    known = {text_of(each.get("name")) for tool in loaded for each in objects(tool["tools"])}
-    if missing := set(step.finds) - known:
+    names = {text_of(each.get("name")) for tool in loaded for each in objects(tool["tools"])}
+    if missing := set(step.finds) - names:
         raise ApiRefusal(f"the scripted search cannot find {', '.join(sorted(missing))}: not sent")
     facts = {"execution": "server", "call_id": None, "status": "completed"}
     output: JsonObject = {"type": "tool_search_output", "id": f"out_{id}", **facts, "tools": loaded}
     seen |= _loaded(output)
-    asked = {"paths": [tool["name"] for tool in loaded]}
-    return [{"type": "tool_search_call", "id": f"item_{id}", **facts, "arguments": asked}, output]
+    arguments = {"paths": [tool["name"] for tool in loaded]}
+    call: JsonObject = {"type": "tool_search_call", "id": f"item_{id}", **facts}
+    return [{**call, "arguments": arguments}, output]
 
 
 def _only(namespace: JsonObject, names: Sequence[str]) -> dict[str, Json]:

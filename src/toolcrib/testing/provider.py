@@ -1,4 +1,4 @@
-"""What the scripted model knows of one provider's wire."""
+"""What the scripted model knows of one provider: its API, and how a step becomes a call."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ class ApiRefusal(Exception):
 
 
 class ProviderApi(Protocol):
-    """One provider: it checks a request as the provider would, and answers in its words."""
+    """The API of one provider: it checks a request as the provider does, and answers as it does."""
 
     def is_for(self, path: str) -> bool:
         """Whether requests to this path are this provider's."""
@@ -27,7 +27,7 @@ class ProviderApi(Protocol):
         ...
 
     def sees(self, body: JsonObject) -> Mapping[str, str]:
-        """The tools that the model can call, and how, as only the wire itself knows.
+        """The tools that the model can call, each with how: a word of this API alone.
 
         `hosted` is the provider's own search. Raises `ApiRefusal`.
         """
@@ -47,9 +47,9 @@ class ProviderApi(Protocol):
 
 
 def call_of(step: SearchTools | CallTool, seen: Mapping[str, str]) -> CallTool:
-    """The call that a step comes to, with these tools in sight. Raises `ApiRefusal`.
+    """The call that a step makes, with these tools listed. Raises `ApiRefusal`.
 
-    Where a tool is not listed but the proxy tool is, the model goes through that.
+    Where a tool is not listed but the proxy tool is, the call goes through the proxy tool.
     """
     if isinstance(step, SearchTools):
         step = CallTool(SEARCH_TOOL_NAME, {"query": step.query})
@@ -86,7 +86,7 @@ def object_of(value: Json) -> JsonObject:
 
 
 def text_of(value: Json) -> str:
-    """A text, or none."""
+    """The value if it is text, else empty text."""
     return value if isinstance(value, str) else ""
 
 
@@ -98,7 +98,7 @@ def refuse(problem: str, *, when: bool) -> None:
 
 def once_each(names: Iterable[str], problem: str) -> None:
     """Raises `ApiRefusal` with the first name that comes twice."""
-    known: set[str] = set()
+    seen: set[str] = set()
     for name in names:
-        refuse(problem.format(name), when=name in known)
-        known.add(name)
+        refuse(problem.format(name), when=name in seen)
+        seen.add(name)

@@ -57,7 +57,7 @@ class ScriptedModel:
     def __init__(self, turns: Sequence[Turn], *, unknown: Sequence[str] = ()) -> None:
         self.requests: list[Request] = []
         self._unknown = unknown
-        self._wires = [make() for make in PROVIDERS]
+        self._providers = [make() for make in PROVIDERS]
         self._turns = [steps_of(turn) for turn in turns]
         self._played = 0
         self._lock = Lock()
@@ -88,23 +88,25 @@ class ScriptedModel:
 
     def answer(self, path: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
         """What the provider answers; one request at a time."""
-        wire = next((each for each in self._wires if each.is_for(urlsplit(path).path)), None)
-        if wire is None:
+        where = urlsplit(path).path
+        provider = next((each for each in self._providers if each.is_for(where)), None)
+        if provider is None:
             self.requests.append(Request(path, headers, body, refusal="no such path"))
             return HttpAnswer(404, b'{"error": {"message": "no such path"}}')
         with self._lock:
             seen, refusal = (), ""
             try:
-                asked = _read(body, self._unknown)
-                ways = wire.sees(asked)
+                request = _read(body, self._unknown)
+                ways = provider.sees(request)
                 seen = tuple(ways)
                 steps, played = self._next(hosted="hosted" in ways.values())
-                reply = wire.reply(asked, steps, played)
-                answer = _answer(wire, reply, streams=wire.streams(urlsplit(path).path, asked))
+                reply = provider.reply(request, steps, played)
+                streams = provider.streams(where, request)
+                answer = _answer(provider, reply, streams=streams)
                 self._played = played
             except ApiRefusal as error:
                 refusal = str(error)
-                answer = HttpAnswer(400, json.dumps(wire.error(refusal)).encode())
+                answer = HttpAnswer(400, json.dumps(provider.error(refusal)).encode())
             self.requests.append(Request(path, headers, body, seen, refusal))
         return answer
 
@@ -121,10 +123,10 @@ class ScriptedModel:
         return steps, played
 
 
-def _answer(wire: ProviderApi, reply: JsonObject, *, streams: bool) -> HttpAnswer:
+def _answer(provider: ProviderApi, reply: JsonObject, *, streams: bool) -> HttpAnswer:
     """The reply, whole or as a stream, as it was asked for."""
     if streams:
-        return HttpAnswer(200, b"".join(map(_event, wire.events(reply))), "text/event-stream")
+        return HttpAnswer(200, b"".join(map(_event, provider.events(reply))), "text/event-stream")
     return HttpAnswer(200, json.dumps(reply).encode())
 
 
@@ -138,12 +140,12 @@ def _event(event: JsonObject | str) -> bytes:
 
 def _read(body: bytes, unknown: Sequence[str]) -> JsonObject:
     try:
-        asked = json.loads(body)
+        parsed = json.loads(body)
     except ValueError as error:
         raise ApiRefusal(f"the body is no JSON: {error}") from None
-    if not isinstance(asked, dict):
+    if not isinstance(parsed, dict):
         raise ApiRefusal("the body is no JSON object")
-    read = cast("JsonObject", asked)
+    read = cast("JsonObject", parsed)
     for word in unknown:
         refuse(f"{word}: Extra inputs are not permitted", when=_mentions(read, word))
     return read

@@ -29,8 +29,8 @@ def walk_files(folder: Path, is_own: Callable[[Path], bool]) -> Iterator[Path]:
 
 def _walk(folder: Path, is_own: Callable[[Path], bool]) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
-        shown = [Path(parent, name) for name in sorted(folders) if not name.startswith(".")]
-        folders[:] = [path.name for path in shown if not is_own(path)]
+        visible = [Path(parent, name) for name in sorted(folders) if not name.startswith(".")]
+        folders[:] = [path.name for path in visible if not is_own(path)]
         yield from (Path(parent, name) for name in sorted(files) if not name.startswith("."))
 
 

@@ -21,35 +21,6 @@ from platformdirs import user_cache_path, user_data_path
 from toolcrib.settings import Settings, config_folder
 from toolcrib.system import run_folders
 
-# What Toolcrib keeps for itself on this machine: no tool may read or write there.
-
-
-@dataclass(frozen=True, slots=True)
-class OwnFiles:
-    """Folders with all that is in them, and single files.
-
-    Files whose names begin with the name of such a file, and lie beside it, belong to it: a
-    database has its journals there.
-    """
-
-    folders: tuple[Path, ...] = ()
-    files: tuple[Path, ...] = ()
-
-    @classmethod
-    def of(cls, settings: Settings) -> "OwnFiles":
-        """Our folders, and what the settings name elsewhere: code, secrets, what was done."""
-        kept = (settings.state_folder, user_data_path("toolcrib"), user_cache_path("toolcrib"))
-        running = map(Path, run_folders(os.environ))
-        return cls((config_folder(), *kept, *running), tuple(filter(None, _own_files(settings))))
-
-
-def _own_files(settings: Settings) -> tuple[Path | None, ...]:
-    in_memory = settings.store_path == ":memory:"
-    store = () if in_memory else (Path(settings.store_path), settings.audit_path)
-    modules = (Path(each) for each in settings.tool_modules if each.endswith(".py"))
-    return (settings.file, *store, *settings.mcp_config, *settings.tools, *modules)
-
-
 F = TypeVar("F", bound=Callable[..., object])
 
 ADD_TO_ROOTS = "the operator can add its folder to the setting `file_roots`"
@@ -59,8 +30,34 @@ NEVER = (Path("/proc"),)
 _MARK = "__toolcrib_files__"
 
 
+@dataclass(frozen=True, slots=True)
+class OwnFiles:
+    """What Toolcrib keeps for itself: folders with all that is in them, and single files.
+
+    A file in the same folder whose name begins with the name of such a file belongs to it: a
+    database has its journals there.
+    """
+
+    folders: tuple[Path, ...] = ()
+    files: tuple[Path, ...] = ()
+
+    @classmethod
+    def of(cls, settings: Settings) -> "OwnFiles":
+        """Our folders, and the files that the settings name elsewhere: code, secrets, the audit."""
+        folders = (settings.state_folder, user_data_path("toolcrib"), user_cache_path("toolcrib"))
+        running = map(Path, run_folders(os.environ))
+        return cls((config_folder(), *folders, *running), tuple(filter(None, _own_files(settings))))
+
+
+def _own_files(settings: Settings) -> tuple[Path | None, ...]:
+    in_memory = settings.store_path == ":memory:"
+    store = () if in_memory else (Path(settings.store_path), settings.audit_path)
+    modules = (Path(each) for each in settings.tool_modules if each.endswith(".py"))
+    return (settings.file, *store, *settings.mcp_config, *settings.tools, *modules)
+
+
 class Roots:
-    """The folders that a call may touch: none means nothing. Relative paths begin in the first."""
+    """The folders that a call may touch; none means no file. Relative paths begin in the first."""
 
     def __init__(
         self, folders: Iterable[Path], own: OwnFiles | None = None, remedy: str = ADD_TO_ROOTS
@@ -87,7 +84,7 @@ class Roots:
         return place
 
     def check_change(self, path: str, place: Path) -> None:
-        """Whether a real path may be changed. Raises `PermissionError`."""
+        """Check that a real path may be changed. Raises `PermissionError`."""
         self._checked(path, place)
         if any(place in each.parents for each in (*self._own_folders, *self._own_files)):
             raise _is_own(path)
@@ -104,7 +101,7 @@ class Roots:
         return file
 
     def check_open(self, descriptor: int, place: Path) -> None:
-        """Whether what was opened may be: its folder may have changed since it was checked."""
+        """Check an open file again: its folder may have changed since. Raises `PermissionError`."""
         facts = os.fstat(descriptor)
         self._checked(str(place), _path_of(descriptor, facts, place))
         if facts.st_nlink > 1 and stat.S_ISREG(facts.st_mode) and self._is_linked(facts):
@@ -127,8 +124,8 @@ class Roots:
     def _checked(self, path: str, place: Path) -> Path:
         if not any(each == place or each in place.parents for each in self.folders):
             allowed = ", ".join(map(str, self.folders))
-            told = f"{path} is outside the folders that file tools may use ({allowed})"
-            raise PermissionError(f"{told}; name a path in them, or {self._remedy}")
+            problem = f"{path} is outside the folders that file tools may use ({allowed})"
+            raise PermissionError(f"{problem}; name a path in them, or {self._remedy}")
         if self.is_own(place):
             raise _is_own(path)
         return place
@@ -163,12 +160,12 @@ def working_in(roots: Roots) -> Generator[None]:
 
 
 def roots() -> Roots:
-    """The roots of this call. Where nobody has said any there is none, and nothing is touched."""
+    """The roots of this call. Without `working_in` there is no folder, and nothing is touched."""
     return _ROOTS.get(None) or Roots(())
 
 
 def uses_files(fn: F) -> F:
-    """Mark a tool that is given paths, so that whoever calls it says its roots."""
+    """Mark a tool that takes paths, so that its caller sets the roots."""
     setattr(fn, _MARK, True)
     return fn
 

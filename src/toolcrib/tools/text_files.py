@@ -58,13 +58,13 @@ def write_text(
     shown the new file before anything is in it, open and beside its place, and may raise.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
-    beside = place.with_name(f".{uuid4().hex}.tmp")
+    temporary = place.with_name(f".{uuid4().hex}.tmp")
     try:
-        with beside.open("xb") as file:
-            check(file.fileno(), beside)
+        with temporary.open("xb") as file:
+            check(file.fileno(), temporary)
             file.write(text.encode())
         if place.exists():
-            shutil.copymode(place, beside)
-        os.replace(beside, place)  # noqa: PTH105 - the name says what matters: it is atomic
+            shutil.copymode(place, temporary)
+        os.replace(temporary, place)  # noqa: PTH105 - the name says what matters: it is atomic
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)

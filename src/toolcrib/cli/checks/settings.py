@@ -15,7 +15,7 @@ from toolcrib.crib import inventory_of
 from toolcrib.gateway import local_principal
 from toolcrib.model import Entry
 from toolcrib.names import bars, grants, source_names
-from toolcrib.session import Prices, tools_of
+from toolcrib.session import Prices
 from toolcrib.settings import ProfileSettings, Settings
 from toolcrib.text import list_nearest, token_counter
 
@@ -107,10 +107,9 @@ def _some(entries: Sequence[Entry]) -> str:
 
 def check_loads(context: CheckContext) -> Iterator[Diagnosis]:
     """A warning for each server that has tools always loaded, or wants more of them than count."""
-    tools = tools_of(context.crib.entries().values())
-    loads = Prices(token_counter).asked_loads(tools)
+    loads = Prices(token_counter).asked_loads(context.crib.entries().values())
     if not loads:
-        yield Diagnosis(LOADS, "ok", "no MCP server asks that tools of it are never deferred")
+        yield Diagnosis(LOADS, "ok", "no MCP server asks to load tools always")
     for load in loads:
         level = "warning" if context.settings.mcp.always_load else "ok"
         yield Diagnosis(LOADS, level, str(load), LOADS_REMEDY if level == "warning" else "")

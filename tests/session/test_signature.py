@@ -1,7 +1,7 @@
 import pytest
 
 from toolcrib.model import JsonObject
-from toolcrib.session.capability_text import signature
+from toolcrib.session.search_result import signature
 
 CASES: list[tuple[JsonObject, str]] = [
     ({}, "f()"),
