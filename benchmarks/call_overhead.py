@@ -34,8 +34,7 @@ from benchmarks.markdown import NoMarks, put, table
 from scripts.install_test_servers import install, servers
 from toolcrib import Crib, Settings
 from toolcrib.model import JsonObject
-from toolcrib.settings import ApprovalSettings
-from toolcrib.settings.sections import ApprovalRule
+from toolcrib.settings import ApprovalRule, ApprovalSettings
 from toolcrib.sources.mcp import McpServers, refresh_all
 
 NAME = "call_overhead"

@@ -34,8 +34,7 @@ from toolcrib.adapters.auto import Auto, Choice
 from toolcrib.adapters.auto_table import Provider, WireMode
 from toolcrib.adapters.langchain import ToolcribMiddleware
 from toolcrib.crib import inventory_of
-from toolcrib.settings import ApprovalSettings, Settings
-from toolcrib.settings.sections import ApprovalRule
+from toolcrib.settings import ApprovalRule, ApprovalSettings, Settings
 from toolcrib.testing import CallTool, Request, Say, ScriptedModel, SearchTools
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})

@@ -20,8 +20,7 @@ from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.langgraph import ApprovalToolNode
 from toolcrib.crib import inventory_of
 from toolcrib.model import JsonObject, Outcome
-from toolcrib.settings import ApprovalSettings, Settings
-from toolcrib.settings.sections import ApprovalRule
+from toolcrib.settings import ApprovalRule, ApprovalSettings, Settings
 
 PULL_REQUEST = "mcp_github_create_pull_request"
 DELETE = "mcp_github_delete_repository"

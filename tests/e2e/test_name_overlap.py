@@ -20,13 +20,13 @@ from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import Outcome
 from toolcrib.settings import (
+    ApprovalRule,
     ApprovalSettings,
     GatewaySettings,
     ProfileSettings,
     SessionSettings,
     Settings,
 )
-from toolcrib.settings.sections import ApprovalRule
 
 RULES = (
     ApprovalRule(verdict="deny", pattern="mcp_google_drive_delete_file"),

@@ -21,8 +21,7 @@ from tests.waiting import until
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib
 from toolcrib.model import Outcome
-from toolcrib.settings import ApprovalSettings, Settings
-from toolcrib.settings.sections import ApprovalRule
+from toolcrib.settings import ApprovalRule, ApprovalSettings, Settings
 from toolcrib.sources.mcp.lifecycle import notifications
 
 ECHO = "mcp_fake_echo"

@@ -8,8 +8,7 @@ import pytest
 from toolcrib import Caller, Crib, Scope, Settings, tool
 from toolcrib.crib import HOST
 from toolcrib.errors import DeclarationError
-from toolcrib.settings import ApprovalSettings, CallSettings, SearchSettings
-from toolcrib.settings.sections import ApprovalRule
+from toolcrib.settings import ApprovalRule, ApprovalSettings, CallSettings, SearchSettings
 
 
 def double(n: int) -> int:

@@ -15,8 +15,7 @@ from toolcrib.crib import Crib
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import JsonObject, PermissionKind, ToolInfo
-from toolcrib.settings import ApprovalSettings, Settings
-from toolcrib.settings.sections import ApprovalRule
+from toolcrib.settings import ApprovalRule, ApprovalSettings, Settings
 
 Era = Literal["legacy", "2026-07-28"]
 ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")

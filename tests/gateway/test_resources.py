@@ -14,6 +14,7 @@ from tests.waiting import HANG_S
 from toolcrib import Crib
 from toolcrib.access import Scope
 from toolcrib.gateway import offers
+from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.resources import ResourceSubscriptions, fits_template
 
@@ -181,7 +182,9 @@ def test_a_client_of_the_handshake_hears_of_the_resources_that_it_subscribed_to(
 
 
 def test_a_stream_of_the_modern_era_hears_of_what_can_be_watched(crib):
-    watched, told = ResourceSubscriptions(crib, principal(sources=ALONE)), []
+    alone = principal(sources=ALONE)
+    visible, told = offers.VisibleOffers(crib, alone, InputRequests(alone)), []
+    watched = ResourceSubscriptions(visible)
 
     async def seen_context(context, _params):
         heard = asyncio.Queue()

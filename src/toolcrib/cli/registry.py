@@ -14,7 +14,7 @@ from toolcrib.cli.consent import Consent, at_terminal
 from toolcrib.cli.screen import console, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
-from toolcrib.sources import read_text
+from toolcrib.sources import read_text_file
 from toolcrib.sources.mcp import Distribution, EntryDraft, RegistryInput, RegistryServer
 
 MOST_CHARACTERS = 1024 * 1024
@@ -47,7 +47,7 @@ def entry_from_registry(
 def _read(file: str) -> tuple[str, str]:
     if file == "-":
         return sys.stdin.read(MOST_CHARACTERS), "standard input"
-    return read_text(Path(file)), file
+    return read_text_file(Path(file)), file
 
 
 def _value(text: str) -> tuple[str, str]:

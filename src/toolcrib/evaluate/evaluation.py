@@ -13,8 +13,7 @@ from toolcrib.model import Entry
 from toolcrib.search import Search, monolingual_share
 from toolcrib.settings import Settings
 from toolcrib.store import SqliteStore, VectorCache
-from toolcrib.text import load_glossary
-from toolcrib.wiring import embedder_of, rules_of
+from toolcrib.wiring import embedder_of, glossary_of, rules_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ def open_search(
                 rules,
                 embed=partial(catalog.with_vectors, size=view.vector_size),
                 calibrated_cosines=catalog.calibrated_cosines,
-                glossary=load_glossary(settings.search.glossaries),
+                glossary=glossary_of(settings),
                 monolingual_share=monolingual_share(entries.values()),
             )
 

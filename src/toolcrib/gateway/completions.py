@@ -2,44 +2,35 @@
 
 from typing import Any
 
-from toolcrib.crib import Crib
 from toolcrib.gateway import sdk
-from toolcrib.gateway.call_channel import CallChannel
-from toolcrib.gateway.input_requests import InputRequests
-from toolcrib.gateway.offers import offer_result, running_request, visible_servers
-from toolcrib.gateway.principal import Principal
+from toolcrib.gateway.offers import VisibleOffers
 from toolcrib.gateway.prompts import find_prompt
 from toolcrib.gateway.resources import uri_prefix
-from toolcrib.model import JsonObject
+from toolcrib.model import CallContext, JsonObject, Outcome
 from toolcrib.sources.mcp import McpSource
 
 
-def completion_handlers(
-    crib: Crib, principal: Principal, input_requests: InputRequests
-) -> dict[str, Any]:
-    """What an SDK server takes as `on_...`, for this principal."""
+def completion_handlers(offers: VisibleOffers) -> dict[str, Any]:
+    """What an SDK server takes as `on_...`."""
 
     async def complete(context: sdk.Context, params: sdk.CompleteRequestParams) -> sdk.Result:
-        source, ref = _find_reference(crib, principal, params.ref.model_dump(**sdk.AS_SENT))
+        source, ref = _find_reference(offers, params.ref.model_dump(**sdk.AS_SENT))
         request = params.model_dump(**sdk.AS_SENT, include={"argument", "context"})
 
-        async def work(channel: CallChannel) -> sdk.Result:
-            call_context = running_request(crib, principal, channel)
-            return offer_result(await source.offers.complete({**request, "ref": ref}, call_context))
+        async def send(call_context: CallContext) -> Outcome:
+            return await source.offers.complete({**request, "ref": ref}, call_context)
 
-        return await input_requests.serve(context, work)
+        return await offers.request(context, send)
 
     return {"on_completion": complete}
 
 
-def _find_reference(
-    crib: Crib, principal: Principal, ref: JsonObject
-) -> tuple[McpSource, JsonObject]:
+def _find_reference(offers: VisibleOffers, ref: JsonObject) -> tuple[McpSource, JsonObject]:
     """Whose argument it is, and what it belongs to there. Raises `MCPError`."""
     if ref.get("type") == "ref/prompt":
-        found = find_prompt(crib, principal, str(ref.get("name")))
+        found = find_prompt(offers, str(ref.get("name")))
         return found.source, {**ref, "name": found.prompt.key}
-    uri, servers = str(ref.get("uri")), visible_servers(crib, principal)
+    uri, servers = str(ref.get("uri")), offers.servers()
     for source in servers:
         if uri.startswith(uri_prefix(source)):
             return source, {**ref, "uri": uri.removeprefix(uri_prefix(source))}

@@ -10,11 +10,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from toolcrib.access import allows_source
 from toolcrib.crib import Crib, inventory_of
 from toolcrib.gateway import sdk
-from toolcrib.gateway.offers import visible_servers
-from toolcrib.gateway.principal import Principal
+from toolcrib.gateway.offers import VisibleOffers
 from toolcrib.sources.mcp import McpSource
 
 PAUSE_S = 0.05
@@ -120,9 +118,8 @@ class OfferListNotifier:
     streams of the modern era.
     """
 
-    def __init__(self, crib: Crib, principal: Principal, publish: Publish) -> None:
-        self._crib = crib
-        self._principal = principal
+    def __init__(self, crib: Crib, offers: VisibleOffers, publish: Publish) -> None:
+        self._offers = offers
         self._publish = publish
         self._connections: set[sdk.Connection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -152,14 +149,8 @@ class OfferListNotifier:
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
 
-    def _sees(self, source: McpSource) -> bool:
-        """Whether the principal may see this server. One that is gone is judged by its name."""
-        if source in inventory_of(self._crib).servers.values():
-            return source in visible_servers(self._crib, self._principal)
-        return allows_source(source.id or "", self._principal.profile.scope)
-
     async def _send(self, source: McpSource, kinds: AbstractSet[str]) -> None:
-        if not await asyncio.to_thread(self._sees, source):
+        if not await asyncio.to_thread(self._offers.sees, source):
             return
         for method, event, of in _OFFER_LISTS:
             if kinds & of:

@@ -5,11 +5,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from toolcrib.crib import Crib
-from toolcrib.gateway import completions, prompts, resources, sdk
+from toolcrib.gateway import sdk
+from toolcrib.gateway.completions import completion_handlers
 from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.list_notifications import OfferListNotifier, Publish
+from toolcrib.gateway.offers import VisibleOffers
 from toolcrib.gateway.principal import Principal
-from toolcrib.gateway.resources import ResourceSubscriptions
+from toolcrib.gateway.prompts import prompt_handlers
+from toolcrib.gateway.resources import ResourceSubscriptions, resource_handlers
 
 _LISTS = ("on_list_resources", "on_list_resource_templates", "on_list_prompts")
 
@@ -23,12 +26,13 @@ class OfferHandlers:
         self, crib: Crib, principal: Principal, input_requests: InputRequests, publish: Publish
     ) -> None:
         self._publish = publish
-        self._subscriptions = ResourceSubscriptions(crib, principal)
-        self._notifier = OfferListNotifier(crib, principal, publish)
+        offers = VisibleOffers(crib, principal, input_requests)
+        self._subscriptions = ResourceSubscriptions(offers)
+        self._notifier = OfferListNotifier(crib, offers, publish)
         self._handlers: dict[str, Any] = {
-            **resources.resource_handlers(crib, principal, input_requests),
-            **prompts.prompt_handlers(crib, principal, input_requests),
-            **completions.completion_handlers(crib, principal, input_requests),
+            **resource_handlers(offers),
+            **prompt_handlers(offers),
+            **completion_handlers(offers),
             **self._subscriptions.handlers(),
         }
 

@@ -4,13 +4,14 @@ A principal sees the resources and prompts of a server if the profile lets the s
 one of its tools through. A server without tools is seen where the profile picks no tools.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from toolcrib.access import Scope, allows_source, why_barred
 from toolcrib.crib import Crib, inventory_of
 from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel
+from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.principal import Principal
 from toolcrib.model import CallContext, Deadline, Entry, Outcome
 from toolcrib.sources.mcp import McpSource
@@ -25,15 +26,51 @@ LIST_FIELDS: Final[Mapping[str, Any]] = {
 """The modern era wants them in every list; the SDK leaves them out for the others."""
 
 
-def visible_servers(crib: Crib, principal: Principal) -> Sequence[McpSource]:
-    """The servers whose resources and prompts this principal may have, by name."""
-    scope = principal.profile.scope
-    tools: dict[str, list[Entry]] = {}
-    for entry in crib.entries().values():
-        if entry.capability.source == "mcp":
-            tools.setdefault(entry.capability.source_id or "", []).append(entry)
-    every = sorted(inventory_of(crib).servers.items())
-    return [each for _, each in every if _is_visible(each, tools.get(each.id or "", []), scope)]
+class VisibleOffers:
+    """Resources and prompts of the servers that one principal may see, and requests for them."""
+
+    def __init__(self, crib: Crib, principal: Principal, input_requests: InputRequests) -> None:
+        self._crib = crib
+        self._principal = principal
+        self._input_requests = input_requests
+
+    def servers(self) -> Sequence[McpSource]:
+        """The servers whose resources and prompts this principal may have, by name."""
+        scope = self._principal.profile.scope
+        tools: dict[str, list[Entry]] = {}
+        for entry in self._crib.entries().values():
+            if entry.capability.source == "mcp":
+                tools.setdefault(entry.capability.source_id or "", []).append(entry)
+        every = sorted(inventory_of(self._crib).servers.items())
+        return [each for _, each in every if _is_visible(each, tools.get(each.id or "", []), scope)]
+
+    def sees(self, source: McpSource) -> bool:
+        """Whether the principal may see this server. One that is gone is judged by its name."""
+        if source in inventory_of(self._crib).servers.values():
+            return source in self.servers()
+        return allows_source(source.id or "", self._principal.profile.scope)
+
+    async def request(
+        self,
+        context: sdk.Context,
+        send: Callable[[CallContext], Awaitable[Outcome]],
+        read: Callable[[Outcome], sdk.Result] | None = None,
+    ) -> sdk.Result:
+        """Send a request to a server, which may ask the client in between. Raises `MCPError`.
+
+        `read` makes the result of the outcome; else it is `offer_result`.
+        """
+
+        async def work(channel: CallChannel) -> sdk.Result:
+            return (read or offer_result)(await send(self.call_context(channel)))
+
+        return await self._input_requests.serve(context, work)
+
+    def call_context(self, channel: CallChannel) -> CallContext:
+        """What a request of this principal has while it runs: as much time as a call."""
+        deadline = Deadline(self._crib.settings.call.timeout_s)
+        caller = self._principal.caller.id
+        return CallContext.of(deadline, None, channel.ask, channel.log, caller)
 
 
 def _is_visible(source: McpSource, tools: Sequence[Entry], scope: Scope) -> bool:
@@ -42,12 +79,6 @@ def _is_visible(source: McpSource, tools: Sequence[Entry], scope: Scope) -> bool
     if tools:
         return any(not why_barred(entry, scope) for entry in tools)
     return scope.allowed is None and scope.permissions is None
-
-
-def running_request(crib: Crib, principal: Principal, channel: CallChannel) -> CallContext:
-    """What a request of this principal has while it runs: as much time as a call."""
-    deadline = Deadline(crib.settings.call.timeout_s)
-    return CallContext.of(deadline, None, channel.ask, channel.log, principal.caller.id)
 
 
 def page(key: str, items: Sequence[sdk.Result], params: sdk.PaginatedRequestParams) -> sdk.Result:

@@ -13,13 +13,10 @@ from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from toolcrib.crib import Crib
 from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel, LogForwarder, client_asker
-from toolcrib.gateway.input_requests import InputRequests
-from toolcrib.gateway.offers import offer_result, page, running_request, visible_servers
-from toolcrib.gateway.principal import Principal
-from toolcrib.model import Outcome
+from toolcrib.gateway.offers import VisibleOffers, offer_result, page
+from toolcrib.model import CallContext, Outcome
 from toolcrib.sources.mcp import McpSource, OfferKind
 from toolcrib.text import nearest_names
 
@@ -39,11 +36,9 @@ class ResourceTarget(NamedTuple):
     prefix: str
 
 
-def resource_handlers(
-    crib: Crib, principal: Principal, input_requests: InputRequests
-) -> dict[str, Any]:
-    """What an SDK server takes as `on_...`, for this principal."""
-    resources = Resources(crib, principal, input_requests)
+def resource_handlers(offers: VisibleOffers) -> dict[str, Any]:
+    """What an SDK server takes as `on_...`."""
+    resources = Resources(offers)
     return {
         "on_list_resources": resources.list,
         "on_list_resource_templates": resources.list_templates,
@@ -54,10 +49,8 @@ def resource_handlers(
 class Resources:
     """By server, and then in the server's own order."""
 
-    def __init__(self, crib: Crib, principal: Principal, input_requests: InputRequests) -> None:
-        self._crib = crib
-        self._principal = principal
-        self._input_requests = input_requests
+    def __init__(self, offers: VisibleOffers) -> None:
+        self._offers = offers
 
     async def list(self, context: sdk.Context, params: sdk.PaginatedRequestParams) -> sdk.Result:
         return self._listed(context, params, "resources", "uri", "resources")
@@ -69,14 +62,15 @@ class Resources:
 
     async def read(self, context: sdk.Context, params: sdk.ReadResourceRequestParams) -> sdk.Result:
         """Read one, by the URI that is listed here, or by the server's own where that is unique."""
-        target = find_resource(visible_servers(self._crib, self._principal), context, params.uri)
+        target = find_resource(self._offers.servers(), context, params.uri)
 
-        async def work(channel: CallChannel) -> sdk.Result:
-            call_context = running_request(self._crib, self._principal, channel)
-            outcome = await target.source.offers.read(target.uri, call_context)
+        async def send(call_context: CallContext) -> Outcome:
+            return await target.source.offers.read(target.uri, call_context)
+
+        def read(outcome: Outcome) -> sdk.Result:
             return _contents(context, outcome, params.uri, target.prefix)
 
-        return await self._input_requests.serve(context, work)
+        return await self._offers.request(context, send, read)
 
     def _listed(
         self,
@@ -88,7 +82,7 @@ class Resources:
     ) -> sdk.Result:
         items = [
             {"name": each.key, **each.raw, uri: uri_prefix(source) + each.key}
-            for source in visible_servers(self._crib, self._principal)
+            for source in self._offers.servers()
             for each in source.offers.listed(kind)
         ]
         return sdk.sendable(context, key, page(key, items, params))
@@ -142,13 +136,12 @@ def _contents(context: sdk.Context, outcome: Outcome, uri: str, prefix: str) -> 
 class ResourceSubscriptions:
     """Of one principal: by connection in the era of the handshake, by stream in the modern one."""
 
-    def __init__(self, crib: Crib, principal: Principal) -> None:
-        self._crib = crib
-        self._principal = principal
+    def __init__(self, offers: VisibleOffers) -> None:
+        self._offers = offers
         self._sending: set[asyncio.Future[None]] = set()
 
     def handlers(self) -> dict[str, Any]:
-        """What an SDK server takes as `on_...`, for this principal."""
+        """What an SDK server takes as `on_...`."""
         return {
             "on_subscribe_resource": self.subscribe,
             "on_unsubscribe_resource": self.unsubscribe,
@@ -197,17 +190,15 @@ class ResourceSubscriptions:
         self, context: sdk.Context, uri: str, notify: Callable[[], Awaitable[None]]
     ) -> End:
         """Call `notify` at every change, until `End` is called. Raises `MCPError`."""
-        servers = visible_servers(self._crib, self._principal)
-        source, own, _ = find_resource(servers, context, uri)
+        source, own, _ = find_resource(self._offers.servers(), context, uri)
         loop = asyncio.get_running_loop()
 
         def changed() -> None:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(self._soon, notify)
 
-        call_context = running_request(
-            self._crib, self._principal, CallChannel(LogForwarder(context), client_asker(context))
-        )
+        channel = CallChannel(LogForwarder(context), client_asker(context))
+        call_context = self._offers.call_context(channel)
         offer_result(await source.offers.watch(own, changed, call_context))
         return lambda: source.offers.unwatch(own, changed)
 

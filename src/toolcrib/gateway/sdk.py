@@ -167,8 +167,8 @@ def connection_of(context: Context) -> Connection:
 
 def client_name(context: Context) -> str:
     """What the client calls itself, unverified; "" if it does not."""
-    said = context.session.client_params
-    return said.client_info.name if said else ""
+    params = context.session.client_params
+    return params.client_info.name if params else ""
 
 
 def fits(method: str, version: str, result: Mapping[str, Any]) -> bool:

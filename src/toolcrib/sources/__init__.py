@@ -31,26 +31,26 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.sources.declaration_file import read_text
+    from toolcrib.sources.declaration_file import read_text_file
     from toolcrib.sources.definition import Definition, permission_from
     from toolcrib.sources.function import ToolFacts, tool
     from toolcrib.sources.function_source import FunctionSource
     from toolcrib.sources.modules import add_module, public_functions
     from toolcrib.sources.protocol import SleepingSource, Source, WatchableSource
-    from toolcrib.sources.settings_sources import SettingsSources, mcp_rules, sources_from_settings
+    from toolcrib.sources.settings_sources import SettingsSources, sources_from_settings
     from toolcrib.sources.skills import read_skill_file, skill_files
     from toolcrib.sources.tools_yaml import declare_tools
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "declaration_file": ("read_text",),
+            "declaration_file": ("read_text_file",),
             "definition": ("Definition", "permission_from"),
             "function": ("ToolFacts", "tool"),
             "function_source": ("FunctionSource",),
             "modules": ("add_module", "public_functions"),
             "protocol": ("SleepingSource", "Source", "WatchableSource"),
-            "settings_sources": ("SettingsSources", "mcp_rules", "sources_from_settings"),
+            "settings_sources": ("SettingsSources", "sources_from_settings"),
             "skills": ("read_skill_file", "skill_files"),
             "tools_yaml": ("declare_tools",),
         },
@@ -66,11 +66,10 @@ __all__ = [
     "WatchableSource",
     "add_module",
     "declare_tools",
-    "mcp_rules",
     "permission_from",
     "public_functions",
     "read_skill_file",
-    "read_text",
+    "read_text_file",
     "skill_files",
     "sources_from_settings",
     "tool",

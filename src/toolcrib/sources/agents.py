@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from toolcrib.errors import DeclarationError
 from toolcrib.model import AgentInfo
-from toolcrib.sources.declaration_file import Tags, Text, read_front_matter, read_text
+from toolcrib.sources.declaration_file import Tags, Text, read_front_matter, read_text_file
 from toolcrib.sources.file_source import FileSource, find_files
 
 _PATTERNS = ("agent.json", "agent-card.json", "*.agent.json", "*.md")
@@ -70,7 +70,7 @@ def _from_markdown(path: Path) -> AgentInfo:
 
 def _from_card(path: Path) -> AgentInfo:
     try:
-        card = _Card.model_validate_json(read_text(path))
+        card = _Card.model_validate_json(read_text_file(path))
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"])) or "agent card"

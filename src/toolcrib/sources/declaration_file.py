@@ -1,6 +1,6 @@
 """Files that people write by hand, and every mistake in them has a line.
 
-    read_text          text: small, and UTF-8
+    read_text_file     text: small, and UTF-8
     parse_yaml         mappings, lists and plain values; nothing is run
     read_front_matter  Markdown that begins with YAML between two lines of `---`: skills and agents
 
@@ -43,7 +43,7 @@ Tags = Annotated[tuple[Text, ...], BeforeValidator(_split_commas)]
 """A list, or one text with commas."""
 
 
-def read_text(path: Path) -> str:
+def read_text_file(path: Path) -> str:
     r"""All of it, with `\n` between the lines. Raises `DeclarationError` naming file and line."""
     try:
         content = read_plain_file(path, MAX_BYTES)
@@ -182,7 +182,7 @@ def read_front_matter(path: Path, kind: type[Head]) -> tuple[Head, str]:
     Raises `DeclarationError` naming file, line and key. Keys that `kind` does not have are ignored:
     other programs read these files too.
     """
-    file, body = _split_front_matter(read_text(path), path)
+    file, body = _split_front_matter(read_text_file(path), path)
     try:
         return kind.model_validate(file.data or {}), body
     except ValidationError as error:

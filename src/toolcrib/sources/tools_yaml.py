@@ -25,7 +25,7 @@ from pydantic_core import ErrorDetails
 from toolcrib.errors import DeclarationError, NameTaken
 from toolcrib.model import Defer, Json, PermissionKind, ToolInfo
 from toolcrib.names import RESERVED_NAMES, reserved_message
-from toolcrib.sources.declaration_file import Place, YamlFile, parse_yaml, read_text
+from toolcrib.sources.declaration_file import Place, YamlFile, parse_yaml, read_text_file
 from toolcrib.sources.function import ToolFacts, function_from
 from toolcrib.sources.function_source import Description, FunctionSource
 from toolcrib.text import nearest_names
@@ -84,7 +84,7 @@ def declare_tools(
     that `function:` names. Raises `DeclarationError` for a file that cannot be read as YAML.
     `platform` is the running one, as `sys.platform` spells it.
     """
-    file = parse_yaml(read_text(path), path)
+    file = parse_yaml(read_text_file(path), path)
     here = _PLATFORMS.get(platform, platform)
     tools: list[ToolInfo] = []
     for name, entry in tool_entries(file, source.mistakes).items():

@@ -14,8 +14,7 @@ from tests.gateway.daemons import MODERN, bare, call, request, serving, with_tok
 from tests.plan import amount
 from toolcrib.crib import Crib
 from toolcrib.gateway.server import GatewayServers
-from toolcrib.settings import ApprovalSettings
-from toolcrib.settings.sections import ApprovalRule
+from toolcrib.settings import ApprovalRule, ApprovalSettings
 
 NAME = "look"
 ODD: list[Any] = [None, True, -1, 1e400, "", "x" * 5_000, [], [1], {}, {"a": {}}, "tools/call"]

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
-from toolcrib.sources.declaration_file import read_text
+from toolcrib.sources.declaration_file import read_text_file
 from toolcrib.sources.mcp.config.fields import Fields
 from toolcrib.sources.mcp.config.servers_file import OVERRIDES, TABLES, read_table
 from toolcrib.sources.mcp.config.switches import Switches, read_switches
@@ -105,7 +105,7 @@ class OwnServersFile:
         if not self.path.exists():
             return {}
         try:
-            top: Any = json.loads(read_text(self.path))
+            top: Any = json.loads(read_text_file(self.path))
         except (ValueError, RecursionError) as error:
             raise ConfigError(
                 f"{self.path}: not JSON: {error}; correct it, or move it away"

@@ -13,7 +13,7 @@ from typing import cast
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json, JsonObject
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.declaration_file import read_text
+from toolcrib.sources.declaration_file import read_text_file
 from toolcrib.sources.mcp.config.fields import Fields, is_object
 from toolcrib.sources.mcp.config.server import (
     ServerConfig,
@@ -76,7 +76,7 @@ def read_servers(paths: Sequence[Path], last_good: LastGoodCopies | None = None)
 def _read_file(path: Path, last_good: LastGoodCopies | None) -> ServerConfigs:
     """The servers of one file, or those that it had when it could last be used."""
     try:
-        text = read_text(path)
+        text = read_text_file(path)
         read = _parsed(path, text)
     except ToolcribError as error:
         return _last_good(path, error, last_good)
