@@ -9,6 +9,7 @@ from textwrap import indent
 
 import pytest
 
+from tests.defaults import APP_RULES
 from tests.sources.apps.joining import app_at, serving
 from tests.waiting import HANG_S, until
 from tests.workshop import soon
@@ -57,7 +58,7 @@ def joined(apps: AppRegistry):
 
 
 def test_functions_become_tools(folder):
-    apps = AppRegistry(folder)
+    apps = AppRegistry(folder, APP_RULES)
     apps.listen()
     with serving(calendar(folder)):
         source = joined(apps)
@@ -74,7 +75,7 @@ def test_functions_become_tools(folder):
 
 
 def test_failures_are_told(folder):
-    apps = AppRegistry(folder)
+    apps = AppRegistry(folder, APP_RULES)
     apps.listen()
     with serving(calendar(folder)):
         source = joined(apps)
@@ -91,7 +92,7 @@ def test_failures_are_told(folder):
 def test_an_app_waits_for_toolcrib_and_comes_back_to_it(folder):
     with serving(calendar(folder)):
         for _ in range(2):
-            apps = AppRegistry(folder)
+            apps = AppRegistry(folder, APP_RULES)
             apps.listen()
             source = joined(apps)
             done = asyncio.run(source.call(Call("add_event", {"title": "a"}), soon()))
@@ -100,7 +101,7 @@ def test_an_app_waits_for_toolcrib_and_comes_back_to_it(folder):
 
 
 def test_a_name_that_no_app_may_have_is_told_at_once(folder):
-    apps = AppRegistry(folder)
+    apps = AppRegistry(folder, APP_RULES)
     apps.listen()
     with pytest.raises(ValueError, match="refuses this app"):
         asyncio.run(asyncio.wait_for(app_at(folder, "a b").serve(), HANG_S))
@@ -120,7 +121,7 @@ def test_outside_of_a_call_progress_tells_nobody():
 def test_the_example_is_what_the_guide_shows_and_is_launched(folder):
     shown = indent(EXAMPLE.read_text(encoding="utf-8"), "    ")
     assert shown in GUIDE.read_text(encoding="utf-8")
-    apps = AppRegistry(folder)
+    apps = AppRegistry(folder, APP_RULES)
     apps.listen()
     environ = {**os.environ, "TOOLCRIB_APPS_FILE": str(public_file(folder))}
     by_hand = subprocess.Popen([sys.executable, EXAMPLE], env=environ)

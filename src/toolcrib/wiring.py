@@ -1,4 +1,10 @@
-"""What each stage is given of the settings, in its own words."""
+"""What each stage is given of the settings, in the stage's own words.
+
+A new setting is connected here, and a stage has no default of its own for what is a setting: the
+default stands in `toolcrib.settings`. Three kinds of settings do not pass here. Sources read which
+files to list (`sources_from_settings`), the live index which engine and file to use, and the
+gateway its own section, which is about nothing else.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,7 +18,9 @@ from toolcrib.search import ArmWeights, SearchRules
 from toolcrib.session import Deferral, SessionOptions
 from toolcrib.settings import ServerApproval, Settings, own_servers_file
 from toolcrib.sources.apps import AppRules, AppTimeouts
+from toolcrib.sources.mcp import ServerRules
 from toolcrib.store import AuditFile, Retention, TicketFile, install_key
+from toolcrib.text import Glossary, load_glossary
 from toolcrib.uses import StoreOpener, UseAdvice, UseHistory
 
 IN_PLACE = frozenset(
@@ -34,17 +42,22 @@ def fit_in_place(old: Settings, new: Settings) -> bool:
 
 def rules_of(settings: Settings) -> SearchRules:
     """The rules of search that the settings make."""
-    said = settings.search
+    search = settings.search
     return SearchRules(
-        limit=said.limit,
-        most=said.most,
-        schemas=said.schemas,
-        fusion=said.fusion,
-        arms=ArmWeights(vector=said.weight_vector),
-        cut=said.cut,
-        cut_ratio=said.cut_ratio,
-        abstain=said.abstain,
+        limit=search.limit,
+        most=search.most,
+        schemas=search.schemas,
+        fusion=search.fusion,
+        arms=ArmWeights(vector=search.weight_vector),
+        cut=search.cut,
+        cut_ratio=search.cut_ratio,
+        abstain=search.abstain,
     )
+
+
+def glossary_of(settings: Settings) -> Glossary:
+    """The glossary that comes along, with those that the settings name. Raises `ConfigError`."""
+    return load_glossary(settings.search.glossaries)
 
 
 def policy_of(settings: Settings, written: Callable[[], Sequence[Rule]] = tuple) -> CallPolicy:
@@ -56,19 +69,24 @@ def policy_of(settings: Settings, written: Callable[[], Sequence[Rule]] = tuple)
 
 def rulebook_of(settings: Settings, written: Callable[[], Sequence[Rule]] = tuple) -> Rulebook:
     """The same about approval alone."""
-    said = settings.approval
-    rules = tuple(Rule(**rule.model_dump()) for rule in said.rules)
+    approval = settings.approval
+    rules = tuple(Rule(**rule.model_dump()) for rule in approval.rules)
     profiles = settings.gateway.profiles.items()
     own: dict[str, ServerApproval] = {
         name: each.approval for name, each in profiles if each.approval is not None
     }
-    return Rulebook(rules, written, servers=said.servers, profiles=own)
+    return Rulebook(approval.servers, rules, written, profiles=own)
 
 
 def audit_of(settings: Settings) -> Audit | None:
     """The log of calls that the settings name. Nothing is written before the first call."""
-    path, said = settings.audit_path, settings.audit
-    return Audit(partial(AuditFile, path, Retention(said.rows, said.days))) if path else None
+    path = settings.audit_path
+    return Audit(partial(AuditFile, path, retention_of(settings))) if path else None
+
+
+def retention_of(settings: Settings) -> Retention:
+    """How much of the log of calls stays."""
+    return Retention(settings.audit.rows, settings.audit.days)
 
 
 def tickets_of(settings: Settings) -> Tickets:
@@ -86,53 +104,58 @@ def deferral_of(
     settings: Settings, tool_search: str | None, context_window: int | None
 ) -> Deferral:
     """When a session defers, by the settings and by what it says itself. Raises `ConfigError`."""
-    said = settings.session
+    session = settings.session
     try:
         trigger = DeferralTrigger.read(tool_search or settings.tool_search)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     return Deferral(
         trigger=trigger,
-        threshold=said.threshold,
-        never_defer=frozenset(said.never_defer),
-        style=said.style,
-        context_window=context_window or said.context_window,
+        threshold=session.threshold,
+        never_defer=frozenset(session.never_defer),
+        style=session.style,
+        context_window=context_window or session.context_window,
     )
 
 
 def session_options_of(settings: Settings, deferral: Deferral) -> SessionOptions:
     """How a session behaves, by the settings."""
-    said = settings.session
+    session = settings.session
     return SessionOptions(
-        style=said.style,
-        auto_reveal=said.auto_reveal,
+        style=session.style,
+        auto_reveal=session.auto_reveal,
         keep_called=deferral.trigger.kind == "conversation",
         most_revealed=settings.search.most,
-        reveal_tokens=said.reveal_tokens,
-        summary_tokens=said.summary_tokens,
-        answer_tokens=said.answer_tokens,
+        reveal_tokens=session.reveal_tokens,
+        summary_tokens=session.summary_tokens,
+        answer_tokens=session.answer_tokens,
     )
 
 
 def app_rules_of(settings: Settings) -> AppRules:
     """The rules about apps that the settings make."""
-    said = settings.apps
-    patience = AppTimeouts(said.start_timeout_s, said.idle_timeout_s)
-    return AppRules(said.launch, frozenset(said.trusted), patience)
+    apps = settings.apps
+    timeouts = AppTimeouts(apps.start_timeout_s, apps.idle_timeout_s)
+    return AppRules(apps.launch, frozenset(apps.trusted), timeouts)
+
+
+def mcp_rules_of(settings: Settings) -> ServerRules:
+    """What the settings say of all MCP servers."""
+    return ServerRules(settings.mcp.always_load, settings.mcp.env_from)
 
 
 def embedder_of(settings: Settings) -> Embedder | None:
     """The embedder that the settings name, without a cache. Raises `ConfigError`, `EmbedError`."""
-    said = settings.embed
+    embed = settings.embed
     return make_embedder(
-        embedder=said.embedder,
-        model=said.model,
-        url=said.url,
-        api_key=said.api_key.get_secret_value() if said.api_key else None,
-        timeout_s=said.timeout_s,
-        batch=said.batch,
-        retries=said.retries,
-        dimensions=said.dimensions,
+        embedder=embed.embedder,
+        model=embed.model,
+        url=embed.url,
+        api_key=embed.api_key.get_secret_value() if embed.api_key else None,
+        timeout_s=embed.timeout_s,
+        batch=embed.batch,
+        retries=embed.retries,
+        dimensions=embed.dimensions,
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tests.defaults import RETENTION
 from tests.sources.mcp.faking import FAKE
 from toolcrib.cli.app import app
 from toolcrib.cli.logs import _new_calls
@@ -35,7 +36,7 @@ def row(tool: str, source: str = "", code: str = "", effect: str = "") -> AuditR
 
 @pytest.fixture
 def written(tmp_path: Path):
-    file = AuditFile(tmp_path / "audit.db")
+    file = AuditFile(tmp_path / "audit.db", RETENTION)
     file.write(
         [
             row("add_numbers"),
@@ -94,7 +95,7 @@ def test_without_a_log_it_says_which_setting_it_is(run, tmp_path):
 
 @pytest.mark.usefixtures("written")
 def test_what_comes_is_followed(tmp_path):
-    reading, writing = (AuditFile(tmp_path / "audit.db") for _ in range(2))
+    reading, writing = (AuditFile(tmp_path / "audit.db", RETENTION) for _ in range(2))
     newest = max(reading.after(0, 1))
     coming = _new_calls(reading, CallFilter(failed=True), newest)
     writing.write([row("fine"), row("bad", code="x"), row("worse", code="y")])

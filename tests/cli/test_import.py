@@ -151,7 +151,7 @@ def test_undo_goes_back_step_by_step_and_then_there_is_nothing(run: Run, home: P
     assert "were changed after the import" in str(ran.error)
     run("import", "--undo", "--yes", "--force")
     assert path.read_text() == CONFIGS["cursor"].text
-    assert "none to undo" in str(run("import", "--undo", "--yes").error)
+    assert "nothing to undo" in str(run("import", "--undo", "--yes").error)
 
 
 def test_a_file_that_is_not_there_is_made_and_undone(run: Run, home: Path):

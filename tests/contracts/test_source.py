@@ -11,6 +11,7 @@ from typing import get_args
 
 import pytest
 
+from tests.defaults import APP_RULES
 from tests.sources.apps.joining import app_at, serving
 from tests.sources.mcp.faking import FAKE, nothing_left
 from tests.waiting import let_pass_async, until
@@ -62,7 +63,7 @@ def running_app(folder: Path) -> Generator[Source]:
     app = app_at(folder)
     app.tool(name="echo")(lambda text: text)
     app.tool(name="hang")(hang)
-    apps = AppRegistry(folder)
+    apps = AppRegistry(folder, APP_RULES)
     apps.listen()
     with serving(app):
         until(lambda: apps.sources and apps.sources[0].capabilities())

@@ -24,6 +24,7 @@ from typing import Any
 import mcp_types as types
 import pytest
 
+from tests.defaults import RETENTION
 from tests.gateway.clients import ERAS, Era, connected
 from tests.gateway.daemons import serving
 from tests.plan import amount
@@ -301,7 +302,7 @@ def test_the_log_of_calls_has_nothing_that_a_server_says(crib: Crib, strings: li
     asyncio.run(call())
     crib.close()
     assert crib.settings.audit_path
-    file = AuditFile(crib.settings.audit_path)
+    file = AuditFile(crib.settings.audit_path, RETENTION)
     rows = file.newest(1_000)
     file.close()
     assert len(rows) >= len(ATOMS)

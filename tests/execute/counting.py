@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from tests.defaults import POLICY
 from toolcrib.errors import UnknownTool
 from toolcrib.execute import Caller, CallPolicy, Door
 from toolcrib.model import (
@@ -65,7 +66,7 @@ class CountingSource:
 class Shop:
     """A counting source in a pool behind a door."""
 
-    def __init__(self, *tools: ToolInfo, policy: CallPolicy | None = None) -> None:
+    def __init__(self, *tools: ToolInfo, policy: CallPolicy = POLICY) -> None:
         self.source = CountingSource(*(tools or [offered()]))
         self.pool = Pool()
         self.pool.add(self.source)

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.defaults import rulebook
 from tests.execute.counting import CountingSource, offered
 from toolcrib.execute import (
     ApprovalRequest,
@@ -11,7 +12,6 @@ from toolcrib.execute import (
     CallRefused,
     DenyingApprover,
     Rule,
-    Rulebook,
     Tickets,
 )
 from toolcrib.execute import approval as approval_
@@ -34,7 +34,7 @@ PAY = entry_of("pay", "dangerous")
 
 def granted(*rules: Rule, approver: Approver | None = None, tickets: Tickets | None = None) -> str:
     """The code of the refusal; empty if there is leave."""
-    approval = Approval(Rulebook(rules), tickets or Tickets())
+    approval = Approval(rulebook(*rules), tickets or Tickets())
     verdict = approval.verdict(PAY, Caller("ann"))
     try:
         asyncio.run(approval.grant(verdict, REQUEST, approver))

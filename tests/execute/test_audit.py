@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.defaults import RETENTION
 from tests.execute.counting import ANN, Shop, offered
 from toolcrib.crib import Crib
 from toolcrib.errors import StoreError
@@ -28,7 +29,7 @@ def crib_at(path: Path, **settings: object) -> Crib:
 
 
 def rows(path: Path) -> list[AuditRow]:
-    file = AuditFile(path / "audit.db")
+    file = AuditFile(path / "audit.db", RETENTION)
     try:
         return list(reversed(file.newest(99)))
     finally:
@@ -72,12 +73,12 @@ def test_where_nothing_is_to_be_left_nothing_is(settings: dict[str, object], tmp
 
 
 def test_what_waits_is_written_when_it_closes(tmp_path: Path):
-    audit = Audit(lambda: AuditFile(tmp_path / "audit.db"))
+    audit = Audit(lambda: AuditFile(tmp_path / "audit.db", RETENTION))
     for number in range(500):
         audit.note(CallRecord("ann", str(number)), Outcome())
     audit.note(CallRecord("ann", "x" * 999), Outcome())
     audit.close()
-    file = AuditFile(tmp_path / "audit.db")
+    file = AuditFile(tmp_path / "audit.db", RETENTION)
     assert len(file.newest(999)) == 501
     assert file.newest(1)[0].tool == "x" * LONGEST_NAME
     file.close()
@@ -100,7 +101,7 @@ def test_rows_that_cannot_be_written_are_told_of_and_the_next_are_tried(
         raise StoreError("the disk is full")
 
     monkeypatch.setattr(AuditFile, "write", full)
-    audit = Audit(lambda: AuditFile(tmp_path / "audit.db"))
+    audit = Audit(lambda: AuditFile(tmp_path / "audit.db", RETENTION))
     with caplog.at_level(logging.WARNING):
         audit.note(CallRecord("ann", "look"), Outcome())
         audit.close()

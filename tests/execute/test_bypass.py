@@ -10,6 +10,7 @@ import random
 import re
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -17,6 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 import toolcrib
+from tests.defaults import POLICY, rulebook
 from tests.execute.counting import ANN, CountingSource, Shop, offered
 from tests.gateway.clients import Era, connected
 from tests.plan import amount
@@ -26,10 +28,8 @@ from toolcrib.crib import Crib, inventory_of
 from toolcrib.execute import (
     ApprovalRequest,
     Caller,
-    CallPolicy,
     Door,
     Rule,
-    Rulebook,
     per_request_tools,
 )
 from toolcrib.gateway.principal import Principal, Profile
@@ -349,7 +349,7 @@ def look_alikes(name: str, count: int):
 
 @pytest.mark.plan(43)
 def test_only_the_exact_name_is_the_name():
-    shop = Shop(offered("tool"), policy=CallPolicy(Rulebook((Rule("allow"),))))
+    shop = Shop(offered("tool"), policy=replace(POLICY, rulebook=rulebook(Rule("allow"))))
     scope, count = Scope(allowed=frozenset({NAME})), amount(43, "look-alikes")
 
     async def calling() -> None:

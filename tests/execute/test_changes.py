@@ -11,9 +11,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
+from tests.defaults import POLICY, rulebook
 from tests.execute.counting import ANN, Shop, offered
 from tests.plan import amount
-from toolcrib.execute import ApprovalRequest, CallPolicy, Rule, Rulebook
+from toolcrib.execute import ApprovalRequest, Rule
 from toolcrib.model import Call, Outcome, ToolInfo
 
 NAME = "mcp_shop_pay"
@@ -93,7 +94,7 @@ def swapped(shop: Shop, chance: random.Random) -> None:
 @pytest.mark.plan(38)
 def test_a_tool_that_is_swapped_after_it_was_shown_is_not_called():
     shop, chance = (
-        Shop(offered("pay"), policy=CallPolicy(Rulebook((Rule("allow"),)))),
+        Shop(offered("pay"), policy=replace(POLICY, rulebook=rulebook(Rule("allow")))),
         random.Random(38),
     )
     for _ in range(amount(38, "swaps")):

@@ -1,18 +1,18 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from tests.defaults import POLICY, rulebook
 from tests.execute.counting import ANN, Shop, offered
 from tests.workshop import ListedSource, mcp
 from toolcrib.access import Scope
 from toolcrib.execute import (
     ApprovalRequest,
     Caller,
-    CallPolicy,
     CallRefused,
     Door,
     Rule,
-    Rulebook,
     per_request_tools,
 )
 from toolcrib.model import Call, CallError, Deadline, Outcome, SkillInfo, State, ToolInfo
@@ -70,8 +70,8 @@ def test_a_name_that_fits_several_is_refused_with_those_that_the_caller_may_call
     pool = Pool()
     pool.add(ListedSource(mcp("a", "look"), mcp("b", "look")))
     only_b = Caller("ann", Scope(excluded=frozenset({"mcp_a_*"})))
-    both = refusal(execute(Door(pool), Call("look")))
-    one = refusal(execute(Door(pool), Call("look"), only_b))
+    both = refusal(execute(Door(pool, POLICY), Call("look")))
+    one = refusal(execute(Door(pool, POLICY), Call("look"), only_b))
     assert both.code == one.code == "ambiguous_name"
     assert both.message.endswith("mcp_a_look, mcp_b_look")
     assert one.message.endswith(": mcp_b_look")
@@ -96,7 +96,7 @@ def test_a_tool_that_is_asleep_is_called_for_that_wakes_it():
 def test_a_skill_is_no_tool():
     pool = Pool()
     pool.add(ListedSource(SkillInfo(name="pdf", description="", source="files")))
-    assert refusal(execute(Door(pool), Call("skill_pdf"))).code == "not_a_tool"
+    assert refusal(execute(Door(pool, POLICY), Call("skill_pdf"))).code == "not_a_tool"
 
 
 def test_a_tool_that_is_not_the_one_that_was_shown_is_refused():
@@ -207,7 +207,7 @@ def test_a_gate_that_fails_lets_nothing_through(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_long_result_is_whole_for_a_program_and_comes_in_pages_for_a_model():
-    shop = Shop(policy=CallPolicy(page_tokens=3))
+    shop = Shop(policy=replace(POLICY, page_tokens=3))
     shop.source.answer = lambda _call: Outcome("0123456789abcdef")
     whole = execute(shop.door, Call("look"))
     assert whole.content == "0123456789abcdef"
@@ -230,7 +230,7 @@ def test_a_result_that_is_no_json_is_an_outcome_too(value):
 
 def test_a_call_has_the_time_of_the_policy_unless_it_says():
     left: list[float] = []
-    shop = Shop(policy=CallPolicy(timeout_s=5_000_000))
+    shop = Shop(policy=replace(POLICY, timeout_s=5_000_000))
     shop.source.watch = lambda context: left.append(context.deadline.left_s)
     execute(shop.door, Call("look"))
     execute(shop.door, Call("look"), timeout_s=2_000_000)
@@ -268,10 +268,9 @@ def test_progress_is_relayed():
 
 
 def test_rules_are_the_operator_s():
-    shop = Shop(
-        offered("look"), offered("pay", "dangerous"),
-        policy=CallPolicy(Rulebook((Rule("allow", "*_pay"), Rule("deny", kind="read")))),
-    )  # fmt: skip
+    rules = rulebook(Rule("allow", "*_pay"), Rule("deny", kind="read"))
+    policy = replace(POLICY, rulebook=rules)
+    shop = Shop(offered("look"), offered("pay", "dangerous"), policy=policy)
     assert execute(shop.door, Call("pay")).ok
     assert refusal(execute(shop.door, Call("look"))).code == "approval_denied"
 

@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from tests.defaults import rulebook
 from tests.execute.counting import CountingSource, offered
 from toolcrib.execute import Rule, Rulebook, Verdict
 from toolcrib.execute.rulebook import decide, default_verdict
@@ -27,7 +28,7 @@ PAY = entry_of("pay", "dangerous")
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_what_came_along_only_a_read_is_allowed(kind: PermissionKind):
-    assert Rulebook().verdict(entry_of("look", kind)) == ("allow" if kind == "read" else "ask")
+    assert rulebook().verdict(entry_of("look", kind)) == ("allow" if kind == "read" else "ask")
 
 
 @pytest.mark.parametrize(
@@ -76,20 +77,20 @@ def test_functions_of_the_program_ask_only_where_they_say_so(
 def test_a_tool_that_the_operator_calls_dangerous_asks_whatever_is_set():
     entry = entry_of("pay", "dangerous", named_by="operator", approval="ask")
     assert Rulebook(servers="allow").verdict(entry) == "ask"
-    assert Rulebook((Rule("allow", "github/pay"),)).verdict(entry) == "allow"
+    assert rulebook(Rule("allow", "github/pay")).verdict(entry) == "allow"
 
 
 def test_a_profile_may_have_another_default_and_rules_of_its_own():
     entry = entry_of("pay", named_by="operator")
     rules = (Rule("deny", "github/*", profile="principals"), Rule("ask", profile="agents"))
-    book = Rulebook(rules, servers="allow", profiles={"work": "ask"})
+    book = Rulebook("allow", rules, profiles={"work": "ask"})
     verdicts = {each: book.verdict(entry, each) for each in ("", "work", "principals", "agents")}
     assert verdicts == {"": "allow", "work": "ask", "principals": "deny", "agents": "ask"}
 
 
 def test_rules_of_the_commands_come_before_those_of_the_settings():
     written = [Rule("allow", "github/pay")]
-    book = Rulebook((Rule("deny", "github/*"),), lambda: tuple(written))
+    book = replace(rulebook(Rule("deny", "github/*")), written=lambda: tuple(written))
     assert book.verdict(PAY) == "allow"
     written[:] = [Rule("ask")]
     assert book.verdict(PAY) == "ask"

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from tests.defaults import POLICY, rulebook
 from tests.execute.counting import ANN, CountingSource, offered
 from tests.plan import amount
-from toolcrib.execute import CallPolicy, Door, Rule, Rulebook
+from toolcrib.execute import Door, Rule
 from toolcrib.model import Call
 from toolcrib.pool import Pool
 
@@ -43,7 +44,7 @@ def servers() -> list[Server]:
 def test_a_name_of_two_is_nobodys_and_the_error_has_the_candidates(servers: list[Server]):
     pool = Pool()
     pool.add(*servers)
-    door = Door(pool, CallPolicy(Rulebook((Rule("allow"),))))
+    door = Door(pool, replace(POLICY, rulebook=rulebook(Rule("allow"))))
 
     async def calling() -> None:
         for bare in {entry.bare for entry in pool.entries.values()}:
@@ -85,7 +86,7 @@ def test_a_text_that_two_names_make_is_nobodys_name(colliding: list[Server]):
     longer, shorter = colliding
     pool = Pool()
     pool.add(*colliding)
-    door = Door(pool, CallPolicy(Rulebook((Rule("allow"),))))
+    door = Door(pool, replace(POLICY, rulebook=rulebook(Rule("allow"))))
     assert len(pool.entries) == len(longer.tools) + len(shorter.tools)
 
     async def calling() -> None:

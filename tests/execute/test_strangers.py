@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.defaults import POLICY
 from tests.execute.counting import ANN, CountingSource
 from tests.plan import amount
 from toolcrib.execute import Door
@@ -40,7 +41,7 @@ def test_whatever_is_listed_has_a_name_of_its_own_and_every_call_an_outcome(tool
     assert all(name.isascii() and 0 < len(name) <= LONGEST_NAME for name in pool.entries)
     origins = {(tool.source_id, tool.name) for tool in tools}
     assert len(pool.entries) == len(origins)
-    door = Door(pool)
+    door = Door(pool, POLICY)
     for name in [*pool.entries, *(tool.name for tool in tools)]:
         outcome = asyncio.run(door.execute(Call(name, {"value": value}), ANN))
         assert isinstance(outcome, Outcome)

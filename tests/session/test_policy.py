@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.defaults import DEFERRAL
 from tests.workshop import pooled
 from toolcrib.access import Scope
 from toolcrib.model import Defer, DeferralTrigger, Entry, ToolInfo
@@ -28,7 +29,7 @@ def plan(
     return DeferralPlan.make(
         pooled(*tools).values(),
         scope or Scope(),
-        deferral or Deferral(),
+        deferral or DEFERRAL,
         is_late=is_late,
         price=lambda _: price,
     )
@@ -48,7 +49,7 @@ FIFTEEN = [tool(number) for number in range(15)]
 def test_from_the_threshold_on_tools_wait():
     assert len(waiting(plan(FIFTEEN))) == 15
     assert not plan(FIFTEEN[1:]).deferring
-    assert len(waiting(plan(FIFTEEN[:3], Deferral(threshold=3)))) == 3
+    assert len(waiting(plan(FIFTEEN[:3], replace(DEFERRAL, threshold=3)))) == 3
 
 
 def test_always_waits_at_any_size_and_never_at_none():
@@ -59,14 +60,14 @@ def test_always_waits_at_any_size_and_never_at_none():
 
 
 def test_never_defer_names_and_patterns():
-    deferral = Deferral(never_defer=frozenset({"t003", "t01*"}))
+    deferral = replace(DEFERRAL, never_defer=frozenset({"t003", "t01*"}))
     assert shown(plan(FIFTEEN, deferral)) == ["t003", "t010", "t011", "t012", "t013", "t014"]
     always = [*FIFTEEN[1:], tool(0, "always")]
-    assert "t000" not in waiting(plan(always, Deferral(never_defer=frozenset({"t000"}))))
+    assert "t000" not in waiting(plan(always, replace(DEFERRAL, never_defer=frozenset({"t000"}))))
 
 
 def test_off_defers_nothing_and_has_no_search_tool():
-    off = plan([*FIFTEEN, tool(20, "always")], Deferral(DeferralTrigger("off")))
+    off = plan([*FIFTEEN, tool(20, "always")], replace(DEFERRAL, trigger=DeferralTrigger("off")))
     assert not off.deferring
     assert off.search_tool is None
     assert len(off.core) == 16
@@ -74,17 +75,22 @@ def test_off_defers_nothing_and_has_no_search_tool():
 
 @pytest.mark.parametrize(("price", "deferring"), [(19_999, False), (20_000, True)])
 def test_auto_defers_by_the_share_of_the_window(price: int, deferring: bool):
-    assert plan(FIFTEEN, Deferral(DeferralTrigger("auto", 10)), price=price).deferring is deferring
+    assert (
+        plan(FIFTEEN, replace(DEFERRAL, trigger=DeferralTrigger("auto", 10)), price=price).deferring
+        is deferring
+    )
 
 
 def test_auto_defers_nothing_below_the_threshold():
-    assert not plan(FIFTEEN[1:], Deferral(DeferralTrigger("auto", 10)), price=10**9).deferring
+    assert not plan(
+        FIFTEEN[1:], replace(DEFERRAL, trigger=DeferralTrigger("auto", 10)), price=10**9
+    ).deferring
 
 
 def test_conversation_defers_once_it_is_late():
-    deferral = Deferral(DeferralTrigger("conversation", 5), context_window=1_000)
+    deferral = replace(DEFERRAL, trigger=DeferralTrigger("conversation", 5), context_window=1_000)
     assert [deferral.is_late(used) for used in (0, 49, 50)] == [False, False, True]
-    assert not Deferral(DeferralTrigger("on")).is_late(10**9)
+    assert not replace(DEFERRAL, trigger=DeferralTrigger("on")).is_late(10**9)
     assert not plan(FIFTEEN, deferral).deferring
     assert plan(FIFTEEN, deferral, is_late=True).deferring
 
@@ -111,7 +117,7 @@ def test_what_no_search_returns_never_waits():
 
 def test_a_definition_that_waits_for_review_is_not_shown():
     entries = [replace(each, state="changed") for each in pooled(*FIFTEEN).values()]
-    made = DeferralPlan.make(entries, Scope(), Deferral(), is_late=False, price=lambda _: 0)
+    made = DeferralPlan.make(entries, Scope(), DEFERRAL, is_late=False, price=lambda _: 0)
     assert made == DeferralPlan((), ())
 
 
@@ -147,7 +153,7 @@ def test_every_tool_is_in_one_place_and_the_order_of_listing_does_not_matter(
         for number, (defer, required, searchable) in enumerate(drawn)
     ]
     entries: list[Entry] = list(pooled(*tools).values())
-    deferral = Deferral(DeferralTrigger.read(mode), threshold)
+    deferral = replace(DEFERRAL, trigger=DeferralTrigger.read(mode), threshold=threshold)
     made = DeferralPlan.make(entries, Scope(), deferral, is_late=is_late, price=lambda _: price)
     chance.shuffle(entries)
     again = DeferralPlan.make(entries, Scope(), deferral, is_late=is_late, price=lambda _: price)

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from tests.defaults import RETENTION
 from toolcrib.errors import StoreError
 from toolcrib.store import AuditFile, AuditRow, CallFilter, Retention
 from toolcrib.store.file_clock import DAY_S, ClockReading
@@ -184,13 +185,13 @@ def test_a_place_that_cannot_be_had_says_so(tmp_path: Path):
 
 def test_a_log_without_sources_gets_them(tmp_path: Path):
     path = tmp_path / "audit.db"
-    file = AuditFile(path)
+    file = AuditFile(path, RETENTION)
     file.write([row(1)])
     file.close()
     db = apsw.Connection(str(path))
     db.execute("ALTER TABLE call DROP COLUMN source")
     db.close()
-    file = AuditFile(path)
+    file = AuditFile(path, RETENTION)
     file.write([row(2)._replace(source="slack")])
     assert [each.source for each in file.newest(9)] == ["slack", ""]
     assert [each.tool for each in file.newest(9, CallFilter(source="slack", stem="t1"))] == [

@@ -137,7 +137,9 @@ def _ask_belief(crib: Crib, added: Sequence[str]) -> None:
         before = file.read(name)
         if before is not None:
             file.change(name, before, {**before, BELIEVED: False})
-    print_text(f"Written down: toolcrib edit SERVER --set {BELIEVED}=true believes one again.")
+    print_text(
+        f"Written down. To believe a server again: toolcrib edit SERVER --set {BELIEVED}=true"
+    )
 
 
 def _ask_about_all(default: ServerApproval) -> ServerApproval | None:

@@ -72,7 +72,7 @@ def _refuse_named_twice(path: Path, settings: Settings) -> None:
     """A file that we read servers from would hold the shim: a gateway behind itself."""
     if path.resolve() in {each.resolve() for each in settings.mcp_config}:
         todo = "take it out of `mcp_config` in the settings, or of --mcp-config, first"
-        raise ConfigError(f"{path}: is read for servers as it stands; {todo}")
+        raise ConfigError(f"{path}: the gateway reads its own servers from this file; {todo}")
 
 
 def take_over(
@@ -180,7 +180,7 @@ def undo_all(
     files = _changed_files(client, project, backups)
     if not files:
         of = f"of {client_named(client).title}" if client else "of any client"
-        raise ConfigError(f"no change to a file {of} is on record, so there is none to undo")
+        raise ConfigError(f"no change to a file {of} is recorded, so there is nothing to undo")
     # One undoing may hand servers on to another's backup, so each is read when it is its turn.
     last = (backups.of(name, file)[-1] for name, file in files)
     reports = [_undo_one(each, backups, consent, force=force) for each in last]

@@ -24,7 +24,7 @@ class Consent:
         """Raises `ConfigError` where nobody could be asked and nobody has agreed."""
         if not (self.dry_run or self.yes) and (self.as_json or not at_terminal()):
             raise ConfigError(
-                "there is nobody to ask here; look with --dry-run first, then agree with --yes"
+                "there is no terminal to ask on; look with --dry-run first, then agree with --yes"
             )
 
     def agreed(self, question: str) -> bool:

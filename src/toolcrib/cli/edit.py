@@ -181,7 +181,7 @@ def _set(entry: dict[str, Any], text: str) -> None:
         return
     table = entry.setdefault(outer, {})
     if not isinstance(table, dict):
-        raise ConfigError(f"{outer!r} is not an object, so that it has no {inner!r}; set it whole")
+        raise ConfigError(f"{outer!r} is not an object, so it has no {inner!r}; set it whole")
     _put(cast("dict[str, Any]", table), inner, value)
     if not table:
         del entry[outer]

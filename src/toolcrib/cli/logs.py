@@ -20,8 +20,9 @@ from toolcrib.gateway import log_file
 from toolcrib.names import Origin
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import log_path, old_log, read_servers
-from toolcrib.store import AuditFile, AuditRow, CallFilter, Retention
+from toolcrib.store import AuditFile, AuditRow, CallFilter
 from toolcrib.text import list_nearest
+from toolcrib.wiring import retention_of
 
 POLL_S = 0.3
 LOG_LINES = 50
@@ -154,7 +155,7 @@ def calls_command(
     if not (path.exists() or follow):
         print_json([]) if as_json else console(to_stderr=True).print("No call is logged yet.")
         return
-    file = AuditFile(path, Retention(settings.audit.rows, settings.audit.days))
+    file = AuditFile(path, retention_of(settings))
     try:
         _show_calls(file, which, lines, follow=follow, as_json=as_json)
     finally:

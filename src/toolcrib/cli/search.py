@@ -34,7 +34,7 @@ def await_vectors(crib: Crib) -> None:
     with console(to_stderr=True).status("Reading new tools (kept for the next time)"):
         ready = crib.index.embedded(PATIENCE_S)
     if not ready:
-        warn("ranked by words alone, for many tools are new: run `toolcrib index` once")
+        warn("many tools are new, so this is ranked by words alone; run `toolcrib index` once")
 
 
 def search_command(

@@ -222,10 +222,12 @@ def _remarks(counted: Sequence[Saving]) -> Iterator[Footnote]:
             names = ", ".join(each.uncounted)
             yield Footnote(each.client, f"without the tools of {names}, which did not start")
         if each.mode == "direct":
-            yield Footnote(each.client, "so few tools are all listed; there is nothing to save yet")
+            yield Footnote(
+                each.client, "it has so few tools that all are listed; there is nothing to save yet"
+            )
         elif each.mode == "passthrough":
             yield Footnote(
-                each.client, "it is handed all tools, and sends its model what its own search finds"
+                each.client, "it gets all tools, and its own search chooses what its model is sent"
             )
 
 

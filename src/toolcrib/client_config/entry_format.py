@@ -59,7 +59,9 @@ class References:
         if self.other and self.other.search(piece):
             raise CannotConvert(f"its {where} uses something that only the client can fill in")
         if references([piece]):
-            raise CannotConvert(f"its {where} holds a text that would be taken for a reference")
+            raise CannotConvert(
+                f"its {where} holds a text that Toolcrib would take for a reference"
+            )
         return piece
 
 

@@ -89,7 +89,7 @@ class _EntryReader:
 
     def _why_not(self, kind: str) -> str:
         if kind in LOCAL_TYPES | REMOTE_TYPES:
-            return "it has no command and no address; the client knows it otherwise"
+            return "it has no command and no address; only the client knows how to reach it"
         return f"its type {kind!r} is not known here"
 
     def _address(self) -> ServerAddress | None:
@@ -155,7 +155,7 @@ class _EntryReader:
         if self.project:
             return str(self.project / cwd)
         if self._text("cwd"):
-            raise CannotConvert("its folder is taken from wherever the client was started")
+            raise CannotConvert("its folder is relative to where the client was started")
         return ""
 
     def _env_names(self) -> list[Json]:
@@ -178,7 +178,9 @@ class _EntryReader:
             else text
         )
         if self.fmt.references.has_references(text):
-            raise CannotConvert(f"its {where} refer to variables, which are not filled in here")
+            raise CannotConvert(
+                f"its {where} refer to variables, which Toolcrib does not fill in there"
+            )
         return text
 
     def _filled(self, text: str, where: str) -> str:

@@ -23,7 +23,7 @@ def write_entry(fmt: EntryFormat, server: ServerConfig) -> JsonObject:
     entry = dict(fmt.fixed) | dict(body)
     if server.disabled:
         if fmt.off is None:
-            raise CannotConvert("it is switched off, which the client's file cannot say")
+            raise CannotConvert("it is switched off, and the client's file has no key for that")
         entry[fmt.off[0]] = fmt.off[1]
     entry |= dict(_tools(fmt, server))
     for key, (ours, unit_s) in fmt.times.items():
@@ -42,7 +42,9 @@ def _tools(fmt: EntryFormat, server: ServerConfig) -> Iterator[tuple[str, Json]]
         if patterns is not None:
             names = exact_names(patterns)
             if not key or names is None:
-                raise CannotConvert("tools of it are disabled in a way that the client cannot say")
+                raise CannotConvert(
+                    "some of its tools are disabled, and the client's file has no key for that"
+                )
             yield key, [*names]
 
 
@@ -50,7 +52,7 @@ def _local_entry(fmt: EntryFormat, command: ServerCommand) -> Iterator[tuple[str
     if command.isolation:
         raise CannotConvert("it runs isolated, which the client cannot do")
     if any(fmt.references.has_references(each) for each in (command.command, *command.args)):
-        raise CannotConvert("the client would fill in something in its arguments")
+        raise CannotConvert("the client would take a part of its arguments for a variable")
     if fmt.types:
         yield "type", fmt.types[0]
     if fmt.one_list:
@@ -65,7 +67,9 @@ def _local_entry(fmt: EntryFormat, command: ServerCommand) -> Iterator[tuple[str
         yield fmt.env_names, names
     if command.cwd:
         if not fmt.cwd:
-            raise CannotConvert("it starts in a folder of its own, which the client cannot say")
+            raise CannotConvert(
+                "it starts in a folder of its own, and the client's file has no key for that"
+            )
         yield "cwd", command.cwd
 
 
@@ -86,9 +90,9 @@ def _environment(fmt: EntryFormat, command: ServerCommand) -> tuple[dict[str, Js
 
 def _remote_entry(fmt: EntryFormat, address: ServerAddress) -> Iterator[tuple[str, Json]]:
     if not fmt.remote:
-        raise CannotConvert("the client's file knows no servers that run elsewhere")
+        raise CannotConvert("the client's file has no key for the address of a server")
     if address.oauth:
-        raise CannotConvert("it logs in by an `oauth` of its own, which is not written for clients")
+        raise CannotConvert("it has an `oauth` of its own, which is not written into client files")
     kind, key = _old(fmt, address) if address.kind == "sse" else (None, fmt.url)
     if fmt.types:
         yield "type", kind or fmt.types[1]
@@ -111,7 +115,7 @@ def _old(fmt: EntryFormat, address: ServerAddress) -> tuple[str | None, str]:
         return "sse", fmt.url
     if fmt.speaks_sse and (fmt.sse or ServerAddress.is_sse(address.url)):
         return None, fmt.sse or fmt.url
-    raise CannotConvert("it speaks SSE, which the client cannot say")
+    raise CannotConvert("it speaks SSE, and the client's file has no way to say so")
 
 
 def _if_any(maps: Mapping[str, dict[str, Json]]) -> Iterator[tuple[str, Json]]:
@@ -123,5 +127,7 @@ def _if_any(maps: Mapping[str, dict[str, Json]]) -> Iterator[tuple[str, Json]]:
 def _theirs(fmt: EntryFormat, text: str, where: str) -> str:
     theirs = fmt.references.theirs(text)
     if theirs is None:
-        raise CannotConvert(f"its {where} refers to variables in a way that the client cannot say")
+        raise CannotConvert(
+            f"its {where} refers to variables in a way that the client does not know"
+        )
     return theirs

@@ -85,7 +85,7 @@ def _shim_entry(
     place, client = _free_name(SHIM_NAME, in_use), document.target.client
     if not client.lets_in(document.content, place):
         lists = f"{'.'.join(client.allowed)} or {'.'.join(client.excluded)}"
-        todo = f"{lists} keeps the gateway out; let {place!r} in there first"
+        todo = f"{lists} keeps the gateway out; add {place!r} there first"
         raise ConfigError(f"{document.target.path}: {todo}")
     return {place: shim_entry(client, document.layout.format, shim)}
 

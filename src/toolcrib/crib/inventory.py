@@ -32,7 +32,6 @@ from toolcrib.sources import (
     Source,
     ToolFacts,
     WatchableSource,
-    mcp_rules,
     public_functions,
     sources_from_settings,
 )
@@ -40,7 +39,7 @@ from toolcrib.sources.apps import AppRegistry
 from toolcrib.sources.mcp import McpServers, McpSource, ServerEntry, read_servers
 from toolcrib.system import LastGoodCopies
 from toolcrib.uses import unresolved_links
-from toolcrib.wiring import app_rules_of
+from toolcrib.wiring import app_rules_of, mcp_rules_of
 
 _log = logging.getLogger(__name__)
 
@@ -65,7 +64,9 @@ class Inventory:
 
     def open(self, loop: asyncio.AbstractEventLoop | None) -> None:
         """Take in every source that the settings name, once."""
-        found = sources_from_settings(self.settings, self._functions, loop)
+        found = sources_from_settings(
+            self.settings, self._functions, mcp_rules_of(self.settings), loop
+        )
         self._problems = found.problems
         self.add_source(*found.sources)
         self.fleet.open(found.servers)
@@ -78,7 +79,7 @@ class Inventory:
         """Go on by these settings, and by what the files with MCP servers say now."""
         found = read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
         self.settings = settings
-        self.fleet.take(found, mcp_rules(settings))
+        self.fleet.take(found, mcp_rules_of(settings))
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -130,7 +131,9 @@ class Inventory:
     def add_mcp(self, server: str | Path | Mapping[str, Json], entry: ServerEntry) -> None:
         """Take MCP servers in. Raises `ConfigError` and `NameTaken`."""
         settings = self.settings
-        servers = McpServers.open_added(server, entry, settings.state_folder, mcp_rules(settings))
+        servers = McpServers.open_added(
+            server, entry, settings.state_folder, mcp_rules_of(settings)
+        )
         self.fleet.add(servers)
 
     def listen(self) -> None:

@@ -15,9 +15,9 @@ from toolcrib.model import Answer, Entry, Query
 from toolcrib.pool import EntryCache, warm_up_best
 from toolcrib.search import Explanation, Search, answer_query, explain, monolingual_share
 from toolcrib.settings import Settings
-from toolcrib.text import Language, load_glossary
+from toolcrib.text import Language
 from toolcrib.uses import UseAdvice
-from toolcrib.wiring import rules_of
+from toolcrib.wiring import glossary_of, rules_of
 
 
 class Searcher:
@@ -32,7 +32,7 @@ class Searcher:
 
     def take(self, settings: Settings) -> None:
         """Go on by the rules and the glossaries of these settings. Raises `ConfigError`."""
-        self._glossary = load_glossary(settings.search.glossaries)  # first: it may raise
+        self._glossary = glossary_of(settings)  # first: it may raise
         self._rules = rules_of(settings)
 
     def search(self, query: Query, scope: Scope, caller_id: str) -> Answer:

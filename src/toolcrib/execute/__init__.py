@@ -17,7 +17,8 @@ never raises.
     approval       who is asked where the rules say "ask": an `Approver`, or later a ticket
     tickets        approvals given later, for one call each
     arguments      checked against the schema, and repaired (`repair`) where that makes them fit
-    schema_gate    JSON Schema from strangers, bounded (`meter`) before it is used
+    schema_gate    JSON Schema from strangers, bounded (`meter`) before it is used; `schema_reader`
+                   follows its references
     dispatch       one source, one deadline, at most one more try of a `read`
     results        a long result, page by page: `result_text` is what of it is text, `pages` cuts
                    it by tokens, `line_search` greps in it

@@ -17,7 +17,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -84,9 +84,9 @@ def _no_reason(name: str, caller: Caller) -> str:  # noqa: ARG001 - a `WhyUnknow
 class CallPolicy:
     """What the operator set: the rules of approval, and the bounds of every call."""
 
-    rulebook: Rulebook = field(default_factory=Rulebook)
-    timeout_s: float = 60.0
-    page_tokens: int = 8_000
+    rulebook: Rulebook
+    timeout_s: float
+    page_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Door:
     def __init__(  # noqa: PLR0913 - what a door is given, each by its name
         self,
         pool: Pool,
-        policy: CallPolicy | None = None,
+        policy: CallPolicy,
         *,
         audit: Audit | None = None,
         tickets: Tickets | None = None,
@@ -131,7 +131,6 @@ class Door:
         self._on_success = on_success
         self._why_unknown = why_unknown
         self.tickets = tickets or Tickets()
-        policy = policy or CallPolicy()
         self._results = HeldResults(policy.page_tokens)
         self.policy = policy
         self._arguments = ArgumentCheck()

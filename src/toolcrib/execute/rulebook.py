@@ -82,9 +82,9 @@ class Rulebook:
     `servers` is the default for tools of MCP servers; `profiles` has another for callers of some.
     """
 
+    servers: ServerApproval
     rules: Sequence[Rule] = ()
     written: Callable[[], Sequence[Rule]] = tuple
-    servers: ServerApproval = "allow"
     profiles: Mapping[str, ServerApproval] = field(default_factory=dict[str, ServerApproval])
 
     def verdict(self, entry: Entry, profile: str = "") -> Verdict:

@@ -47,7 +47,10 @@ class CallChannel:
         self._logs = logs
         self.ask = ask
         self.log: LogHandler = logs.log
-        self._relay = ProgressRelay(self._report) if _wants_progress(logs.context) else None
+        meta = logs.context.meta
+        has_token = meta is not None and meta.get("progress_token") is not None
+        self._relay = ProgressRelay(self._report) if has_token else None
+        self.progress: ProgressHandler | None = self._relay
 
     @property
     def context(self) -> sdk.Context:
@@ -58,10 +61,6 @@ class CallChannel:
         """Whether its client is of the era without connections."""
         return sdk.is_modern(self.context)
 
-    @property
-    def progress(self) -> ProgressHandler | None:
-        return self._relay
-
     async def flush(self) -> None:
         """Return when all is sent: nothing comes after the result."""
         if self._relay:
@@ -70,10 +69,6 @@ class CallChannel:
 
     async def _report(self, done: float, total: float | None, message: str | None) -> None:
         await self.context.session.report_progress(done, total, message)
-
-
-def _wants_progress(context: sdk.Context) -> bool:
-    return context.meta is not None and context.meta.get("progress_token") is not None
 
 
 class ProgressRelay:

@@ -36,7 +36,7 @@ from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.reveal_sets import RevealSets
 from toolcrib.gateway.tool_list import ToolList, has_output_schema
 from toolcrib.gateway.tool_results import error_result, outcome_result
-from toolcrib.model import CallError, ToolInfo
+from toolcrib.model import CallError, JsonObject, ToolInfo
 from toolcrib.pool import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.session import SearchResult
 
@@ -133,8 +133,9 @@ class GatewayServer:
 
     async def _call(self, context: sdk.Context, params: sdk.CallToolRequestParams) -> sdk.Result:
         async def work(channel: CallChannel) -> sdk.Result:
+            run = self._fixed_tools.run if params.name in FIXED_TOOLS else self._call_by_name
             try:
-                result = await self._run(params, channel)
+                result = await run(params.name, params.arguments or {}, channel)
             except CallRefused as refused:
                 result = error_result(refused.error)
             except ToolcribError as error:
@@ -143,12 +144,11 @@ class GatewayServer:
 
         return await self._input_requests.serve(context, work)
 
-    async def _run(self, params: sdk.CallToolRequestParams, channel: CallChannel) -> sdk.Result:
-        """A fixed tool, or a tool of the pool by its own name. Raises `CallRefused`."""
-        arguments = params.arguments or {}
-        if params.name in FIXED_TOOLS:
-            return await self._fixed_tools.run(params.name, arguments, channel)
-        entry = self._view.visible.resolve(params.name)
+    async def _call_by_name(
+        self, name: str, arguments: JsonObject, channel: CallChannel
+    ) -> sdk.Result:
+        """Call a tool that is listed by its own name. Raises `CallRefused`."""
+        entry = self._view.visible.resolve(name)
         outcome = await self._view.call(entry, arguments, channel)
         promised = has_output_schema(entry.capability)
         return outcome_result(outcome, modern=channel.is_modern, promised=promised)

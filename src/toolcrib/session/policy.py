@@ -24,11 +24,11 @@ from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES
 class Deferral:
     """What the settings say about deferral; each is described in docs/settings.md."""
 
-    trigger: DeferralTrigger = field(default_factory=DeferralTrigger)
-    threshold: int = 15
-    never_defer: frozenset[str] = frozenset()
-    style: DeferStyle = "hidden"
-    context_window: int = 200_000
+    trigger: DeferralTrigger
+    threshold: int
+    never_defer: frozenset[str]
+    style: DeferStyle
+    context_window: int
 
     def is_late(self, used: int) -> bool:
         """Whether the conversation has used so much that `conversation:N` defers from now on."""
@@ -48,13 +48,13 @@ class SessionOptions:
     revealed, even while all is shown; so that it stays in sight when tools begin to wait.
     """
 
-    style: DeferStyle = "hidden"
-    auto_reveal: bool = False
-    keep_called: bool = False
-    most_revealed: int = 8
-    reveal_tokens: int = 800
-    summary_tokens: int = 200
-    answer_tokens: int = 1_500
+    style: DeferStyle
+    auto_reveal: bool
+    keep_called: bool
+    most_revealed: int
+    reveal_tokens: int
+    summary_tokens: int
+    answer_tokens: int
 
 
 @dataclass(frozen=True)

@@ -95,5 +95,5 @@ def read_request(arguments: JsonObject) -> SearchRequest:
 
 def all_queries(query: str | None, queries: Sequence[str]) -> tuple[str, ...]:
     """Each once, in order; the empty one, which browses, if there is none."""
-    asked = dict.fromkeys(([] if query is None else [query]) + [*queries])
-    return tuple(asked)[:MOST_QUERIES] or ("",)
+    each_once = dict.fromkeys(([] if query is None else [query]) + [*queries])
+    return tuple(each_once)[:MOST_QUERIES] or ("",)

@@ -37,13 +37,13 @@ class Session:
         plan: Callable[[int], DeferralPlan],
         reveals: Reveals,
         prices: Prices,
-        options: SessionOptions | None = None,
+        options: SessionOptions,
     ) -> None:
         self._host = host
         self._make_plan = plan
         self._reveals = reveals
         self._prices = prices
-        self._options = options or SessionOptions()
+        self._options = options
 
     @property
     def deferring(self) -> bool:

@@ -1,6 +1,6 @@
 """The sections of the settings: what can be set, with its default and what it does.
 
-Nothing is read here: see `config`.
+Nothing is read here: see `loading`.
 """
 
 from collections.abc import Mapping

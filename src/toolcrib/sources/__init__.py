@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.function_source import FunctionSource
     from toolcrib.sources.modules import add_module, public_functions
     from toolcrib.sources.protocol import SleepingSource, Source, WatchableSource
-    from toolcrib.sources.settings_sources import SettingsSources, mcp_rules, sources_from_settings
+    from toolcrib.sources.settings_sources import SettingsSources, sources_from_settings
     from toolcrib.sources.skills import read_skill_file, skill_files
     from toolcrib.sources.tools_yaml import declare_tools
 else:
@@ -50,7 +50,7 @@ else:
             "function_source": ("FunctionSource",),
             "modules": ("add_module", "public_functions"),
             "protocol": ("SleepingSource", "Source", "WatchableSource"),
-            "settings_sources": ("SettingsSources", "mcp_rules", "sources_from_settings"),
+            "settings_sources": ("SettingsSources", "sources_from_settings"),
             "skills": ("read_skill_file", "skill_files"),
             "tools_yaml": ("declare_tools",),
         },
@@ -66,7 +66,6 @@ __all__ = [
     "WatchableSource",
     "add_module",
     "declare_tools",
-    "mcp_rules",
     "permission_from",
     "public_functions",
     "read_skill_file",

@@ -32,7 +32,10 @@ class SettingsSources:
 
 
 def sources_from_settings(
-    settings: Settings, functions: FunctionSource, loop: AbstractEventLoop | None = None
+    settings: Settings,
+    functions: FunctionSource,
+    mcp_rules: ServerRules,
+    loop: AbstractEventLoop | None = None,
 ) -> SettingsSources:
     """Make every source that the settings name. One that fails becomes a problem.
 
@@ -40,7 +43,7 @@ def sources_from_settings(
     that come later. MCP servers live on the loop, if one is given; see `BackgroundLoop`.
     """
     plugins = load_plugins() if settings.plugins else Plugins()
-    mcp = McpServers.open(settings.mcp_config, settings.state_folder, loop, mcp_rules(settings))
+    mcp = McpServers.open(settings.mcp_config, settings.state_folder, loop, mcp_rules)
     sources: list[Source] = []
     problems = list(map(str, plugins.problems))
     builtin = _wants_builtin_tools(settings, mcp)
@@ -51,11 +54,6 @@ def sources_from_settings(
             problems.append(str(error))
     problems += _declare_all(settings, functions)
     return SettingsSources((*sources, *plugins.sources), tuple(problems), mcp)
-
-
-def mcp_rules(settings: Settings) -> ServerRules:
-    """What the settings say of all MCP servers."""
-    return ServerRules(settings.mcp.always_load, settings.mcp.env_from)
 
 
 def _wants_builtin_tools(settings: Settings, mcp: McpServers) -> bool:

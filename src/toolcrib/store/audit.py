@@ -68,8 +68,8 @@ class CallFilter(NamedTuple):
 class Retention(NamedTuple):
     """What stays: so many rows at most, and none older than this by the file's own count."""
 
-    rows: int = 100_000
-    days: float = 30.0
+    rows: int
+    days: float
 
 
 class AuditFile:
@@ -81,12 +81,12 @@ class AuditFile:
     def __init__(
         self,
         path: Path,
-        retention: Retention | None = None,
+        retention: Retention,
         clock: Callable[[], ClockReading] = file_clock.read_clock,
     ) -> None:
         """Opened, and made if it is not there. One that is damaged is set aside."""
         self._path = path
-        self._retention = retention or Retention()
+        self._retention = retention
         self._clock = clock
         self._turn = Lock()
         with explained_faults(self._path):

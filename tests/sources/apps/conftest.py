@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.defaults import APP_RULES
 from tests.sources.apps.joining import PROGRAM
 from toolcrib.sources.apps import AppRegistry
 
@@ -17,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def apps(folder: Path) -> Generator[AppRegistry]:
-    found = AppRegistry(folder)
+    found = AppRegistry(folder, APP_RULES)
     yield found
     found.close()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.defaults import APP_RULES
 from tests.waiting import until
 from tests.workshop import soon
 from toolcrib.model import Call, CallContext
@@ -33,7 +34,7 @@ def node() -> list[str]:
 
 
 def test_a_client_in_javascript_joins_serves_and_is_launched(folder, monkeypatch):
-    apps = AppRegistry(folder)
+    apps = AppRegistry(folder, APP_RULES)
     apps.listen()
     monkeypatch.setenv("TOOLCRIB_APPS_FILE", str(folder / "apps.json"))
     by_hand = subprocess.Popen([*node(), CLIENT])

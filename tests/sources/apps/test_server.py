@@ -1,15 +1,17 @@
 """The door that apps come in by: who is refused, and what the rest may register."""
 
 import stat
+from dataclasses import replace
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from tests.defaults import APP_RULES
 from tests.sources.apps.joining import raw
 from tests.waiting import until
 from toolcrib.errors import SourceError
-from toolcrib.sources.apps import AppRegistry, AppRules, public_file, read_address, server
+from toolcrib.sources.apps import AppRegistry, public_file, read_address, server
 
 TOOL = {"name": "add", "description": "Add"}
 
@@ -21,7 +23,7 @@ def listening(apps, folder):
 
 
 def test_the_address_is_for_nobody_else_to_read_and_goes_with_us(folder):
-    apps = AppRegistry(folder)
+    apps = AppRegistry(folder, APP_RULES)
     with pytest.raises(SourceError, match="start `toolcrib serve`"):
         read_address(public_file(folder))
     apps.listen()
@@ -33,12 +35,12 @@ def test_the_address_is_for_nobody_else_to_read_and_goes_with_us(folder):
 
 
 def test_only_one_process_lets_apps_join(apps, listening):
-    other = AppRegistry(listening)
+    other = AppRegistry(listening, APP_RULES)
     with pytest.raises(SourceError, match="another Toolcrib"):
         other.listen()
     other.close()
     apps.close()
-    third = AppRegistry(listening)
+    third = AppRegistry(listening, APP_RULES)
     third.listen()
     third.close()
 
@@ -154,7 +156,9 @@ def test_the_first_launch_command_stays_until_the_operator_says_otherwise(apps, 
         assert source.launch == ("/bin/first",)
         assert "/bin/evil" in source.problems[0]
     apps.close()
-    (again,) = AppRegistry(listening).sources
+    (again,) = AppRegistry(listening, APP_RULES).sources
     assert again.launch == ("/bin/first",)
-    (set_by_hand,) = AppRegistry(listening, AppRules({"raw": ["/bin/mine"]})).sources
+    (set_by_hand,) = AppRegistry(
+        listening, replace(APP_RULES, launch={"raw": ["/bin/mine"]})
+    ).sources
     assert set_by_hand.launch == ("/bin/mine",)

@@ -6,15 +6,17 @@ import os
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
+from tests.defaults import APP_RULES
 from tests.sources.apps.joining import app_at, raw, serving
 from tests.sources.mcp.faking import below, processes
 from tests.waiting import HANG_S, until
 from tests.workshop import soon
 from toolcrib.model import Call, CallContext, Deadline
-from toolcrib.sources.apps import AppRegistry, AppRules, AppTimeouts, KnownApp, SDKToolsCache
+from toolcrib.sources.apps import AppRegistry, AppTimeouts, KnownApp, SDKToolsCache
 from toolcrib.sources.apps.source import AppSource
 
 ADD = {
@@ -43,7 +45,8 @@ def known(
     SDKToolsCache(folder / "known").write(
         KnownApp("calendar", launch=tuple(launch), tools=tools or (ADD, DIE))
     )
-    apps = AppRegistry(folder, AppRules(timeouts=timeouts or AppTimeouts(start_s=HANG_S)))
+    timeouts = timeouts or replace(APP_RULES.timeouts, start_s=HANG_S)
+    apps = AppRegistry(folder, replace(APP_RULES, timeouts=timeouts))
     return apps, apps.sources[0]
 
 
@@ -111,7 +114,8 @@ def test_an_idle_app_is_ended_and_woken_again(folder, command):
     ],
 )
 def test_an_app_that_does_not_start_says_why_and_leaves_nothing(folder, launch, said):
-    apps, source = known(folder, launch, timeouts=AppTimeouts(1.0 if said == "hm" else HANG_S))
+    timeouts = replace(APP_RULES.timeouts, start_s=1.0 if said == "hm" else HANG_S)
+    apps, source = known(folder, launch, timeouts=timeouts)
     error = call(source, title="x").error
     assert error
     assert (error.phase, error.effect, error.server) == ("start", "not_sent", "calendar")

@@ -47,7 +47,7 @@ def check_store(context: CheckContext) -> Iterator[Diagnosis]:
     """The file is looked at as it is, and neither made nor brought up to date."""
     path = context.settings.store_path
     if path == ":memory:":
-        yield Diagnosis(STORE, "ok", "the catalog is in memory, and gone with the process")
+        yield Diagnosis(STORE, "ok", "the catalog is in memory, and lasts as long as the process")
         return
     yield from _catalog_file(Path(path))
     folder = next(each for each in Path(path).absolute().parents if each.is_dir())

@@ -109,7 +109,7 @@ def check_loads(context: CheckContext) -> Iterator[Diagnosis]:
     """A warning for each server that has tools always loaded, or wants more of them than count."""
     loads = Prices(token_counter).asked_loads(context.crib.entries().values())
     if not loads:
-        yield Diagnosis(LOADS, "ok", "no MCP server asks that tools of it are never deferred")
+        yield Diagnosis(LOADS, "ok", "no MCP server asks to load tools always")
     for load in loads:
         level = "warning" if context.settings.mcp.always_load else "ok"
         yield Diagnosis(LOADS, level, str(load), LOADS_REMEDY if level == "warning" else "")

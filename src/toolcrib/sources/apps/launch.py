@@ -8,7 +8,7 @@ import asyncio
 import math
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.model import CallError
@@ -30,17 +30,17 @@ LAST_OUTPUT_S = 0.01
 class AppTimeouts:
     """How long an app may take to register, and how long it is kept without a call."""
 
-    start_s: float = 20.0
-    idle_s: float = 300.0
+    start_s: float
+    idle_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class AppRules:
     """Launch commands by app, and the apps whose word that a tool only reads is taken."""
 
-    launch: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    trusted: frozenset[str] = frozenset()
-    timeouts: AppTimeouts = field(default_factory=AppTimeouts)
+    launch: Mapping[str, Sequence[str]]
+    trusted: frozenset[str]
+    timeouts: AppTimeouts
 
 
 class AppProcess:

@@ -26,11 +26,11 @@ class AppRegistry:
     def __init__(
         self,
         folder: Path,
-        rules: AppRules | None = None,
+        rules: AppRules,
         *,
         joined: Callable[[AppSource], None] = lambda _: None,
     ) -> None:
-        self._rules = rules or AppRules()
+        self._rules = rules
         self._joined = joined
         self._loop = BackgroundLoop("toolcrib-apps")
         self._cache = SDKToolsCache(folder / "known")

@@ -39,11 +39,11 @@ class ServerRules(NamedTuple):
     variables of ours that each server is given, where they are set.
     """
 
-    always_load: bool = True
-    env_from: tuple[str, ...] = ()
+    always_load: bool
+    env_from: tuple[str, ...]
 
 
-NO_RULES = ServerRules()
+NO_RULES = ServerRules(always_load=True, env_from=())
 
 
 class ServerChanges(NamedTuple):

@@ -20,7 +20,7 @@ from toolcrib.sources.mcp.server_log import ServerLog, error_lines, exit_words
 from toolcrib.sources.mcp.transport.isolation import LaunchPlan, launch_plan
 from toolcrib.sources.mcp.transport.sse import SseTransport
 from toolcrib.sources.mcp.transport.stdio import StdioTransport
-from toolcrib.sources.mcp.transport.streamable_http import HttpTransport
+from toolcrib.sources.mcp.transport.streamable_http import StreamableHttpTransport
 from toolcrib.text import Redactor
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class RemoteEndpoint:
         self.redactor = self._authorizer.redactor if self._authorizer else Redactor()
         self.redactor.learn(*address_secrets(configured, os.environ))
         sent = address.url, address.headers
-        transport = SseTransport if address.kind == "sse" else HttpTransport
+        transport = SseTransport if address.kind == "sse" else StreamableHttpTransport
         self._transport = transport(*sent, self._authorizer, self.redactor)
 
     def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:

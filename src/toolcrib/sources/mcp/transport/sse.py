@@ -12,7 +12,11 @@ from contextlib import asynccontextmanager, suppress
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.http_client import bounded_http_client
 from toolcrib.sources.mcp.jsonrpc import message_of
-from toolcrib.sources.mcp.transport.streamable_http import HTTP_NOT_FOUND, LOGGERS, HttpTransport
+from toolcrib.sources.mcp.transport.streamable_http import (
+    HTTP_NOT_FOUND,
+    LOGGERS,
+    StreamableHttpTransport,
+)
 from toolcrib.system import LINE_HEAD_BYTES, LONGEST_LINE, PipeLine, bounded_lines
 
 WAITING = 64  # messages to a server that does not take them
@@ -26,7 +30,7 @@ class NotSse(Exception):
     """What answers there does not speak SSE, or sends us elsewhere."""
 
 
-class SseTransport(HttpTransport):
+class SseTransport(StreamableHttpTransport):
     """One address."""
 
     @asynccontextmanager

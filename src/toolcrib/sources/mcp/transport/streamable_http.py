@@ -22,7 +22,7 @@ LOGGERS = (
 """Those that say what is sent and what comes, addresses included, before we see it."""
 
 
-class HttpTransport:
+class StreamableHttpTransport:
     """One address.
 
     `needs_login` once the server has asked who we are, `expired` once it knows our session no more.

@@ -1,0 +1,123 @@
+"""Every setting reaches the stage that it is for, and each default stands once.
+
+`tests/search/test_rules.py` looks at the rules of search one by one.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, SecretStr
+
+import toolcrib
+from toolcrib import wiring
+from toolcrib.execute import CallPolicy, Rulebook
+from toolcrib.pool import Pool
+from toolcrib.search import ArmWeights, SearchRules
+from toolcrib.session import Deferral, SessionOptions
+from toolcrib.settings import Settings, documented
+from toolcrib.sources.apps import AppRules, AppTimeouts
+from toolcrib.sources.mcp import ServerRules
+from toolcrib.store import Retention
+
+SOURCE = Path(toolcrib.__file__).parent
+
+READ_ELSEWHERE = {
+    "store": "settings/schema.py",
+    "index": "crib/live_index.py",
+    "builtin_tools": "sources/settings_sources.py",
+    "file_roots": "sources/builtin_tools.py",
+    "plugins": "sources/settings_sources.py",
+    "tools": "sources/settings_sources.py",
+    "tool_modules": "sources/settings_sources.py",
+    "skills": "sources/settings_sources.py",
+    "agents": "sources/settings_sources.py",
+    "mcp_config": "sources/settings_sources.py",
+    "search.internal": "crib/inventory.py",
+    "embed.api_key_env": "settings/loading.py",
+    "embed.wait_s": "crib/live_index.py",
+    "embed.cache": "crib/live_index.py",
+    "approval.elicitation": "gateway/client_approver.py",
+    "audit.enabled": "settings/schema.py",
+    "apps.enabled": "crib/inventory.py",
+    "mcp.warm_up": "crib/searcher.py",
+    "gateway.port": "gateway/daemon.py",
+    "gateway.mode": "gateway/principal.py",
+    "gateway.hosts": "gateway/http/guard.py",
+    "gateway.origins": "gateway/http/guard.py",
+    "gateway.body_bytes": "gateway/http/guard.py",
+    "gateway.idle_exit_s": "gateway/daemon.py",
+}
+"""The settings that `toolcrib.wiring` does not hand on, and who reads each of them."""
+
+FITTED = {(ArmWeights, "like"), (ArmWeights, "bm25")}
+"""Constants of search that nobody can set."""
+LEFT_OUT = {(Rulebook, "rules"), (Rulebook, "written"), (Rulebook, "profiles")}
+"""Empty means that there are none: no default of a setting."""
+
+
+class Reading:
+    """Settings that note what is read of them."""
+
+    def __init__(self, values: BaseModel, read: set[str], prefix: str = "") -> None:
+        self._values = values
+        self._read = read
+        self._prefix = prefix
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._values, name)
+        key = f"{self._prefix}{name}"
+        if isinstance(value, BaseModel):
+            return Reading(value, self._read, f"{key}.")
+        self._read.add(key)
+        return value
+
+
+def wired() -> set[str]:
+    """The keys that the functions of `toolcrib.wiring` read."""
+    read: set[str] = set()
+    values = Settings.model_validate({"embed": {"api_key": SecretStr("x")}, "search": {"learn": 1}})
+    settings: Any = Reading(values, read)
+    wiring.rules_of(settings)
+    wiring.glossary_of(settings)
+    wiring.policy_of(settings)
+    wiring.retention_of(settings)
+    deferral = wiring.deferral_of(settings, None, None)
+    wiring.session_options_of(settings, deferral)
+    wiring.app_rules_of(settings)
+    wiring.mcp_rules_of(settings)
+    wiring.embedder_of(settings)
+    wiring.use_advice_of(settings, Pool(), lambda **_: None)
+    return read
+
+
+KEYS = [each.key for each in documented()]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_setting_is_handed_on_or_has_its_reader(key: str):
+    assert (key in wired()) != (key in READ_ELSEWHERE)
+
+
+@pytest.mark.parametrize("key", READ_ELSEWHERE)
+def test_the_reader_of_a_setting_reads_it(key: str):
+    assert key in KEYS
+    text = (SOURCE / READ_ELSEWHERE[key]).read_text(encoding="utf-8")
+    assert f".{key.rpartition('.')[2]}" in text
+
+
+def fields_with_defaults() -> Iterator[tuple[type, str]]:
+    filled = (SearchRules, ArmWeights, CallPolicy, Rulebook, AppRules, AppTimeouts)
+    for stage in (*filled, Deferral, SessionOptions):
+        for field in dataclasses.fields(stage):
+            missing = dataclasses.MISSING
+            if field.default is not missing or field.default_factory is not missing:
+                yield stage, field.name
+    for pair in (Retention, ServerRules):
+        yield from ((pair, name) for name in pair._field_defaults)
+
+
+def test_a_stage_has_no_default_of_its_own_for_a_setting():
+    assert set(fields_with_defaults()) == FITTED | LEFT_OUT
