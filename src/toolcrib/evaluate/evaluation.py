@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
+from toolcrib import wiring
 from toolcrib.embed import CachedEmbedder
 from toolcrib.evaluate.cases import EvalCase, EvalSuite
 from toolcrib.evaluate.measures import EvalScores, score
@@ -13,7 +14,6 @@ from toolcrib.model import Entry
 from toolcrib.search import Search, monolingual_share
 from toolcrib.settings import Settings
 from toolcrib.store import SqliteStore, VectorCache
-from toolcrib.wiring import embedder_of, glossary_of, rules_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,18 @@ def open_search(
     with SqliteStore.open(":memory:") as store:
         stored = settings.index == "sqlite"
         engine = SqliteEngine(store) if stored else MemoryEngine()
-        embedder = embedder_of(settings)
+        embedder = wiring.embedder_of(settings)
         catalog = Catalog(engine, CachedEmbedder(embedder, vectors or store) if embedder else None)
         catalog.rebuild(entries.values(), "")
         with catalog.view() as view:
-            rules = replace(rules_of(settings), cut="none")
+            rules = replace(wiring.rules_of(settings), cut="none")
             yield Search(
                 view,
                 entries,
                 rules,
                 embed=partial(catalog.with_vectors, size=view.vector_size),
                 calibrated_cosines=catalog.calibrated_cosines,
-                glossary=glossary_of(settings),
+                glossary=wiring.glossary_of(settings),
                 monolingual_share=monolingual_share(entries.values()),
             )
 

@@ -106,7 +106,7 @@ def find_hidden(text: str) -> tuple[HiddenSpan, ...]:
     candidate = _ANY_ASCII if text.isascii() else _ANY
     if not candidate.search(text) and not _may_have_blanks(text):
         return ()
-    return tuple(_Reading(text).findings())
+    return tuple(_Scanner(text).findings())
 
 
 def without_hidden(text: str) -> str:
@@ -148,7 +148,7 @@ def _rebuilt(text: str, found: tuple[HiddenSpan, ...], put: Callable[[str], str]
     return "".join((*parts, text[done:]))
 
 
-class _Reading:
+class _Scanner:
     """One text, and what it has so much of that marks in it may be honest."""
 
     def __init__(self, text: str) -> None:
