@@ -29,7 +29,8 @@ def test_the_shims_are_told_by_their_command(document: ClientDocument):
 
 
 def test_a_server_of_ours_is_the_same_by_what_it_starts(document: ClientDocument, tmp_path: Path):
-    ours = read_table(tmp_path / "servers.json", {"docs": ENTRIES["files"]}).servers
+    entries = {"docs": ENTRIES["files"], "other": {"command": "npx", "args": ["other"]}}
+    ours = read_table(tmp_path / "servers.json", entries).servers
     assert document.same_servers("files", ours) == ["docs"]
     assert document.same_servers("odd", ours) == []  # it cannot be converted, so nobody knows
 
