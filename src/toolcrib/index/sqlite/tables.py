@@ -76,7 +76,7 @@ class Tables:
 class Pointer(NamedTuple):
     """`generation` grows with every write; `tables` is the number in the names of the tables.
 
-    `format` is the meaning of those tables; `mark` what they were made from, by their writer's word.
+    `format` is the meaning of those tables; `mark` what their writer says they were made from.
     """
 
     generation: int
