@@ -13,9 +13,9 @@ import pytest
 from hypothesis import settings
 
 from scripts.install_test_clients import COMMAND, installed
+from toolcrib import wiring
 from toolcrib.embed import Embedder
 from toolcrib.settings import Settings
-from toolcrib.wiring import embedder_of
 
 # A loaded machine is slow now and then; that is no finding.
 settings.register_profile("toolcrib", deadline=None)
@@ -51,16 +51,13 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture(autouse=True)
 def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings that name no embedder have none."""
+    """Settings that name no embedder have none: the one place that makes one is given another."""
+    make = wiring.embedder_of
 
     def named(settings: Settings) -> Embedder | None:
-        return embedder_of(settings) if "embedder" in settings.embed.model_fields_set else None
+        return make(settings) if "embedder" in settings.embed.model_fields_set else None
 
-    for user in (
-        "toolcrib.crib.live_index.embedder_of",
-        "toolcrib.evaluate.evaluation.embedder_of",
-    ):
-        monkeypatch.setattr(user, named)
+    monkeypatch.setattr(wiring, "embedder_of", named)
 
 
 @pytest.fixture

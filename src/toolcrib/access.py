@@ -1,7 +1,11 @@
 """Who may see and call what: the scope of a caller, and the filters it makes.
 
-Filters run before anything is ranked: a hidden tool takes no place in an answer. A search asks
-`why_hidden`, a call asks `why_barred`: the same filters, but for those that only tidy a search.
+    Entry, Scope → why_hidden   a search asks it, before anything is ranked
+    Entry, Scope → why_barred   a call asks it
+
+Both run the same filters for rights and states; `why_hidden` has three more, which only tidy a
+search: not searchable, already bound, other kind. A hidden tool takes no place in any ranking.
+Patterns are matched by `toolcrib.names`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,7 +28,7 @@ FilterVerdict = Literal[
     "already bound",
     "other kind",
 ]
-
+"""The filter that hides an entry; "" where none does."""
 
 _UNUSABLE: Mapping[State, FilterVerdict] = {
     "disabled": "disabled",
@@ -35,13 +39,13 @@ _UNUSABLE: Mapping[State, FilterVerdict] = {
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Who asks. Names may be patterns (`github/*`, see `names.patterns`), but for `bound`.
+    """What a caller may see and call. Names may be patterns (`github/*`), except in `bound`.
 
-    `internal`: plumbing, hidden from everyone. `excluded`: what this agent shall not find.
-    `allowed`: what this caller may call. `sources`: whose, by the ids of sources, or by their kinds
-    where they have none. `permissions`: of which kinds. For all three None means everything, and
-    an empty one nothing. `packaged`: whether they may have the tools that come with Toolcrib.
-    `bound`: what the caller has already.
+    `internal`: internal tools, hidden from everyone. `excluded`: what this caller must not have.
+    `allowed`: what this caller may have, by name. `sources`: from which sources, by their ids, or
+    by their kinds where they have none. `permissions`: of which permission kinds. For these three
+    None allows everything, and an empty set allows nothing. `packaged`: whether the tools that come
+    with Toolcrib are allowed. `bound`: what the caller has already; a search leaves it out.
     """
 
     internal: frozenset[str] = frozenset()
@@ -55,27 +59,34 @@ class Scope:
 
 def why_hidden(entry: Entry, scope: Scope, kinds: frozenset[Kind] = frozenset()) -> FilterVerdict:
     """Why an entry is hidden from this caller: the first filter that says so; "" if none does."""
-    plumbing: FilterVerdict = "" if entry.capability.searchable else "not searchable"
+    unsearchable: FilterVerdict = "" if entry.capability.searchable else "not searchable"
     return (
         _for_everyone(entry, scope)
-        or plumbing
+        or unsearchable
         or _for_caller(entry, scope)
         or _for_search(entry, scope, kinds)
     )
 
 
 def why_barred(entry: Entry, scope: Scope) -> FilterVerdict:
-    """Why this caller may not call it: the same filters, but for those that only tidy a search."""
+    """Why this caller may not call an entry: the first filter that says so; "" if none does."""
     return _for_everyone(entry, scope) or _for_caller(entry, scope)
 
 
+def hidden_names(
+    entries: Iterable[Entry], scope: Scope, kinds: frozenset[Kind] = frozenset()
+) -> frozenset[str]:
+    """The names of the entries that are hidden from this caller."""
+    return frozenset(entry.name for entry in entries if why_hidden(entry, scope, kinds))
+
+
 def allows_source(source_id: str, scope: Scope) -> bool:
-    """Whether this caller may have anything of a source at all."""
+    """Whether this caller may have anything from a source."""
     return scope.sources is None or any(fnmatchcase(source_id, each) for each in scope.sources)
 
 
 def count_unreviewed(entries: Iterable[Entry], scope: Scope) -> int:
-    """How many this caller would see, had somebody approved them."""
+    """How many entries this caller would see if they were approved."""
     waiting = (replace(each, state="ready") for each in entries if each.state == "unreviewed")
     return sum(not why_barred(each, scope) for each in waiting)
 
@@ -93,12 +104,12 @@ def _for_caller(entry: Entry, scope: Scope) -> FilterVerdict:
 
 
 def _is_allowed(entry: Entry, scope: Scope) -> bool:
-    what = entry.capability
+    capability = entry.capability
     return (
         (scope.allowed is None or any_grants(scope.allowed, entry))
-        and any(allows_source(each, scope) for each in source_names(what))
-        and (scope.permissions is None or what.permission_kind in scope.permissions)
-        and (scope.packaged or not what.packaged)
+        and any(allows_source(each, scope) for each in source_names(capability))
+        and (scope.permissions is None or capability.permission_kind in scope.permissions)
+        and (scope.packaged or not capability.packaged)
     )
 
 
@@ -106,10 +117,3 @@ def _for_search(entry: Entry, scope: Scope, kinds: frozenset[Kind]) -> FilterVer
     if entry.name in scope.bound:
         return "already bound"
     return "other kind" if kinds and entry.capability.kind not in kinds else ""
-
-
-def hidden_names(
-    entries: Iterable[Entry], scope: Scope, kinds: frozenset[Kind] = frozenset()
-) -> frozenset[str]:
-    """The names that this caller does not get to see."""
-    return frozenset(entry.name for entry in entries if why_hidden(entry, scope, kinds))

@@ -1,4 +1,10 @@
+"""`toolcrib list` and its option `--kind`."""
+
+from typing import get_args
+
 from tests.cli.conftest import Run
+from toolcrib.cli.catalog import KindName, kinds_of
+from toolcrib.model import Kind
 
 
 def test_the_list_has_everything_and_what_it_costs(run: Run):
@@ -56,3 +62,12 @@ def test_what_no_model_gets_to_see_is_listed_too(run: Run, tmp_path):
     )
     [row] = run("--config", str(config), "list", "--json").json
     assert (row["name"], row["state"]) == ("split", "disabled")
+
+
+def test_the_words_on_the_command_line_are_the_kinds_there_are():
+    assert [each.value for each in KindName] == list(get_args(Kind))
+
+
+def test_none_chosen_means_every_kind():
+    assert kinds_of(None) == kinds_of([]) == frozenset()
+    assert kinds_of([KindName.skill, KindName.agent]) == {"skill", "agent"}

@@ -6,9 +6,12 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import iter_modules
 from urllib.parse import unquote
 
 import pytest
+
+import toolcrib
 
 ROOT = Path(__file__).parents[2]
 ERRORS = ROOT / "src" / "toolcrib" / "errors.py"
@@ -66,6 +69,13 @@ def test_the_files_that_are_named_are_there(page: Path):
         places = (ROOT, ROOT / "src", ROOT / "src" / "toolcrib")
         named = OWN_FILE.findall(prose(page))
         assert [file for file in named if not any((at / file).exists() for at in places)] == []
+
+
+def test_the_tree_is_drawn_as_it_stands():
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    drawn = page.partition("## The flow is the tree")[2].split("```")[1]
+    names = re.findall(r"^(\w+)(?:/|\.py)", drawn, re.MULTILINE)
+    assert sorted(names) == sorted(module.name for module in iter_modules(toolcrib.__path__))
 
 
 def drawn_parents(tree: str) -> dict[str, str | None]:

@@ -311,7 +311,7 @@ def days(path, monkeypatch):
     """Use a server on so many days, each in a process of its own."""
     clock = [time.time()]
     monkeypatch.setattr("toolcrib.store.decisions.time.time", lambda: clock[0])
-    monkeypatch.setattr("toolcrib.store.decisions.KEPT_S", 3 * DAY_S)
+    monkeypatch.setattr("toolcrib.store.decisions.RETENTION_S", 3 * DAY_S)
 
     def use(source, count, step=DAY_S):
         for _ in range(count):

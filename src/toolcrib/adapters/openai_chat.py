@@ -5,9 +5,10 @@
     messages.append(done.choices[0].message)
     messages += await wire.results(done)        # nothing once the model has made no call
 
-There is no deferral on this wire. `append` puts what is found behind the other tools: the provider
-reads the list anew from there on. `proxy` keeps the list as it is, and the model calls what it has
-found through one tool: where the cache matters more than arguments that the provider checks.
+Chat Completions cannot defer tools. `append` puts what is found behind the other tools; the
+provider reads the list anew from there on. `proxy` keeps the list as it is, and the model calls
+what it found through one tool: for when the cache matters more than arguments that the provider
+checks.
 """
 
 from collections.abc import Iterable, Iterator
@@ -52,7 +53,7 @@ ChatMessage: TypeAlias = ChatCompletionMessageParam | ChatCompletionMessage
 
 
 class ChatRequest(TypedDict):
-    """What a wire says of a request: pass it on to `chat.completions.create` with `**`."""
+    """The arguments of a request: pass them to `chat.completions.create` with `**`."""
 
     messages: list[ChatCompletionMessageParam]
     tools: NotRequired[list[ChatCompletionFunctionToolParam]]
@@ -75,9 +76,9 @@ class ChatWire:
     def request(self, messages: Iterable[ChatMessage]) -> ChatRequest:
         """The conversation as it is, and the tools; without any, the provider wants no list.
 
-        What the conversation shows to be revealed is taken for revealed. The provider takes 128
-        tools: beyond that, what was found longest ago is left out until it is found again. Raises
-        `ConfigError` where the tools that are always shown are more.
+        What the conversation shows to be revealed is revealed in the session. The provider takes
+        128 tools: beyond that, those found longest ago are left out until they are found again.
+        Raises `ConfigError` where more tools than that are always shown.
         """
         given = list(messages)
         self.see(given)
@@ -95,7 +96,7 @@ class ChatWire:
     ) -> list[ChatCompletionToolMessageParam]:
         """The messages that answer a reply, one a call, in order; none if it has no calls.
 
-        Raises `ReplyError` for what is no reply of this API, or is not whole.
+        Raises `ReplyError` for what is not a reply of this API, or not a whole one.
         """
         read = read_reply(reply, "choices", "a ChatCompletion of OpenAI")
         calls = [unwrap_proxy_call(call) for call in _calls(read)]
@@ -105,11 +106,11 @@ class ChatWire:
         return [_result(*each) for each in zip(calls, outcomes, strict=True)]
 
     def see(self, messages: Iterable[ChatMessage]) -> None:
-        """Take for revealed what these messages show to be; `request` does so by itself."""
+        """Reveal in the session what these messages show; `request` does so by itself."""
         self._session.see(_revealed(messages))
 
     def compacted(self, messages: Iterable[ChatMessage]) -> None:
-        """Forget what is revealed and not in these messages any more."""
+        """Forget what is revealed, unless these messages still show it."""
         self._session.compacted(frozenset(_revealed(messages)))
 
 

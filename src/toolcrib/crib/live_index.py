@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from threading import RLock
 
+from toolcrib import wiring
 from toolcrib.embed import CachedEmbedder, Embedder
 from toolcrib.errors import StoreError
 from toolcrib.index import Catalog, MemoryEngine, Progress, SqliteEngine, Superseded, View
@@ -13,7 +14,6 @@ from toolcrib.model import Entry
 from toolcrib.pool import TOOLS_UPDATED, Pool, ToolsUpdated
 from toolcrib.settings import Settings
 from toolcrib.store import SqliteStore, VectorFile
-from toolcrib.wiring import embedder_of
 
 
 class LiveIndex:
@@ -187,7 +187,7 @@ class LiveIndex:
 
     @cached_property
     def _cached_embedder(self) -> CachedEmbedder | None:
-        embedder = self._embedder or embedder_of(self._settings)
+        embedder = self._embedder or wiring.embedder_of(self._settings)
         batch = self._settings.embed.batch
         return CachedEmbedder(embedder, self._vectors, chunk=batch) if embedder else None
 

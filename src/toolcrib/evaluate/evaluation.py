@@ -1,10 +1,11 @@
-"""A suite through the pipeline: the same search as everywhere, without the cut."""
+"""Run a suite: the same search as everywhere, without the cut."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
+from toolcrib import wiring
 from toolcrib.embed import CachedEmbedder
 from toolcrib.evaluate.cases import EvalCase, EvalSuite
 from toolcrib.evaluate.measures import EvalScores, score
@@ -13,7 +14,6 @@ from toolcrib.model import Entry
 from toolcrib.search import Search, monolingual_share
 from toolcrib.settings import Settings
 from toolcrib.store import SqliteStore, VectorCache
-from toolcrib.wiring import embedder_of, glossary_of, rules_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +31,24 @@ def open_search(
 ) -> Generator[Search]:
     """A search over a suite's catalog, by the settings.
 
-    Nothing of it is kept, but for the vectors of its tools where a place for them is given.
+    Nothing of it is stored, except the vectors of its tools if a cache is given.
     """
     entries = {id: Entry(id, tool.name, tool.info()) for id, tool in suite.tools.items()}
     with SqliteStore.open(":memory:") as store:
         stored = settings.index == "sqlite"
         engine = SqliteEngine(store) if stored else MemoryEngine()
-        embedder = embedder_of(settings)
+        embedder = wiring.embedder_of(settings)
         catalog = Catalog(engine, CachedEmbedder(embedder, vectors or store) if embedder else None)
         catalog.rebuild(entries.values(), "")
         with catalog.view() as view:
-            rules = replace(rules_of(settings), cut="none")
+            rules = replace(wiring.rules_of(settings), cut="none")
             yield Search(
                 view,
                 entries,
                 rules,
                 embed=partial(catalog.with_vectors, size=view.vector_size),
                 calibrated_cosines=catalog.calibrated_cosines,
-                glossary=glossary_of(settings),
+                glossary=wiring.glossary_of(settings),
                 monolingual_share=monolingual_share(entries.values()),
             )
 
@@ -75,7 +75,7 @@ def ranked_ids(search: Search, case: EvalCase, text: str) -> Sequence[str]:
 
 
 def among_candidates(search: Search, case: EvalCase) -> Search:
-    """The search that a case is for: an unanswerable one may be so among some tools alone."""
+    """The search among the candidates of an unanswerable case, if it names any; else as it is."""
     return search.within(case.candidates) if case.candidates and not case.relevant else search
 
 

@@ -8,8 +8,8 @@ from threading import Condition, Thread
 class BackgroundWorker:
     """One thread while there is work, and none while there is not.
 
-    `step` does a bit of the work and says whether more is left. When the program ends, so does the
-    thread, after the step that is being done: some libraries do not bear to be left within it.
+    `step` does a part of the work and returns whether more is left. When the program ends, the
+    thread ends after the current step: some libraries crash when they are left in the middle.
     """
 
     def __init__(self, step: Callable[[], bool], *, name: str) -> None:
@@ -30,12 +30,12 @@ class BackgroundWorker:
                 self._thread.start()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Until nothing is being worked at; whether that came in time."""
+        """Wait until no work is left; False if the time was up."""
         with self._changed:
             return self._changed.wait_for(lambda: self._thread is None, timeout_s)
 
     def close(self) -> None:
-        """End after the step that is being done, and wait for that."""
+        """End after the current step, and wait for that."""
         with self._changed:
             self._closed = True
             thread = self._thread
@@ -54,7 +54,7 @@ class BackgroundWorker:
                 self._changed.notify_all()
 
     def _go_on(self) -> bool:
-        """Whether somebody called since we last looked; if not, this thread has ended."""
+        """Whether `wake` was called since the last look; if not, this thread ends."""
         with self._changed:
             called, self._called = self._called and not self._closed, False
             if not called:

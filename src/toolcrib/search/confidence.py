@@ -3,10 +3,10 @@
     by meaning    chance = σ(slope · cosine + base)
     by words      chance = σ(share · s + lead · l + ln(terms) · t + base)
 
-By meaning the evidence is how near the nearest of all tools is. Without vectors it is what share of
-the query the best tool has in words, by how much it leads the fifth (five that are tied say
-little), and how many terms were asked (a share of many says more). A tool that searches the web
-fits any question, if not well: with one among the first hits an answer is never without them.
+By meaning, the evidence is the cosine of the nearest of all tools. Without vectors it has three
+parts: what share of the query the best tool has in words, by how much it leads the fifth (five that
+are tied say little), and how many terms the query has (a share of many says more). A tool that
+searches the web fits any question a little: with one among the first hits, search never abstains.
 
 The constants were fitted to queries that have an answer and to queries that have none, English and
 Chinese, each set counted alike, by `python -m benchmarks.confidence`, which also draws the curve.
@@ -22,13 +22,12 @@ from toolcrib.search.fusion import VariantTrace
 HIGH, MEDIUM, LOW = 0.9, 0.6, 0.15
 """From which chance on an answer has that confidence. Below the last it abstains.
 
-At 0.15 about one in a hundred questions that have an answer goes without, nearly all of them of
+At 0.15 about one in a hundred answerable questions gets no answer. Nearly all of these are from
 ToolLens, whose questions only hint at what they want.
 """
 BROAD = "web search"
 BROAD_COSINE = 0.44
-"""How near to `BROAD` a tool has to be to search the web."""
-
+"""From this cosine with `BROAD` on, a tool counts as one that searches the web."""
 
 NOTHING: Ranking = ()
 TIED = 5

@@ -10,6 +10,7 @@ from toolcrib.search.query_syntax import unwrapped
 from toolcrib.search.variants import plain_words
 from toolcrib.text import fold
 
+# The bonus of a name, as a share of the largest; `fusion` says what that is worth.
 VERBATIM = 1.0
 RESPELT = 0.5
 QUOTED = 0.25
@@ -20,10 +21,10 @@ _KIND_WORDS = frozenset({"tool", "tools", "function", "skill", "agent", "工具"
 
 
 def mentioned_names(text: str, view: View, entries: Mapping[str, Entry]) -> Mapping[str, float]:
-    """The capabilities that a text names, each with how plainly: 1 for its name, verbatim.
+    """The capabilities that a text names, each with its bonus: 1 for its name, verbatim.
 
     Half for another spelling of it (write file for write_file) or for its name in a polite
-    wrapping (please write file); a quarter for a name that stands in a sentence.
+    request (please write file); a quarter for a name within a sentence.
     """
     whole = unwrapped(text)
     spellings = dict.fromkeys((fold(whole), fold(plain_words(text))))

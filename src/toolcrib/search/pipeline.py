@@ -26,7 +26,7 @@ In RRF two neighbouring ranks differ by 1/61 - 1/62, which is about as much.
 VERB_DEPTH = 10
 """Only among so many of the first matches of each arm."""
 BROAD_HITS = 3
-"""Among how many hits a tool that searches the web has to be, to stand for an answer."""
+"""A tool that searches the web keeps search from abstaining if it is among so many first hits."""
 MOST_BROAD = 20
 
 EmbedVariants = Callable[[Sequence[Variant]], Sequence[Variant]]
@@ -112,7 +112,7 @@ class Search:
         )
 
     def sees(self, id: str) -> bool:
-        """Whether the caller gets to see this one."""
+        """Whether this one is visible to the caller."""
         return id in self.entries and id not in self.hidden
 
     def within(self, ids: Iterable[str]) -> "Search":
@@ -120,7 +120,7 @@ class Search:
         return replace(self, hidden=frozenset(self.entries).difference(ids).union(self.hidden))
 
     def without_hiding(self, id: str) -> "Search":
-        """The same search, but that it may see this one."""
+        """The same search, with this one visible."""
         return replace(self, hidden=frozenset(self.hidden).difference([id]))
 
     def is_broad(self, hits: Ranking) -> bool:
@@ -134,7 +134,7 @@ class Search:
         return any(match.id in near for match in hits)
 
     def cut(self, ranking: Ranking) -> Ranking:
-        """The ranking down to where it should end, by the rule that is set."""
+        """The ranking up to its end, by the cut that is set."""
         match self.rules.cut:
             case "autocut":
                 return autocut(ranking, ratio=self.rules.cut_ratio)
@@ -208,7 +208,7 @@ class Search:
         return any(strength >= RESPELT for strength in self._mentioned(text).values())
 
     def _mentioned(self, text: str) -> Mapping[str, float]:
-        """Whatever the text names and the caller may see, with how plainly it does: its bonus."""
+        """The visible capabilities that the text names, each with its bonus."""
         strengths = mentioned_names(text, self.view, self.entries).items()
         return {id: strength * self.bonuses for id, strength in strengths if self.sees(id)}
 

@@ -62,12 +62,12 @@ def query_variants(
 
 @lru_cache(maxsize=256)
 def plain_words(text: str) -> str:
-    """A request without what it is wrapped in: questions, politeness, particles, stop words."""
+    """A request without question words, politeness, particles and stop words."""
     return " ".join(without_stopwords(words(without_wrapping(text))))
 
 
 def subqueries(text: str) -> Sequence[str]:
-    """The separate things a task asks for, in plain words, in order; none when it asks for one."""
+    """The parts of a task that asks for several things, in plain words, in order; else none."""
     parts = [part for clause in _CLAUSE_END.split(text) for part in _requests(clause)]
     requests = dict.fromkeys(
         part for part in map(plain_words, parts) if starts_with_verb(part.split())
@@ -96,9 +96,9 @@ def _wording(
 
 
 def _translated(text: str, foreign: tuple[Lexicon, float]) -> Variant | None:
-    """The text in the lexicon's language, looked up by every meaning; None if it knows no word.
+    """The text in the lexicon's language; None if the lexicon knows none of its words.
 
-    It reads, and is compared with labels, by the most usual meaning of each term.
+    All meanings are looked up; its text and its words are the most usual meaning of each term.
     """
     lexicon, share = foreign
     glosses = lexicon.glosses(without_wrapping(text))

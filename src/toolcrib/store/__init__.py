@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from toolcrib.store.uses import (
         MOST_LESSONS,
         MOST_PAIRS,
-        NEVER,
+        NO_LESSON,
         UseLesson,
         UseLessonKey,
         UsePair,
@@ -66,7 +66,7 @@ else:
             "uses": (
                 "MOST_LESSONS",
                 "MOST_PAIRS",
-                "NEVER",
+                "NO_LESSON",
                 "UseLesson",
                 "UseLessonKey",
                 "UsePair",
@@ -79,7 +79,7 @@ else:
 __all__ = [
     "MOST_LESSONS",
     "MOST_PAIRS",
-    "NEVER",
+    "NO_LESSON",
     "OLDEST_SQLITE",
     "TICKET_S",
     "AuditFile",

@@ -26,7 +26,7 @@ class UsePair(NamedTuple):
 class UseLessonKey(NamedTuple):
     """A word of queries, as a hash, the tool it led to, and the profile of those who asked."""
 
-    profile: bytes
+    rights: bytes
     word: bytes
     tool: str
 
@@ -49,7 +49,7 @@ class UseLesson(NamedTuple):
         return UseLesson(self.uses + later.uses, weight, day)
 
 
-NEVER = UseLesson(0, 0.0, 0)
+NO_LESSON = UseLesson(0, 0.0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,8 @@ def read(db: apsw.Connection) -> UseRecord:
     return UseRecord(
         {UsePair(before, after): count for before, after, count in counted},
         {
-            UseLessonKey(profile, word, tool): UseLesson(uses, weight, day)
-            for profile, word, tool, uses, weight, day in learned
+            UseLessonKey(rights, word, tool): UseLesson(uses, weight, day)
+            for rights, word, tool, uses, weight, day in learned
         },
         db.execute("SELECT key FROM use_key").get,
     )
@@ -108,8 +108,8 @@ def _add_lessons(
 ) -> None:
     select = "SELECT uses, weight, day FROM use_lesson WHERE (profile, word, tool) = (?, ?, ?)"
     for at, lesson in lessons.items():
-        known = [UseLesson(*row) for row in db.execute(select, at)] or [NEVER]
-        both = known[0].again(lesson, half_life_days)
+        before = [UseLesson(*row) for row in db.execute(select, at)] or [NO_LESSON]
+        both = before[0].again(lesson, half_life_days)
         db.execute("INSERT OR REPLACE INTO use_lesson VALUES (?, ?, ?, ?, ?, ?)", (*at, *both))
     db.execute("DELETE FROM use_lesson WHERE weight < ?", (LEAST_WEIGHT,))
     db.execute(

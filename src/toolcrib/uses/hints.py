@@ -17,6 +17,11 @@ LINK_COUNTS = 3
 """A declared link counts as if it had been used so often: it is there from the first day."""
 LEAST_COUNT = 2
 """What was used with a tool less often is no hint."""
+MOST_MENTIONS = 64
+Links: TypeAlias = Mapping[str, Sequence[str]]
+Resolve: TypeAlias = Callable[[str], Sequence[Entry]]
+"""Every entry that a name may mean."""
+_IN_BACKTICKS = re.compile(r"`([A-Za-z0-9_-]{2,64})`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +55,6 @@ def often_with(
 def most_first(counts: Mapping[str, int]) -> Mapping[str, int]:
     """The counts in order: the largest first, ties by name."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-# Links that were declared: `often_with` of a tool, and the tools that a skill speaks of.
-
-MOST_MENTIONS = 64
-
-Links: TypeAlias = Mapping[str, Sequence[str]]
-Resolve: TypeAlias = Callable[[str], Sequence[Entry]]
-"""Every entry that a name may mean."""
-
-_IN_BACKTICKS = re.compile(r"`([A-Za-z0-9_-]{2,64})`")
 
 
 def declared_links(entries: Mapping[str, Entry], resolve: Resolve) -> Links:
@@ -103,8 +97,8 @@ def _links_of(capability: Capability) -> Sequence[str]:
     return capability.often_with
 
 
-def _link_problem(link: str, names: Sequence[str], meant: Sequence[Entry]) -> str:
-    match meant:
+def _link_problem(link: str, names: Sequence[str], candidates: Sequence[Entry]) -> str:
+    match candidates:
         case [_]:
             return ""
         case []:

@@ -324,7 +324,7 @@ def test_no_more_start_at_once_than_allowed(shop):
 
     for source in sources:
         startup = source._supervisor._start
-        startup._reached = counting(startup, startup._reached)
+        startup._connect = counting(startup, startup._connect)
     for refresh in [source.refresh() for source in sources]:
         assert refresh.result(HANG_S).error
     assert len(most) >= len(sources)

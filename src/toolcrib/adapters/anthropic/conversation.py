@@ -1,4 +1,4 @@
-"""What a conversation on the Messages API shows, and what of it can be sent again."""
+"""What a conversation on the Messages API shows, and how it is sent again."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -11,7 +11,7 @@ from toolcrib.adapters.wire.outcome_text import gone_text, loaded_text, text_bes
 from toolcrib.adapters.wire.proxy import paging_tool_in, unwrap_proxy_call
 from toolcrib.adapters.wire.reply import objects, text_of
 from toolcrib.model import Json, JsonObject, Outcome
-from toolcrib.session import SEARCH_TOOL_NAME, revealed_in
+from toolcrib.session import SEARCH_TOOL, revealed_in
 
 
 def typed(blocks: Iterable[JsonObject], kind: str) -> Iterator[JsonObject]:
@@ -65,9 +65,9 @@ def _revealed_by(content: Json) -> Iterator[str]:
 def as_referred(messages: Sequence[MessageParam], known: Collection[str]) -> list[MessageParam]:
     """The messages as the native wire takes them, with these tools deferred.
 
-    What a search has said in words is said in references, references to other tools than these in
-    words. Before a call of a tool that nothing refers to any more, after a summary say, stands a
-    search that does: the model would not see its definition otherwise.
+    What a search has found becomes references, and references to other tools than these become
+    text. Before a call of a tool that nothing refers to any more, for example after a summary,
+    stands a search that does: the model would not see its definition otherwise.
     """
     searches = set(_searches(messages))
     worded = with_known(messages, known)
@@ -102,7 +102,7 @@ def _search_for(names: Sequence[str], place: int) -> list[MessageParam]:
     """A search that finds these, as a model makes it and we answer it."""
     id = f"toolcrib_{place}"
     arguments = {"query": f"select:{','.join(names)}"}
-    use = {"type": "tool_use", "id": id, "name": SEARCH_TOOL_NAME, "input": arguments}
+    use = {"type": "tool_use", "id": id, "name": SEARCH_TOOL.name, "input": arguments}
     found = {"type": "tool_result", "tool_use_id": id, "content": _to(names)}
     turns = {"role": "assistant", "content": [use]}, {"role": "user", "content": [found]}
     return cast("list[MessageParam]", list(turns))
@@ -118,7 +118,7 @@ def _searches(messages: Iterable[MessageParam]) -> Iterator[str]:
 def _referring(
     message: MessageParam, known: Collection[str], searches: Collection[str]
 ) -> MessageParam:
-    """The message with references in place of words by which a search made these callable."""
+    """The message with references in place of the text in which a search found these tools."""
     blocks = objects(message["content"])
     answers = [_words_of(block) if block.get("tool_use_id") in searches else "" for block in blocks]
     found = [[name for name in revealed_in(text) if name in known] for text in answers]
@@ -150,7 +150,7 @@ def _to(names: Iterable[str]) -> list[Json]:
 def with_known(
     messages: Sequence[MessageParam], known: Collection[str] = frozenset()
 ) -> list[MessageParam]:
-    """The messages, with references to other tools than these in words."""
+    """The messages, with references to other tools than these as text."""
     if set(_all_references(messages)).issubset(known):
         return list(messages)
     return [_in_words(message, known) for message in messages]

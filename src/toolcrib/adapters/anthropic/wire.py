@@ -1,13 +1,13 @@
-"""Anthropic Messages: tools wait behind `defer_loading`, and a search answers with references.
+"""Anthropic Messages: tools are sent with `defer_loading`, and a search answers with references.
 
     wire = AnthropicWire(session, model=model, endpoint=str(client.base_url))
     reply = await client.messages.create(model=model, max_tokens=1024, **wire.request(messages))
     messages.append({"role": "assistant", "content": reply.content})
     results = await wire.results(reply)         # None once the model has made no call
 
-The provider leaves deferred tools out of the prompt, and out of what it caches, until a
-`tool_reference` names one. So only what was found is sent at all: behind the others, deferred, and
-referred to by the result of the search. What stands before it keeps its bytes.
+The provider leaves deferred tools out of the prompt, and out of its cache, until a `tool_reference`
+names one. So only tools that were found are sent: behind the others, deferred, and named by the
+result of the search. What stands before them keeps its bytes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -71,7 +71,7 @@ CUTS = ("max_tokens", "model_context_window_exceeded", "refusal")
 
 
 class AnthropicRequest(TypedDict):
-    """What a wire says of a request: pass it on to `messages.create` with `**`."""
+    """The arguments of a request: pass them to `messages.create` with `**`."""
 
     messages: list[MessageParam]
     tools: list[ToolUnionParam]
@@ -81,9 +81,9 @@ class AnthropicRequest(TypedDict):
 class AnthropicWire:
     """One conversation of a session on the Messages API.
 
-    `mode` None chooses by model and endpoint, see `toolcrib.adapters.auto`; `search` other than
-    `ours` hands the ranking to the provider where its wire is spoken, and then all deferred tools
-    are sent with every request. `cache_control` is put on the last tool that is not deferred.
+    `mode` None chooses by model and endpoint, see `toolcrib.adapters.auto`. With another `search`
+    than `ours` the provider ranks, where its native wire is used; then all deferred tools are sent
+    with every request. `cache_control` is put on the last tool that is not deferred.
     """
 
     def __init__(  # noqa: PLR0913 - each by its name
@@ -108,7 +108,7 @@ class AnthropicWire:
 
     @property
     def choice(self) -> Choice:
-        """The mode that is spoken, and why."""
+        """The mode that is used, and why."""
         return self._selector.choice
 
     def system_note(self) -> str:
@@ -119,9 +119,9 @@ class AnthropicWire:
     def request(self, messages: Iterable[MessageParam]) -> AnthropicRequest:
         """The conversation and the tools, as they are to be sent.
 
-        What the conversation shows to be revealed is taken for revealed. The messages are handed
-        on as they are, but for references that would be refused, and those that are missing: see
-        `as_referred`. Raises `ConfigError` where more tools are to be sent than the provider takes.
+        What the conversation shows to be revealed is revealed in the session. The messages are sent
+        as they are, except for references that would be refused or are missing: see `as_referred`.
+        Raises `ConfigError` where more tools are to be sent than the provider takes.
         """
         given = list(messages)
         self.see(given)
@@ -135,10 +135,10 @@ class AnthropicWire:
     async def results(self, reply: Message | BetaMessage | JsonObject) -> MessageParam | None:
         """The message that answers a reply; None where the model has called nothing.
 
-        A search is answered with references to what it found, and in words where that is nothing.
-        What there is to say besides follows in words: a result with references holds nothing else.
-        What the provider has searched itself is noted first, and how long the conversation is.
-        Raises `ReplyError` for what is no reply of this provider, or is not whole.
+        A search that found tools is answered with references to them, any other with text. A result
+        with references holds nothing else, so what a search says besides follows as text. The
+        searches of the provider itself are noted first, and so is the length of the conversation.
+        Raises `ReplyError` for what is not a reply of this provider, or not a whole one.
         """
         read = read_reply(reply, "content", "a Message of Anthropic")
         blocks = objects(read.get("content"))
@@ -156,22 +156,22 @@ class AnthropicWire:
         return {"role": "user", "content": content} if content else None
 
     def see(self, messages: Iterable[MessageParam]) -> None:
-        """Take for revealed what these messages show to be; `request` does so by itself."""
+        """Reveal in the session what these messages show; `request` does so by itself."""
         self._session.see(revealed(messages))
 
     def compacted(self, messages: Iterable[MessageParam]) -> None:
-        """Forget what is revealed and not in these messages any more."""
+        """Forget what is revealed, unless these messages still show it."""
         self._session.compacted(frozenset(revealed(messages)))
 
     def refused(self, error: Exception) -> bool:
-        """Whether the endpoint has refused the native wire; then the next request is without it.
+        """Whether the error is the endpoint's refusal of the native wire.
 
-        Ask again with `request(messages)` if so, and let any other error be raised.
+        If so, send `request(messages)` again, which is without it now. Raise any other error.
         """
         return self._selector.refused(error)
 
     def runner_tools(self) -> list[AsyncRunnerTool]:
-        """The tools for `AsyncAnthropic().beta.messages.tool_runner`; all that wait are in it.
+        """The tools for `AsyncAnthropic().beta.messages.tool_runner`, with all deferred ones.
 
         Raises `ConfigError` where those are more than the provider takes.
         """
@@ -182,10 +182,10 @@ class AnthropicWire:
         return [RunnerTool(param, self._run, self._loop) for param in self._all_tools()]
 
     async def _run(self, name: str, arguments: object) -> BetaFunctionToolResultType:
-        """What the model reads. A runner has no place for words beside references.
+        """What the model reads. A runner has no place for text beside references.
 
-        So where a search has something to say that a model must not miss, it says all in words,
-        and the model selects what it wants.
+        So where a search has something to say that a model must not miss, the whole answer is text,
+        and the model selects the tools it wants.
         """
         call = unwrap_proxy_call(ToolCall("", name, cast("JsonObject", arguments)))
         paged = self._session.deferring  # else the runner's list has no search tool to read on with
@@ -203,12 +203,12 @@ class AnthropicWire:
         return native and bool(found_tools(self._session, outcome))
 
     def _content(self, call: ToolCall, outcome: Outcome) -> str | list[Content]:
-        """What the model reads of an outcome: references for a search that found, else the rest."""
+        """What the model reads: references after a search that found tools, else the outcome."""
         if self._refers(call, outcome):
             found = found_tools(self._session, outcome)
             return [{"type": "tool_reference", "tool_name": tool.name} for tool in found]
-        said = outcome_parts(outcome)
-        return said if isinstance(said, str) else [_block(part) for part in said]
+        parts = outcome_parts(outcome)
+        return parts if isinstance(parts, str) else [_block(part) for part in parts]
 
     def _result(self, call: ToolCall, outcome: Outcome) -> ToolResultBlockParam:
         result = ToolResultBlockParam(
@@ -249,7 +249,7 @@ class AnthropicWire:
         return self._marked([_param(tool) for tool in tools])
 
     def _all_tools(self) -> list[ToolUnionParam]:
-        """What a runner is given once, for as long as it runs."""
+        """The tools that a runner has from its start to its end."""
         search = self._session.search_tool
         if self.choice.mode != "reference" or not search:
             return self._listed(proxy_tools(self._session))
@@ -268,7 +268,7 @@ class AnthropicWire:
         return [*at_once, *(_param(tool, deferred=True) for tool in deferred)]
 
     def _marked(self, tools: Sequence[ToolUnionParam]) -> list[ToolUnionParam]:
-        """The tools with the cache's mark on the last; a deferred one may not bear it."""
+        """The tools with `cache_control` on the last. A deferred tool may not have it."""
         if not self._cache_control or not tools:
             return list(tools)
         last = cast("ToolUnionParam", {**tools[-1], "cache_control": self._cache_control})
@@ -308,7 +308,7 @@ def _block(part: str | Image) -> TextBlockParam | ImageBlockParam:
 
 
 def _check_whole(why: str, blocks: Sequence[JsonObject]) -> None:
-    """Raises `ReplyError` for a reply after which the model has more to say, or was cut off."""
+    """Raises `ReplyError` for a reply that is paused or was cut off."""
     check_ended(why, "take the final message of the stream, `await stream.get_final_message()`")
     has_calls = any(typed(blocks, "tool_use"))
     if why == "pause_turn" and not has_calls:

@@ -5,8 +5,8 @@
     contents.append(reply.candidates[0].content)
     results = await wire.results(reply)         # None once the model has made no call
 
-There is no deferral on this wire. The tools of a conversation with an explicit cache lie in that
-cache and cannot change: there the proxy tool is spoken, and `cached_tools` go into the cache.
+Gemini cannot defer tools. With an explicit cache, the tools are part of the cache and cannot
+change: there the proxy tool is used, and `cached_tools` go into the cache.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,20 +32,20 @@ from toolcrib.session import Session
 
 GeminiMode = Literal["append", "proxy"]
 MOST_FUNCTIONS = 512
-Said: TypeAlias = types.Content | types.ContentDict
+GeminiContent: TypeAlias = types.Content | types.ContentDict
 
 
 class GeminiRequest(TypedDict):
-    """What a wire says of a request: pass it on to `generate_content` with `**`."""
+    """The arguments of a request: pass them to `generate_content` with `**`."""
 
-    contents: list[Said]
+    contents: list[GeminiContent]
     config: types.GenerateContentConfig
 
 
 class GeminiWire:
     """One conversation of a session on Gemini.
 
-    `config` is what else is asked of the model. `mode` None means `append`, and `proxy` where the
+    `config` has the other options of a request. `mode` None means `append`, or `proxy` where the
     config names a cache.
     """
 
@@ -66,12 +66,12 @@ class GeminiWire:
         """How to find tools, for the system prompt; "" where nothing is deferred."""
         return search_note(self._session, proxy=self._mode == "proxy")
 
-    def request(self, contents: Iterable[Said]) -> GeminiRequest:
+    def request(self, contents: Iterable[GeminiContent]) -> GeminiRequest:
         """The conversation as it is, and the config with the tools.
 
-        What the conversation shows to be revealed is taken for revealed. Gemini takes 512
-        functions: beyond that, what was found longest ago is left out until it is found again.
-        Raises `ConfigError` where the tools that are always shown are more.
+        What the conversation shows to be revealed is revealed in the session. Gemini takes 512
+        functions: beyond that, the tools found longest ago are left out until they are found again.
+        Raises `ConfigError` where more tools than that are always shown.
         """
         given = list(contents)
         self.see(given)
@@ -92,9 +92,9 @@ class GeminiWire:
     async def results(
         self, reply: types.GenerateContentResponse | JsonObject
     ) -> types.Content | None:
-        """What answers a reply, one part a call, in order; None if it has no calls.
+        """The content that answers a reply, one part a call, in order; None if it has no calls.
 
-        Raises `ReplyError` for what is no reply of Gemini, or is not whole.
+        Raises `ReplyError` for what is not a reply of Gemini, or not a whole one.
         """
         function_calls = calls_of(reply)
         self._session.used(tokens_of(reply))
@@ -103,12 +103,12 @@ class GeminiWire:
         parts = [_part(*each) for each in zip(function_calls, outcomes, strict=True)]
         return types.Content(role="user", parts=parts) if parts else None
 
-    def see(self, contents: Iterable[Said]) -> None:
-        """Take for revealed what these contents show to be; `request` does so by itself."""
+    def see(self, contents: Iterable[GeminiContent]) -> None:
+        """Reveal in the session what these contents show; `request` does so by itself."""
         self._session.see(_revealed(contents))
 
-    def compacted(self, contents: Iterable[Said]) -> None:
-        """Forget what is revealed and not in these contents any more."""
+    def compacted(self, contents: Iterable[GeminiContent]) -> None:
+        """Forget what is revealed, unless these contents still show it."""
         self._session.compacted(frozenset(_revealed(contents)))
 
 
@@ -135,7 +135,7 @@ def _part(call: types.FunctionCall, outcome: Outcome) -> types.Part:
     return types.Part(function_response=answer)
 
 
-def _revealed(contents: Iterable[Said]) -> Iterator[str]:
+def _revealed(contents: Iterable[GeminiContent]) -> Iterator[str]:
     """The names that searches have revealed, and those that were called, in order.
 
     Answers come in the order of the calls; an id, which not every model gives, is not needed.

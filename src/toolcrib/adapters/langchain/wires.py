@@ -4,8 +4,8 @@
     inject       ChatOpenAI on the Responses API: an `additional_tools` item behind that result
     append       every other: behind the others in `tools`
 
-The messages of an agent stay in plain words. What a wire wants otherwise is made for each request
-anew, and so a conversation can go on with another model, or after a wire was refused.
+The messages of an agent stay plain text. The form that a wire wants is made anew for each request,
+so a conversation can go on with another model, or after a wire was refused.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ APPEND = Choice("append", "this chat model has no wire of its own here")
 
 @dataclass(frozen=True, slots=True)
 class ChatModelWire:
-    """Whom a chat model speaks to, and which of the modes we speak to it there."""
+    """The endpoint of a chat model, and the modes that we can use there."""
 
     provider: Provider
     model: str
@@ -38,7 +38,7 @@ class ChatModelWire:
     modes: frozenset[WireMode]
 
     def choose(self, auto: Auto) -> Choice:
-        """The best of these modes, and why; one that needs a beta header is not among them."""
+        """The best of these modes, and why. A mode that needs a beta header is not used."""
         choice = auto.choose(self.provider, self.model, self.endpoint, self.modes)
         return APPEND if choice.betas else choice
 
@@ -52,9 +52,9 @@ class WireRequest:
 
 
 def wire_of_model(model: object) -> ChatModelWire | None:
-    """What is known of a chat model; None for one that gets its tools appended.
+    """The wire of a chat model; None for one that gets its tools appended.
 
-    Told by what it has, not by its class: neither package has to be installed.
+    Recognized by its attributes, not by its class: neither package has to be installed.
     """
     match model:
         case object(anthropic_api_url=str(url), model=str(name)):
@@ -69,11 +69,11 @@ def wire_of_model(model: object) -> ChatModelWire | None:
 def request_in_mode(
     mode: WireMode, session: Session, messages: Sequence[AnyMessage]
 ) -> WireRequest:
-    """What this session shows and what was said, in the form of one mode.
+    """The tools of this session and the messages, in the form of one mode.
 
-    What is revealed waits in every mode but `append`, whether or not these messages still show how
-    it was found: to list it with the others would change what stands before, and change it back
-    when it is found again. Stubs are listed, and so leave nothing to wait.
+    A revealed tool is deferred in every mode but `append`, even if these messages do not show any
+    more how it was found: listing it with the others would change the list, and change it back when
+    it is found again. Stubs are listed, so nothing is deferred then.
     """
     if mode == "append" or session.style == "stub":
         return WireRequest([function(tool) for tool in session.active_tools()], [*messages])

@@ -10,9 +10,9 @@
     append    a search function of ours; definitions join `tools`
     proxy     a search function of ours; `call_tool` calls what it found
 
-With the first two `tools` never changes, and what is loaded stands where it was loaded: all that
-the provider has cached holds. Functions have the same names in namespaces as everywhere, so the
-name alone says which tool a call means.
+In the first two, `tools` never changes and a definition stays where it was loaded, so the
+provider's cache holds. A function has the same name in a namespace as elsewhere: the name alone
+says which tool a call means.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -54,7 +54,7 @@ from toolcrib.adapters.wire.reply import (
 from toolcrib.errors import ReplyError
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
-from toolcrib.session import SEARCH_TOOL_NAME, Session
+from toolcrib.session import SEARCH_TOOL, Session
 
 ResponsesMode = Literal["output", "inject", "append", "proxy"]
 ResponsesSearch = Literal["ours", "hosted"]
@@ -63,7 +63,7 @@ Item: TypeAlias = ResponseInputItemParam | ResponseOutputItem
 
 
 class ResponsesRequest(TypedDict):
-    """What a wire says of a request: pass it on to `responses.create` with `**`."""
+    """The arguments of a request: pass them to `responses.create` with `**`."""
 
     input: list[ResponseInputItemParam]
     tools: NotRequired[list[ToolParam]]
@@ -72,9 +72,9 @@ class ResponsesRequest(TypedDict):
 class ResponsesWire:
     """One conversation of a session on the Responses API.
 
-    `mode` None chooses by model and endpoint, see `toolcrib.adapters.auto`; `search="hosted"`
-    hands the ranking to the provider where it has `tool_search`, and then all deferred tools are
-    sent with every request.
+    `mode` None chooses by model and endpoint, see `toolcrib.adapters.auto`. With `search="hosted"`
+    the provider ranks, where it has `tool_search`; then all deferred tools are sent with every
+    request.
     """
 
     def __init__(  # noqa: PLR0913 - each by its name
@@ -96,7 +96,7 @@ class ResponsesWire:
 
     @property
     def choice(self) -> Choice:
-        """The mode that is spoken, and why."""
+        """The mode that is used, and why."""
         return self._selector.choice
 
     def system_note(self) -> str:
@@ -107,8 +107,8 @@ class ResponsesWire:
     def request(self, items: Iterable[Item]) -> ResponsesRequest:
         """The conversation and the tools, as they are to be sent.
 
-        What the conversation shows to be revealed is taken for revealed. The items are handed on
-        as they are, unless the conversation began on another wire, or was made shorter: see
+        What the conversation shows to be revealed is revealed in the session. The items are sent as
+        they are, unless the conversation began in another mode or was made shorter: see
         `with_carriers`.
         """
         given = list(items)
@@ -123,8 +123,8 @@ class ResponsesWire:
     async def results(self, reply: Response | JsonObject) -> list[ResponseInputItemParam]:
         """The items that answer a reply, in the order of its calls; none if it has no calls.
 
-        What the provider has searched itself is noted first. Behind the answers comes what has no
-        place in them: definitions, what a search did not load, and the way on where it found
+        The searches of the provider itself are noted first. Behind the answers comes what has no
+        place in them: definitions, what a search says besides, and what to do where it found
         nothing.
         """
         read = read_reply(reply, "output", "a Response of OpenAI")
@@ -144,22 +144,22 @@ class ResponsesWire:
         return cast("list[ResponseInputItemParam]", [*answers, *self._behind(searches)])
 
     def see(self, items: Iterable[Item]) -> None:
-        """Take for revealed what these items show to be; `request` does so by itself."""
+        """Reveal in the session what these items show; `request` does so by itself."""
         self._session.see(revealed(items))
 
     def compacted(self, items: Iterable[Item]) -> None:
-        """Forget what is revealed and not in these items any more."""
+        """Forget what is revealed, unless these items still show it."""
         self._session.compacted(frozenset(revealed(items)))
 
     def refused(self, error: Exception) -> bool:
-        """Whether the endpoint has refused the native wire; then the next request is without it.
+        """Whether the error is the endpoint's refusal of the native wire.
 
-        Ask again with `request(items)` if so, and let any other error be raised.
+        If so, send `request(items)` again, which is without it now. Raise any other error.
         """
         return self._selector.refused(error)
 
     def _as_sent(self, items: Sequence[Item]) -> list[ResponseInputItemParam]:
-        """The items as the mode has them; those that need no change are the given ones."""
+        """The items in the words of the mode. An item that needs no change is the given one."""
         mode = self.choice.mode
         read = [(item, each) for item in items for each in objects([item])]
         sent = as_spoken([each for _, each in read], mode)
@@ -219,7 +219,7 @@ class ResponsesWire:
             return text_beside_loaded(outcome)
         if outcome.structured is None and not outcome.error:  # the text of a skill
             return outcome_text(outcome)
-        return f"{SEARCH_TOOL_NAME} has found nothing to load. {outcome_text(outcome)}"
+        return f"{SEARCH_TOOL.name} has found nothing to load. {outcome_text(outcome)}"
 
 
 def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:
@@ -229,7 +229,7 @@ def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:
                 yield ToolCall(id, name, text_of(item.get("arguments")) or "{}")
             case {"type": "tool_search_call", "execution": "client", "call_id": str(id)}:
                 yield ToolCall(
-                    id, SEARCH_TOOL_NAME, cast("JsonObject", item.get("arguments") or {})
+                    id, SEARCH_TOOL.name, cast("JsonObject", item.get("arguments") or {})
                 )
             case _:
                 pass

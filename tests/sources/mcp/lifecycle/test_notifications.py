@@ -30,11 +30,11 @@ class Rug:
     def pull(self, **rug: Any) -> None:
         """Change what the server says, and wait until it has told us."""
         fresh = self.source._supervisor._freshness
-        said = fresh._said
+        said = fresh._notified
         new = self.file.with_suffix(".new")
         new.write_text(json.dumps(rug))
         new.replace(self.file)
-        until(lambda: fresh._said > said)
+        until(lambda: fresh._notified > said)
 
     def call(self, **others: Any) -> Outcome:
         call = Call("cut", {"file": str(self.mark), "deaths": 0}, **others)

@@ -12,7 +12,7 @@ from toolcrib.sources.mcp import ServerAddress, ServerConfig
 from toolcrib.sources.mcp.client.connection import Connection
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.listing import ProtocolMode
-from toolcrib.sources.mcp.transport.streamable_http import HttpTransport
+from toolcrib.sources.mcp.transport.streamable_http import StreamableHttpTransport
 
 
 def far(base, path="/mcp", **headers):
@@ -98,9 +98,9 @@ def test_an_address_that_is_none_is_named(shop):
 
 @pytest.mark.parametrize(("status", "session", "expired"), [(404, True, True), (404, False, False)])
 def test_a_session_that_the_server_forgot_is_over(status, session, expired):
-    transport = HttpTransport("http://x", {})
+    transport = StreamableHttpTransport("http://x", {})
     headers = {"mcp-session-id": "1"} if session else {}
     request = httpx2.Request("POST", "http://x", headers=headers)
-    asyncio.run(transport._look(httpx2.Response(status, request=request)))
+    asyncio.run(transport._notice(httpx2.Response(status, request=request)))
     assert transport.expired == expired
     assert not transport.needs_login

@@ -31,14 +31,14 @@ from toolcrib.system import (
 MOST_BYTES = 16 * 1024 * 1024
 MOST_OF_A_FAILURE = 64 * 1024
 OUTDATED_AFTER_S = 90 * 24 * 60 * 60.0
-"""How long what was known of a server that is configured otherwise now is kept."""
+"""How long the listing of a configuration stays that a server does not have any more."""
 _FILE = re.compile(
     rb'\{"checksum":"(?P<checksum>[0-9a-f]{64})","entry":(?P<entry>.*)\}\n', re.DOTALL
 )
 
 
 class CachedServer(NamedTuple):
-    """What the cache has of a server, if anything, and what was wrong with what it had."""
+    """What the cache has of a server, if anything, and what is wrong with its file."""
 
     known: KnownServer | None
     problem: str = ""
@@ -52,12 +52,12 @@ class MCPToolsCache:
         sweep_temporary_files(folder)
 
     def path(self, server: str, config_hash: str) -> Path:
-        """The file of a server: a name that nothing in the server's own name can bend."""
+        """The file of a server. Its name is a hash, so that no server name leads elsewhere."""
         name, identity = (_hashed(text) for text in (server, config_hash))
         return self._folder / f"{name}-{identity}.json"
 
     def read(self, server: str, config_hash: str) -> CachedServer:
-        """What is known of the server as it is configured now, whatever a file may hold."""
+        """What is known of the server as it is configured now. A bad file counts as none."""
         path = self.path(server, config_hash)
         try:
             known = _parsed(read_private_file(path, MOST_BYTES))
@@ -69,7 +69,7 @@ class MCPToolsCache:
         return CachedServer(known if current else None)
 
     def write(self, known: KnownServer) -> None:
-        """Remember a server. Raises `SourceError`, and then what was remembered before stays."""
+        """Store what is known of a server. Raises `SourceError`; then what was stored stays."""
         content = _written(known)
         if len(content) > MOST_BYTES:
             raise SourceError(f"MCP server {known.server!r} lists more than {MOST_BYTES} bytes")
@@ -82,10 +82,10 @@ class MCPToolsCache:
                 f"{self._folder}: cannot be written ({error.strerror}); check space and permissions"
             )
             raise SourceError(message) from error
-        self._let_go(path)
+        self._remove_outdated(path)
 
     def forget(self, server: str, config_hash: str) -> None:
-        """Let go of what is known of a server that is configured no more."""
+        """Remove what is known of a server that is not configured any more."""
         path = self.path(server, config_hash)
         for each in (path, _failure(path)):
             with suppress(OSError):
@@ -100,7 +100,7 @@ class MCPToolsCache:
             return None
 
     def write_failure(self, server: str, config_hash: str, failure: StartFailure | None) -> None:
-        """Remember how a start went. That it cannot be written is no failure of its own."""
+        """Store how a start went. A failure to write it is ignored."""
         path = _failure(self.path(server, config_hash))
         with suppress(OSError):
             if failure is None:
@@ -109,8 +109,8 @@ class MCPToolsCache:
                 make_private_folder(self._folder)
                 write_private_file(path, json.dumps(failure._asdict()).encode())
 
-    def _let_go(self, path: Path) -> None:
-        """Remove what was known of the same server as it was configured long ago."""
+    def _remove_outdated(self, path: Path) -> None:
+        """Remove the files of configurations that the same server had long ago."""
         server = path.name.partition("-")[0]
         for other in self._folder.glob(f"{server}*"):
             with suppress(OSError):
@@ -143,7 +143,7 @@ def _written(known: KnownServer) -> bytes:
 
 
 def _parsed(content: bytes) -> KnownServer:
-    """Raises what the parser raises, `LookupError` or `TypeError` for what is none of ours."""
+    """Raises what the parser raises, and `LookupError` or `TypeError` for foreign content."""
     file = _FILE.fullmatch(content)
     if not file or hashlib.sha256(file["entry"]).hexdigest().encode() != file["checksum"]:
         raise ValueError("the checksum does not fit")
@@ -164,9 +164,6 @@ def _parsed(content: bytes) -> KnownServer:
 
 def _is_object(value: object) -> TypeGuard[JsonObject]:
     return isinstance(value, dict)
-
-
-# What is remembered of one server, here and on disk: its last good listing, its last failure.
 
 
 class ServerMemory:
@@ -190,12 +187,9 @@ class ServerMemory:
         self._cache = cache
         self.trust = trust
         self.log = log or ServerLog(server)
-        self._said = ""
-        self._judged: tuple[KnownServer | None, object, ServerJudgement] = (
-            None,
-            None,
-            ServerJudgement(),
-        )
+        self._logged_failure = ""
+        self._judged: tuple[KnownServer | None, object, ServerJudgement]
+        self._judged = None, None, ServerJudgement()
         self.known, self.problem = cache.read(server, config_hash)
         self.failure = cache.read_failure(server, config_hash)
         self.on_offers_changed: list[Callable[[frozenset[str]], None]] = []
@@ -206,53 +200,58 @@ class ServerMemory:
         return self.known.facts if self.known else None
 
     def judge(self) -> ServerJudgement:
-        """What is known, held against what was decided by now: the same object while both stay.
+        """What is known, and what was decided about it by now: the same object while both stay.
 
-        Asks the file of decisions: whoever needs it twice holds on to it.
+        This reads the file of decisions: whoever needs it twice keeps it.
         """
         known, version = self.known, self.trust.version()
-        last, at, judgement = self._judged
-        if known is not None and (known is not last or version != at):
+        last, last_version, judgement = self._judged
+        if known is not None and (known is not last or version != last_version):
             judgement = self.trust.judge(known)
             self._judged = known, version, judgement
         return judgement
 
     def serves_offers(self) -> bool:
-        """Whether what the server has beside tools may be shown and read, as decided by now."""
+        """Whether its resources and prompts may be shown and read, as decided by now."""
         return self.known is not None and self.trust.admits(self.judge())
 
     def check(self, call: Call) -> None:
-        """See that a call fits what the server lists and what is decided now.
-
-        Raises `StartFailed`.
-        """
+        """Check a call by what the server lists and what is decided now. Raises `StartFailed`."""
         judged = self.judge().tools.get(call.name)
         if judged is None or judged.status == "rejected":
-            gone = f"{call.name!r} is no longer among its tools; search again"
-            raise StartFailed("unknown_tool", gone, retryable=False)
+            message = f"{call.name!r} is no longer among its tools; search again"
+            raise StartFailed("unknown_tool", message, retryable=False)
         if judged.status != "approved":
-            told = f"{call.name!r} is not as it was approved; `toolcrib review {self._server}`"
-            raise StartFailed("definition_changed", told, retryable=False)
+            message = f"{call.name!r} is not as it was approved; `toolcrib review {self._server}`"
+            raise StartFailed("definition_changed", message, retryable=False)
         if call.pin not in ("", judged.pin):
-            told = f"{call.name!r} has another definition than when it was shown; search again"
-            raise StartFailed("definition_changed", told, retryable=False)
+            message = f"{call.name!r} has another definition than when it was shown; search again"
+            raise StartFailed("definition_changed", message, retryable=False)
 
     def check_offers(self) -> None:
-        """See that what it has beside tools may be read. Raises `StartFailed`."""
+        """Check that its resources and prompts may be read. Raises `StartFailed`."""
         if not self.serves_offers():
-            told = f"none of its tools is approved yet; `toolcrib review {self._server}`"
-            raise StartFailed("unreviewed", told, retryable=False)
+            message = f"none of its tools is approved yet; `toolcrib review {self._server}`"
+            raise StartFailed("unreviewed", message, retryable=False)
 
-    def keep(self, greeting: ServerIntroduction, start_s: float) -> None:
-        """Remember what a server said as it started; a list that was cut replaces no whole one."""
-        listing = self._better(greeting.listing)
-        spoken = f"speaks {greeting.facts.version}, lists {len(listing.tools)} tools"
-        self.log.note(f"up after {start_s:.1f} s: {spoken}")
-        said = self._server, self._hash, greeting.facts, listing
-        self._write(KnownServer(*said, time.time(), start_s, greeting.declared))
+    def keep(self, introduction: ServerIntroduction, start_s: float) -> None:
+        """Remember what a server said as it started. A cut list does not replace a whole one."""
+        facts, listing = introduction.facts, self._better(introduction.listing)
+        summary = f"speaks {facts.version}, lists {len(listing.tools)} tools"
+        self.log.note(f"up after {start_s:.1f} s: {summary}")
+        known = KnownServer(
+            server=self._server,
+            config_hash=self._hash,
+            facts=facts,
+            listing=listing,
+            fetched=time.time(),
+            start_s=start_s,
+            declared=introduction.declared,
+        )
+        self._write(known)
 
     def keep_listing(self, listing: ServerListing) -> bool:
-        """Remember another list of a server that is up; whether it is another than before."""
+        """Remember the list of a server that is up; whether it differs from the one before."""
         before, better = self.known, self._better(listing)
         if before is None or before.listing == better:
             return False
@@ -261,17 +260,17 @@ class ServerMemory:
         return True
 
     def note(self, failure: StartFailure | None) -> None:
-        """Remember how a start went; None is well."""
+        """Remember how a start went; None: it went well."""
         before, self.failure = self.failure, failure
         if failure:
-            said = f"{failure.message} ({failure.code})"
-            self.log.note(said, aloud=said != self._said)
-            self._said = said
+            message = f"{failure.message} ({failure.code})"
+            self.log.note(message, aloud=message != self._logged_failure)
+            self._logged_failure = message
         if failure or before:
             self._cache.write_failure(self._server, self._hash, failure)
 
     def _better(self, listing: ServerListing) -> ServerListing:
-        """The listing, with what was known before in place of what could not be listed."""
+        """The listing, completed by what was known before of what could not be listed now."""
         self.problem = ""
         before = self.known.listing if self.known else ServerListing()
         offers = {**before.offers, **listing.offers}
@@ -295,6 +294,6 @@ class ServerMemory:
 
 
 def _changed(before: ServerListing, now: ServerListing) -> frozenset[str]:
-    """The kinds of offers that are others now."""
+    """The kinds of offers that have changed."""
     every = {*before.offers, *now.offers}
     return frozenset(kind for kind in every if before.offers.get(kind) != now.offers.get(kind))

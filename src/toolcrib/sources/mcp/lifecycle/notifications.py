@@ -1,5 +1,9 @@
 """What we do when a server says that something changed: `list_changed` and `resources/updated`.
 
+`list_changed` may come at any time and any number of times. It is counted, and a listing covers the
+notifications that came before it began. While one is not covered the listing is stale: calls wait
+until the server is listed again, and nothing is sent by a stale listing.
+
 Everything here runs on the server loop.
 """
 
@@ -22,112 +26,110 @@ RELIST_RARELY_S = 60.0
 REVIEW_EVERY_S = 2.0
 LIST_FAILED = "list_failed"
 
+OnUpdate = Callable[[], None]
 Spawn: TypeAlias = Callable[[Coroutine[object, object, None]], None]
 
 
 class ListingFreshness:
-    """Of one server. `tell` hears when what is known of it is another.
+    """Keeps the listing of one server fresh. `on_change` is called when it is another.
 
-    Each time the server says that its list is another counts; a listing covers what was said
-    before it began. What is not covered is old, and nothing is done by it. `connection` is the one
-    that is up, if any: whoever keeps the server sets it.
+    `connection` is the one that is up, if any: the supervisor sets it.
     """
 
-    def __init__(self, memory: ServerMemory, tell: Callable[[], None], spawn: Spawn) -> None:
+    def __init__(self, memory: ServerMemory, on_change: Callable[[], None], spawn: Spawn) -> None:
         self.connection: Connection | None = None
         self._memory = memory
-        self._tell = tell
+        self._on_change = on_change
         self._spawn = spawn
-        self._said = self._covered = self._began = 0
-        self._freshening = False
+        self._notified = self._covered = self._notified_at_start = 0
         self._listing = asyncio.Lock()
-        self._tried_at = 0.0
-        self._following: asyncio.Task[None] | None = None
+        self._listed_at = 0.0
+        self._is_following = False
+        self._review_task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """A server is about to be started, and listed as it comes up."""
-        self._began = self._said
+        """A server is about to be started, which lists it."""
+        self._notified_at_start = self._notified
 
     def listed(self, connection: "Connection") -> None:
-        """The server was listed as it came up; it may have said meanwhile that that is old."""
-        self._tried_at = time.monotonic()
-        self._covered = self._began
+        """The start has listed the server. It may have sent `list_changed` meanwhile."""
+        self._listed_at = time.monotonic()
+        self._covered = self._notified_at_start
         self.connection = connection
         self._follow()
 
     def changed(self) -> None:
-        """The server says that its list is another: list it, though not every time it says so."""
-        self._said += 1
+        """`list_changed` came: list the server, though not every time that it says so."""
+        self._notified += 1
         self._follow()
 
     async def before_use(self, connection: "Connection") -> None:
-        """Wait until what the server has said to be old by now is listed anew.
+        """Wait until the listing covers all notifications that have come by now.
 
         Raises `StartFailed` if that fails: nothing is sent to a server whose tools are not known.
         """
-        said = self._said
-        if self._covered < said:
-            await asyncio.sleep(self._tried_at + RELIST_AFTER_S - time.monotonic())
+        notified = self._notified
+        if self._covered < notified:
+            await asyncio.sleep(self._listed_at + RELIST_AFTER_S - time.monotonic())
             try:
-                await self._cover(connection, said)
+                await self._cover(connection, notified)
             except StartFailed as error:
                 if error.code != LIST_FAILED:
                     raise
-                told = f"said that its tools changed, and now {error}; nothing was sent: call again"
-                raise StartFailed(error.code, f"{told} in a moment") from error
+                message = (
+                    f"said that its tools changed, and now {error}; nothing was sent: call again"
+                    " in a moment"
+                )
+                raise StartFailed(error.code, message) from error
 
     async def relist(self, connection: "Connection") -> None:
-        """List again, whatever was said. Raises `StartFailed`; what was known then stays."""
-        await self._cover(connection, self._said + 1)
+        """List in any case. Raises `StartFailed`; then what was known stays."""
+        await self._cover(connection, self._notified + 1)
 
-    async def _cover(self, connection: "Connection", said: int) -> bool:
-        """List, unless somebody else has done so in time; whether that brought something new.
+    async def _cover(self, connection: "Connection", notified: int) -> bool:
+        """List, unless another listing covers so many notifications; whether anything is new.
 
         Raises `StartFailed`.
         """
         async with self._listing:
-            if self._covered >= said:
+            if self._covered >= notified:
                 return False
-            began = self._said
-            self._tried_at = time.monotonic()
+            before = self._notified
+            self._listed_at = time.monotonic()
             listing = await connection.list_all(Deadline(LIST_TIMEOUT_S))
-            new = await asyncio.to_thread(self._memory.keep_listing, listing)
-            self._covered = max(self._covered, began)  # only now: calls are checked by what is kept
-        if new:
-            self._tell()
-        return new
-
-    async def follow_reviews(self) -> None:
-        """While tools wait for a decision, hear of it soon, whichever process it is made in."""
-        if self._following is None:
-            self._following = asyncio.create_task(self._follow_reviews())
-
-    def close(self) -> None:
-        if self._following:
-            self._following.cancel()
+            is_new = await asyncio.to_thread(self._memory.keep_listing, listing)
+            self._covered = max(self._covered, before)  # only now: calls are checked by the memory
+        if is_new:
+            self._on_change()
+        return is_new
 
     def _follow(self) -> None:
-        if self.connection and self._covered < self._said and not self._freshening:
-            self._freshening = True
-            self._spawn(self._freshen(self.connection))
+        if self.connection and self._covered < self._notified and not self._is_following:
+            self._is_following = True
+            self._spawn(self._follow_list(self.connection))
 
-    async def _freshen(self, connection: "Connection") -> None:
-        """List by and by, more and more rarely where that brings nothing new, or fails."""
-        pause = RELIST_AFTER_S
+    async def _follow_list(self, connection: "Connection") -> None:
+        """List after a pause, which grows while listing brings nothing new, or fails."""
+        pause_s = RELIST_AFTER_S
         try:
-            while self._covered < self._said and connection is self.connection:
-                await _sleep_or(pause, connection)
+            while self._covered < self._notified and connection is self.connection:
+                await _sleep_or(pause_s, connection)
                 if connection is self.connection:
-                    new = await self._covers(connection)
-                    pause = RELIST_AFTER_S if new else min(2 * pause, RELIST_RARELY_S)
+                    is_new = await self._try_to_cover(connection)
+                    pause_s = RELIST_AFTER_S if is_new else min(2 * pause_s, RELIST_RARELY_S)
         finally:
-            self._freshening = False
+            self._is_following = False
 
-    async def _covers(self, connection: "Connection") -> bool:
+    async def _try_to_cover(self, connection: "Connection") -> bool:
         try:
-            return await self._cover(connection, self._said)
-        except StartFailed:  # the next call will say what is wrong with it
+            return await self._cover(connection, self._notified)
+        except StartFailed:  # the next call will say what is wrong
             return False
+
+    async def follow_reviews(self) -> None:
+        """While tools wait for a decision, notice one soon, whichever process it is made in."""
+        if self._review_task is None:
+            self._review_task = asyncio.create_task(self._follow_reviews())
 
     async def _follow_reviews(self) -> None:
         last = self._memory.judge()
@@ -136,46 +138,45 @@ class ListingFreshness:
             now = await asyncio.to_thread(self._memory.judge)
             if now is not last:
                 last = now
-                self._tell()
-        self._following = None
+                self._on_change()
+        self._review_task = None
+
+    def close(self) -> None:
+        if self._review_task:
+            self._review_task.cancel()
 
 
 async def _sleep_or(seconds: float, connection: "Connection") -> None:
-    """Sleep, or as long as the connection lasts."""
+    """Sleep so long, or until the connection is lost."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await connection.wait_lost()
 
 
-# Who wants to hear when a resource of a server is another.
-
-OnUpdate = Callable[[], None]
-
-
 class ResourceWatchers:
-    """By the server's own URIs. Those who hear are called on the server loop."""
+    """Who wants to know when a resource changes, by the server's own URIs."""
 
     def __init__(self) -> None:
-        self._heard: dict[str, list[OnUpdate]] = {}
+        self._by_uri: dict[str, list[OnUpdate]] = {}
 
     def uris(self) -> tuple[str, ...]:
-        """All that somebody wants to hear of."""
-        return tuple(self._heard)
+        """All that somebody watches."""
+        return tuple(self._by_uri)
 
-    def add(self, uri: str, heard: OnUpdate) -> None:
-        self._heard.setdefault(uri, []).append(heard)
+    def add(self, uri: str, on_update: OnUpdate) -> None:
+        self._by_uri.setdefault(uri, []).append(on_update)
 
-    def remove(self, uri: str, heard: OnUpdate) -> bool:
-        """Whether nobody is left who wants to hear of it."""
-        here = self._heard.get(uri, [])
-        if heard in here:
-            here.remove(heard)
-        if here or uri not in self._heard:
+    def remove(self, uri: str, on_update: OnUpdate) -> bool:
+        """Whether nobody watches it any more."""
+        watchers = self._by_uri.get(uri, [])
+        if on_update in watchers:
+            watchers.remove(on_update)
+        if watchers or uri not in self._by_uri:
             return False
-        del self._heard[uri]
+        del self._by_uri[uri]
         return True
 
     def updated(self, uri: str) -> None:
-        """Tell all who want to hear of it."""
-        for heard in tuple(self._heard.get(uri, ())):
-            heard()
+        """`resources/updated` came: call all who watch it, on the server loop."""
+        for on_update in tuple(self._by_uri.get(uri, ())):
+            on_update()

@@ -18,50 +18,10 @@ from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp import sdk
 from toolcrib.text import Redactor
 
-# What a server is told that it may ask, request by request.
-
-_WITHHELD: Final = "toolcrib/withheld"
-
-
-def without_capabilities(capabilities: Collection[str]) -> JsonObject:
-    """What goes into the `_meta` of a request that is to be sent without these capabilities."""
-    listed: list[Json] = [*sorted(capabilities)]
-    return {_WITHHELD: listed} if listed else {}
-
-
-class CapabilityWriter(sdk.AsyncResource):
-    """Sends what the SDK sends, after it has said on each request what we can be asked."""
-
-    def __init__(self, write: sdk.WriteStream[sdk.SessionMessage]) -> None:
-        self._write = write
-
-    async def send(self, item: sdk.SessionMessage, /) -> None:
-        await self._write.send(_narrowed(item))
-
-    async def aclose(self) -> None:
-        await self._write.aclose()
-
-
-def _narrowed(item: sdk.SessionMessage) -> sdk.SessionMessage:
-    message = item.message
-    if not isinstance(message, sdk.JSONRPCRequest):
-        return item
-    meta: dict[str, Any] = dict((message.params or {}).get("_meta") or {})
-    withheld = meta.pop(_WITHHELD, None)
-    if withheld is None:
-        return item
-    able: Mapping[str, Any] = meta.get(sdk.CLIENT_CAPABILITIES_META_KEY) or {}
-    meta[sdk.CLIENT_CAPABILITIES_META_KEY] = {
-        name: value for name, value in able.items() if name not in withheld
-    }
-    params = {**(message.params or {}), "_meta": meta}
-    return replace(item, message=message.model_copy(update={"params": params}))
-
-
 MOST_TOOLS = 5_000
 PROGRESS_EVERY_S = 0.05
 PROGRESS_AT_ONCE = 5
-MOST_LOG_MESSAGES = 100  # of the log, each second
+MOST_LOG_MESSAGES = 100  # each second
 _LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 _CHANGED = frozenset(
     f"notifications/{what}/list_changed" for what in ("tools", "resources", "prompts")
@@ -70,6 +30,7 @@ _PROGRESS = "notifications/progress"
 _LOG_MESSAGE = "notifications/message"
 _UPDATED = "notifications/resources/updated"
 _MADE_UP = "SSE stream "
+_WITHHELD: Final = "toolcrib/withheld"
 
 OnLog = Callable[[JsonObject, Context], None]
 
@@ -79,37 +40,38 @@ def _ignore_log(_message: JsonObject, _context: Context) -> None:
 
 
 class Tap:
-    """Over one connection. `ended` is set when no more will come.
+    """Of one connection. `ended` is set when no more will come.
 
-    `changed` hears that a list is another; `said` what the server says meanwhile, and the context
-    of the request whose stream it came on, where there is one; `updated` which resource is another.
+    `on_list_changed` is called for each `list_changed`, `on_updated` with the URI of each
+    `resources/updated`. `on_log` gets each log message, and the context of the request on whose
+    stream it came.
     """
 
     def __init__(
         self,
-        changed: Callable[[], None],
-        said: OnLog = _ignore_log,
-        updated: Callable[[str], None] = lambda _uri: None,
+        on_list_changed: Callable[[], None],
+        on_log: OnLog = _ignore_log,
+        on_updated: Callable[[str], None] = lambda _uri: None,
         redactor: Redactor | None = None,
     ) -> None:
         self._redactor = redactor or Redactor()
-        self._changed = changed
-        self._said = said
-        self._updated = updated
+        self._on_list_changed = on_list_changed
+        self._on_log = on_log
+        self._on_updated = on_updated
         self._pages: dict[str, tuple[JsonObject, ...]] = {}
         self._due: dict[object, float] = {}
-        self._second = self._words = 0
+        self._second = self._logged = 0
         self.ended = asyncio.Event()
 
     def take_page(self, key: str) -> tuple[JsonObject, ...]:
-        """The raw items of the last page of such that came, once."""
+        """The raw items of the last page that came under this key. Each page is taken once."""
         return self._pages.pop(key, ())
 
     @asynccontextmanager
     async def over(
         self, transport: AbstractAsyncContextManager[sdk.TransportStreams]
     ) -> AsyncGenerator[sdk.TransportStreams]:
-        """The transport with us in between."""
+        """The transport with the tap in between."""
         async with transport as (read, write), sdk.create_task_group() as group:
             send, receive = sdk.create_memory_object_stream[tuple[Context, sdk.Item]](0)
 
@@ -117,7 +79,7 @@ class Tap:
                 with suppress(sdk.BrokenResourceError, sdk.ClosedResourceError):
                     async for item in read:
                         context = getattr(read, "last_context", None) or copy_context()
-                        clean = attributed(redacted(item, self._redactor))
+                        clean = with_own_code(redacted(item, self._redactor))
                         if self._passes(clean, context):
                             await send.send((context, clean))
                 send.close()
@@ -132,28 +94,28 @@ class Tap:
                 receive.close()
 
     def _passes(self, item: sdk.Item, context: Context | None = None) -> bool:
-        """Whether the SDK gets to see it; a list is made harmless on the way."""
+        """Whether the SDK gets to see it. A list is replaced by one that it cannot refuse."""
         message = item.message if isinstance(item, sdk.SessionMessage) else None
         if isinstance(message, sdk.JSONRPCResponse):
-            self._look_at(message.result)
+            self._take_lists(message.result)
         if not isinstance(message, sdk.JSONRPCNotification):
             return message is not None
         if message.method in _CHANGED:
-            self._changed()
+            self._on_list_changed()
             return False
         if message.method == _PROGRESS:
             return self._is_due((message.params or {}).get("progressToken"))
         if message.method == _LOG_MESSAGE:
-            self._hear(message.params or {}, context or copy_context())
+            self._log(message.params or {}, context or copy_context())
             return False
         if message.method == _UPDATED:
-            self._updated(str((message.params or {}).get("uri")))
+            self._on_updated(str((message.params or {}).get("uri")))
         return True
 
     def _is_due(self, token: object) -> bool:
-        """Whether it is time to hear again of the progress of a call.
+        """Whether a progress notification may pass: of each call so many a second.
 
-        A few may come at once: what was sent at a good pace may have waited on its way.
+        A few may come at once: they may have waited on their way.
         """
         now = time.monotonic()
         if not isinstance(token, str | int):
@@ -166,65 +128,105 @@ class Tap:
         self._due[token] = due + PROGRESS_EVERY_S
         return True
 
-    def _hear(self, message: JsonObject, context: Context) -> None:
-        """Hand on what is said; of a server that talks without end, so much each second."""
+    def _log(self, message: JsonObject, context: Context) -> None:
+        """Hand on a log message: so many each second."""
         second = int(time.monotonic())
-        self._words = self._words + 1 if second == self._second else 1
+        self._logged = self._logged + 1 if second == self._second else 1
         self._second = second
-        if self._words <= MOST_LOG_MESSAGES:
-            self._said(message, context)
+        if self._logged <= MOST_LOG_MESSAGES:
+            self._on_log(message, context)
 
-    def _look_at(self, result: dict[str, Any]) -> None:
+    def _take_lists(self, result: dict[str, Any]) -> None:
         for key in _LISTS:
             if isinstance(result.get(key), list):
                 listed = cast("list[Any]", result[key])
                 page = self._pages[key] = tuple(filter(_is_object, listed[: MOST_TOOLS + 1]))
                 modern = "resultType" in result
-                result[key] = _harmless_tools(page, modern) if key == "tools" else []
+                result[key] = _minimal_tools(page, modern) if key == "tools" else []
                 if not isinstance(result.get("nextCursor"), str):
                     result.pop("nextCursor", None)
 
 
-def attributed(item: sdk.Item) -> sdk.Item:
-    """The item; of a server's own error, one that cannot be taken for the end of the connection.
+def with_own_code(item: sdk.Item) -> sdk.Item:
+    """The item; a server's own error gets a code that does not mean the end of the connection.
 
-    The SDK has the same code for both. The one that it makes up itself does not come this way, but
-    over HTTP: there it speaks of the stream.
+    The SDK uses one code for both. An error that the SDK makes up itself comes this way over HTTP
+    alone: then it speaks of the stream.
     """
-    said = item.message if isinstance(item, sdk.SessionMessage) else None
-    if not isinstance(item, sdk.SessionMessage) or not isinstance(said, sdk.JSONRPCError):
+    message = item.message if isinstance(item, sdk.SessionMessage) else None
+    if not isinstance(item, sdk.SessionMessage) or not isinstance(message, sdk.JSONRPCError):
         return item
-    if said.error.code != sdk.CONNECTION_CLOSED or said.error.message.startswith(_MADE_UP):
+    error = message.error
+    if error.code != sdk.CONNECTION_CLOSED or error.message.startswith(_MADE_UP):
         return item
-    own = said.error.model_copy(update={"code": sdk.SERVERS_OWN_CLOSED})
-    return replace(item, message=said.model_copy(update={"error": own}))
+    own = error.model_copy(update={"code": sdk.SERVERS_OWN_CLOSED})
+    return replace(item, message=message.model_copy(update={"error": own}))
 
 
 def redacted(item: sdk.Item, redactor: Redactor) -> sdk.Item:
     """The item without the secrets of its server."""
     if not isinstance(item, sdk.SessionMessage):
         return item
-    said = item.message
-    if isinstance(said, sdk.JSONRPCError):
-        error = said.error.model_dump(**sdk.AS_SENT)
-        kept = {"error": sdk.ErrorData.model_validate(redactor.json(error))}
-    elif isinstance(said, sdk.JSONRPCResponse):
-        kept = {"result": redactor.json(said.result)}
+    message = item.message
+    if isinstance(message, sdk.JSONRPCError):
+        error = message.error.model_dump(**sdk.AS_SENT)
+        update = {"error": sdk.ErrorData.model_validate(redactor.json(error))}
+    elif isinstance(message, sdk.JSONRPCResponse):
+        update = {"result": redactor.json(message.result)}
     else:
-        kept = {"params": redactor.json(said.params)}
-    return replace(item, message=said.model_copy(update=kept))
+        update = {"params": redactor.json(message.params)}
+    return replace(item, message=message.model_copy(update=update))
 
 
 def _is_object(value: object) -> TypeGuard[JsonObject]:
     return isinstance(value, dict)
 
 
-def _harmless_tools(page: tuple[JsonObject, ...], modern: bool) -> list[JsonObject]:  # noqa: FBT001 - two eras
-    return [_harmless(tool, modern) for tool in page if isinstance(tool.get("name"), str)]
+def _minimal_tools(page: tuple[JsonObject, ...], modern: bool) -> list[JsonObject]:  # noqa: FBT001 - two eras
+    return [_minimal_tool(tool, modern) for tool in page if isinstance(tool.get("name"), str)]
 
 
-def _harmless(tool: JsonObject, modern: bool) -> JsonObject:  # noqa: FBT001 - two eras
+def _minimal_tool(tool: JsonObject, modern: bool) -> JsonObject:  # noqa: FBT001 - two eras
     """What the SDK needs: the name, and in the modern era the schema, for headers it names."""
     schema = tool.get("inputSchema") if modern else None
     usable = isinstance(schema, Mapping) and schema.get("type") == "object"
     return {"name": tool.get("name"), "inputSchema": schema if usable else {"type": "object"}}
+
+
+def without_capabilities(capabilities: Collection[str]) -> JsonObject:
+    """What to put into the `_meta` of a request that is not to declare these capabilities.
+
+    A server of 2026-07-28 learns from each request what its client can be asked, and no reply says
+    no. So a server that wants what nobody can give is asked again without that capability.
+    """
+    withheld: list[Json] = [*sorted(capabilities)]
+    return {_WITHHELD: withheld} if withheld else {}
+
+
+class CapabilityWriter(sdk.AsyncResource):
+    """Sends what the SDK sends, without the client capabilities that a request withholds."""
+
+    def __init__(self, write: sdk.WriteStream[sdk.SessionMessage]) -> None:
+        self._write = write
+
+    async def send(self, item: sdk.SessionMessage, /) -> None:
+        await self._write.send(_without_withheld(item))
+
+    async def aclose(self) -> None:
+        await self._write.aclose()
+
+
+def _without_withheld(item: sdk.SessionMessage) -> sdk.SessionMessage:
+    message = item.message
+    if not isinstance(message, sdk.JSONRPCRequest):
+        return item
+    meta: dict[str, Any] = dict((message.params or {}).get("_meta") or {})
+    withheld = meta.pop(_WITHHELD, None)
+    if withheld is None:
+        return item
+    capabilities: Mapping[str, Any] = meta.get(sdk.CLIENT_CAPABILITIES_META_KEY) or {}
+    meta[sdk.CLIENT_CAPABILITIES_META_KEY] = {
+        name: value for name, value in capabilities.items() if name not in withheld
+    }
+    params = {**(message.params or {}), "_meta": meta}
+    return replace(item, message=message.model_copy(update={"params": params}))
