@@ -125,10 +125,8 @@ class Daemon:
         self.ends_when_idle = ends_when_idle
         self.started = time.monotonic()
         self._used = self.started
-        self.request_limiter, self.stream_limiter = (
-            RequestLimiter(),
-            RequestLimiter(most=MOST_STREAMS),
-        )
+        self.request_limiter = RequestLimiter()
+        self.stream_limiter = RequestLimiter(most=MOST_STREAMS)
         self._stopping = asyncio.Event()
         self._reloading = asyncio.Lock()
         self._settings, _ = setup.settings()
@@ -138,7 +136,7 @@ class Daemon:
         crib = setup.crib(self._settings)
         self.broken: tuple[str, ...] = ()
         self._note_broken(problem, crib)
-        if crib.operator.rules_problem:  # later, whoever reads them logs it
+        if crib.operator.rules_problem:  # later, their reader logs it
             _log.error("%s", crib.operator.rules_problem)
         try:
             self._listening = listen_on_loopback(crib.settings.gateway.port)
@@ -150,9 +148,11 @@ class Daemon:
         self._background = BackgroundTasks(crib)
         self._bounds = ConnectionBounds.of(descriptor_limit())
         self.shims = ShimConnections(
-            lambda: self.serving.authenticator, self._servers, self.request_limiter, self._bounds
+            lambda: self.serving.authenticator,
+            lambda: self.serving.servers,
+            self.request_limiter,
+            self._bounds,
         )
-
         self._operator = OperatorServer(operator_handlers(self))
 
     async def run(
@@ -248,7 +248,7 @@ class Daemon:
         for each in found:
             if each not in self.broken:
                 _log.error("%s", each)
-        rules = crib.operator.rules_problem  # whoever reads them has logged it
+        rules = crib.operator.rules_problem  # their reader has logged it
         now = tuple(dict.fromkeys((*found, *filter(None, [rules]))))
         if self.broken and not now:
             _log.info("all files can be used again")
@@ -268,11 +268,8 @@ class Daemon:
     def _serving_state(self, crib: Crib) -> ServingState:
         return ServingState(crib, self._setup.servers, self.port)
 
-    def _servers(self) -> GatewayServers:
-        return self.serving.servers
-
     def _guard(self) -> HttpGuard:
-        def served(principal: Principal) -> App:
+        def transport(principal: Principal) -> App:
             self._used = time.monotonic()
             return self.serving.sessions.of(principal)
 
@@ -282,7 +279,7 @@ class Daemon:
             lambda: self.serving.authenticator,
             self.request_limiter,
             self.stream_limiter,
-            served,
+            transport,
         )
 
     def _info(self) -> DaemonInfo:
