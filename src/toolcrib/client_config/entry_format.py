@@ -114,7 +114,7 @@ class EntryFormat:
     | `types` | `type` of a command and of an address; None: there is no such key |
     | `off` | the key, and its value, by which an entry is switched off |
     | `fixed` | what stands in every entry |
-    | `enabled_tools`, `disabled_tools` | keys for the only tools to use, and for tools to leave out |
+    | `enabled_tools`, `disabled_tools` | keys of the only tools to use, of tools to leave out |
     | `narrowing` | keys that restrict a server: a copy without them could do more |
     | `times` | keys of times: which of ours each is, and how many seconds its unit has |
     """

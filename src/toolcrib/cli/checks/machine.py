@@ -17,7 +17,7 @@ from pathlib import Path
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
 from toolcrib.errors import ToolcribError
 from toolcrib.settings import own_servers_file
-from toolcrib.store import OLDEST_SQLITE, catalog_condition, sqlite_version
+from toolcrib.store import catalog_condition, sqlite_version
 from toolcrib.wiring import embedder_of
 
 MACHINE = "machine"
@@ -36,11 +36,11 @@ def check_machine(_context: CheckContext | None = None) -> Iterator[Diagnosis]:
     python = platform.python_version()
     yield Diagnosis(MACHINE, "ok", f"toolcrib {version('toolcrib')}, Python {python}, {system}")
     sqlite = sqlite_version()
-    if tuple(map(int, sqlite.split("."))) < OLDEST_SQLITE:
-        message = f"SQLite {sqlite} may damage a catalog that several processes write"
-        yield Diagnosis(MACHINE, "problem", message, "pip install --upgrade apsw")
+    if sqlite.is_reliable:
+        yield Diagnosis(MACHINE, "ok", f"SQLite {sqlite.number}")
     else:
-        yield Diagnosis(MACHINE, "ok", f"SQLite {sqlite}")
+        message = f"SQLite {sqlite.number} may damage a catalog that several processes write"
+        yield Diagnosis(MACHINE, "problem", message, "pip install --upgrade apsw")
 
 
 def check_store(context: CheckContext) -> Iterator[Diagnosis]:
