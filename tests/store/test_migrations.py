@@ -2,8 +2,8 @@ import apsw
 import pytest
 
 from toolcrib.errors import StoreError
-from toolcrib.store import database
-from toolcrib.store.database import APPLICATION, MIGRATIONS, migrate
+from toolcrib.store.connections import CATALOG_APPLICATION, CATALOG_MIGRATIONS
+from toolcrib.store.database import migrate
 
 
 @pytest.fixture
@@ -12,41 +12,39 @@ def db() -> apsw.Connection:
 
 
 def test_a_new_file_gets_every_step_and_our_name(db: apsw.Connection):
-    migrate(db)
-    assert db.pragma("user_version") == len(MIGRATIONS)
-    assert db.pragma("application_id") == APPLICATION
-    migrate(db)
+    migrate(db, CATALOG_MIGRATIONS, CATALOG_APPLICATION)
+    assert db.pragma("user_version") == len(CATALOG_MIGRATIONS)
+    assert db.pragma("application_id") == CATALOG_APPLICATION
+    migrate(db, CATALOG_MIGRATIONS, CATALOG_APPLICATION)
     assert db.execute("SELECT * FROM pointer").fetchall() == [(0, 0, 0, "")]
 
 
-def test_an_older_file_gets_the_steps_it_lacks(db: apsw.Connection, monkeypatch):
-    migrate(db)
-    more = (*MIGRATIONS, "CREATE TABLE later (n)", "INSERT INTO later VALUES (7)")
-    monkeypatch.setattr(database, "MIGRATIONS", more)
-    migrate(db)
+def test_an_older_file_gets_the_steps_it_lacks(db: apsw.Connection):
+    migrate(db, CATALOG_MIGRATIONS, CATALOG_APPLICATION)
+    more = (*CATALOG_MIGRATIONS, "CREATE TABLE later (n)", "INSERT INTO later VALUES (7)")
+    migrate(db, more, CATALOG_APPLICATION)
     assert db.execute("SELECT n FROM later").get == 7
     assert db.pragma("user_version") == len(more)
 
 
-def test_a_step_that_fails_leaves_what_was_there(db: apsw.Connection, monkeypatch):
-    migrate(db)
-    more = (*MIGRATIONS, "CREATE TABLE later (n); INSERT INTO nowhere VALUES (1)")
-    monkeypatch.setattr(database, "MIGRATIONS", more)
+def test_a_step_that_fails_leaves_what_was_there(db: apsw.Connection):
+    migrate(db, CATALOG_MIGRATIONS, CATALOG_APPLICATION)
+    more = (*CATALOG_MIGRATIONS, "CREATE TABLE later (n); INSERT INTO nowhere VALUES (1)")
     with pytest.raises(apsw.SQLError):
-        migrate(db)
-    assert db.pragma("user_version") == len(MIGRATIONS)
+        migrate(db, more, CATALOG_APPLICATION)
+    assert db.pragma("user_version") == len(CATALOG_MIGRATIONS)
     assert not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'later'").fetchall()
 
 
 def test_a_newer_file_is_refused(db: apsw.Connection):
-    migrate(db)
-    db.pragma("user_version", len(MIGRATIONS) + 1)
+    migrate(db, CATALOG_MIGRATIONS, CATALOG_APPLICATION)
+    db.pragma("user_version", len(CATALOG_MIGRATIONS) + 1)
     with pytest.raises(StoreError, match="upgrade toolcrib"):
-        migrate(db)
+        migrate(db, CATALOG_MIGRATIONS, CATALOG_APPLICATION)
 
 
 def test_another_programs_database_is_refused(db: apsw.Connection):
     db.execute("CREATE TABLE precious (n)")
     with pytest.raises(StoreError, match="another program"):
-        migrate(db)
+        migrate(db, CATALOG_MIGRATIONS, CATALOG_APPLICATION)
     assert db.execute("SELECT group_concat(name) FROM sqlite_schema").get == "precious"

@@ -78,7 +78,7 @@ def test_conversations_do_not_mix():
     for number in range(5):
         uses.called(f"one{number}", "read")
         uses.called(f"two{number}", "write")
-    assert uses.kept().pairs == {}
+    assert uses.record().pairs == {}
 
 
 def test_declared_links_are_told_beside_use():
@@ -94,7 +94,7 @@ def test_in_memory_nothing_is_written_and_no_thread_waits():
     uses = UseHistory()
     play(uses, "read", "write", times=2)
     assert uses._timer is None
-    assert not uses._news
+    assert not uses._unwritten
     uses.close()
 
 
@@ -106,14 +106,14 @@ def test_nothing_is_written_before_there_is_something_to_write(place: Place):
     assert not place.path.exists()
 
 
-def test_what_was_heard_is_there_for_the_next(place: Place):
+def test_what_was_pending_is_there_for_the_next(place: Place):
     uses = UseHistory(place)
     play(uses, "read", "write")
     uses.close()
     again = UseHistory(place)
     play(again, "read", "write")
     assert again.often_with({})("read") == ("write",)
-    assert again.kept().pairs == {UsePair("read", "write"): 2}
+    assert again.record().pairs == {UsePair("read", "write"): 2}
 
 
 def test_it_is_written_by_itself_after_a_while(place: Place, monkeypatch: pytest.MonkeyPatch):
@@ -123,12 +123,12 @@ def test_it_is_written_by_itself_after_a_while(place: Place, monkeypatch: pytest
     timer = uses._timer
     assert timer
     timer.join(HANG_S)
-    assert UseHistory(place).kept().pairs == {UsePair("read", "write"): 1}
+    assert UseHistory(place).record().pairs == {UsePair("read", "write"): 1}
     assert uses._timer is None
     uses.close()
 
 
-def test_what_another_wrote_is_heard_with_the_next_write(place: Place):
+def test_what_another_wrote_is_pending_with_the_next_write(place: Place):
     one, two = UseHistory(place), UseHistory(place)
     assert one.often_with({})("a") == ()
     play(two, "a", "b", times=3)
@@ -149,7 +149,7 @@ def test_many_threads_may_call_at_once(place: Place):
     for thread in threads:
         thread.join()
     uses.close()
-    assert UseHistory(place).kept().pairs == {UsePair("a", "b"): 16, UsePair("b", "a"): 8}
+    assert UseHistory(place).record().pairs == {UsePair("a", "b"): 16, UsePair("b", "a"): 8}
 
 
 def test_two_conversations_teach_a_lesson_and_one_does_not():
@@ -179,7 +179,7 @@ def test_a_search_long_ago_teaches_nothing():
     clock.now += 3600
     for caller in "ab":
         uses.called(caller, "send")
-    assert uses.kept().lessons == {}
+    assert uses.record().lessons == {}
 
 
 def test_lessons_last(place: Place):
@@ -212,13 +212,13 @@ def test_all_is_erased_or_what_is_about_one_tool(place: Place, lasting: bool):
     play(uses, "a", "b", "c")
     lead(uses, "b", "mail")
     assert uses.forget("b") == 3
-    assert list(uses.kept().pairs) == [UsePair("a", "c")]
-    assert uses.kept().lessons == {}
+    assert list(uses.record().pairs) == [UsePair("a", "c")]
+    assert uses.record().lessons == {}
     assert uses.forget() == 1
-    assert uses.kept().pairs == {}
+    assert uses.record().pairs == {}
     uses.close()
     if lasting:
-        assert UseHistory(place).kept().pairs == {}
+        assert UseHistory(place).record().pairs == {}
 
 
 class Broken:
@@ -252,6 +252,6 @@ def test_a_broken_store_costs_the_hints_and_no_more(caplog: pytest.LogCaptureFix
 
 def test_whoever_asks_for_what_is_kept_hears_that_it_cannot_be_read():
     with pytest.raises(StoreError):
-        UseHistory(broken).kept()
+        UseHistory(broken).record()
     with pytest.raises(StoreError):
         UseHistory(broken).forget()

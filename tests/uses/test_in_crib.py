@@ -87,7 +87,7 @@ def test_there_are_three_at_most():
 def test_a_call_that_failed_or_was_refused_does_not_count():
     crib = crib_of(send_mail, fail)
     call(crib, *["send_mail", "fail", "nowhere"] * 3)
-    assert use_history_of(crib).kept().pairs == {}
+    assert use_history_of(crib).record().pairs == {}
 
 
 def test_a_tool_of_the_request_does_not_count():
@@ -97,19 +97,19 @@ def test_a_tool_of_the_request_does_not_count():
     crib = crib_of(send_mail, send_telegram)
     with per_request_tools(tool(permission_kind="read")(send_letter)):
         call(crib, *["send_letter", "send_mail"] * 3)
-    assert use_history_of(crib).kept().pairs == {}
+    assert use_history_of(crib).record().pairs == {}
 
 
 def test_a_bare_name_counts_for_the_tool_it_means():
     crib = crib_of(send_mail, write_letter)
     call(crib, "send_mail", "write_letter")
-    assert list(use_history_of(crib).kept().pairs) == [("send_mail", "write_letter")]
+    assert list(use_history_of(crib).record().pairs) == [("send_mail", "write_letter")]
 
 
 def test_nothing_is_learned_unless_it_is_set():
     crib = crib_of(send_mail, send_telegram)
     lead(crib, QUERY, "send_telegram", *"abcd")
-    assert use_history_of(crib).kept().lessons == {}
+    assert use_history_of(crib).record().lessons == {}
     assert crib.explain(QUERY, "send_telegram").learned == 0
 
 
@@ -173,4 +173,4 @@ def test_use_lasts_in_the_catalog_file_and_a_lone_call_makes_none(tmp_path: Path
             call(crib, "send_mail", *(after for _, after in pairs))
         assert path.exists() == bool(pairs)
     with Crib(Settings(store=str(path))) as crib:
-        assert list(use_history_of(crib).kept().pairs) == [("send_mail", "send_telegram")]
+        assert list(use_history_of(crib).record().pairs) == [("send_mail", "send_telegram")]

@@ -21,7 +21,7 @@ from toolcrib.adapters.wire.reply import objects, text_of
 from toolcrib.adapters.wire.tool_list import object_schema
 from toolcrib.execute import CallRefused
 from toolcrib.model import JsonObject, Outcome, ToolInfo
-from toolcrib.session import SEARCH_TOOL_NAME, SEARCH_TOOL_NAMES, Session, revealed_in
+from toolcrib.session import SEARCH_TOOL, SEARCH_TOOL_NAMES, Session, revealed_in
 from toolcrib.strict_json import NotJson, read_json
 
 
@@ -145,8 +145,8 @@ def _search_for(names: Iterable[str], place: int) -> list[AnyMessage]:
     """A search that finds these, as a model makes it and we answer it."""
     id, listed = f"toolcrib_{place}", list(names)
     arguments = {"query": f"select:{','.join(listed)}"}
-    call = {"type": "tool_call", "id": id, "name": SEARCH_TOOL_NAME, "args": arguments}
-    found = ToolMessage(_to(listed), name=SEARCH_TOOL_NAME, tool_call_id=id)
+    call = {"type": "tool_call", "id": id, "name": SEARCH_TOOL.name, "args": arguments}
+    found = ToolMessage(_to(listed), name=SEARCH_TOOL.name, tool_call_id=id)
     return [AIMessage("", tool_calls=[call]), found]
 
 

@@ -41,7 +41,7 @@ def hints_command(
     with options.crib() as crib:
         if forget:
             if not (tool or yes):
-                uses = use_history_of(crib).kept()
+                uses = use_history_of(crib).record()
                 amount = f"{len(uses.pairs)} pairs and {len(uses.lessons)} learned words"
                 typer.confirm(f"Erase all {amount}?", default=False, abort=True, err=True)
             _forget(crib, tool, as_json=as_json)
@@ -49,7 +49,7 @@ def hints_command(
             found = crib.operator.hints(tool)
             print_json(found) if as_json else _show(found)
         else:
-            uses = use_history_of(crib).kept()
+            uses = use_history_of(crib).record()
             print_json(_exported(uses)) if as_json else _show_all(uses)
 
 
@@ -97,7 +97,7 @@ def _show_all(uses: UseRecord) -> None:
 def _exported(uses: UseRecord) -> object:
     pairs = [{**pair._asdict(), "count": count} for pair, count in uses.pairs.items()]
     lessons = [
-        {"profile": key.profile.hex(), "word": key.word.hex(), "tool": key.tool} | lesson._asdict()
+        {"profile": key.rights.hex(), "word": key.word.hex(), "tool": key.tool} | lesson._asdict()
         for key, lesson in uses.lessons.items()
     ]
     return {"pairs": pairs, "lessons": lessons}

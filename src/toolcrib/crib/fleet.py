@@ -37,7 +37,7 @@ class Fleet:
         self._relist = relist
         self._configured: McpServers | None = None
         self._added: list[McpServers] = []
-        self._heard: list[OffersListener] = []
+        self._listeners: list[OffersListener] = []
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -94,9 +94,9 @@ class Fleet:
         Raises `ConfigError` for a name that none has.
         """
         every = list(self.by_name.values())
-        wanted = [find_server(name, every) for name in names] if names else every
-        done = await asyncio.gather(*(asyncio.wrap_future(each.refresh()) for each in wanted))
-        for source in wanted:
+        chosen = [find_server(name, every) for name in names] if names else every
+        done = await asyncio.gather(*(asyncio.wrap_future(each.refresh()) for each in chosen))
+        for source in chosen:
             self._relist(source)
         return done
 
@@ -104,13 +104,13 @@ class Fleet:
         """One server by its name. Raises `ConfigError` for a name that none has."""
         return find_server(name, list(self.by_name.values()))
 
-    def listen(self, heard: OffersListener) -> Callable[[], None]:
+    def listen(self, listener: OffersListener) -> Callable[[], None]:
         """Call this, on any thread, with a server and the kinds of its offers that are others.
 
         Also for one that comes or goes. Returns what ends it.
         """
-        self._heard.append(heard)
-        return lambda: self._heard.remove(heard)
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def close(self) -> None:
         """Stop all that were started."""
@@ -136,5 +136,5 @@ class Fleet:
                 self._tell(source, frozenset(OFFERS))
 
     def _tell(self, source: McpSource, kinds: frozenset[str]) -> None:
-        for heard in tuple(self._heard):
-            heard(source, kinds)
+        for listener in tuple(self._listeners):
+            listener(source, kinds)

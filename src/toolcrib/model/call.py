@@ -69,7 +69,7 @@ def _ignore_progress(_done: float, _all: float | None, _message: str) -> None:
     pass
 
 
-async def _no_replies(_asked: Mapping[str, InputRequest]) -> Mapping[str, JsonObject]:
+async def _no_replies(_requests: Mapping[str, InputRequest]) -> Mapping[str, JsonObject]:
     return {}
 
 

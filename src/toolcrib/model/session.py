@@ -5,6 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+_MODE = re.compile(r"(auto|conversation)(?::([0-9]{1,3}))?")
+_SWITCHES: Mapping[str, Literal["on", "off"]] = {
+    "on": "on",
+    "true": "on",
+    "off": "off",
+    "false": "off",
+}
+
 
 class ConversationTokens(NamedTuple):
     """How many tokens a conversation takes: now, and when its tools were last listed.
@@ -14,17 +22,6 @@ class ConversationTokens(NamedTuple):
 
     now: int = 0
     at_listing: int | None = None
-
-
-_MODE = re.compile(r"(auto|conversation)(?::([0-9]{1,3}))?")
-
-
-_SWITCHES: Mapping[str, Literal["on", "off"]] = {
-    "on": "on",
-    "true": "on",
-    "off": "off",
-    "false": "off",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +42,10 @@ class DeferralTrigger:
     @classmethod
     def read(cls, text: str) -> "DeferralTrigger":
         """The trigger that a text names. Raises `ValueError` with the words there are."""
-        said = text.strip().lower()
-        if said in _SWITCHES:
-            return cls(_SWITCHES[said])
-        match = _MODE.fullmatch(said)
+        word = text.strip().lower()
+        if word in _SWITCHES:
+            return cls(_SWITCHES[word])
+        match = _MODE.fullmatch(word)
         percent = int(match[2] or 10) if match else 101
         if not match or percent > 100:  # noqa: PLR2004 - per cent
             words = "on, auto, auto:N, conversation:N or off, with N from 0 to 100"

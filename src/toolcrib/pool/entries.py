@@ -12,16 +12,6 @@ from typing import Generic, TypeVar
 from toolcrib.model import Capability, Entry, State
 from toolcrib.strict_json import json_digest
 
-
-def pin(capability: Capability) -> str:
-    """A hash of the kind and of every field but the pin itself and the module."""
-    named = (field.name for field in fields(capability) if field.name != "module")
-    definition = {name: getattr(capability, name) for name in named}
-    return json_digest(definition | {"pin": "", "kind": capability.kind})
-
-
-# The one state of a capability, and what to do about it.
-
 REMEDIES: Mapping[State, str] = {
     "ready": "",
     "asleep": "call it: its server starts on demand",
@@ -31,6 +21,16 @@ REMEDIES: Mapping[State, str] = {
     "disabled": "`toolcrib enable` it, or set `available: true` where it is declared",
     "other_platform": "it does not run on this platform",
 }
+MOST_CACHED = 256
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+def pin(capability: Capability) -> str:
+    """A hash of the kind and of every field but the pin itself and the module."""
+    named = (field.name for field in fields(capability) if field.name != "module")
+    definition = {name: getattr(capability, name) for name in named}
+    return json_digest(definition | {"pin": "", "kind": capability.kind})
 
 
 def remedy(state: State, source_id: str | None) -> str:
@@ -45,26 +45,18 @@ def state(capability: Capability, at_source: State) -> State:
     return at_source if capability.platform_available else "other_platform"
 
 
-# What was made from the entries of a pool, remembered as long as the entries are these.
-
-MOST_CACHED = 256
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
-
-
 class EntryCache(Generic[K, V]):
     """Values by key, for the mapping of entries that was seen last. Safe to share."""
 
     def __init__(self) -> None:
-        self._known: tuple[Mapping[str, Entry], dict[K, V]] = ({}, {})
+        self._last: tuple[Mapping[str, Entry], dict[K, V]] = ({}, {})
 
     def get(self, entries: Mapping[str, Entry], key: K, make: Callable[[], V]) -> V:
         """The value of a key for these very entries; made if it is not known."""
-        made_from, known = self._known
-        if made_from is not entries or len(known) >= MOST_CACHED:
-            known = {}
-            self._known = entries, known
-        if key not in known:
-            known[key] = make()
-        return known[key]
+        made_from, values = self._last
+        if made_from is not entries or len(values) >= MOST_CACHED:
+            values = {}
+            self._last = entries, values
+        if key not in values:
+            values[key] = make()
+        return values[key]

@@ -67,8 +67,8 @@ class Pool:
         And which of their tools are left out: those with a name of ours.
         """
         sources = [source for source, _ in tuple(self._listed.values())]
-        said = (each for source in sources for each in source.problems)
-        return tuple(dict.fromkeys((*said, *self._left_out)))
+        reported = (each for source in sources for each in source.problems)
+        return tuple(dict.fromkeys((*reported, *self._left_out)))
 
     def add(self, *sources: Source, instead_of: Iterable[Source] = ()) -> tuple[str, ...]:
         """Take sources in, and return what is wrong with those that cannot be listed.
@@ -144,8 +144,8 @@ class Pool:
 
     def _list(self, source: Source) -> None:
         """List a source anew; what it gives unchanged keeps its pin."""
-        _, known = self._listed.get(id(source), (source, {}))
-        self._listed[id(source)] = source, _listing(source, known)
+        _, earlier = self._listed.get(id(source), (source, {}))
+        self._listed[id(source)] = source, _listing(source, earlier)
 
     def _named(self) -> dict[str, NamedCapability]:
         """Every listed capability under its name; of two with one origin the first listed.
@@ -195,20 +195,20 @@ def _of(source: Source) -> Origin:
     return Origin(prefix, source.id or "" if prefix else "", "")
 
 
-def _listing(source: Source, known: SourceListing) -> SourceListing:
+def _listing(source: Source, earlier: SourceListing) -> SourceListing:
     given = {Origin.of(each): each for each in source.capabilities()}
     return {
-        origin: _listed(each, known.get(origin), source.state(each.name))
+        origin: _listed(each, earlier.get(origin), source.state(each.name))
         for origin, each in given.items()
     }
 
 
 def _listed(
-    given: Capability, known: ListedCapability | None, at_source: State
+    given: Capability, earlier: ListedCapability | None, at_source: State
 ) -> ListedCapability:
     now = state(given, at_source)
-    if known and (known.given is given or known.given == given):
-        return known._replace(state=now)
+    if earlier and (earlier.given is given or earlier.given == given):
+        return earlier._replace(state=now)
     content = pin(given)
     return ListedCapability(
         given, given if given.pin else replace(given, pin=content), content, now
@@ -226,9 +226,6 @@ def _difference(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Tool
         changed=tuple(e for name, e in after.items() if name in before and e != before[name]),
         removed=tuple(entry for name, entry in before.items() if name not in after),
     )
-
-
-# Starts what sleeps behind an answer, before anybody calls it.
 
 
 def warm_up_best(pool: Pool, found: Answer) -> None:

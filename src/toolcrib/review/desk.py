@@ -102,7 +102,7 @@ class Desk:
         judged = source.judge().tools.get(item.tool)
         if judged is None or judged.pin != item.pin:
             raise ConfigError(f"{item.name!r} has changed meanwhile; run `toolcrib review` again")
-        return source.trust.source, judged.now
+        return source.trust.source, judged.listed
 
 
 def undecided(items: Sequence[ReviewItem]) -> list[ReviewItem]:
@@ -130,7 +130,8 @@ def find_item(name: str, items: Sequence[ReviewItem]) -> ReviewItem:
 def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[ReviewItem]:
     tools, trust = source.judge().tools, source.trust
     another = any(
-        each.shown and each.shown.config_hash != each.now.config_hash for each in tools.values()
+        each.approved and each.approved.config_hash != each.listed.config_hash
+        for each in tools.values()
     )
     configuration = configuration_changes(trust.approved_entry(), trust.entry, another=another)
     for tool, judged in tools.items():
@@ -142,7 +143,7 @@ def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[Revi
             status=judged.status,
             pin=judged.pin,
             flags=judged.flags,
-            changes=changes(judged.shown, judged.now),
+            changes=changes(judged.approved, judged.listed),
             overlaps=overlaps([origin], servers).get(origin, ()),
             configuration=configuration,
         )

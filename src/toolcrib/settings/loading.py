@@ -61,8 +61,8 @@ class SettingsFile(NamedTuple):
         except FileNotFoundError as error:
             if not self.named:
                 return b""
-            told = "there is no such settings file; create it, or leave the option out"
-            raise ConfigError(f"{self.path}: {told}") from error
+            problem = "there is no such settings file; create it, or leave the option out"
+            raise ConfigError(f"{self.path}: {problem}") from error
         except OSError as error:
             raise ConfigError(f"{self.path}: cannot be read: {error.strerror}") from error
 
@@ -80,8 +80,8 @@ def load_settings(
 
     `content` is what to take the file to say; None: what it says.
     """
-    path, named = said = settings_file(environ, file)
-    values = _toml(path, said.read() if content is None else content)
+    path, named = source = settings_file(environ, file)
+    values = _toml(path, source.read() if content is None else content)
     try:
         settings = _checked(path, values, environ)
     except RecursionError:  # keys with many dots are as deep as lists in lists

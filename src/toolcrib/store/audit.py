@@ -55,7 +55,7 @@ class AuditRow(NamedTuple):
 
 
 class CallFilter(NamedTuple):
-    """Which calls are wanted: those of one source, those that did not end well.
+    """Which calls to show: those of one source, those that did not end well.
 
     `stem` is how names from that source begin, for calls of names that no tool of it has.
     """
@@ -128,9 +128,11 @@ class AuditFile:
         fields = ", ".join(AuditRow._fields)
         where = f"id > ?4 AND {_WHICH}"
         sql = f"SELECT id, {fields} FROM call WHERE {where} ORDER BY id DESC LIMIT ?5"  # noqa: S608 - our own names
-        wanted = (*which, after, limit)
+        parameters = (*which, after, limit)
         with self._turn, explained_faults(self._path):
-            return [(id, AuditRow(*row)) for id, *row in self._db.execute(sql, wanted).fetchall()]
+            return [
+                (id, AuditRow(*row)) for id, *row in self._db.execute(sql, parameters).fetchall()
+            ]
 
     def close(self) -> None:
         """Let go of the file."""

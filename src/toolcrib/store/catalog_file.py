@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from toolcrib.errors import StoreError
 from toolcrib.model import ConversationTokens
 from toolcrib.store import embeddings, reveals, uses
-from toolcrib.store.connections import Connections, FileConnections, MemoryConnection
-from toolcrib.store.database import (
-    APPLICATION,
-    DAMAGE,
-    FAULTS,
-    MIGRATIONS,
-    explain_fault,
-    make_private,
-    set_aside,
+from toolcrib.store.connections import (
+    CATALOG_APPLICATION,
+    CATALOG_MIGRATIONS,
+    Connections,
+    FileConnections,
+    MemoryConnection,
 )
+from toolcrib.store.database import DAMAGE, FAULTS, explain_fault, make_private, set_aside
 from toolcrib.store.uses import UseRecord
+
+OLDEST_SQLITE = (3, 51, 3)  # before it, a write-ahead log that is reset may lose pages
 
 
 class SqliteStore:
@@ -118,16 +118,16 @@ class SqliteStore:
     def add_reveals(self, caller: str, session: str, names: Sequence[str]) -> tuple[str, ...]:
         """As the protocol says."""
         with self.write() as db:
-            known, _, tokens = reveals.read(db, caller, session)
-            new = tuple(name for name in dict.fromkeys(names) if name not in known)
-            reveals.write(db, caller, session, (*known, *new), tokens)
+            before, _, tokens = reveals.read(db, caller, session)
+            new = tuple(name for name in dict.fromkeys(names) if name not in before)
+            reveals.write(db, caller, session, (*before, *new), tokens)
         return new
 
     def keep_reveals(self, caller: str, session: str, names: Collection[str]) -> None:
         """As the protocol says."""
         with self.write() as db:
-            known, _, tokens = reveals.read(db, caller, session)
-            self._keep(db, caller, session, [name for name in known if name in names], tokens)
+            before, _, tokens = reveals.read(db, caller, session)
+            self._keep(db, caller, session, [name for name in before if name in names], tokens)
 
     def conversation_tokens(self, caller: str, session: str) -> ConversationTokens:
         """As the protocol says."""
@@ -193,11 +193,6 @@ def _opened(path: Path) -> FileConnections:
     return FileConnections(path)
 
 
-# A look at a catalog file from outside: nothing is made, mended or brought up to date.
-
-OLDEST_SQLITE = (3, 51, 3)  # before it, a write-ahead log that is reset may lose pages
-
-
 class CatalogCondition(NamedTuple):
     """The version of the file, the newest that is known here, and what is broken, if anything."""
 
@@ -208,13 +203,13 @@ class CatalogCondition(NamedTuple):
 
 def catalog_condition(path: Path) -> CatalogCondition:
     """How the file is. Raises `StoreError` if it cannot be read or is not ours."""
-    newest = len(MIGRATIONS)
+    newest = len(CATALOG_MIGRATIONS)
     try:
         db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             version = int(db.pragma("user_version"))
-            ours = db.pragma("application_id") == APPLICATION
-            said = str(db.execute("PRAGMA quick_check(1)").get)
+            ours = db.pragma("application_id") == CATALOG_APPLICATION
+            report = str(db.execute("PRAGMA quick_check(1)").get)
         finally:
             db.close()
     except DAMAGE as error:
@@ -225,8 +220,17 @@ def catalog_condition(path: Path) -> CatalogCondition:
         raise StoreError(f"{path} is another program's database; name another file")
     if version > newest:
         raise StoreError(f"{path} was written by a newer Toolcrib; upgrade toolcrib")
-    return CatalogCondition(version, newest, "" if said == "ok" else said)
+    return CatalogCondition(version, newest, "" if report == "ok" else report)
 
 
-def sqlite_version() -> str:
-    return apsw.sqlite_lib_version()
+class SqliteVersion(NamedTuple):
+    """The version of SQLite, and whether several processes may write with it."""
+
+    number: str
+    is_reliable: bool
+
+
+def sqlite_version() -> SqliteVersion:
+    """The version in use here."""
+    number = apsw.sqlite_lib_version()
+    return SqliteVersion(number, tuple(map(int, number.split("."))) >= OLDEST_SQLITE)

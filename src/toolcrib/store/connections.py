@@ -2,6 +2,8 @@
 
 A block is a transaction. What a block reads stays as it is until the block ends, whatever is
 written meanwhile; what a block writes is there whole when it ends, or not at all when it raises.
+The tables of the catalog are here, version by version. Those of an index generation are not: their
+engine makes and drops them.
 """
 
 from collections import deque
@@ -16,6 +18,45 @@ import sqlite_vec
 
 from toolcrib.errors import StoreError
 from toolcrib.store.database import BUSY_MS, migrate, transaction
+
+CATALOG_APPLICATION = 0x746F6F6C  # "tool"
+
+
+CATALOG_MIGRATIONS = (
+    """
+    PRAGMA application_id = 0x746F6F6C;
+    CREATE TABLE embedding (
+        model TEXT, text_hash BLOB, vector BLOB NOT NULL, PRIMARY KEY (model, text_hash)
+    ) WITHOUT ROWID;
+    CREATE TABLE pointer (
+        generation INTEGER NOT NULL, tables INTEGER NOT NULL, format INTEGER NOT NULL,
+        mark TEXT NOT NULL
+    );
+    INSERT INTO pointer VALUES (0, 0, 0, '');
+    """,
+    """
+    CREATE TABLE use_key (key BLOB NOT NULL);
+    INSERT INTO use_key VALUES (randomblob(16));
+    CREATE TABLE use_pair (
+        id INTEGER PRIMARY KEY, before TEXT NOT NULL, after TEXT NOT NULL, count INTEGER NOT NULL,
+        UNIQUE (before, after)
+    );
+    CREATE TABLE use_lesson (
+        profile BLOB, word BLOB, tool TEXT, uses INTEGER NOT NULL, weight REAL NOT NULL,
+        day INTEGER NOT NULL, PRIMARY KEY (profile, word, tool)
+    ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE reveals (
+        caller TEXT, session TEXT, names TEXT NOT NULL, used INTEGER NOT NULL UNIQUE,
+        PRIMARY KEY (caller, session)
+    ) WITHOUT ROWID;
+    """,
+    """
+    ALTER TABLE reveals ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE reveals ADD COLUMN listed INTEGER;
+    """,
+)
 
 
 class Connections(Protocol):
@@ -44,7 +85,7 @@ class FileConnections:
         self._idle: deque[apsw.Connection] = deque()
         self._writer = _connect(path)
         try:
-            migrate(self._writer)
+            migrate(self._writer, CATALOG_MIGRATIONS, CATALOG_APPLICATION)
             self._writer.pragma("journal_mode", "wal")
         except BaseException:
             self._writer.close()
@@ -99,7 +140,7 @@ class MemoryConnection:
     def __init__(self) -> None:
         self._turn = RLock()
         self._db = _connect(":memory:")
-        migrate(self._db)
+        migrate(self._db, CATALOG_MIGRATIONS, CATALOG_APPLICATION)
 
     @contextmanager
     def read(self) -> Generator[apsw.Connection]:

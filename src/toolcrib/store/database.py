@@ -3,8 +3,7 @@
 A new file is for its owner's eyes only, and so is every folder made for it. It says in
 `user_version` how many steps of migration it has behind it, and in `application_id` that it is
 ours. What goes wrong with it is a `StoreError` that says what to do. A damaged file is set aside,
-never deleted. The tables of the catalog file are here too; those of an index generation are not:
-their engine makes and drops them.
+never deleted. Which tables a file has is for its own module to say.
 """
 
 import logging
@@ -20,6 +19,21 @@ import apsw
 from toolcrib.errors import StoreError
 
 BUSY_MS = 30_000
+DAMAGE = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
+
+_REMEDIES: dict[type[Exception], str] = {
+    apsw.FullError: "the disk is full: free some space and do it again; nothing was changed",
+    apsw.ReadOnlyError: "it may be read but not written: allow writing, or name another file",
+    apsw.PermissionsError: "access is denied: change its owner or mode, or name another file",
+    apsw.CantOpenError: "it cannot be opened: check that its folder is there and can be written",
+    apsw.BusyError: "another process has been writing for too long: end it, or try again later",
+    apsw.IOError: "the disk does not answer: check that it is there and has space",
+    apsw.ConnectionClosedError: "it was closed: open it again",
+}
+_UNMADE = "it cannot be made: check its folder, or name another file"
+
+FAULTS = tuple(_REMEDIES)
+"""What the world does to a file. Any other error of SQLite is a mistake of ours, and stays one."""
 
 
 def make_private(path: Path) -> None:
@@ -41,25 +55,6 @@ def open_private(path: Path, prepare: Callable[[apsw.Connection], None]) -> apsw
         db.close()
         raise
     return db
-
-
-# What went wrong with the catalog file, and what to do about it.
-
-DAMAGE = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
-
-_REMEDIES: dict[type[Exception], str] = {
-    apsw.FullError: "the disk is full: free some space and do it again; nothing was changed",
-    apsw.ReadOnlyError: "it may be read but not written: allow writing, or name another file",
-    apsw.PermissionsError: "access is denied: change its owner or mode, or name another file",
-    apsw.CantOpenError: "it cannot be opened: check that its folder is there and can be written",
-    apsw.BusyError: "another process has been writing for too long: end it, or try again later",
-    apsw.IOError: "the disk does not answer: check that it is there and has space",
-    apsw.ConnectionClosedError: "it was closed: open it again",
-}
-_UNMADE = "it cannot be made: check its folder, or name another file"
-
-FAULTS = tuple(_REMEDIES)
-"""What the world does to a file. Any other error of SQLite is a mistake of ours, and stays one."""
 
 
 def explain_fault(path: Path | str, error: Exception) -> str:
@@ -98,9 +93,6 @@ def _free_name(path: Path) -> Path:
     return next(name for name in names if not name.exists())
 
 
-# One transaction: all of a block, or nothing of it.
-
-
 @contextmanager
 def transaction(
     db: apsw.Connection, mode: Literal["IMMEDIATE", "DEFERRED"] = "IMMEDIATE"
@@ -119,56 +111,12 @@ def transaction(
         raise
 
 
-# The tables of a file of ours, version by version; those of the catalog file are here.
-
-APPLICATION = 0x746F6F6C  # "tool"
-
-MIGRATIONS = (
-    """
-    PRAGMA application_id = 0x746F6F6C;
-    CREATE TABLE embedding (
-        model TEXT, text_hash BLOB, vector BLOB NOT NULL, PRIMARY KEY (model, text_hash)
-    ) WITHOUT ROWID;
-    CREATE TABLE pointer (
-        generation INTEGER NOT NULL, tables INTEGER NOT NULL, format INTEGER NOT NULL,
-        mark TEXT NOT NULL
-    );
-    INSERT INTO pointer VALUES (0, 0, 0, '');
-    """,
-    """
-    CREATE TABLE use_key (key BLOB NOT NULL);
-    INSERT INTO use_key VALUES (randomblob(16));
-    CREATE TABLE use_pair (
-        id INTEGER PRIMARY KEY, before TEXT NOT NULL, after TEXT NOT NULL, count INTEGER NOT NULL,
-        UNIQUE (before, after)
-    );
-    CREATE TABLE use_lesson (
-        profile BLOB, word BLOB, tool TEXT, uses INTEGER NOT NULL, weight REAL NOT NULL,
-        day INTEGER NOT NULL, PRIMARY KEY (profile, word, tool)
-    ) WITHOUT ROWID;
-    """,
-    """
-    CREATE TABLE reveals (
-        caller TEXT, session TEXT, names TEXT NOT NULL, used INTEGER NOT NULL UNIQUE,
-        PRIMARY KEY (caller, session)
-    ) WITHOUT ROWID;
-    """,
-    """
-    ALTER TABLE reveals ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE reveals ADD COLUMN listed INTEGER;
-    """,
-)
-
-
-def migrate(
-    db: apsw.Connection, steps: Sequence[str] | None = None, application: int = APPLICATION
-) -> None:
-    """Bring the file up to date, each step in a transaction of its own; None: the catalog's steps.
+def migrate(db: apsw.Connection, steps: Sequence[str], application: int) -> None:
+    """Bring the file up to date, each step in a transaction of its own.
 
     Raises `StoreError` for a file of a newer Toolcrib and for another program's database, and
     leaves both as they are.
     """
-    steps = MIGRATIONS if steps is None else steps
     _refuse_foreign(db, application)
     while (done := _version(db)) < len(steps):
         with transaction(db):

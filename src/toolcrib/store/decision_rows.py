@@ -81,9 +81,6 @@ def is_filed(db: apsw.Connection, source: str) -> bool:
     return bool(db.execute("SELECT EXISTS (SELECT 1 FROM source WHERE id = ?)", (source,)).get)
 
 
-# Decisions as they were kept before they were sealed: each row with a MAC, filed by name alone.
-
-
 class FormerDecisions(NamedTuple):
     """The sources that were taken over, and whether first sight was trusted."""
 
@@ -103,8 +100,8 @@ def adopt_former(db: apsw.Connection, key: bytes) -> FormerDecisions:
     trust = db.execute("SELECT * FROM former_first_sight").fetchall()
     trusted = trust == [(1, _former_mac(["first_sight", 1], key))] or not (trust or former)
     db.execute("DROP TABLE former_decision; DROP TABLE former_first_sight")
-    known = dict.fromkeys([row[0] for row in filed] + [f"{each}#altered" for each in altered])
-    return FormerDecisions(tuple(known), trusted)
+    sources = dict.fromkeys([row[0] for row in filed] + [f"{each}#altered" for each in altered])
+    return FormerDecisions(tuple(sources), trusted)
 
 
 def _is_former_whole(row: Sequence[object], key: bytes) -> bool:

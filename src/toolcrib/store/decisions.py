@@ -40,7 +40,7 @@ from toolcrib.store.decision_rows import (
 from toolcrib.store.seals import Seals
 
 DAY_S = 24 * 60 * 60.0
-KEPT_S = 180 * DAY_S
+RETENTION_S = 180 * DAY_S
 """How long the decisions about a server that nobody uses are kept."""
 SPARE_PAGES = 256
 """So many free pages are given back to the disk."""
@@ -77,6 +77,16 @@ class Decisions:
                 self._db, lost = open_private(path, _prepare), True
             self._begin(trusted=not lost)
 
+    @staticmethod
+    def prepare(path: Path) -> None:
+        """Make the file, if there is none. Raises `StoreError`."""
+        try:
+            open_private(path, _prepare).close()
+        except DAMAGE:
+            return  # whoever opens it sets it aside
+        except (*FAULTS, OSError) as error:
+            raise StoreError(explain_fault(path, error)) from error
+
     @property
     def trusts_first_sight(self) -> bool:
         """Whether a server that was never seen may be approved for that; not after a loss."""
@@ -97,8 +107,8 @@ class Decisions:
             self._check(db, source)
             rows = rows_of(db, source)
         for row in rows:
-            known = found.get(row.name, ToolDecisions())
-            found[row.name] = known._replace(**{row.verdict: row})
+            earlier = found.get(row.name, ToolDecisions())
+            found[row.name] = earlier._replace(**{row.verdict: row})
         return found
 
     def elsewhere(self, source: str) -> Mapping[str, Decision]:
@@ -243,8 +253,8 @@ class Decisions:
             with transaction(self._db):
                 if mends:
                     self._mend(self._db)
-                elif told := self._seals.broken(self._db):
-                    raise StoreError(told)
+                elif problem := self._seals.broken(self._db):
+                    raise StoreError(problem)
                 self._written += 1
                 yield self._db
                 self._seals.seal_whole(self._db)
@@ -262,9 +272,11 @@ class Decisions:
 
     def _check(self, db: apsw.Connection, source: str) -> None:
         """Raises `StoreError` if the source, or the whole, is under a broken seal."""
-        told = self._seals.broken(db) or self._seals.broken_at(db, source, sealed_rows(db, source))
-        if told:
-            raise StoreError(told)
+        problem = self._seals.broken(db) or self._seals.broken_at(
+            db, source, sealed_rows(db, source)
+        )
+        if problem:
+            raise StoreError(problem)
 
     def _seal(self, db: apsw.Connection, source: str) -> None:
         self._seals.seal(db, source, sealed_rows(db, source))
@@ -280,7 +292,7 @@ class Decisions:
 
     def _let_go(self, db: apsw.Connection, now: float) -> None:
         """Part with decisions about servers long gone; that they are known is not forgotten."""
-        old = db.execute("SELECT id FROM source WHERE used < ?", (now - KEPT_S,)).fetchall()
+        old = db.execute("SELECT id FROM source WHERE used < ?", (now - RETENTION_S,)).fetchall()
         for (source,) in old:
             db.execute("DELETE FROM decision WHERE source = ?", (source,))
             db.execute("DELETE FROM configuration WHERE source = ?", (source,))
@@ -307,20 +319,10 @@ class Decisions:
         try:
             yield
         except DAMAGE as error:
-            told = "is damaged, so nothing is approved; start again, then run `toolcrib review`"
-            raise StoreError(f"{self._path} {told}") from error
+            problem = "is damaged, so nothing is approved; start again, then run `toolcrib review`"
+            raise StoreError(f"{self._path} {problem}") from error
         except (*FAULTS, OSError) as error:
             raise StoreError(explain_fault(self._path, error)) from error
-
-
-def prepare_decisions(path: Path) -> None:
-    """Make the file, if there is none. Raises `StoreError`."""
-    try:
-        open_private(path, _prepare).close()
-    except DAMAGE:
-        return  # whoever opens it sets it aside
-    except (*FAULTS, OSError) as error:
-        raise StoreError(explain_fault(path, error)) from error
 
 
 def _prepare(db: apsw.Connection) -> None:

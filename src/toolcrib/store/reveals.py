@@ -40,8 +40,8 @@ class StoredReveals:
 
     def add(self, names: Iterable[str]) -> tuple[str, ...]:
         """Put these behind the others, each once; returns those that are new."""
-        known = self.names()
-        new = [name for name in dict.fromkeys(names) if name not in known]
+        revealed = self.names()
+        new = [name for name in dict.fromkeys(names) if name not in revealed]
         return self._store.add_reveals(*self._of, new) if new else ()
 
     def keep(self, names: Collection[str]) -> None:

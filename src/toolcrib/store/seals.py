@@ -21,13 +21,15 @@ from toolcrib.store.database import transaction
 from toolcrib.strict_json import canonical_json
 from toolcrib.system import create_private_file, make_private_folder, read_private_file
 
-# The last count of a file that is sealed, kept beside it: who puts an older copy back is seen.
-
 LONGEST_COUNTER = 256
+KEY_BYTES = 32
 
 
 class SealCounter:
-    """One small file, sealed by the key. It only ever says a higher number than before."""
+    """The last count of a sealed file, in a small file beside it, sealed by the same key.
+
+    It only ever says a higher number than before: whoever puts an older copy back is found out.
+    """
 
     def __init__(self, path: Path, key: bytes) -> None:
         self.path = path
@@ -105,7 +107,7 @@ class Seals:
         if (seal is None and not rows) or self._is_sealed(seal, [source, *rows]):
             return ""
         whose = source.partition(":")[2].rpartition("#")[0] or source
-        return self._told(f"the decisions about {whose!r} were altered, or some are missing")
+        return self._problem(f"the decisions about {whose!r} were altered, or some are missing")
 
     def broken(self, db: apsw.Connection) -> str:
         """What is wrong with the seal of the whole; nothing if it is whole."""
@@ -113,20 +115,20 @@ class Seals:
         try:
             outside = self._counter.read()  # first: it is never ahead of the file
         except ValueError:
-            return self._told(f"{name} was altered")
+            return self._problem(f"{name} was altered")
         whole = db.execute("SELECT count, first_sight, seal FROM whole").fetchall()
         if len(whole) != 1:
-            return self._told("decisions were altered, or some are missing")
+            return self._problem("decisions were altered, or some are missing")
         ((count, first_sight, seal),) = whole
         if not self._is_sealed(seal, [count, first_sight, *_seals(db)]):
-            return self._told("decisions were altered, or some are missing")
+            return self._problem("decisions were altered, or some are missing")
         if outside is None and count > 1:  # at 1, the first start may have been cut short
-            return self._told(f"{name} is missing")
+            return self._problem(f"{name} is missing")
         if outside is not None and count < outside:
-            return self._told("an older copy was put in place")
+            return self._problem("an older copy was put in place")
         return ""
 
-    def _told(self, what: str) -> str:
+    def _problem(self, what: str) -> str:
         rest = "so they approve nothing; look at each tool again: `toolcrib review`"
         return f"{self._path}: {what}, {rest}"
 
@@ -157,6 +159,3 @@ def install_key(path: Path) -> bytes:
     if len(key) != KEY_BYTES:
         raise SourceError(f"{path}: is not a key of {KEY_BYTES} bytes; remove it to get a new one")
     return key
-
-
-KEY_BYTES = 32

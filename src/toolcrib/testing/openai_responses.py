@@ -7,7 +7,7 @@ has its own name for one.
 from collections.abc import Iterator, Mapping, Sequence
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.session import SEARCH_TOOL_NAME
+from toolcrib.session import SEARCH_TOOL
 from toolcrib.testing.openai_functions import check_functions, openai_error
 from toolcrib.testing.provider import (
     ApiRefusal,
@@ -123,7 +123,7 @@ def _listed(tools: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:
             case "function" if not tool.get("defer_loading"):
                 yield name, HERE
             case "tool_search":
-                yield SEARCH_TOOL_NAME, CLIENT if tool.get("execution") == "client" else HOSTED
+                yield SEARCH_TOOL.name, CLIENT if tool.get("execution") == "client" else HOSTED
             case "namespace":
                 members = objects(tool.get("tools"))
                 check_functions(members)
@@ -178,7 +178,7 @@ def _items(
         text: JsonObject = {"type": "output_text", "text": step.text, "annotations": []}
         facts = {"id": f"msg_{id}", "role": "assistant", "status": "completed"}
         return [{"type": "message", **facts, "content": [text]}]
-    if isinstance(step, SearchTools) and visible.get(SEARCH_TOOL_NAME) == HOSTED:
+    if isinstance(step, SearchTools) and visible.get(SEARCH_TOOL.name) == HOSTED:
         return _hosted(step, visible, tools, id)
     call = call_of(step, visible)
     facts = {"id": f"item_{id}", "call_id": f"call_{id}", "status": "completed"}

@@ -32,10 +32,10 @@ def content_words(query: str) -> Sequence[str]:
     """
     form = parse_query(query)
     some = words(plain_words(form.text)) if isinstance(form, FreeQuery) else []
-    kept = [
+    content = [
         each for each in some if each not in ENGLISH_STOPWORDS and not any(map(str.isdigit, each))
     ]
-    spelt = [one for each in kept for one in (terms if is_unspaced(each) else stems)([each])]
+    spelt = [one for each in content for one in (terms if is_unspaced(each) else stems)([each])]
     return list(dict.fromkeys(spelt))[:MOST_WORDS]
 
 

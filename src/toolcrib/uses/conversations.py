@@ -24,7 +24,7 @@ MOST_CONVERSATIONS = 1_000
 class RecentSearch(NamedTuple):
     """A search that may lead to a call: who asked it, its words, and what it found."""
 
-    profile: bytes
+    rights: bytes
     words: tuple[bytes, ...]
     found: frozenset[str]
 
@@ -50,22 +50,22 @@ class Conversation:
     def called(self, tool: str) -> list[UsePair]:
         """The pairs that this call makes with the few before it."""
         made = [UsePair(before, tool) for before in dict.fromkeys(self.calls) if before != tool]
-        told = [pair for pair in made if self._may_tell(pair)]
-        self.pairs.update(told)
+        counted = [pair for pair in made if self._may_count(pair)]
+        self.pairs.update(counted)
         self.calls.append(tool)
-        return told
+        return counted
 
     def taught(self, tool: str) -> Iterator[UseLessonKey]:
         """The words of the last search that found this tool, each once a conversation."""
         led = next((each for each in reversed(self.searches) if tool in each.found), None)
         if led:
-            keys = {UseLessonKey(led.profile, word, tool) for word in led.words} - self.lessons
+            keys = {UseLessonKey(led.rights, word, tool) for word in led.words} - self.lessons
             self.lessons |= keys
             yield from keys
 
-    def _may_tell(self, pair: UsePair) -> bool:
-        told = self.pairs.get(pair, 0)
-        return told < MOST_OF_ONE_PAIR and (told > 0 or len(self.pairs) < MOST_PAIRS_OF_ONE)
+    def _may_count(self, pair: UsePair) -> bool:
+        counted = self.pairs.get(pair, 0)
+        return counted < MOST_OF_ONE_PAIR and (counted > 0 or len(self.pairs) < MOST_PAIRS_OF_ONE)
 
 
 class Conversations:
@@ -76,14 +76,14 @@ class Conversations:
 
     def of(self, caller: str, now_s: float) -> Conversation:
         """The conversation of a caller, a new one after a pause."""
-        known = self._by_caller.get(caller)
-        if known is None or now_s - known.last_s > PAUSE_S:
-            known = self._by_caller[caller] = Conversation(now_s)
-        known.last_s = now_s
+        found = self._by_caller.get(caller)
+        if found is None or now_s - found.last_s > PAUSE_S:
+            found = self._by_caller[caller] = Conversation(now_s)
+        found.last_s = now_s
         self._by_caller.move_to_end(caller)
         if len(self._by_caller) > MOST_CONVERSATIONS:
             self._by_caller.popitem(last=False)
-        return known
+        return found
 
     def clear(self) -> None:
         """Forget them all."""

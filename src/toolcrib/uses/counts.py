@@ -7,10 +7,17 @@ and the tool that it led to.
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 
-from toolcrib.store import MOST_LESSONS, MOST_PAIRS, NEVER, UseLesson, UseLessonKey, UsePair
+from toolcrib.store import UseLesson, UseLessonKey, UsePair, UseRecord
 
 SLACK = 1.1
 """How far the bound may be passed before the rarest go: they go by many, not one at a time."""
+LEAST_USES = 2
+"""A lesson counts once so many conversations have taught it: one alone teaches nothing."""
+FULL_WEIGHT = 4.0
+"""A lesson that weighs this much counts in full; more does not count more."""
+LEAST_SHARE = 0.5
+"""Of the words of a query, so many have to have led to a tool before it is lifted."""
+HASH_BYTES = 8
 
 
 class PairCounts:
@@ -34,9 +41,9 @@ class PairCounts:
         """Count a pair; of too many the rarest go."""
         self._counts[pair] = self._counts.get(pair, 0) + count
         self._index(pair)
-        if len(self._counts) > MOST_PAIRS * SLACK:
+        if len(self._counts) > UseRecord.MOST_PAIRS * SLACK:
             rarest = sorted(self._counts, key=lambda each: self._counts[each])
-            for each in rarest[: len(self._counts) - MOST_PAIRS]:
+            for each in rarest[: len(self._counts) - UseRecord.MOST_PAIRS]:
                 self._drop(each)
 
     def followers(self, tool: str) -> Mapping[str, int]:
@@ -60,16 +67,6 @@ class PairCounts:
         self._before[pair.after].discard(pair.before)
 
 
-# Lessons in memory: which tools the words of a query have led to.
-
-LEAST_USES = 2
-"""A lesson counts once so many conversations have taught it: one alone teaches nothing."""
-FULL_WEIGHT = 4.0
-"""A lesson that weighs this much counts in full; more does not count more."""
-LEAST_SHARE = 0.5
-"""Of the words of a query, so many have to have led to a tool before it is lifted."""
-
-
 class LessonBook:
     """Lessons by profile and word."""
 
@@ -79,8 +76,8 @@ class LessonBook:
         self._half_life_days = half_life_days
         self._tools: dict[tuple[bytes, bytes], dict[str, UseLesson]] = {}
         self._size = 0
-        for (profile, word, tool), lesson in (lessons or {}).items():
-            self._tools.setdefault((profile, word), {})[tool] = lesson
+        for (rights, word, tool), lesson in (lessons or {}).items():
+            self._tools.setdefault((rights, word), {})[tool] = lesson
             self._size += 1
 
     def __len__(self) -> int:
@@ -88,23 +85,23 @@ class LessonBook:
 
     def items(self) -> Iterator[tuple[UseLessonKey, UseLesson]]:
         """Every lesson, in the order of profile and word."""
-        for (profile, word), tools in sorted(self._tools.items()):
+        for (rights, word), tools in sorted(self._tools.items()):
             for tool, lesson in sorted(tools.items()):
-                yield UseLessonKey(profile, word, tool), lesson
+                yield UseLessonKey(rights, word, tool), lesson
 
     def add(self, key: UseLessonKey, lesson: UseLesson) -> None:
         """Add a lesson to its likes; of too many the lightest go."""
-        tools = self._tools.setdefault((key.profile, key.word), {})
+        tools = self._tools.setdefault((key.rights, key.word), {})
         self._size += key.tool not in tools
-        tools[key.tool] = tools.get(key.tool, NEVER).again(lesson, self._half_life_days)
-        if self._size > MOST_LESSONS * SLACK:
+        tools[key.tool] = tools.get(key.tool, UseLesson()).again(lesson, self._half_life_days)
+        if self._size > UseRecord.MOST_LESSONS * SLACK:
             self._trim()
 
-    def shares(self, profile: bytes, words: Sequence[bytes], day: int) -> Mapping[str, float]:
+    def shares(self, rights: bytes, words: Sequence[bytes], day: int) -> Mapping[str, float]:
         """How firmly these words have led to which tools, each above 0 and up to 1."""
         firmness: dict[str, list[float]] = {}
         for word in words:
-            for tool, lesson in self._tools.get((profile, word), {}).items():
+            for tool, lesson in self._tools.get((rights, word), {}).items():
                 if lesson.uses >= LEAST_USES:
                     weight = lesson.aged(day, self._half_life_days)
                     firmness.setdefault(tool, []).append(min(1.0, weight / FULL_WEIGHT))
@@ -115,12 +112,9 @@ class LessonBook:
 
     def _trim(self) -> None:
         lightest = sorted(self.items(), key=lambda item: item[1].weight)
-        for key, _ in lightest[: self._size - MOST_LESSONS]:
-            del self._tools[key.profile, key.word][key.tool]
+        for key, _ in lightest[: self._size - UseRecord.MOST_LESSONS]:
+            del self._tools[key.rights, key.word][key.tool]
             self._size -= 1
-
-
-HASH_BYTES = 8
 
 
 def word_hashes(query_words: Sequence[str], key: bytes) -> tuple[bytes, ...]:

@@ -11,12 +11,17 @@ from typing import TypeAlias
 from toolcrib.model import Capability, Entry, SkillInfo
 from toolcrib.search import is_identifier
 from toolcrib.sources import FunctionSource, Source
-from toolcrib.text import nearest_names
+from toolcrib.text import did_you_mean
 
 LINK_COUNTS = 3
 """A declared link counts as if it had been used so often: it is there from the first day."""
 LEAST_COUNT = 2
 """What was used with a tool less often is no hint."""
+MOST_MENTIONS = 64
+Links: TypeAlias = Mapping[str, Sequence[str]]
+Resolve: TypeAlias = Callable[[str], Sequence[Entry]]
+"""Every entry that a name may mean."""
+_IN_BACKTICKS = re.compile(r"`([A-Za-z0-9_-]{2,64})`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +55,6 @@ def often_with(
 def most_first(counts: Mapping[str, int]) -> Mapping[str, int]:
     """The counts in order: the largest first, ties by name."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-# Links that were declared: `often_with` of a tool, and the tools that a skill speaks of.
-
-MOST_MENTIONS = 64
-
-Links: TypeAlias = Mapping[str, Sequence[str]]
-Resolve: TypeAlias = Callable[[str], Sequence[Entry]]
-"""Every entry that a name may mean."""
-
-_IN_BACKTICKS = re.compile(r"`([A-Za-z0-9_-]{2,64})`")
 
 
 def declared_links(entries: Mapping[str, Entry], resolve: Resolve) -> Links:
@@ -103,13 +97,12 @@ def _links_of(capability: Capability) -> Sequence[str]:
     return capability.often_with
 
 
-def _link_problem(link: str, names: Sequence[str], meant: Sequence[Entry]) -> str:
-    match meant:
+def _link_problem(link: str, names: Sequence[str], candidates: Sequence[Entry]) -> str:
+    match candidates:
         case [_]:
             return ""
         case []:
-            near = nearest_names(link, names, limit=1)
-            maybe = f"; did you mean {near[0]!r}?" if near else ""
-            return f"no tool {link!r} here; correct it, or list its server with refresh{maybe}"
+            message = f"no tool {link!r} here; correct it, or list its server with refresh"
+            return "; ".join(filter(None, [message, did_you_mean(link, names)]))
         case several:
             return f"{link!r} fits several: {', '.join(e.name for e in several)}; use one of these"

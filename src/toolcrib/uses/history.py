@@ -15,7 +15,7 @@ from threading import Lock, Timer
 from typing import Protocol
 
 from toolcrib.errors import StoreError
-from toolcrib.store import NEVER, UseLesson, UseLessonKey, UsePair, UseRecord, UseStore
+from toolcrib.store import UseLesson, UseLessonKey, UsePair, UseRecord, UseStore
 from toolcrib.uses.conversations import Conversations, RecentSearch
 from toolcrib.uses.counts import LessonBook, PairCounts, word_hashes
 from toolcrib.uses.hints import Links, UseHints, most_first, often_with
@@ -64,8 +64,8 @@ class UseHistory:
         self._turn = Lock()
         self._writing = Lock()
         self._conversations = Conversations()
-        self._heard: deque[tuple[str, str, float]] = deque()
-        self._news = _Unwritten()
+        self._pending: deque[tuple[str, str, float]] = deque()
+        self._unwritten = _Unwritten()
         self._timer: Timer | None = None
         self._read = store is None
         self._key = secrets.token_bytes(16)
@@ -77,51 +77,51 @@ class UseHistory:
 
         What it means is worked out by the next one who asks, or by the writer.
         """
-        self._heard.append((caller, tool, self._clock()))
+        self._pending.append((caller, tool, self._clock()))
         if self._timer is None and self._store:
             self._write_later()
-        if len(self._heard) >= MOST_PENDING:
+        if len(self._pending) >= MOST_PENDING:
             with self._turn:
                 self._work_out()
 
     def searched(
-        self, caller: str, profile: bytes, words: Sequence[str], found: Sequence[str]
+        self, caller: str, rights: bytes, words: Sequence[str], found: Sequence[str]
     ) -> None:
         """A search that may lead to a call: what is learned from it is learned then."""
         if words and found:
-            self._known(make=True)
-            search = RecentSearch(profile, word_hashes(words, self._key), frozenset(found))
+            self._read_once(make=True)
+            search = RecentSearch(rights, word_hashes(words, self._key), frozenset(found))
             with self._turn:
                 self._work_out()
                 self._conversations.of(caller, self._clock()).searches.append(search)
 
-    def shares(self, profile: bytes, words: Sequence[str]) -> Mapping[str, float]:
+    def shares(self, rights: bytes, words: Sequence[str]) -> Mapping[str, float]:
         """How firmly the words of a query have led callers of this profile to which tools."""
-        self._known(make=True)
+        self._read_once(make=True)
         today = int(self._clock() // DAY_S)
         with self._turn:
             self._work_out()
-            return self._lessons.shares(profile, word_hashes(words, self._key), today)
+            return self._lessons.shares(rights, word_hashes(words, self._key), today)
 
     def often_with(self, links: Links) -> Callable[[str], tuple[str, ...]]:
         """What tells of a tool what it is often used with, the most often first."""
-        self._known()
+        self._read_once()
         with self._turn:
             self._work_out()
 
-        def told(tool: str) -> tuple[str, ...]:
+        def of_tool(tool: str) -> tuple[str, ...]:
             with self._turn:
                 pairs = self._pairs
                 return often_with(
                     links.get(tool, ()), pairs.followers(tool), pairs.predecessors(tool)
                 )
 
-        return told
+        return of_tool
 
     def hints(self, tool: str, links: Links) -> UseHints:
         """All that is known of what a tool is used with. Raises `StoreError`."""
-        kept = self.kept()
-        pairs, linked = PairCounts(kept.pairs), links.get(tool, ())
+        record = self.record()
+        pairs, linked = PairCounts(record.pairs), links.get(tool, ())
         after, before = pairs.followers(tool), pairs.predecessors(tool)
         return UseHints(
             name=tool,
@@ -129,10 +129,10 @@ class UseHistory:
             links=tuple(linked),
             followers=most_first(after),
             predecessors=most_first(before),
-            lessons=sum(key.tool == tool for key in kept.lessons),
+            lessons=sum(key.tool == tool for key in record.lessons),
         )
 
-    def kept(self) -> UseRecord:
+    def record(self) -> UseRecord:
         """Everything that is kept, written or not. Raises `StoreError`."""
         self._refresh()
         with self._turn:
@@ -158,7 +158,7 @@ class UseHistory:
         with self._writing:
             with self._turn:
                 self._work_out()
-                news, self._news, self._timer = self._news, _Unwritten(), None
+                news, self._unwritten, self._timer = self._unwritten, _Unwritten(), None
             if news and self._store and (store := self._store(make=True)):
                 more = UseRecord(dict(news.pairs), news.lessons)
                 store.keep_used(more, half_life_days=self._half_life_days)
@@ -172,21 +172,21 @@ class UseHistory:
 
     def _work_out(self) -> None:
         """What the calls that were heard mean, in their order. Whoever has the turn may ask."""
-        while self._heard:
-            caller, tool, now = self._heard.popleft()
+        while self._pending:
+            caller, tool, now = self._pending.popleft()
             conversation = self._conversations.of(caller, now)
             for pair in conversation.called(tool):
                 self._pairs.add(pair)
-                self._news.pairs[pair] += 1
+                self._unwritten.pairs[pair] += 1
             for key in conversation.taught(tool):
                 self._learn(key, UseLesson(1, 1.0, int(now // DAY_S)))
         if self._store is None:
-            self._news = _Unwritten()
+            self._unwritten = _Unwritten()
 
     def _learn(self, key: UseLessonKey, lesson: UseLesson) -> None:
         self._lessons.add(key, lesson)
-        known = self._news.lessons.get(key, NEVER)
-        self._news.lessons[key] = known.again(lesson, self._half_life_days)
+        before = self._unwritten.lessons.get(key, UseLesson())
+        self._unwritten.lessons[key] = before.again(lesson, self._half_life_days)
 
     def _write_later(self) -> None:
         """A minute from now, in a thread that ends with the process."""
@@ -202,7 +202,7 @@ class UseHistory:
         except StoreError as error:
             _log.warning("what was learned from use is not kept: %s", error)
 
-    def _known(self, *, make: bool = False) -> None:
+    def _read_once(self, *, make: bool = False) -> None:
         """Read what is kept, once there is something to read; go on without it if that fails."""
         if not self._read:
             try:
@@ -220,9 +220,9 @@ class UseHistory:
         pairs = PairCounts(used.pairs)
         lessons = LessonBook(used.lessons, half_life_days=self._half_life_days)
         with self._turn:
-            for pair, count in self._news.pairs.items():
+            for pair, count in self._unwritten.pairs.items():
                 pairs.add(pair, count)
-            for key, lesson in self._news.lessons.items():
+            for key, lesson in self._unwritten.lessons.items():
                 lessons.add(key, lesson)
             self._pairs, self._lessons, self._key = pairs, lessons, used.key
             self._read = True

@@ -84,7 +84,7 @@ def test_a_change_of_any_field_waits_and_the_approved_one_is_shown(judge, field)
     for _ in range(2):  # the second look approves no more than the first
         judged = judge(RAW | {field: FIELDS[field]}).tools["log"]
         assert judged.status == "changed"
-        assert judged.shown.tool == RAW
+        assert judged.approved.tool == RAW
     assert status(judge()) == "approved"
 
 
@@ -99,7 +99,7 @@ def test_a_tool_that_comes_after_the_first_list_waits_and_nothing_of_it_is_shown
     for _ in range(2):
         judged = judge(RAW, RAW | {"name": "new"})
         assert status(judged) == "approved"
-        assert (judged.tools["new"].status, judged.tools["new"].shown) == ("unreviewed", None)
+        assert (judged.tools["new"].status, judged.tools["new"].approved) == ("unreviewed", None)
         assert judged.waiting() == ["new"]
     assert status(judge(RAW, RAW | {"name": "new"}, trust="open"), "new") == "approved"
 
@@ -121,7 +121,7 @@ def test_another_configuration_of_the_name_is_another_server_that_inherits_nothi
     judge()
     mine = judge(config_hash="i").tools["log"]
     assert mine.status == "changed"  # beside what was approved of the other one
-    assert mine.shown.tool == RAW
+    assert mine.approved.tool == RAW
     assert status(judge(RAW | {"name": "new"}, config_hash="i"), "new") == "unreviewed"
     assert status(judge()) == "approved"
 
@@ -129,7 +129,7 @@ def test_another_configuration_of_the_name_is_another_server_that_inherits_nothi
 def test_approving_one_configuration_leaves_the_other_as_it_was(judge, decisions):
     judge()
     other = judge(RAW | {"title": "x"}, config_hash="i").tools["log"]
-    write_approval(decisions, "mcp:git#i", "log", other.pin, other.now.written())
+    write_approval(decisions, "mcp:git#i", "log", other.pin, other.listed.written())
     assert status(judge(RAW | {"title": "x"}, config_hash="i")) == "approved"
     assert status(judge()) == "approved"
     assert status(judge(RAW | {"title": "x"})) == "changed"
@@ -137,7 +137,7 @@ def test_approving_one_configuration_leaves_the_other_as_it_was(judge, decisions
 
 def test_under_strict_new_ones_wait_and_nothing_of_them_is_shown(judge):
     judged = judge(trust="strict").tools["log"]
-    assert (judged.status, judged.shown) == ("unreviewed", None)
+    assert (judged.status, judged.approved) == ("unreviewed", None)
     assert judge(trust="strict").waiting() == ["log"]
 
 
@@ -159,7 +159,7 @@ def test_under_open_everything_is_taken(judge, decisions):
 )
 def test_a_new_tool_with_something_hidden_in_it_waits(judge, hidden):
     judged = judge(RAW | hidden).tools["log"]
-    assert (judged.status, judged.shown) == ("unreviewed", None)
+    assert (judged.status, judged.approved) == ("unreviewed", None)
     assert judged.flags
     assert status(judge(RAW | hidden, trust="open")) == "approved"
     assert status(judge()) == "unreviewed"  # it is clean now, and no longer the first list
@@ -172,11 +172,11 @@ def test_what_is_hidden_in_the_instructions_makes_all_wait(judge):
 def test_a_decision_is_about_one_definition(judge, decisions):
     judge()
     other = judge(RAW | {"title": "x"}).tools["log"]
-    write_rejection(decisions, "mcp:git#h", "log", other.pin, other.now.written())
+    write_rejection(decisions, "mcp:git#h", "log", other.pin, other.listed.written())
     assert status(judge(RAW | {"title": "x"})) == "rejected"
     assert status(judge(RAW | {"title": "y"})) == "changed"
     assert status(judge()) == "approved"
-    write_approval(decisions, "mcp:git#h", "log", other.pin, other.now.written())
+    write_approval(decisions, "mcp:git#h", "log", other.pin, other.listed.written())
     assert status(judge(RAW | {"title": "x"})) == "approved"
     assert status(judge()) == "changed"
 
@@ -252,7 +252,7 @@ class RugPull(RuleBasedStateMachine):
         if one:
             decide = write_approval if yes else write_rejection
             source = f"mcp:git#{self.config_hash}"
-            decide(self.decisions, source, name, one.pin, one.now.written())
+            decide(self.decisions, source, name, one.pin, one.listed.written())
             if yes:
                 self.allowed[self.config_hash, name] = one.pin
             elif self.allowed.get((self.config_hash, name)) == one.pin:
@@ -272,10 +272,10 @@ class RugPull(RuleBasedStateMachine):
             allowed = self.allowed.get((self.config_hash, name))
             assert (one.status == "approved") == (allowed == one.pin)
             if one.status == "changed":
-                assert one.shown
+                assert one.approved
                 others = [pin for (_, of), pin in self.allowed.items() if of == name]
-                assert one.shown.pin == (allowed or one.shown.pin)
-                assert one.shown.pin in others
+                assert one.approved.pin == (allowed or one.approved.pin)
+                assert one.approved.pin in others
 
     def teardown(self):
         self.decisions.close()
@@ -318,7 +318,7 @@ def test_what_was_decided_of_the_very_same_configuration_counts_on(decisions):
     theirs = ServerTrust(config(), decisions, ServerIdentity("h"))
     two = known(RAW, RAW | {"name": "bad"})
     judged = theirs.judge(two).tools["bad"]
-    write_rejection(decisions, theirs.source, "bad", judged.pin, judged.now.written())
+    write_rejection(decisions, theirs.source, "bad", judged.pin, judged.listed.written())
     ours = own(decisions, "p", "h")
     assert status(ours.judge(two)) == "approved"
     assert status(ours.judge(two), "bad") == "rejected"
@@ -337,12 +337,12 @@ def test_a_file_that_is_not_ours_inherits_nothing_from_ours(decisions):
 def test_an_approved_tool_that_is_rejected_stays_out_until_it_is_approved(decisions):
     ours = own(decisions, "p", "h")
     judged = ours.judge(known()).tools["log"]
-    write_rejection(decisions, ours.source, "log", judged.pin, judged.now.written())
+    write_rejection(decisions, ours.source, "log", judged.pin, judged.listed.written())
     assert status(ours.judge(known())) == "rejected"
     assert status(own(decisions, "p", "i").judge(known(config_hash="i"))) == "rejected"
     changed = ours.judge(known(RAW | {"description": "Better"})).tools["log"]
-    assert (changed.status, changed.shown) == ("unreviewed", None)
-    write_approval(decisions, ours.source, "log", judged.pin, judged.now.written())
+    assert (changed.status, changed.approved) == ("unreviewed", None)
+    write_approval(decisions, ours.source, "log", judged.pin, judged.listed.written())
     assert status(ours.judge(known())) == "approved"
 
 

@@ -11,7 +11,7 @@ from toolcrib.adapters.wire.outcome_text import gone_text, loaded_text, text_bes
 from toolcrib.adapters.wire.proxy import paging_tool_in, unwrap_proxy_call
 from toolcrib.adapters.wire.reply import objects, text_of
 from toolcrib.model import Json, JsonObject, Outcome
-from toolcrib.session import SEARCH_TOOL_NAME, revealed_in
+from toolcrib.session import SEARCH_TOOL, revealed_in
 
 
 def typed(blocks: Iterable[JsonObject], kind: str) -> Iterator[JsonObject]:
@@ -104,7 +104,7 @@ def _search_for(names: Sequence[str], place: int) -> list[MessageParam]:
     """A search that finds these, as a model makes it and we answer it."""
     id = f"toolcrib_{place}"
     arguments = {"query": f"select:{','.join(names)}"}
-    use = {"type": "tool_use", "id": id, "name": SEARCH_TOOL_NAME, "input": arguments}
+    use = {"type": "tool_use", "id": id, "name": SEARCH_TOOL.name, "input": arguments}
     found = {"type": "tool_result", "tool_use_id": id, "content": _to(names)}
     turns = {"role": "assistant", "content": [use]}, {"role": "user", "content": [found]}
     return cast("list[MessageParam]", list(turns))

@@ -20,7 +20,7 @@ from toolcrib.adapters.wire.proxy import revealed_by_call
 from toolcrib.adapters.wire.reply import objects, plain_json, text_of
 from toolcrib.adapters.wire.tool_list import namespace_name
 from toolcrib.model import Json, JsonObject, ToolInfo
-from toolcrib.session import SEARCH_TOOL_NAME, revealed_in
+from toolcrib.session import SEARCH_TOOL, revealed_in
 
 CARRIERS = ("tool_search_output", "additional_tools")
 """The items that bring definitions."""
@@ -138,7 +138,7 @@ def _without_search(item: JsonObject, mode: WireMode) -> Iterator[JsonObject]:
 
 def _function_call(id: str, arguments: Json) -> JsonObject:
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return {"type": "function_call", "call_id": id, "name": SEARCH_TOOL_NAME, "arguments": text}
+    return {"type": "function_call", "call_id": id, "name": SEARCH_TOOL.name, "arguments": text}
 
 
 def _flat(item: JsonObject) -> list[JsonObject]:

@@ -54,7 +54,7 @@ from toolcrib.adapters.wire.reply import (
 from toolcrib.errors import ReplyError
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
-from toolcrib.session import SEARCH_TOOL_NAME, Session
+from toolcrib.session import SEARCH_TOOL, Session
 
 ResponsesMode = Literal["output", "inject", "append", "proxy"]
 ResponsesSearch = Literal["ours", "hosted"]
@@ -221,7 +221,7 @@ class ResponsesWire:
             return text_beside_loaded(outcome)
         if outcome.structured is None and not outcome.error:  # the text of a skill
             return outcome_text(outcome)
-        return f"{SEARCH_TOOL_NAME} has found nothing to load. {outcome_text(outcome)}"
+        return f"{SEARCH_TOOL.name} has found nothing to load. {outcome_text(outcome)}"
 
 
 def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:
@@ -231,7 +231,7 @@ def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:
                 yield ToolCall(id, name, text_of(item.get("arguments")) or "{}")
             case {"type": "tool_search_call", "execution": "client", "call_id": str(id)}:
                 yield ToolCall(
-                    id, SEARCH_TOOL_NAME, cast("JsonObject", item.get("arguments") or {})
+                    id, SEARCH_TOOL.name, cast("JsonObject", item.get("arguments") or {})
                 )
             case _:
                 pass

@@ -6,11 +6,15 @@ from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.jsonrpc import reply_id
 from toolcrib.system import LONGEST_LINE
 
+CONNECT_S = 10.0
+HTTP_OK = 200
+HTTP_TOO_LARGE = 413
+
 
 def bounded_http_client(
     headers: Mapping[str, str], authorizer: "sdk.httpx2.Auth | None" = None
 ) -> "sdk.httpx2.AsyncClient":
-    """A client that takes in no more than it should."""
+    """A client whose replies are bounded: see `_BoundedTransport`."""
     return sdk.httpx2.AsyncClient(
         headers={**headers, "accept-encoding": "identity"},
         auth=authorizer,
@@ -20,10 +24,10 @@ def bounded_http_client(
 
 
 class _BoundedTransport(sdk.httpx2.AsyncBaseTransport):
-    """Replaces a body that is too large, or packed and so may be, by an error in its place.
+    """Replaces a body that is too large, or compressed, by a JSON-RPC error.
 
-    An exception would cost every other call on the connection. Event streams may go on for as long
-    as they like: each event has its own limit.
+    An exception would end every other call on the connection. An event stream has no limit as a
+    whole: each of its events has one.
     """
 
     def __init__(self, inner: "sdk.httpx2.AsyncHTTPTransport") -> None:
@@ -49,7 +53,7 @@ class _BoundedTransport(sdk.httpx2.AsyncBaseTransport):
 
 
 async def _body(response: "sdk.httpx2.Response") -> bytes | None:
-    """The whole body; None where it passes the limit."""
+    """The whole body; None if it passes the limit."""
     chunks: list[bytes] = []
     length = 0
     try:
@@ -63,18 +67,9 @@ async def _body(response: "sdk.httpx2.Response") -> bytes | None:
     return b"".join(chunks)
 
 
-def _refusal(request: "sdk.httpx2.Request", code: int, words: str) -> "sdk.httpx2.Response":
-    """An answer in the server's place, to the request whose answer cannot be taken in."""
+def _refusal(request: "sdk.httpx2.Request", code: int, message: str) -> "sdk.httpx2.Response":
+    """An error in place of the reply to this request."""
     id = reply_id(request.content) if request.method == "POST" else None
-    error = {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": words}}
+    error = {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}
     status = HTTP_OK if id is not None else HTTP_TOO_LARGE
     return sdk.httpx2.Response(status, json=error)
-
-
-CONNECT_S = 10.0
-
-
-HTTP_OK = 200
-
-
-HTTP_TOO_LARGE = 413

@@ -11,13 +11,16 @@ _LAST = re.compile(rb',\s*"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\
 
 
 def reply_id(line: bytes) -> int | None:
-    """The id of the request, where it stands first or last in the line; else None."""
+    """The id of a reply that cannot be read, if it stands first or last in the line; else None."""
     found = _FIRST.match(line) or _LAST.search(line[-256:])
     return int(found[1]) if found else None
 
 
 def message_of(line: PipeLine) -> sdk.SessionMessage | None:
-    """The message on a line; an error in its place where only its id can be made out."""
+    """The message on a line; an error in its place if only its id can be read; None if nothing.
+
+    So one call fails at once, and not at its deadline.
+    """
     if line.whole:
         with suppress(ValueError):
             message = sdk.jsonrpc_message_adapter.validate_json(line.content, by_name=False)

@@ -12,12 +12,7 @@ from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp.config.server import ServerConfig
 
 OfferKind = Literal["resources", "templates", "prompts"]
-
-
-def client_capabilities(config: ServerConfig) -> JsonObject:
-    """What we tell a server that we can be asked, whoever calls it: its list may depend on that."""
-    may: JsonObject = {"elicitation": {"form": {}, "url": {}}} if config.elicitation else {}
-    return {**may, "roots": {"listChanged": True}, **({"sampling": {}} if config.sampling else {})}
+LONGEST_NAME = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +20,7 @@ class ServerFacts:
     """What a server said of itself when it was last reached.
 
     `version` is the protocol revision that was agreed on. `discover` is its answer to
-    `server/discover`, which stands for the modern era; None stands for the era of the handshake.
+    `server/discover`, if it is of the modern era; None if it is of the era of the handshake.
     """
 
     version: str
@@ -37,16 +32,16 @@ class ServerFacts:
     @property
     def title(self) -> str:
         """What the server calls itself, for people; empty if it does not say."""
-        said = self.info.get("title") or self.info.get("name")
-        return said if isinstance(said, str) else ""
+        title = self.info.get("title") or self.info.get("name")
+        return title if isinstance(title, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerListing:
-    """The raw tools of a server, in its order. One that is not complete was cut at a cap.
+    """The raw tools of a server, in its order; not `complete` if the list was cut at a limit.
 
-    `offers` is what it has beside tools, by kind (`Offer`), as raw. A kind that is missing is one
-    that it failed to list.
+    `offers` are its raw resources, resource templates and prompts, by `OfferKind`. A kind is
+    missing if the server failed to list it.
     """
 
     tools: Sequence[JsonObject] = ()
@@ -58,7 +53,7 @@ class ServerListing:
 
 @dataclass(frozen=True, slots=True)
 class ServerIntroduction:
-    """What a server said when it was reached, and what it was told before."""
+    """What a server said when it was reached, and the client capabilities that we `declared`."""
 
     facts: ServerFacts
     listing: ServerListing
@@ -67,10 +62,10 @@ class ServerIntroduction:
 
 @dataclass(frozen=True, slots=True)
 class KnownServer:
-    """A listing with what it belongs to. `fetched` is in seconds since the epoch.
+    """The last listing of a server, and which server. `fetched` is in seconds since the epoch.
 
-    `start_s` is how long it took from nothing to the listing; `declared` are the capabilities of a
-    client that the server was told of, on which its list may depend.
+    `start_s` is how long it took from the start to the listing. `declared` are the client
+    capabilities that the server was told, on which its list may depend.
     """
 
     server: str
@@ -82,20 +77,15 @@ class KnownServer:
     declared: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
-# The tools of a listing by their own names: those that have a usable one, each name once.
-
-LONGEST_NAME = 128
-
-
 class NamedTools(NamedTuple):
-    """Raw tools by name, in the server's order, and what was wrong with the others."""
+    """The raw tools that have a usable name, in the server's order; what is wrong with the rest."""
 
     tools: Mapping[str, JsonObject]
     problems: tuple[str, ...]
 
 
 def tools_by_name(listing: ServerListing) -> NamedTools:
-    """Of two tools with one name, the first counts."""
+    """The tools of a listing by name. Of two tools with one name, the first counts."""
     tools: dict[str, JsonObject] = {}
     problems: list[str] = []
     for raw in listing.tools:
@@ -113,11 +103,8 @@ def _is_name(value: Json) -> TypeGuard[str]:
     return isinstance(value, str) and 0 < len(value) <= LONGEST_NAME and value.isprintable()
 
 
-# The era of a server's protocol: probed once, then remembered; never that of whoever calls.
-
-
 class ProtocolMode(NamedTuple):
-    """How to agree on a protocol revision: probe, shake hands, or take up what is remembered."""
+    """How to agree on a protocol revision: probe, `initialize`, or the one that is remembered."""
 
     name: str
     discover: JsonObject | None = None
@@ -126,9 +113,9 @@ class ProtocolMode(NamedTuple):
 def protocol_modes(
     remembered: ServerFacts | None, *, is_old: bool = False
 ) -> Sequence[ProtocolMode]:
-    """What to try, in order. A server that chokes on the probe is then asked the old way.
+    """What to try, in order. A server that fails on the probe gets `initialize` next.
 
-    One that is old for sure, by its transport, is asked in no other.
+    With `is_old`, which its transport tells, it gets nothing else.
     """
     if is_old:
         return (ProtocolMode("legacy"),)
@@ -137,3 +124,10 @@ def protocol_modes(
     if remembered.discover is None:
         return ProtocolMode("legacy"), ProtocolMode("auto")
     return ProtocolMode(remembered.version, remembered.discover), ProtocolMode("auto")
+
+
+def client_capabilities(config: ServerConfig) -> JsonObject:
+    """What we declare to a server, whoever calls it. What it lists may depend on that."""
+    elicitation: JsonObject = {"elicitation": {"form": {}, "url": {}}} if config.elicitation else {}
+    sampling: JsonObject = {"sampling": {}} if config.sampling else {}
+    return {**elicitation, "roots": {"listChanged": True}, **sampling}

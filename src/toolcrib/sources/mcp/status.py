@@ -6,7 +6,7 @@ A model reads this, so it is in our own words: what a server says on its way dow
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 from toolcrib.model import JsonObject, State, UnavailableServer
 from toolcrib.sources.mcp.config.environment import unset_variables
@@ -17,32 +17,84 @@ from toolcrib.sources.mcp.sanitize import printable
 MOST_VARIABLES = 3
 LONGEST_NAME = 60
 OUR_FAILURES = frozenset({"not_started", "not_configured", "needs_login"})
-"""Failures in which the server itself has no say."""
+"""Codes of failures that are not the server's doing."""
 _PERMANENT = frozenset({"not_started"})
-"""Failures that do not go away by trying again, whatever the server listed before."""
+"""Codes of failures that do not go away by trying again."""
 
 
-class Standing(Protocol):
-    """What is known of a server; see `ServerStatus`."""
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """The state of one server. Times are in seconds, `seen` since the epoch.
+
+    `waiting` is how many of its `tools` wait for review, `flagged` how many have hidden text.
+    `starting` says what its start is at, "installing by npx (35 s)"; empty if it does not start.
+    `memory_bytes` is what its processes use; None if none runs here, or if that is not known.
+    `listing`: it is being listed for the first time, or soon. `unavailable`: what keeps its tools,
+    or some of them, from being used.
+    """
+
+    server: str
+    transport: Literal["stdio", "http", "sse"]
+    state: State
+    tools: int
+    waiting: int
+    flagged: int
+    protocol: str
+    start_s: float
+    seen: float
+    failure: StartFailure | None
+    memory_bytes: int | None = None
+    listing: bool = False
+    starting: str = ""
+    unavailable: UnavailableServer | None = None
+
+    @classmethod
+    def of_json(cls, given: Mapping[str, Any]) -> Self:
+        """Reads what `as_json` made. Fields that only another version has are left out."""
+        values: dict[str, Any]
+        values = {each.name: given[each.name] for each in fields(cls) if each.name in given}
+        values["failure"] = StartFailure(**given["failure"]) if given["failure"] else None
+        why = given.get("unavailable")
+        values["unavailable"] = UnavailableServer(**why) if why else None
+        return cls(**values)
+
+    def as_json(self) -> JsonObject:
+        """All fields and the remedy, for programs."""
+        failure = self.failure._asdict() if self.failure else None
+        return {**asdict(self), "failure": failure, "remedy": self.remedy}
 
     @property
-    def state(self) -> State: ...
+    def remedy(self) -> str:
+        """What the operator may do about it; empty if nothing is wrong."""
+        if self.state == "disabled":
+            return ""
+        if self.unavailable:
+            return on_screen(self.unavailable.remedy)
+        if self.failure and self.failure.remedy:
+            return on_screen(remedy_of(self.failure, self.server))
+        return f"toolcrib logs {self.server}" if self._own_failure else ""
+
     @property
-    def tools(self) -> int: ...
+    def reason(self) -> str:
+        """What is wrong with it, for the operator: in the server's own words if it has any."""
+        why, failure = self.unavailable, self._own_failure
+        if why and (failure is None or why.code != failure.code):
+            return why.reason
+        return failure.message if failure else ""
+
     @property
-    def waiting(self) -> int: ...
-    @property
-    def seen(self) -> float: ...
-    @property
-    def listing(self) -> bool: ...
-    @property
-    def failure(self) -> StartFailure | None: ...
+    def _own_failure(self) -> StartFailure | None:
+        """The last failure, if only the server's own words explain it."""
+        failure = self.failure
+        return (
+            failure if failure and failure.code not in OUR_FAILURES and not failure.reason else None
+        )
 
 
 def why_unavailable(
-    config: ServerConfig, status: Standing, environ: Mapping[str, str] | None = None
+    config: ServerConfig, status: ServerStatus, environ: Mapping[str, str] | None = None
 ) -> UnavailableServer | None:
-    """What keeps the tools of a server from being used, or some of them; None if nothing does."""
+    """What keeps the tools of a server, or some of them, from being used; None if nothing does."""
     if status.state == "disabled":
         return _because(config, "disabled", "is switched off", "run `toolcrib enable {server}`")
     variables = missing_variables(config, os.environ if environ is None else environ)
@@ -55,51 +107,51 @@ def why_unavailable(
     return _of_last_start(config, status) or _of_listing(config, status)
 
 
-def _of_last_start(config: ServerConfig, status: Standing) -> UnavailableServer | None:
-    """Why it did not start, where that keeps tools away or needs a person."""
+def _of_last_start(config: ServerConfig, status: ServerStatus) -> UnavailableServer | None:
+    """Why it did not start, if that keeps tools away or needs a person."""
     failure, usable = status.failure, status.tools - status.waiting
     if failure is None or failure.code == "not_configured":  # by now all variables are set
         return None
     return _failed(config, failure) if not usable or failure.code in _PERMANENT else None
 
 
-def _of_listing(config: ServerConfig, status: Standing) -> UnavailableServer | None:
-    """That it was never listed, or that its tools are held."""
+def _of_listing(config: ServerConfig, status: ServerStatus) -> UnavailableServer | None:
+    """That it was never listed, or that its tools wait for review."""
     if not status.seen:
         return _because(config, "unknown", "was never listed", "run `toolcrib refresh {server}`")
     if status.waiting:
         some = status.waiting < status.tools
         tools = f"{status.waiting} of its tools wait" if some else "its tools wait"
-        told = f"{tools} for the user's review"
-        return _because(config, "unreviewed", told, "run `toolcrib review {server}`")
+        reason = f"{tools} for the user's review"
+        return _because(config, "unreviewed", reason, "run `toolcrib review {server}`")
     return None
 
 
 def unusable_entry(server: str) -> UnavailableServer:
-    """The same of a server whose entry cannot be read."""
-    words = "cannot be used as its entry is written", "run `toolcrib doctor`"
-    return UnavailableServer(printable(server, LONGEST_NAME), "broken", *words)
+    """Of a server whose entry cannot be read."""
+    name, reason = printable(server, LONGEST_NAME), "cannot be used as its entry is written"
+    return UnavailableServer(name, "broken", reason, "run `toolcrib doctor`")
 
 
 def missing_variables(config: ServerConfig, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The variables of ours that the server's entry refers to and that are not set, each once."""
     transport = config.transport
     if isinstance(transport, ServerCommand):
-        handed_on = [name for name in transport.env_from.values() if name not in environ]
+        named = [name for name in transport.env_from.values() if name not in environ]
         texts = transport.env.values()
     else:
         secret = transport.oauth.client_secret if transport.oauth else ""
-        handed_on, texts = [], [transport.url, *transport.headers.values(), secret]
-    return tuple(dict.fromkeys([*handed_on, *unset_variables(texts, environ)]))
+        named, texts = [], [transport.url, *transport.headers.values(), secret]
+    return tuple(dict.fromkeys([*named, *unset_variables(texts, environ)]))
 
 
 def remedy_of(failure: StartFailure, server: str) -> str:
-    """What to do about a start that failed for a usual cause."""
+    """What to do about a start whose cause is known."""
     return f"{failure.remedy}, then run `toolcrib refresh {server}`"
 
 
 def on_screen(remedy: str) -> str:
-    """A remedy as a terminal shows it: a command by itself where that is all."""
+    """A remedy as a terminal shows it: as a plain command, if it is one."""
     return remedy.removeprefix("run ").replace("`", "")
 
 
@@ -111,10 +163,9 @@ def _unset(config: ServerConfig, variables: tuple[str, ...]) -> UnavailableServe
 
 
 def _failed(config: ServerConfig, failure: StartFailure) -> UnavailableServer:
-    """By its diagnosis, else by its code; never by what the server said."""
-    reason = (
-        "cannot be reached" if not isinstance(config.transport, ServerCommand) else "does not start"
-    )
+    """By its diagnosis, else by its code; never by the server's own words."""
+    is_local = isinstance(config.transport, ServerCommand)
+    reason = "does not start" if is_local else "cannot be reached"
     if failure.code == "start_timeout":
         reason += " in time"
     if failure.reason:
@@ -135,71 +186,3 @@ def _because(config: ServerConfig, code: str, reason: str, remedy: str) -> Unava
 
 def _name(config: ServerConfig) -> str:
     return printable(config.id, LONGEST_NAME)
-
-
-@dataclass(frozen=True, slots=True)
-class ServerStatus:
-    """What there is to say of one server. Times are in seconds, `seen` since the epoch.
-
-    `starting` says what its start is at, "installing by npx (35 s)"; it is empty if it does not.
-    `memory_bytes` is what its processes take now; None if none runs here, or nobody can tell.
-    `listing`: it is about to be listed for the first time, or just being so. `unavailable`: what
-    keeps its tools, or some of them, from being used.
-    """
-
-    server: str
-    transport: Literal["stdio", "http", "sse"]
-    state: State
-    tools: int
-    waiting: int
-    flagged: int
-    protocol: str
-    start_s: float
-    seen: float
-    failure: StartFailure | None
-    memory_bytes: int | None = None
-    listing: bool = False
-    starting: str = ""
-    unavailable: UnavailableServer | None = None
-
-    @classmethod
-    def of_json(cls, said: Mapping[str, Any]) -> Self:
-        """What `as_json` made; what another version has more is left out."""
-        known: dict[str, Any]
-        known = {each.name: said[each.name] for each in fields(cls) if each.name in said}
-        known["failure"] = StartFailure(**said["failure"]) if said["failure"] else None
-        why = said.get("unavailable")
-        known["unavailable"] = UnavailableServer(**why) if why else None
-        return cls(**known)
-
-    def as_json(self) -> JsonObject:
-        """All of it, and the remedy, for programs."""
-        failure = self.failure._asdict() if self.failure else None
-        return {**asdict(self), "failure": failure, "remedy": self.remedy}
-
-    @property
-    def remedy(self) -> str:
-        """What the operator may do about it; nothing if nothing is wrong."""
-        if self.state == "disabled":
-            return ""
-        if self.unavailable:
-            return on_screen(self.unavailable.remedy)
-        if self.failure and self.failure.remedy:
-            return on_screen(remedy_of(self.failure, self.server))
-        return f"toolcrib logs {self.server}" if self._servers_own else ""
-
-    @property
-    def reason(self) -> str:
-        """What is wrong with it, for the operator, in the server's own words if it has any."""
-        why, failure = self.unavailable, self._servers_own
-        if why and (failure is None or why.code != failure.code):
-            return why.reason
-        return failure.message if failure else ""
-
-    @property
-    def _servers_own(self) -> StartFailure | None:
-        """The last failure, if only the server's own words explain it; others are judged anew."""
-        failure = self.failure
-        return (
-            failure if failure and failure.code not in OUR_FAILURES and not failure.reason else None
-        )

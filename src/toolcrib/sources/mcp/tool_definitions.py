@@ -24,7 +24,7 @@ MOST_LOADED_TOKENS = 1_500
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinitions:
-    """The tools by their own names, in the server's order, and what was wrong with the others."""
+    """The tools by their own names, in the server's order, and what is wrong with the rest."""
 
     tools: Mapping[str, ToolInfo]
     problems: tuple[str, ...]
@@ -33,10 +33,10 @@ class ToolDefinitions:
 def define_tools(
     config: ServerConfig, known: KnownServer, judgement: ServerJudgement
 ) -> ToolDefinitions:
-    """Every tool of a listing that has a name, but for those that were rejected.
+    """Every tool of a listing that has a name, except the rejected ones.
 
-    A tool is what was approved of it, whatever it says now; of one that nobody has approved there
-    is no more than the name.
+    A tool has the definition that was approved, whatever its server says now. A tool that nobody
+    has approved has no more than its name.
     """
     tools: dict[str, ToolInfo] = {}
     problems = [
@@ -45,20 +45,20 @@ def define_tools(
     for name, judged in judgement.tools.items():
         if judged.status == "rejected":
             continue
-        if judged.shown is None:
-            tools[name] = _withheld(config, name, judged)
+        if judged.approved is None:
+            tools[name] = _name_only(config, name, judged)
         else:
-            reader = _DefinitionReader(config, name, judged.shown)
-            tools[name] = clean_tool(reader.tool(), *_pin_and_flags(judged, judged.shown))
+            reader = _DefinitionReader(config, name, judged.approved)
+            tools[name] = clean_tool(reader.tool(), *_pin_and_flags(judged, judged.approved))
             problems += reader.problems
-    return ToolDefinitions({**tools, **_loaded(config, tools)}, tuple(problems))
+    return ToolDefinitions({**tools, **_always_loaded(config, tools)}, tuple(problems))
 
 
-def _loaded(config: ServerConfig, tools: Mapping[str, ToolInfo]) -> Mapping[str, ToolInfo]:
-    """The tools that are never deferred because the server asks for that, as far as it counts.
+def _always_loaded(config: ServerConfig, tools: Mapping[str, ToolInfo]) -> Mapping[str, ToolInfo]:
+    """The tools that are never deferred because the server asks for that.
 
-    They cost every request: of each server the first few count, unless the operator has said
-    something about them.
+    They cost every request. So only the first few of a server count, and none if the operator has
+    set `defer`.
     """
     if config.defer is not None:
         return {}
@@ -68,14 +68,14 @@ def _loaded(config: ServerConfig, tools: Mapping[str, ToolInfo]) -> Mapping[str,
     return {name: replace(tools[name], defer="never") for name, _ in islice(taken, MOST_LOADED)}
 
 
-def _pin_and_flags(judged: ToolJudgement, shown: Definition) -> tuple[str, tuple[str, ...]]:
-    """Those of what is shown; known already, if it is what is listed now."""
-    if shown is judged.now:
+def _pin_and_flags(judged: ToolJudgement, approved: Definition) -> tuple[str, tuple[str, ...]]:
+    """Those of the approved definition. They need not be made again if it is the listed one."""
+    if approved is judged.listed:
         return judged.pin, judged.flags
-    return shown.pin, shown.flags
+    return approved.pin, approved.flags
 
 
-def _withheld(config: ServerConfig, name: str, judged: ToolJudgement) -> ToolInfo:
+def _name_only(config: ServerConfig, name: str, judged: ToolJudgement) -> ToolInfo:
     return ToolInfo(
         name=name,
         description="",
@@ -129,40 +129,38 @@ class _DefinitionReader:
         )
 
     def _about(self) -> str:
-        """A hint for a tool that has none: what its server is called and says it is for."""
-        said = self._definition
-        first = said.instructions.strip().partition("\n")[0]
-        words = dict.fromkeys(
-            (self._config.id, said.title, without_surrogates(first, LONGEST_ABOUT))
-        )
+        """A search hint for a tool that has none: the server's name, and what it is for."""
+        title, instructions = self._definition.title, self._definition.instructions
+        purpose = without_surrogates(instructions.strip().partition("\n")[0], LONGEST_ABOUT)
+        words = dict.fromkeys((self._config.id, title, purpose))
         return without_surrogates(" ".join(filter(None, words)), LONGEST_HINT)
 
     def _defer(self) -> Defer:
-        """The operator's word for this tool, then for the server. The server's own comes later."""
+        """What the operator set for this tool, else for the server. See `_always_loaded`."""
         if self._config.always_loads(self._name):
             return "never"
         return self._config.defer or "automatic"
 
     def _parameters(self) -> JsonObject:
-        """The schema; of one that cannot be kept no more than that it is an object."""
+        """The schema; any object, if it cannot be kept."""
         schema = self._object("inputSchema")
         if schema is None:
             return ANY_OBJECT
         return schema if schema.get("type") == "object" else {**schema, "type": "object"}
 
     def _object(self, key: str) -> JsonObject | None:
-        """An object within the caps; None, and a problem, for anything else that is there."""
+        """An object within the bounds; None, and a problem, for anything else that is there."""
         value = self._raw.get(key)
         if value is None:
             return None
         try:
-            kept = bounded_json(value)
+            bounded = bounded_json(value)
         except TooLarge as error:
-            return self._left_out(key, str(error))
-        return kept if isinstance(kept, Mapping) else self._left_out(key, "is not an object")
+            return self._leave_out(key, str(error))
+        return bounded if isinstance(bounded, Mapping) else self._leave_out(key, "is not an object")
 
-    def _left_out(self, key: str, why: str) -> None:
-        """Say so. Without the schema of its arguments, a tool cannot be called."""
+    def _leave_out(self, key: str, why: str) -> None:
+        """Note the problem. Without the schema of its arguments a tool cannot be called."""
         if key == "inputSchema":
             self._schema_problem = f"its {key} {why}"
             self._problem(f"its {key} {why}, so that it cannot be called")

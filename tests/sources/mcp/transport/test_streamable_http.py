@@ -101,6 +101,6 @@ def test_a_session_that_the_server_forgot_is_over(status, session, expired):
     transport = StreamableHttpTransport("http://x", {})
     headers = {"mcp-session-id": "1"} if session else {}
     request = httpx2.Request("POST", "http://x", headers=headers)
-    asyncio.run(transport._look(httpx2.Response(status, request=request)))
+    asyncio.run(transport._notice(httpx2.Response(status, request=request)))
     assert transport.expired == expired
     assert not transport.needs_login

@@ -43,13 +43,13 @@ class LocalEndpoint:
 
     def __init__(self, config: ServerConfig, command: ServerCommand, log: ServerLog) -> None:
         env = server_environment(command, inherits=config.inherits)
-        self._launch = start = launch_plan(config.id, command, env)
+        self._launch = launch = launch_plan(config.id, command, env)
         self.redactor = Redactor(command_secrets(command, os.environ, config.inherits))
         self._start = StartAttempt(config.id, command, env)
         runner = package_runner(command)
         finish_s = FINISH_S if runner and runner.unpacks else 0.0
-        placed = start.words, start.env, start.cwd
-        self._transport = StdioTransport(*placed, log.stderr(self.redactor), finish_s)
+        on_stderr = log.stderr(self.redactor)
+        self._transport = StdioTransport(launch.words, launch.env, launch.cwd, on_stderr, finish_s)
 
     @asynccontextmanager
     async def streams(self) -> AsyncGenerator[sdk.TransportStreams]:
@@ -77,28 +77,31 @@ class LocalEndpoint:
             self._transport.process.settle()
 
     def tail(self) -> str:
+        """Its exit status, and the lines of its stderr that tell the error, else the last ones."""
         process = self._transport.process
         if process is None:
             return ""
         ended = process.status
         status = "" if ended is None or ended == _ENDED_BY_US else f"{exit_words(ended)}. "
-        said = self.redactor.text(process.stderr)
-        why = error_lines(said)
-        words = printable_end(said, LONGEST_TAIL) if why == said else printable(why, LONGEST_CAUSE)
-        return f"{status}It said: {words}" if words else status.strip()
+        stderr = self.redactor.text(process.stderr)
+        error = error_lines(stderr)
+        has_error = error != stderr
+        text = printable(error, LONGEST_CAUSE) if has_error else printable_end(stderr, LONGEST_TAIL)
+        return f"{status}It said: {text}" if text else status.strip()
 
     def late(self) -> StartFailed:
-        """That it took too long."""
+        """The error of a start that took too long."""
         found = self._diagnosis()
         message = f"did not start in time{_because(found)}"
         return StartFailed("start_timeout", message, self.tail(), diagnosis=found)
 
     def explained(self, error: BaseException | None) -> StartFailed:
+        """The error of a start that failed, with what its stderr tells."""
         if isinstance(error, OSError) and self._transport.process is None:
             return self._not_started(error)
         found = self._diagnosis()
-        said = printable(self.redactor.text(str(error or "it ended")), LONGEST_TAIL)
-        message = f"did not start{_because(found) or f': {said}'}"
+        text = printable(self.redactor.text(str(error or "it ended")), LONGEST_TAIL)
+        message = f"did not start{_because(found) or f': {text}'}"
         return StartFailed("start_failed", message, self.tail(), diagnosis=found)
 
     def _not_started(self, error: OSError) -> StartFailed:
@@ -113,7 +116,7 @@ class LocalEndpoint:
 
 
 def _clean_up(launch: LaunchPlan) -> None:
-    """Let nothing of it go on, should its client have been killed; what is gone is no error."""
+    """Remove a container that still runs because its client was killed. None is no error."""
     with suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(launch.cleanup, env=launch.env, capture_output=True, timeout=CLEAN_UP_S)  # noqa: S603, PLW1510 - ours
 
@@ -129,21 +132,20 @@ class RemoteEndpoint:
         self._authorizer = _authorizer(address, logins) if logins else None
         self.redactor = self._authorizer.redactor if self._authorizer else Redactor()
         self.redactor.learn(*address_secrets(configured, os.environ))
-        sent = address.url, address.headers
         transport = SseTransport if address.kind == "sse" else StreamableHttpTransport
-        self._transport = transport(*sent, self._authorizer, self.redactor)
+        self._transport = transport(address.url, address.headers, self._authorizer, self.redactor)
 
     def streams(self) -> AbstractAsyncContextManager[sdk.TransportStreams]:
         return self._transport.streams()
 
     @property
     def expired(self) -> bool:
-        """Whether the server has let our session go, and with it whatever is sent there."""
+        """Whether the server has ended our session: it refuses whatever is sent there."""
         return self._transport.expired
 
     @property
     def needs_login(self) -> bool:
-        """Whether it does not let us in as we are."""
+        """Whether it refuses us without a login."""
         return self._transport.needs_login
 
     def settle(self) -> None:
@@ -153,10 +155,11 @@ class RemoteEndpoint:
         return ""
 
     def late(self) -> StartFailed:
-        """That it took too long."""
+        """The error of a start that took too long."""
         return StartFailed("start_timeout", "did not answer in time")
 
     def explained(self, error: BaseException | None) -> StartFailed:
+        """The error of a server that cannot be reached."""
         if self.needs_login:
             return StartFailed("needs_login", self.login_message, retryable=False)
         text = self.redactor.text(str(error or "it hung up"))
@@ -166,13 +169,13 @@ class RemoteEndpoint:
 
     @property
     def login_message(self) -> str:
-        """What to do when it does not let us in."""
+        """What to do when it refuses us."""
         if self._address.brings_its_own:
             return "refuses the `Authorization` header that is configured for it; correct that"
         oauth, error = self._address.oauth, self._authorizer and self._authorizer.error
         if oauth and oauth.grant == "client_credentials":
-            said = self.redactor.text(str(error or "no reason given"))
-            reason = printable(said, LONGEST_REASON)
+            text = self.redactor.text(str(error or "no reason given"))
+            reason = printable(text, LONGEST_REASON)
             return f"refuses the client that is configured for it ({reason}); correct `oauth`"
         return f"wants a login; run `toolcrib login {self._server}`"
 
@@ -185,7 +188,7 @@ ServerEndpoint: TypeAlias = LocalEndpoint | RemoteEndpoint
 
 
 def open_endpoint(config: ServerConfig, logins: LoginFile | None, log: ServerLog) -> ServerEndpoint:
-    """The way to a server. Raises `ConfigError` where a variable that it needs is not set."""
+    """The endpoint of a server. Raises `ConfigError` if a variable that it needs is not set."""
     transport = config.transport
     if isinstance(transport, ServerCommand):
         return LocalEndpoint(config, transport, log)
@@ -195,6 +198,6 @@ def open_endpoint(config: ServerConfig, logins: LoginFile | None, log: ServerLog
 def _authorizer(address: ServerAddress, logins: LoginFile) -> "Authorizer | None":
     if address.brings_its_own:
         return None
-    from toolcrib.sources.mcp.oauth.authorizer import silent_authorizer  # noqa: PLC0415 - for servers elsewhere alone
+    from toolcrib.sources.mcp.oauth.authorizer import silent_authorizer  # noqa: PLC0415 - loads OAuth
 
     return silent_authorizer(logins, address)

@@ -19,7 +19,7 @@ from toolcrib.sources.mcp.transport.streamable_http import (
 )
 from toolcrib.system import LINE_HEAD_BYTES, LONGEST_LINE, PipeLine, bounded_lines
 
-WAITING = 64  # messages to a server that does not take them
+MOST_UNSENT = 64  # messages to a server that does not take them
 ORDER_S = 2.0  # longest that a POST holds up the next one
 FAILED = -32603  # JSON-RPC's own, for an error within
 STREAM = {"accept": "text/event-stream", "cache-control": "no-store"}
@@ -27,17 +27,17 @@ _GONE = (sdk.BrokenResourceError, sdk.ClosedResourceError)
 
 
 class NotSse(Exception):
-    """What answers there does not speak SSE, or sends us elsewhere."""
+    """The address does not speak SSE, or sends us to another server."""
 
 
 class SseTransport(StreamableHttpTransport):
-    """One address."""
+    """To one address."""
 
     @asynccontextmanager
     async def streams(self) -> AsyncGenerator[sdk.TransportStreams]:
-        """Open the stream, and wait until the server says where to send to."""
+        """Open the stream, and wait for the `endpoint` event, which says where to send to."""
         client = bounded_http_client(self._headers, self._authorizer)
-        client.event_hooks = {"response": [self._look]}
+        client.event_hooks = {"response": [self._notice]}
         with self._redactor.over_logs(*LOGGERS):
             async with (
                 client,
@@ -52,7 +52,7 @@ class SseTransport(StreamableHttpTransport):
         self, client: "sdk.httpx2.AsyncClient", response: "sdk.httpx2.Response"
     ) -> AsyncGenerator[sdk.TransportStreams]:
         incoming, read = sdk.create_memory_object_stream[sdk.Item](0)
-        write, outgoing = sdk.create_memory_object_stream[sdk.SessionMessage](WAITING)
+        write, outgoing = sdk.create_memory_object_stream[sdk.SessionMessage](MOST_UNSENT)
         events = _events(response)
         try:
             endpoint = await self._endpoint(events)
@@ -68,8 +68,8 @@ class SseTransport(StreamableHttpTransport):
             for stream in (incoming, read, write, outgoing):
                 stream.close()
 
-    async def _look(self, response: "sdk.httpx2.Response") -> None:
-        await super()._look(response)
+    async def _notice(self, response: "sdk.httpx2.Response") -> None:
+        await super()._notice(response)
         posted = response.request.method == "POST"
         self.expired |= posted and response.status_code == HTTP_NOT_FOUND
 
@@ -77,12 +77,12 @@ class SseTransport(StreamableHttpTransport):
         """Where to send to. Raises `NotSse`."""
         async for event in events:
             if event.kind == "endpoint":
-                return _within(sdk.httpx2.URL(self._url), event.data.content.decode())
+                return _within_origin(sdk.httpx2.URL(self._url), event.data.content.decode())
         raise NotSse("its stream ended before it said where to send to")
 
 
 class _Event:
-    """One event of the stream; of one that is too large, the beginning."""
+    """One event of the stream. Of an event that is too large only the beginning is kept."""
 
     def __init__(self) -> None:
         self.kind = "message"
@@ -108,7 +108,7 @@ class _Event:
 
 
 class _Raw:
-    """The bytes of a response, as they come."""
+    """The bytes of a response as they come: a `ByteReader`."""
 
     def __init__(self, response: "sdk.httpx2.Response") -> None:
         self._chunks = response.aiter_raw()
@@ -141,7 +141,7 @@ async def _receive(
 
 
 class _Sender:
-    """Sends what there is to send, in its order."""
+    """Sends messages in their order."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class _Sender:
                     await asyncio.wait_for(sent.wait(), ORDER_S)
 
     async def _send(self, item: sdk.SessionMessage, sent: asyncio.Event) -> None:
-        """One message. Where the server does not take it, whoever waits for the answer hears so."""
+        """Send one message. If the server refuses it, an error takes the place of its answer."""
         message = item.message
         body = message.model_dump(by_alias=True, mode="json", exclude_unset=True)
         try:
@@ -178,8 +178,8 @@ class _Sender:
             sent.set()
         if response.is_success or not isinstance(message, sdk.JSONRPCRequest):
             return
-        words = f"its address answers with HTTP {response.status_code}"
-        error = sdk.ErrorData(code=FAILED, message=words)
+        text = f"its address answers with HTTP {response.status_code}"
+        error = sdk.ErrorData(code=FAILED, message=text)
         refused = sdk.JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
         with suppress(*_GONE):
             await self._incoming.send(sdk.SessionMessage(refused))
@@ -192,9 +192,9 @@ def _check(response: "sdk.httpx2.Response") -> None:
         raise NotSse('it does not speak SSE; if it is a newer one, its `type` is "http"')
 
 
-def _within(url: "sdk.httpx2.URL", said: str) -> "sdk.httpx2.URL":
-    """The address that the server says to send to. Raises `NotSse` if it is somebody else's."""
-    to = url.join(said)
+def _within_origin(url: "sdk.httpx2.URL", endpoint: str) -> "sdk.httpx2.URL":
+    """The address that the server says to send to. Raises `NotSse` if it is of another origin."""
+    to = url.join(endpoint)
     if (to.scheme, to.host, to.port) != (url.scheme, url.host, url.port) or (
         to.userinfo and to.userinfo != url.userinfo
     ):

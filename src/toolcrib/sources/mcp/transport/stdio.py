@@ -21,38 +21,38 @@ from toolcrib.system import (
     ignore_bytes,
 )
 
-# One server process: its three pipes, and its end within bounds.
-
 EXIT_S = 1.5  # to exit by itself once its input has ended
 STDERR_HEAD = 16 * 1024
 STDERR_TAIL = 64 * 1024
 READ_AHEAD = 1024 * 1024
+MOST_UNSENT = 64  # messages to a server that does not read
+_GONE = (sdk.BrokenResourceError, sdk.ClosedResourceError)
 
 
 class ServerProcess:
-    """A running process. `stdout` is read, `stdin` written; of its stderr both ends are kept."""
+    """A running process and its three pipes. Of its stderr both ends are kept."""
 
     def __init__(
         self,
         command: Sequence[str],
         env: Mapping[str, str],
         cwd: str | None,
-        heard: Callable[[bytes], None] = ignore_bytes,
+        on_stderr: Callable[[bytes], None] = ignore_bytes,
         finish_s: float = 0.0,
     ) -> None:
-        """Start it; `heard` gets its stderr, see `OutputEnds`; for `finish_s` see `ChildProcess`.
+        """Start it. `on_stderr` gets its stderr: see `OutputEnds`; `finish_s`: see `ChildProcess`.
 
-        Raises `OSError`, also where there is no such command.
+        Raises `OSError`, also if there is no such command.
         """
         pipe = subprocess.PIPE
-        self._launched = ChildProcess(command, env, cwd, stdin=pipe, stderr=pipe, finish_s=finish_s)
-        self._popen = self._launched.popen
-        self._stderr = OutputEnds(STDERR_HEAD, STDERR_TAIL, heard)
+        self._child = ChildProcess(command, env, cwd, stdin=pipe, stderr=pipe, finish_s=finish_s)
+        self._popen = self._child.popen
+        self._stderr = OutputEnds(STDERR_HEAD, STDERR_TAIL, on_stderr)
         self._input: PipeWriter | None = None
         self._transports: list[asyncio.BaseTransport] = []
 
     async def open(self) -> tuple[asyncio.StreamReader, PipeWriter]:
-        """Its output and its input; its errors are read from now on."""
+        """Its stdout and its stdin; its stderr is read from now on."""
         loop = asyncio.get_running_loop()
         popen, reader = self._popen, asyncio.StreamReader(limit=READ_AHEAD)
         for protocol, pipe in (
@@ -61,10 +61,10 @@ class ServerProcess:
         ):
             transport, _ = await loop.connect_read_pipe(lambda it=protocol: it, pipe)
             self._transports.append(transport)
-        transport, written = await loop.connect_write_pipe(PipeWriter, popen.stdin)
+        transport, writer = await loop.connect_write_pipe(PipeWriter, popen.stdin)
         self._transports.append(transport)
-        self._input = written
-        return reader, written
+        self._input = writer
+        return reader, writer
 
     @property
     def pid(self) -> int:
@@ -79,19 +79,19 @@ class ServerProcess:
     @property
     def status(self) -> int | None:
         """Its exit status; None while it runs."""
-        return self._launched.status
+        return self._child.status
 
     def settle(self) -> None:
-        """What it had to install is there."""
-        self._launched.settle()
+        """Its install is done."""
+        self._child.settle()
 
     async def stop(self) -> None:
         """End it and all that it started, within bounds. Leaves no zombie.
 
-        One that still installs something is left to finish that.
+        One that is still being installed is left to finish that.
         """
         self._end_input()
-        await self._launched.end(patience_s=EXIT_S)
+        await self._child.end(patience_s=EXIT_S)
         self._close_pipes()
 
     def _end_input(self) -> None:
@@ -110,10 +110,6 @@ class ServerProcess:
             self._input.abort()
 
 
-WAITING = 64  # messages to a server that does not read
-_GONE = (sdk.BrokenResourceError, sdk.ClosedResourceError)
-
-
 class StdioTransport:
     """One process and its streams. `process` is there once it was started."""
 
@@ -122,11 +118,11 @@ class StdioTransport:
         command: Sequence[str],
         env: Mapping[str, str],
         cwd: str | None,
-        heard: Callable[[bytes], None] = ignore_bytes,
+        on_stderr: Callable[[bytes], None] = ignore_bytes,
         finish_s: float = 0.0,
     ) -> None:
-        """`heard` gets what the process writes to its stderr; see `ChildProcess`."""
-        self._start = command, env, cwd, heard, finish_s
+        """For the arguments see `ServerProcess`."""
+        self._start = command, env, cwd, on_stderr, finish_s
         self.process: ServerProcess | None = None
 
     @asynccontextmanager
@@ -134,12 +130,12 @@ class StdioTransport:
         """Start it; on leaving, end it with all that it started. Raises `OSError`."""
         process = self.process = ServerProcess(*self._start)
         incoming, read = sdk.create_memory_object_stream[sdk.Item](0)
-        write, outgoing = sdk.create_memory_object_stream[sdk.SessionMessage](WAITING)
+        write, outgoing = sdk.create_memory_object_stream[sdk.SessionMessage](MOST_UNSENT)
         try:
-            reader, written = await process.open()
+            reader, writer = await process.open()
             async with sdk.create_task_group() as group:
                 group.start_soon(_receive, reader, incoming)
-                group.start_soon(_send, outgoing, written, incoming)
+                group.start_soon(_send, outgoing, writer, incoming)
                 try:
                     yield read, write
                 finally:
@@ -158,7 +154,7 @@ class StdioTransport:
 async def _receive(
     reader: asyncio.StreamReader, incoming: sdk.MemoryObjectSendStream[sdk.Item]
 ) -> None:
-    """Hand on every message; then read to the end, so that the process can write to its own."""
+    """Hand on every message; then read on, so that the process can write until it ends."""
     with suppress(*_GONE, OSError):
         async for line in bounded_lines(reader):
             message = message_of(line)
@@ -172,12 +168,12 @@ async def _receive(
 
 async def _send(
     outgoing: sdk.MemoryObjectReceiveStream[sdk.SessionMessage],
-    written: PipeWriter,
+    writer: PipeWriter,
     incoming: sdk.MemoryObjectSendStream[sdk.Item],
 ) -> None:
     with suppress(*_GONE, OSError):
         async for item in outgoing:
             text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-            await written.send(text.encode() + b"\n")
+            await writer.send(text.encode() + b"\n")
         return
-    incoming.close()  # the process reads no more: whoever waits for an answer waits in vain
+    incoming.close()  # the process does not read any more, so that no answer will come

@@ -1,16 +1,16 @@
-"""The Streamable HTTP transport of the SDK, with a bound on replies and an eye on refusals."""
+"""The Streamable HTTP transport of the SDK, with bounded replies; notices refusals."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.http_client import bounded_http_client
 from toolcrib.system import LONGEST_LINE
 from toolcrib.text import Redactor
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.oauth.authorizer import Authorizer
-from toolcrib.sources.mcp.http_client import bounded_http_client
 
 HTTP_UNAUTHORIZED = 401
 HTTP_NOT_FOUND = 404
@@ -19,14 +19,11 @@ LOGGERS = (
     *("mcp.client.streamable_http", "mcp.client.auth.oauth2", "httpx2"),
     *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
 )
-"""Those that say what is sent and what comes, addresses included, before we see it."""
+"""They log what is sent and received, with addresses: secrets are removed from what they say."""
 
 
 class StreamableHttpTransport:
-    """One address.
-
-    `needs_login` once the server has asked who we are, `expired` once it knows our session no more.
-    """
+    """To one address. `expired` once the server does not know our session any more."""
 
     def __init__(
         self,
@@ -39,13 +36,13 @@ class StreamableHttpTransport:
         self._headers = headers
         self._authorizer = authorizer
         self._redactor = redactor or Redactor()
-        self._asked = self.expired = False
+        self._is_unauthorized = self.expired = False
 
     @asynccontextmanager
     async def streams(self) -> AsyncGenerator[sdk.TransportStreams]:
         """What the SDK's transport gives. Redirects stay within the origin."""
         client = bounded_http_client(self._headers, self._authorizer)
-        client.event_hooks = {"response": [self._look]}
+        client.event_hooks = {"response": [self._notice]}
         with self._redactor.over_logs(*LOGGERS):
             async with (
                 client,
@@ -57,10 +54,10 @@ class StreamableHttpTransport:
 
     @property
     def needs_login(self) -> bool:
-        """With an authorizer, a refusal counts only when it has done what it can."""
-        return self._authorizer.refused if self._authorizer else self._asked
+        """Whether the server refuses us, after an authorizer has tried to refresh its token."""
+        return self._authorizer.refused if self._authorizer else self._is_unauthorized
 
-    async def _look(self, response: "sdk.httpx2.Response") -> None:
+    async def _notice(self, response: "sdk.httpx2.Response") -> None:
         status, session = response.status_code, SESSION in response.request.headers
-        self._asked |= status == HTTP_UNAUTHORIZED
+        self._is_unauthorized |= status == HTTP_UNAUTHORIZED
         self.expired |= status == HTTP_NOT_FOUND and session

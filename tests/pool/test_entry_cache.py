@@ -17,4 +17,4 @@ def test_it_does_not_grow_without_end():
     entries = pooled(*SEEN)
     for number in range(3 * MOST_CACHED):
         assert memory.get(entries, number, lambda: number) == number  # noqa: B023 - called at once
-        assert len(memory._known[1]) <= MOST_CACHED
+        assert len(memory._last[1]) <= MOST_CACHED
