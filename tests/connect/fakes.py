@@ -24,7 +24,7 @@ def environ(folder: Path) -> dict[str, str]:
     return {"HOME": str(folder), RUN_FOLDER_VARIABLE: str(folder / "run")}
 
 
-def place_in(folder: Path) -> DaemonFiles:
+def files_in(folder: Path) -> DaemonFiles:
     return locate_daemon(ConnectOptions(), environ(folder))
 
 

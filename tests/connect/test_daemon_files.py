@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.connect.fakes import environ, place_in
+from tests.connect.fakes import environ, files_in
 from toolcrib.connect import (
     ConnectOptions,
     NoDaemon,
@@ -47,7 +47,7 @@ def test_what_clients_hide_or_add_makes_no_difference():
 
 
 def test_the_folder_has_to_be_ours_alone(tmp_path: Path):
-    place = place_in(tmp_path)
+    place = files_in(tmp_path)
     place.make_folder()
     assert Path(place.folder).stat().st_mode & 0o777 == 0o700
     Path(place.folder).chmod(0o755)
@@ -56,7 +56,7 @@ def test_the_folder_has_to_be_ours_alone(tmp_path: Path):
 
 
 def test_a_link_is_no_folder(tmp_path: Path):
-    place = place_in(tmp_path)
+    place = files_in(tmp_path)
     (tmp_path / "other").mkdir(mode=0o700)
     Path(place.folder).symlink_to(tmp_path / "other")
     with pytest.raises(NoDaemon, match="not yours alone"):
@@ -65,7 +65,7 @@ def test_a_link_is_no_folder(tmp_path: Path):
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"pid": 1}', "nonsense"])
 def test_what_is_no_runtime_file_is_none(tmp_path: Path, content: str):
-    place = place_in(tmp_path)
+    place = files_in(tmp_path)
     place.make_folder()
     Path(place.info).write_text(content, encoding="utf-8")
     assert place.read_info() is None

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from tests.connect.fakes import FakeDaemon, echoing, launched, place_in
+from tests.connect.fakes import FakeDaemon, echoing, files_in, launched
 from tests.waiting import let_pass, until
 from toolcrib.connect import NoDaemon
 from toolcrib.connect import shim as shims
@@ -27,7 +27,7 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[DaemonConnector]:
 
 
 def test_what_is_said_goes_through_and_back(tmp_path: Path):
-    daemon = FakeDaemon(place_in(tmp_path))
+    daemon = FakeDaemon(files_in(tmp_path))
     with launched(tmp_path, profile="small") as client:
         client.say("tools/list", id="a")
         assert client.hear() == {"jsonrpc": "2.0", "id": "a", "result": {"method": "tools/list"}}
@@ -42,7 +42,7 @@ def test_what_is_said_before_there_is_a_daemon_waits_for_it(tmp_path: Path, star
         client.say("initialize", id=1, **INITIALIZE)
         client.say("tools/list", id=2)
         until(lambda: starts)
-        daemon = FakeDaemon(place_in(tmp_path))
+        daemon = FakeDaemon(files_in(tmp_path))
         assert [client.hear()["id"] for _ in range(2)] == [1, 2]
     daemon.end()
     assert len(starts) == 1
@@ -70,14 +70,14 @@ def test_it_tries_again_after_a_while(tmp_path: Path, monkeypatch: pytest.Monkey
     with launched(tmp_path, start_s=0.0) as client:
         client.say("tools/list", id=1)
         assert "too long" in client.hear()["error"]["message"]
-        daemon = FakeDaemon(place_in(tmp_path))
+        daemon = FakeDaemon(files_in(tmp_path))
         client.say("tools/list", id=2)
         assert client.hear()["result"]
     daemon.end()
 
 
 def test_a_refusal_is_told_and_starts_nothing(tmp_path: Path, starts: list[Any]):
-    daemon = FakeDaemon(place_in(tmp_path), hello="there is no profile 'x'; nearest: y")
+    daemon = FakeDaemon(files_in(tmp_path), hello="there is no profile 'x'; nearest: y")
     with launched(tmp_path) as client:
         client.say("initialize", id=1, **INITIALIZE)
         assert "no profile 'x'" in client.hear()["error"]["message"]
@@ -86,7 +86,7 @@ def test_a_refusal_is_told_and_starts_nothing(tmp_path: Path, starts: list[Any])
 
 
 def test_a_client_of_the_handshake_era_survives_another_daemon(tmp_path: Path):
-    first = FakeDaemon(place_in(tmp_path), with_list_changed)
+    first = FakeDaemon(files_in(tmp_path), with_list_changed)
     with launched(tmp_path) as client:
         client.say("initialize", id=0, **INITIALIZE)
         client.hear()
@@ -96,7 +96,7 @@ def test_a_client_of_the_handshake_era_survives_another_daemon(tmp_path: Path):
         client.say("resources/subscribe", id=2, uri="file:///a")
         client.hear()
         first.end()
-        second = FakeDaemon(place_in(tmp_path))
+        second = FakeDaemon(files_in(tmp_path))
         assert client.hear()["method"] == "notifications/tools/list_changed"
         client.say("tools/list", id=3)
         assert client.hear()["id"] == 3  # the answers to what was repeated are not the client's
@@ -119,7 +119,7 @@ def with_list_changed(said: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def test_what_was_under_way_is_asked_again_or_unknown(tmp_path: Path):
-    first = FakeDaemon(place_in(tmp_path), lambda _said: None)
+    first = FakeDaemon(files_in(tmp_path), lambda _said: None)
     with launched(tmp_path) as client:
         client.say("tools/list", id=1)
         client.say("tools/call", id=2, name="tool_call", arguments={})
@@ -129,12 +129,12 @@ def test_what_was_under_way_is_asked_again_or_unknown(tmp_path: Path):
         lost = client.hear()
         assert lost["id"] == 2
         assert "nobody knows" in lost["error"]["message"]
-        second = FakeDaemon(place_in(tmp_path))
+        second = FakeDaemon(files_in(tmp_path))
         assert client.hear() == {"jsonrpc": "2.0", "id": 1, "result": {"method": "tools/list"}}
         until(lambda: len(second.heard) == 2)
         assert [said["id"] for said in second.heard] == [1, 3]
         second.end()
-        FakeDaemon(place_in(tmp_path)).end()
+        FakeDaemon(files_in(tmp_path)).end()
 
 
 @pytest.mark.parametrize("listens", [False, True])
@@ -142,7 +142,7 @@ def test_a_daemon_that_was_stopped_stays_so_until_there_is_work(
     tmp_path: Path, starts: list[Any], listens: bool
 ):
     first = FakeDaemon(
-        place_in(tmp_path), lambda said: None if "listen" in said["method"] else echoing(said)
+        files_in(tmp_path), lambda said: None if "listen" in said["method"] else echoing(said)
     )
     with launched(tmp_path) as client:
         if listens:
@@ -154,7 +154,7 @@ def test_a_daemon_that_was_stopped_stays_so_until_there_is_work(
         assert not starts
         client.say("ping", id=2)
         until(lambda: starts)
-        second = FakeDaemon(place_in(tmp_path))
+        second = FakeDaemon(files_in(tmp_path))
         assert client.hear()["id"] == (9 if listens else 2)
     second.end()
 
@@ -163,14 +163,14 @@ def test_nothing_is_asked_a_third_time(tmp_path: Path):
     with launched(tmp_path) as client:
         client.say("tools/list", id=1)
         for _ in range(2):
-            daemon = FakeDaemon(place_in(tmp_path), lambda _said: None)
+            daemon = FakeDaemon(files_in(tmp_path), lambda _said: None)
             until(lambda daemon=daemon: daemon.heard)
             daemon.end()
         assert "nobody knows" in client.hear()["error"]["message"]
 
 
 def test_a_question_of_a_daemon_that_is_gone_is_cancelled(tmp_path: Path):
-    first = FakeDaemon(place_in(tmp_path))
+    first = FakeDaemon(files_in(tmp_path))
     with launched(tmp_path) as client:
         client.say("ping", id=1)
         client.hear()
@@ -180,7 +180,7 @@ def test_a_question_of_a_daemon_that_is_gone_is_cancelled(tmp_path: Path):
         cancelled = client.hear()
         assert cancelled["method"] == "notifications/cancelled"
         assert cancelled["params"] == {"requestId": 7}
-        second = FakeDaemon(place_in(tmp_path))
+        second = FakeDaemon(files_in(tmp_path))
         client.send(b'{"jsonrpc":"2.0","id":7,"result":{}}\n')
         client.say("ping", id=2)
         assert client.hear()["id"] == 2
@@ -189,7 +189,7 @@ def test_a_question_of_a_daemon_that_is_gone_is_cancelled(tmp_path: Path):
 
 
 def test_it_ends_with_the_client_and_gives_the_last_answers_first(tmp_path: Path):
-    daemon = FakeDaemon(place_in(tmp_path))
+    daemon = FakeDaemon(files_in(tmp_path))
     with launched(tmp_path) as client:
         client.say("ping", id=1)
         client.say("ping", id=2)
@@ -198,7 +198,7 @@ def test_it_ends_with_the_client_and_gives_the_last_answers_first(tmp_path: Path
 
 
 def test_a_cancelled_request_keeps_nobody_waiting(tmp_path: Path):
-    daemon = FakeDaemon(place_in(tmp_path))
+    daemon = FakeDaemon(files_in(tmp_path))
     with launched(tmp_path) as client:
         client.say("hang", id=1)
         client.say("notifications/cancelled", requestId=1)
@@ -208,7 +208,7 @@ def test_a_cancelled_request_keeps_nobody_waiting(tmp_path: Path):
 
 
 def test_a_line_without_end_is_refused_and_the_next_one_is_heard(tmp_path: Path):
-    daemon = FakeDaemon(place_in(tmp_path))
+    daemon = FakeDaemon(files_in(tmp_path))
     with launched(tmp_path) as client:
         client.send(b"x" * (LONGEST_LINE + 10) + b"\n")
         assert client.hear()["error"]["code"] == -32700
@@ -222,7 +222,7 @@ def test_large_messages_go_both_ways_at_once(tmp_path: Path):
     def large(said: dict[str, Any]) -> dict[str, Any]:
         return {"jsonrpc": "2.0", "id": said["id"], "result": {"text": "y" * 1_000_000}}
 
-    daemon = FakeDaemon(place_in(tmp_path), large)
+    daemon = FakeDaemon(files_in(tmp_path), large)
     with launched(tmp_path) as client:
         for id in range(4):
             client.say("ping", id=id, text="x" * 300_000)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import toolcrib
-from tests.connect.fakes import FakeDaemon, environ, place_in
+from tests.connect.fakes import FakeDaemon, environ, files_in
 
 MAY_LOAD = {
     "toolcrib",
@@ -39,7 +39,7 @@ finally:
 
 def test_connect_loads_the_shim_and_nothing_else(tmp_path: Path):
     source = str(Path(toolcrib.__file__).parents[1])
-    daemon = FakeDaemon(place_in(tmp_path))
+    daemon = FakeDaemon(files_in(tmp_path))
     done = subprocess.run(
         [sys.executable, "-S", "-W", "error", "-c", CONNECTING],
         env={**environ(tmp_path), "PYTHONPATH": source},

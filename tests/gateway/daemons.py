@@ -43,7 +43,7 @@ def environ(folder: Path) -> dict[str, str]:
     }
 
 
-def place_in(folder: Path) -> DaemonFiles:
+def files_in(folder: Path) -> DaemonFiles:
     return locate_daemon(ConnectOptions(), environ(folder))
 
 
@@ -67,7 +67,7 @@ async def serving(
     **options: Any,
 ) -> AsyncGenerator[tuple[Daemon, Reached]]:
     """A daemon that serves as long as this lasts."""
-    lock = DaemonLock(place_in(folder))
+    lock = DaemonLock(files_in(folder))
     daemon = Daemon(opening or opened(settings, crib, servers), lock, **options)
     ready: asyncio.Future[DaemonInfo] = asyncio.get_running_loop().create_future()
     running = asyncio.create_task(daemon.run(ready.set_result))

@@ -49,11 +49,11 @@ class Front:
     def __init__(self, crib: Crib, principal: Principal) -> None:
         self._crib = crib
         self._principal = principal
-        self.rounds = InputRequests(principal)
+        self.input_requests = InputRequests(principal)
         self.server = sdk.Server(
             "front",
             on_list_tools=self._list,
-            **OfferHandlers(crib, principal, self.rounds, _nobody).handlers(),
+            **OfferHandlers(crib, principal, self.input_requests, _nobody).handlers(),
         )
         self.server.add_request_handler("tools/call", types.CallToolRequestParams, self._call)
         self.server.add_request_handler(
@@ -76,7 +76,7 @@ class Front:
             result = outcome_result(outcome, modern=sdk.is_modern(context))
             return {"resultType": "complete", **result}
 
-        return await self.rounds.serve(context, work)
+        return await self.input_requests.serve(context, work)
 
 
 async def _nobody(_event: Any) -> None:
@@ -127,7 +127,7 @@ async def client_of(
         async with Client(front.server, mode=era, cache=None, **others) as client:
             yield client
     finally:
-        front.rounds.close()
+        front.input_requests.close()
 
 
 def said(result: types.CallToolResult) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.gateway import echo_servers
-from tests.gateway.daemons import place_in, serving
+from tests.gateway.daemons import files_in, serving
 from tests.sources.mcp.faking import FAKE
 from tests.waiting import until_async
 from toolcrib.cli.global_options import GlobalOptions
@@ -73,7 +73,7 @@ class LiveDaemon:
 
     async def ask(self, do: str, **more: Json) -> Any:
         """Ask the daemon as a command does. Raises `ConfigError`."""
-        return await asyncio.to_thread(ask_daemon, place_in(self.folder), do, **more)
+        return await asyncio.to_thread(ask_daemon, files_in(self.folder), do, **more)
 
 
 async def listed(daemon: Daemon, *names: str) -> None:

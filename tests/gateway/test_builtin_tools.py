@@ -12,7 +12,7 @@ import pytest
 from mcp import MCPError
 
 from tests.gateway.clients import ERAS, Era, asked, connected, error_of, words
-from tests.gateway.daemons import bare, call, new_key, place_in, serving
+from tests.gateway.daemons import bare, call, files_in, new_key, serving
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import Keys, profile_named
@@ -170,7 +170,7 @@ def test_what_is_toolcribs_own_is_out_of_reach_even_with_all_as_root(
 
 def test_a_key_for_one_profile_leads_to_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Neither what a tool can read nor what stands in the runtime file is good for more."""
-    file = Path(place_in(tmp_path).file)
+    file = Path(files_in(tmp_path).info)
     monkeypatch.setenv("TOOLCRIB_RUN_FOLDER", str(file.parent))
 
     async def scenario() -> None:

@@ -43,7 +43,9 @@ def elicited(action, **content):
 
 def under_way(crib):
     """The calls that the server `old` has been sent and has not answered."""
-    return inventory_of(crib).servers["old"]._supervisor._connection._calls._active
+    connection = inventory_of(crib).servers["old"]._supervisor._connection
+    assert connection
+    return connection._calls._active
 
 
 async def called(crib, front, back, person, name):

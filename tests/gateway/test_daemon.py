@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.daemons import bare, call, environ, new_key, opened, place_in, request, serving
+from tests.gateway.daemons import bare, call, environ, files_in, new_key, opened, request, serving
 from tests.waiting import HANG_S, until_async
 from toolcrib.connect import DaemonFiles, DaemonInfo
 from toolcrib.connect.daemon_connection import DaemonRefused, connect_to_daemon
@@ -21,7 +21,7 @@ from toolcrib.gateway.daemon_lock import DaemonLock
 def test_it_serves_over_http_and_says_where(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, runtime):
-            told = place_in(tmp_path).read_info()
+            told = files_in(tmp_path).read_info()
             assert told
             assert (told.pid, told.port) == (os.getpid(), runtime.port)
             answer = await call(daemon.port, runtime.token, "echo", text="hello")
@@ -37,7 +37,7 @@ def rights(path: str) -> int:
 
 
 def test_its_files_are_ours_alone_and_gone_when_it_ends(tmp_path: Path):
-    place = place_in(tmp_path)
+    place = files_in(tmp_path)
 
     async def scenario() -> None:
         async with serving(tmp_path):
@@ -55,13 +55,13 @@ def test_a_second_one_is_told_who_holds_the_place(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, _):
             with pytest.raises(ConfigError, match=rf"process {os.getpid()}.*:{daemon.port}.*stop"):
-                DaemonLock(place_in(tmp_path))
+                DaemonLock(files_in(tmp_path))
 
     asyncio.run(scenario())
 
 
 def test_a_daemon_that_was_killed_leaves_the_place_free(tmp_path: Path):
-    place = place_in(tmp_path)
+    place = files_in(tmp_path)
     Path(place.folder).mkdir(mode=0o700)
     Path(place.socket).write_text("of one that is gone", encoding="utf-8")
     Path(place.info).write_text("{}", encoding="utf-8")
@@ -85,7 +85,7 @@ def test_a_signal_ends_it(tmp_path: Path, ending: signal.Signals):
 
 
 def test_it_ends_by_itself_when_nobody_comes(tmp_path: Path):
-    lock = DaemonLock(place_in(tmp_path))
+    lock = DaemonLock(files_in(tmp_path))
 
     async def scenario() -> None:
         settings = bare(gateway={"idle_exit_s": 0.1})
@@ -114,7 +114,7 @@ def test_a_shim_may_ask_for_a_profile_that_there_is(tmp_path: Path):
 
     async def scenario() -> None:
         async with serving(tmp_path, settings):
-            place, env = place_in(tmp_path), environ(tmp_path)
+            place, env = files_in(tmp_path), environ(tmp_path)
             welcome = await asyncio.to_thread(connect_to_daemon, place, "small", env)
             assert welcome
             welcome.close()
@@ -139,7 +139,7 @@ def test_reloading_keeps_the_address_and_the_keys(tmp_path: Path):
         async with serving(tmp_path, crib=crib) as (daemon, runtime):
             key = new_key(bare(), "laptop", "new")
             assert (await call(daemon.port, key, "echo", "/mcp/new")).status == 404
-            await asyncio.to_thread(ask_daemon, place_in(tmp_path), "reload")
+            await asyncio.to_thread(ask_daemon, files_in(tmp_path), "reload")
             again = await call(runtime.port, key, "echo", "/mcp/new", text="x")
             assert json.loads(again.body)["result"]["content"][0]["text"] == "key:laptop@new: x"
 
@@ -159,7 +159,7 @@ def test_settings_that_are_wrong_change_nothing(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path, crib=crib) as (daemon, runtime):
             with pytest.raises(ConfigError, match="setting x"):
-                await asyncio.to_thread(ask_daemon, place_in(tmp_path), "reload")
+                await asyncio.to_thread(ask_daemon, files_in(tmp_path), "reload")
             assert (await call(daemon.port, runtime.token, "echo")).status == 200
 
     asyncio.run(scenario())
@@ -182,7 +182,7 @@ def test_a_hangup_reloads_unless_it_is_a_terminal_that_was_closed(
 
 
 def test_files_that_are_removed_are_put_back(tmp_path: Path):
-    place = place_in(tmp_path)
+    place = files_in(tmp_path)
 
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, _):
@@ -211,7 +211,7 @@ def is_whole(place: DaemonFiles) -> bool:
 
 
 def test_a_daemon_ends_when_another_has_taken_its_place(tmp_path: Path):
-    place = place_in(tmp_path)
+    place = files_in(tmp_path)
 
     async def scenario() -> DaemonLock:
         lock = DaemonLock(place)

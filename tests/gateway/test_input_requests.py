@@ -74,7 +74,7 @@ def run(crib: Crib, test: Any, principal: str = "ann") -> Any:
         try:
             return await test(wire)
         finally:
-            wire.front.rounds.close()
+            wire.front.input_requests.close()
 
     return asyncio.run(with_wire())
 

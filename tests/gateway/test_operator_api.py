@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.gateway.daemons import bare, call, place_in, request, serving, with_token
+from tests.gateway.daemons import bare, call, files_in, request, serving, with_token
 from tests.waiting import HANG_S, let_pass_async
 from toolcrib.connect import DaemonFiles
 from toolcrib.crib import Crib, CribIndex
@@ -40,7 +40,7 @@ def test_status_tells_who_is_there(tmp_path: Path):
             said = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
             writer.write(json.dumps(said).encode() + b"\n")
             await reader.readline()
-            status: Any = await asyncio.to_thread(ask_daemon, place_in(tmp_path), "status")
+            status: Any = await asyncio.to_thread(ask_daemon, files_in(tmp_path), "status")
             writer.close()
             assert status["pid"] == runtime.pid
             assert status["address"].endswith(f":{runtime.port}/mcp")
@@ -58,7 +58,7 @@ def test_status_tells_who_is_there(tmp_path: Path):
 def test_a_call_that_waits_is_allowed_or_denied_by_the_operator(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path, crib=with_a_tool) as (daemon, _):
-            crib, place = daemon.serving.crib, place_in(tmp_path)
+            crib, place = daemon.serving.crib, files_in(tmp_path)
             mine = Caller("local@default")
 
             async def made() -> str:
@@ -89,7 +89,7 @@ def test_a_call_that_waits_is_allowed_or_denied_by_the_operator(tmp_path: Path):
 def test_the_operator_can_end_it(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, _):
-            await asyncio.to_thread(ask_daemon, place_in(tmp_path), "stop")
+            await asyncio.to_thread(ask_daemon, files_in(tmp_path), "stop")
             assert daemon._stopping.is_set()
 
     asyncio.run(scenario())
@@ -97,7 +97,7 @@ def test_the_operator_can_end_it(tmp_path: Path):
 
 def test_without_a_daemon_one_is_told_so(tmp_path: Path):
     with pytest.raises(ConfigError, match="toolcrib serve"):
-        ask_daemon(place_in(tmp_path), "status")
+        ask_daemon(files_in(tmp_path), "status")
 
 
 @pytest.mark.parametrize("line", [b"\n", b"[]\n", b'{"do": "add_server"}\n', b'{"do": []}\n'])
@@ -110,7 +110,7 @@ def test_what_is_no_deed_is_refused(tmp_path: Path, line: bytes):
 
     async def scenario() -> None:
         async with serving(tmp_path):
-            assert "not one of" in (await asyncio.to_thread(asked, place_in(tmp_path)))["error"]
+            assert "not one of" in (await asyncio.to_thread(asked, files_in(tmp_path)))["error"]
 
     asyncio.run(scenario())
 
@@ -167,7 +167,7 @@ def test_a_deed_that_takes_long_is_answered_when_it_is_done(
         async with serving(tmp_path, crib=slowly) as (daemon, _):
             begun.set()
             before = daemon.serving
-            asked = asyncio.create_task(asyncio.to_thread(ask_daemon, place_in(tmp_path), "reload"))
+            asked = asyncio.create_task(asyncio.to_thread(ask_daemon, files_in(tmp_path), "reload"))
             await let_pass_async(3 * operator_api.MESSAGE_S)  # longer than a message may take
             assert not asked.done()
             may.set()
@@ -185,9 +185,9 @@ def test_a_reload_does_not_wait_for_vectors(tmp_path: Path, monkeypatch: pytest.
     async def scenario() -> None:
         async with serving(tmp_path, crib=with_a_tool) as (daemon, _):
             before = daemon.serving
-            assert await asyncio.to_thread(ask_daemon, place_in(tmp_path), "reload") is True
+            assert await asyncio.to_thread(ask_daemon, files_in(tmp_path), "reload") is True
             assert daemon.serving is not before
-            assert await asyncio.to_thread(ask_daemon, place_in(tmp_path), "reload") is True
+            assert await asyncio.to_thread(ask_daemon, files_in(tmp_path), "reload") is True
             vectors.set()
 
     asyncio.run(asyncio.wait_for(scenario(), HANG_S))
@@ -201,11 +201,11 @@ def test_a_gateway_that_hangs_up_is_named(tmp_path: Path, said: bytes):
         writer.close()
 
     async def scenario() -> None:
-        path = place_in(tmp_path).operator
+        path = files_in(tmp_path).operator
         async with serving(tmp_path):
             await asyncio.to_thread(os.unlink, path)
             async with await asyncio.start_unix_server(hang_up, path):
                 with pytest.raises(ConfigError, match="hung up without an answer to `reload`"):
-                    await asyncio.to_thread(ask_daemon, place_in(tmp_path), "reload")
+                    await asyncio.to_thread(ask_daemon, files_in(tmp_path), "reload")
 
     asyncio.run(scenario())

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.model import Answer, Hit, State, ToolInfo
-from toolcrib.session import round_robin
-from toolcrib.session.reveals import to_reveal
+from toolcrib.session.reveals import round_robin, to_reveal
 from toolcrib.text import estimate_tokens, tool_definition
 
 

@@ -1,4 +1,4 @@
-"""One thread for our products of matrices, whatever the environment says.
+"""One thread for our products of matrices, whatever the environment sets.
 
 numpy hands them to OpenBLAS, which takes a thread for each core unless a variable says otherwise
 before numpy is loaded. Its threads wait for one another by spinning: on a machine that has other
@@ -31,8 +31,8 @@ FORMS = (
 class OpenBlas:
     """The number of threads of the OpenBLAS in this process, which all of the process shares.
 
-    The first of ours that comes in sets it to one, the last that goes out puts it back, unless
-    somebody else has set it meanwhile.
+    The first block of ours sets it to one, the last one restores it, unless somebody else has set
+    it meanwhile.
     """
 
     def __init__(self, get: Callable[[], int], put: Callable[[int], object]) -> None:

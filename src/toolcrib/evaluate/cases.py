@@ -74,7 +74,7 @@ class EvalCase(_Line):
 
 @dataclass(frozen=True, slots=True)
 class EvalSuite:
-    """All that an evaluation needs, and the keys in the files that it has no use for."""
+    """The tools and the cases, and how often each key was found that is not used."""
 
     tools: Mapping[str, EvalTool]
     cases: Mapping[str, EvalCase]

@@ -1,4 +1,4 @@
-"""A suite through the pipeline: the same search as everywhere, without the cut."""
+"""Run a suite: the same search as everywhere, without the cut."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ def open_search(
 ) -> Generator[Search]:
     """A search over a suite's catalog, by the settings.
 
-    Nothing of it is kept, but for the vectors of its tools where a place for them is given.
+    Nothing of it is stored, except the vectors of its tools if a cache is given.
     """
     entries = {id: Entry(id, tool.name, tool.info()) for id, tool in suite.tools.items()}
     with SqliteStore.open(":memory:") as store:
@@ -75,7 +75,7 @@ def ranked_ids(search: Search, case: EvalCase, text: str) -> Sequence[str]:
 
 
 def among_candidates(search: Search, case: EvalCase) -> Search:
-    """The search that a case is for: an unanswerable one may be so among some tools alone."""
+    """The search among the candidates of an unanswerable case, if it names any; else as it is."""
     return search.within(case.candidates) if case.candidates and not case.relevant else search
 
 

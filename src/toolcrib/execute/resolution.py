@@ -16,7 +16,7 @@ from toolcrib.access import why_barred
 from toolcrib.errors import AmbiguousName, UnknownTool
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.gates import CallRefused
-from toolcrib.model import Entry
+from toolcrib.model import Entry, ToolInfo
 from toolcrib.pool import Pool, entry_names
 from toolcrib.sources import FunctionSource
 
@@ -95,6 +95,12 @@ class VisibleTools:
         """
         with _refusing():
             return self._names.resolve(name, why=self._why)
+
+    def tool(self, name: str) -> ToolInfo | None:
+        """The tool of this very name; None if the caller may not see it, or it is not a tool."""
+        entry = self.entries.get(name)
+        found = entry.capability if entry else None
+        return found if isinstance(found, ToolInfo) else None
 
     def among(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of the names that this caller may see."""

@@ -1,6 +1,6 @@
 """A crib as one principal has it: what they see, what they find, what they call."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +11,7 @@ from toolcrib.gateway.client_approver import client_approver
 from toolcrib.gateway.principal import Principal
 from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo, UnavailableServer
 from toolcrib.names import any_grants
-from toolcrib.session import SearchResult, round_robin
+from toolcrib.session import SearchResult
 
 
 class CallerView:
@@ -56,8 +56,7 @@ class CallerView:
         answers = tuple(
             self._crib.search(query, limit=limit, kinds=only, caller=caller) for query in queries
         )
-        tools = _tools(self.visible.entries, [hit.name for hit in round_robin(answers)])
-        return SearchResult(answers, tuple(tool.name for tool in tools), tools)
+        return SearchResult.of(answers, self.visible.tool)
 
     def read(self, name: str) -> Outcome:
         """All about an entry that the principal may see. May read the store, or a skill's file."""
@@ -96,8 +95,3 @@ def _read_only(caller: Caller) -> Caller:
     allowed = caller.scope.permissions
     reads = frozenset({"read"}) if allowed is None else allowed & {"read"}
     return replace(caller, scope=replace(caller.scope, permissions=reads))
-
-
-def _tools(entries: Mapping[str, Entry], names: Iterable[str]) -> tuple[ToolInfo, ...]:
-    found = (entries[name].capability for name in names if name in entries)
-    return tuple(each for each in found if isinstance(each, ToolInfo))

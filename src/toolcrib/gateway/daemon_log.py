@@ -1,4 +1,4 @@
-"""Where a daemon says what it does: standard error, or a file of its own when nobody is there.
+"""The log of a daemon: standard error, or a file of its own when nobody is there.
 
 Neither credentials nor arguments are ever logged.
 """
@@ -33,14 +33,14 @@ def log_to_stderr() -> None:
 
 
 def log_to_file(state_folder: Path) -> None:
-    """From now on only there; of old lines, one more file is kept."""
+    """From now on only there. One more file keeps old lines."""
     make_private_folder(state_folder)
     path = log_file(state_folder)
     _log_to(_PrivateFile(path, maxBytes=MOST_BYTES, backupCount=1, encoding="utf-8"))
 
 
 class _OneLine(logging.Formatter):
-    """What is said is one line, whoever said it: no text of a server makes up lines of its own.
+    """Each message is one line: no text of a server can make up lines of its own.
 
     The lines of a traceback are indented, so that none of them can be taken for such a line.
     """
@@ -57,7 +57,7 @@ class _OneLine(logging.Formatter):
 
 
 class _PrivateFile(RotatingFileHandler):
-    """Every file that it makes is ours alone, also the ones that come later."""
+    """Every file that it makes is ours alone, also after a rotation."""
 
     def _open(self) -> TextIOWrapper:
         def private(path: str, flags: int) -> int:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from toolcrib.model import JsonObject, ToolInfo
-from toolcrib.session import SEARCH_TOOL_NAME, define_search_tool
+from toolcrib.session import SEARCH_TOOL, define_search_tool
 
-SEARCH: Final = SEARCH_TOOL_NAME
+SEARCH: Final = SEARCH_TOOL.name
 DESCRIBE: Final = "tool_describe"
 CALL_READ: Final = "tool_call_read"
 CALL: Final = "tool_call"

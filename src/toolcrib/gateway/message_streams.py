@@ -63,7 +63,7 @@ def message_streams(
 
 
 class _Stream(sdk.AsyncResource):
-    """What the SDK wants of a stream beside its use: whoever opened the bytes closes them."""
+    """What the SDK wants of every stream. Who opened the bytes closes them."""
 
     async def aclose(self) -> None:
         """Nothing is ours to close."""

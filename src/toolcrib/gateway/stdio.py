@@ -1,7 +1,7 @@
 """The gateway as one process of its own, on its standard input and output.
 
-Nothing but the protocol may reach the output: while this serves, whatever else writes there writes
-to the error stream, and whoever else reads the input reads nothing.
+Nothing but the protocol may reach the output. While this serves, all other writes to it go to the
+error stream, and all other reads of the input find nothing.
 """
 
 import asyncio
@@ -34,9 +34,10 @@ class StdioDescriptors(NamedTuple):
 def serve_stdio(
     open_crib: Callable[[asyncio.AbstractEventLoop], Crib], principal: Principal
 ) -> None:
-    """Serve this principal until the input ends or the process is told to stop; close the crib.
+    """Serve this principal until the input ends or the process is told to stop.
 
-    With it all servers end that it has started. `open_crib` makes it, for the loop that serves.
+    `open_crib` is called with the loop that serves. At the end the crib is closed, and with it all
+    servers that it started.
     """
     with claim_stdio() as descriptors:
         asyncio.run(_open(open_crib, principal, descriptors))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 AT_ONCE = 8
-"""How many are let in before anybody looks at those that came before."""
+"""How many connections are accepted in one turn of the loop."""
 WAITING = 512
 LONGEST_LINE = 256 * 1024
 
@@ -27,7 +27,7 @@ class UnixListener:
         self._made: tuple[int, int] | None = None
 
     async def listen(self, path: str) -> None:
-        """Let them come, in place of whatever is there. Raises `OSError`."""
+        """Listen at this path, in place of what is there. Raises `OSError`."""
         self._path = Path(path)
         self._path.unlink(missing_ok=True)
         incoming = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -44,7 +44,7 @@ class UnixListener:
         self._made = _identity(self._path)
 
     async def put_back(self) -> bool:
-        """Listen again if the socket is gone; whether it was. Who is connected stays so.
+        """Listen again if the socket is gone; returns whether it was. Connections stay.
 
         Raises `OSError`.
         """
@@ -55,7 +55,7 @@ class UnixListener:
         return True
 
     def close(self) -> None:
-        """Let nobody else come."""
+        """Accept no more connections."""
         if self._server:
             self._server.close()
 
@@ -67,7 +67,7 @@ class UnixListener:
 
 
 async def hang_up(writer: asyncio.StreamWriter) -> None:
-    """Close a connection, whatever the other side does."""
+    """Close a connection, and wait for a second at most."""
     writer.close()
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(1.0):

@@ -12,12 +12,12 @@ LEAST_IDF = 1e-6
 
 
 def idf(documents: int, having: int) -> float:
-    """How telling a term is that so many of all documents have; most of all one that none has."""
+    """Inverse document frequency: the fewer documents have a term, the more it counts."""
     return max(log((documents - having + 0.5) / (having + 0.5)), LEAST_IDF)
 
 
 def ideal(documents: int, having: Iterable[int]) -> float:
-    """What a document would score that is all about these terms; each as many have it."""
+    """The BM25 score of an ideal document, full of these terms: `having` has the count of each."""
     return sum(idf(documents, each) for each in having) * (K1 + 1)
 
 

@@ -60,8 +60,7 @@ class Catalog:
     def view(self) -> Generator[View]:
         """What one search sees.
 
-        Raises `Superseded` if the index is no longer of the entries that were put into it last, or
-        that it was adopted for.
+        Raises `Superseded` if another process has replaced the entries that we indexed or adopted.
         """
         with ExitStack() as stack:
             view = stack.enter_context(self._engine.view())
@@ -77,7 +76,7 @@ class Catalog:
         return self._engine.mark() == self._mark(fingerprint)
 
     def adopt(self, fingerprint: str) -> bool:
-        """Take the index as it is, if `has`; whether it does."""
+        """Take over the index that is there, if it `has` these entries; whether it does."""
         with self._writing:
             if not self.has(fingerprint):
                 return False
@@ -105,7 +104,7 @@ class Catalog:
         self._wake()
 
     def change(self, put: Collection[Entry], remove: Iterable[str], fingerprint: str) -> None:
-        """Index what changed on the way to the entries of this fingerprint. Raises `Superseded`."""
+        """Index what changed; the fingerprint is of all entries after it. Raises `Superseded`."""
         gone = list(remove)
         with self._writing:
             documents = self._documents(put, None)
@@ -166,7 +165,7 @@ class Catalog:
     def _note_pending(
         self, documents: Iterable[Document], gone: Iterable[str], fingerprint: str, *, anew: bool
     ) -> None:
-        """Remember which documents are without a vector, of the entries of this fingerprint."""
+        """Remember which documents have no vector yet, and of which fingerprint they are."""
         self._fingerprint = fingerprint
         if anew:
             self._pending = {}
@@ -201,7 +200,7 @@ class Catalog:
             self._vectors |= zip(texts, self._embedder.embed(texts), strict=True)
 
     def _index_pending(self) -> None:
-        """Index the documents again that had no vectors, with them."""
+        """Index the pending documents again, with their vectors."""
         ready = _with(self._pending.values(), self._vectors)
         self._pending, self._vectors = {}, {}
         if ready:
@@ -214,7 +213,7 @@ class Catalog:
         self._own_mark = mark
 
     def _of_one_size(self, documents: Collection[Document]) -> Collection[Document]:
-        """The documents, without their vectors if those are of another size than the others'."""
+        """The documents; without their vectors if the index has vectors of another size."""
         with self._engine.view() as view:
             there = view.vector_size
         try:
@@ -231,11 +230,11 @@ class Catalog:
             self._warn(f"searching by words alone: {error}")
 
     def _holds(self, view: View) -> bool:
-        """Whether a view is of the entries that are held, with their vectors or before them."""
+        """Whether a view is of the entries that we indexed or adopted, with or without vectors."""
         return self._own_mark is None or _entries(view.mark) == _entries(self._own_mark)
 
     def _current_mark(self) -> str:
-        """The mark of the index; one whose vectors are still to come is of no other use."""
+        """The mark of the index as it is now: nobody adopts one whose vectors are pending."""
         return self._mark(self._fingerprint) + (UNREADY if self._pending else "")
 
     def _mark(self, fingerprint: str) -> str:
@@ -259,7 +258,7 @@ def _check_size(size: int, expected: int | None) -> None:
 
 
 def _entries(mark: str) -> str:
-    """The mark without what it says of vectors."""
+    """The mark without its remark on vectors."""
     return mark.removesuffix(UNREADY)
 
 

@@ -37,7 +37,7 @@ class Document:
 
 
 def document_of(capability: Capability, *, id: str = "", bare: str = "") -> Document:
-    """The document of a capability, under its name or another id. `bare`: the name unprefixed."""
+    """The document of a capability. `id`: its name by default. `bare`: the name without prefix."""
     own_name = bare or capability.name
     titles = [capability.title, *capability.display.values()]
     label = [*titles, *capability.tags, capability.category, capability.search_hint]

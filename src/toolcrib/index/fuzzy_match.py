@@ -51,7 +51,7 @@ def may_be_part(word: str) -> bool:
 
 
 def likeness(found: float, label_characters: float, query_characters: float) -> float:
-    """The formula above, with as many characters found in the label as in the query."""
+    """The formula above; `found` counts the characters found, in the label as in the query."""
     return found / sqrt(label_characters * query_characters)
 
 
@@ -68,7 +68,7 @@ def by_likeness(
 
 
 def longest_in_reach(query_characters: int) -> float:
-    """The most characters a label may have if all of the query is to be enough of it."""
+    """The most characters that a label may have to reach the least likeness with this query."""
     return query_characters / LEAST_LIKENESS**2
 
 

@@ -17,7 +17,7 @@ Progress = Callable[[int], None]
 
 
 class Superseded(Exception):
-    """Another process has put the index of other entries in this one's place."""
+    """Another process has replaced this index by one of other entries."""
 
 
 class Index(Protocol):
@@ -78,8 +78,8 @@ class Engine(Protocol):
     ) -> None:
         """Replace everything by the next generation, all at once; searches go on meanwhile.
 
-        A document whose id comes twice counts once, the later one. `progress` hears how many
-        are done. When it raises, the old generation stands.
+        A document whose id comes twice counts once, the later one. `progress` is told how many
+        are done. If it raises, the old generation stays.
         """
         ...
 
@@ -93,8 +93,8 @@ class Engine(Protocol):
     ) -> None:
         """Add or replace some documents and remove others, all at once, touching nothing else.
 
-        `base` is the mark of what is to be changed. Where another is there by now it raises
-        `Superseded`, and changes nothing.
+        `base` is the mark of what is to be changed. If another is there by now, it raises
+        `Superseded` and changes nothing.
         """
         ...
 

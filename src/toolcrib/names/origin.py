@@ -35,7 +35,7 @@ _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class Origin(NamedTuple):
-    """Where a capability is from and what it is called there: what makes it the one it is."""
+    """Where a capability is from and what it is called there: its identity."""
 
     prefix: str
     source_id: str
@@ -45,7 +45,7 @@ class Origin(NamedTuple):
     def of(cls, capability: Capability, own_name: str = "") -> "Origin":
         """The origin of a capability as its source lists it, or as it is in the pool.
 
-        There the name is another, and the own name has to be said.
+        In the pool its name is another one: then pass its own name.
         """
         prefix = _prefix(capability)
         return cls(prefix, capability.source_id or "", own_name or capability.name)

@@ -33,14 +33,9 @@ if TYPE_CHECKING:
     from toolcrib.session.host import Host
     from toolcrib.session.policy import Deferral, DeferralPlan, SessionOptions, is_offered
     from toolcrib.session.result_page import begins_with_page_note, page_note
-    from toolcrib.session.reveals import RequestReveals, round_robin
+    from toolcrib.session.reveals import RequestReveals
     from toolcrib.session.search_result import CALLABLE_NOW, SearchResult, remarks_in, revealed_in
-    from toolcrib.session.search_tool import (
-        SEARCH_TOOL,
-        SEARCH_TOOL_NAME,
-        SEARCH_TOOL_NAMES,
-        define_search_tool,
-    )
+    from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES, define_search_tool
     from toolcrib.session.session import Session
 else:
     __getattr__, __dir__ = lazy_names(
@@ -51,14 +46,9 @@ else:
             "host": ("Host",),
             "policy": ("Deferral", "DeferralPlan", "SessionOptions", "is_offered"),
             "result_page": ("begins_with_page_note", "page_note"),
-            "reveals": ("RequestReveals", "round_robin"),
+            "reveals": ("RequestReveals",),
             "search_result": ("CALLABLE_NOW", "SearchResult", "remarks_in", "revealed_in"),
-            "search_tool": (
-                "SEARCH_TOOL",
-                "SEARCH_TOOL_NAME",
-                "SEARCH_TOOL_NAMES",
-                "define_search_tool",
-            ),
+            "search_tool": ("SEARCH_TOOL", "SEARCH_TOOL_NAMES", "define_search_tool"),
             "session": ("Session",),
         },
     )
@@ -66,7 +56,6 @@ else:
 __all__ = [
     "CALLABLE_NOW",
     "SEARCH_TOOL",
-    "SEARCH_TOOL_NAME",
     "SEARCH_TOOL_NAMES",
     "Deferral",
     "DeferralPlan",
@@ -84,6 +73,5 @@ __all__ = [
     "page_note",
     "remarks_in",
     "revealed_in",
-    "round_robin",
     "summarize_deferred",
 ]

@@ -6,12 +6,13 @@ conversation which tools were made callable.
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import cast
 
 from toolcrib.model import CALLABLE_STATES, Answer, Confidence, Hit, JsonObject, ToolInfo
 from toolcrib.session.deferred_summary import listing
+from toolcrib.session.reveals import round_robin
 from toolcrib.text import most_tokens
 
 CALLABLE_NOW = "You can call these now:"
@@ -50,6 +51,21 @@ class SearchResult:
     answers: tuple[Answer, ...]
     revealed: tuple[str, ...]
     tools: tuple[ToolInfo, ...]
+
+    @classmethod
+    def of(
+        cls,
+        answers: tuple[Answer, ...],
+        tool_named: Callable[[str], ToolInfo | None],
+        revealed: tuple[str, ...] | None = None,
+    ) -> "SearchResult":
+        """The result with the tools of its hits, best first; None where one is not there.
+
+        Without `revealed`, all of them are new.
+        """
+        tools = tuple(filter(None, (tool_named(hit.name) for hit in round_robin(answers))))
+        new = tuple(tool.name for tool in tools) if revealed is None else revealed
+        return cls(answers, new, tools)
 
     def text(self, budget: int = 1_500, read: str = READ) -> str:
         """What a model reads, within a budget of tokens. `read` says how a skill is read.

@@ -19,7 +19,7 @@ from toolcrib.session.deferred_summary import DeferStyle, note, stub
 from toolcrib.session.host import Host
 from toolcrib.session.policy import DeferralPlan, SessionOptions
 from toolcrib.session.result_page import read_page_request
-from toolcrib.session.reveals import Reveals, not_a_tool, not_revealed, round_robin, to_reveal
+from toolcrib.session.reveals import Reveals, not_a_tool, not_revealed, to_reveal
 from toolcrib.session.search_result import SearchResult
 from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES, all_queries, read_request
 
@@ -133,8 +133,7 @@ class Session:
         )
         revealed = self._reveals.add(names) if names else ()
         active = {tool.name: tool for tool in (*self._plan.core_tools, *self.revealed_tools())}
-        tools = (active.get(hit.name) for hit in round_robin(answers))
-        return SearchResult(answers, revealed, tuple(tool for tool in tools if tool))
+        return SearchResult.of(answers, active.get, revealed)
 
     async def call(  # noqa: PLR0913 - what a call may have, each by its name
         self,

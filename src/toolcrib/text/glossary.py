@@ -19,7 +19,7 @@ AFTER_MORE = 1000
 
 
 class GlossaryToken(NamedTuple):
-    """What terms are compared by, and the word it is of: a stem, or a character by itself."""
+    """What terms are compared by (a stem, or a single character), and the word it is from."""
 
     key: str
     word: str
@@ -66,7 +66,7 @@ class Lexicon:
 
 @dataclass(frozen=True, eq=False)
 class Glossary:
-    """Ours, and what `more` says over it: its meanings come first."""
+    """The glossary that comes with Toolcrib, and `more` lines, whose meanings come first."""
 
     more: tuple[GlossaryLine, ...] = ()
 
@@ -76,7 +76,7 @@ class Glossary:
 
 
 def load_glossary(paths: Iterable[Path]) -> Glossary:
-    """Ours with these files over it, the first one on top. Raises `ConfigError`."""
+    """Our glossary and these files, whose meanings come first. Raises `ConfigError`."""
     return Glossary(tuple(chain.from_iterable(map(read_glossary, paths))))
 
 

@@ -122,7 +122,7 @@ def show_hidden(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """With what is hidden spelt out, and for the rest what a terminal shows as it is."""
+    """With each hidden character written out, and only what a terminal can print."""
     return "".join(c if c.isprintable() or c in "\n\t" else " " for c in show_hidden(text))
 
 
@@ -149,7 +149,7 @@ def _rebuilt(text: str, found: tuple[HiddenSpan, ...], put: Callable[[str], str]
 
 
 class _Scanner:
-    """One text, and what it has so much of that marks in it may be honest."""
+    """One text, with counts that tell whether marks in it are honest."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -169,7 +169,7 @@ class _Scanner:
                 yield HiddenSpan(trick, at, done)
 
     def _trick(self, at: int) -> HidingTrick | None:
-        """What a suspect character is up to; None if it is what it seems."""
+        """The trick of a suspect character; None if it is honest."""
         char = self._text[at]
         for trick, chars in _ALWAYS.items():
             if chars.match(char):
@@ -227,7 +227,7 @@ class _Scanner:
 
     @cached_property
     def _right_to_left_words(self) -> int:
-        """Those of two letters and more: one letter is soon written."""
+        """Words of two letters and more: a single letter proves nothing."""
         words = re.findall(r"[^\W\d_]{2,}", self._text)
         return sum(all(map(_runs_from_the_right, word[:2])) for word in words)
 
@@ -239,7 +239,7 @@ class _Scanner:
 
     @cached_property
     def _most_joiners(self) -> int:
-        """So many do the letters of the text need that are of no script of ours."""
+        """How many the letters of its non-Latin scripts need at most."""
         letters = sum(char > "\u0590" and char.isalpha() for char in self._text)
         return max(FEW_JOINERS, letters // LETTERS_PER_JOINER)
 

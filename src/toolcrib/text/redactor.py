@@ -1,4 +1,4 @@
-"""Takes a server's secrets out of whatever the server says, before anybody gets to see it.
+"""Takes a server's secrets out of whatever the server says, before anybody sees it.
 
 A server that is asked something may answer with what it was given: an error that repeats a header,
 a help page that lists the environment. `Redactor` replaces each secret by `***`, as it is and in

@@ -38,7 +38,7 @@ _ENDING = re.compile(f"(?:{'|'.join(CHINESE_ENDINGS)})+$")
 
 
 def without_wrapping(text: str) -> str:
-    """The text without what wraps its Chinese clauses."""
+    """The text without the polite phrases around its Chinese clauses."""
     if text.isascii():
         return text
     return "".join(map(_unwrapped, _SPACES.split(simplified(text))))

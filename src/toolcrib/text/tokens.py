@@ -51,7 +51,7 @@ class Tokenizer:
         self._encode = _encoder()
 
     def count(self, text: str) -> int:
-        """As many as the vocabulary has it. What is special to a model is text here."""
+        """By the vocabulary. Special tokens of a model count as plain text."""
         try:
             return len(self._encode(text))
         except UnicodeEncodeError:  # half a surrogate pair, which no provider would be sent
@@ -85,13 +85,13 @@ def _encoder() -> Callable[[str], Sequence[int]]:
 
 
 def estimate_tokens(text: str) -> int:
-    """An estimate, and to be shown as one: 5 % off on most tool definitions, 16 % on some."""
+    """An estimate, and to be shown as one: off by 5 % on most tool definitions, 16 % on some."""
     others = _others(text)
     return ceil((len(text) - others) / ASCII_CHARACTERS_A_TOKEN + others / OTHER_CHARACTERS_A_TOKEN)
 
 
 def most_tokens(text: str) -> int:
-    """What a text costs at most, as good as always: for texts that have to keep to a budget.
+    """What a text costs at most, with rare exceptions: for texts that must keep to a budget.
 
     It needs no tokeniser, so that such a text is the same whether or not there is one.
     """
@@ -100,5 +100,5 @@ def most_tokens(text: str) -> int:
 
 
 def _others(text: str) -> int:
-    """How many characters are not of ASCII: counted by the codec, which is at once through."""
+    """How many characters are not ASCII; the codec counts fastest."""
     return len(text) - len(text.encode("ascii", "ignore"))

@@ -20,7 +20,7 @@ from toolcrib.adapters.wire.proxy import revealed_by_call
 from toolcrib.adapters.wire.reply import objects, plain_json, text_of
 from toolcrib.adapters.wire.tool_list import namespace_name
 from toolcrib.model import Json, JsonObject, ToolInfo
-from toolcrib.session import SEARCH_TOOL_NAME, revealed_in
+from toolcrib.session import SEARCH_TOOL, revealed_in
 
 CARRIERS = ("tool_search_output", "additional_tools")
 """The items that bring definitions."""
@@ -138,7 +138,7 @@ def _without_search(item: JsonObject, mode: WireMode) -> Iterator[JsonObject]:
 
 def _function_call(id: str, arguments: Json) -> JsonObject:
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return {"type": "function_call", "call_id": id, "name": SEARCH_TOOL_NAME, "arguments": text}
+    return {"type": "function_call", "call_id": id, "name": SEARCH_TOOL.name, "arguments": text}
 
 
 def _flat(item: JsonObject) -> list[JsonObject]:
@@ -157,7 +157,7 @@ def _text(output: Json) -> str:
 class _ItemStep:
     """The items of one reply of the model, and the items that answer it."""
 
-    given: tuple[JsonObject, ...]
+    reply: tuple[JsonObject, ...]
     answers: tuple[JsonObject, ...]
 
 
@@ -172,28 +172,28 @@ def with_carriers(
     loaded: set[str] = set()
     place = 0
     for step in _steps(items):
-        loaded_here = loaded.union(carried(step.given), carried(step.answers))
+        loaded_here = loaded.union(carried(step.reply), carried(step.answers))
         unloaded = {name: space for name, space in _called(step).items() if name not in loaded_here}
         before = _carriers(unloaded, by_name, mode, place)
         loaded = loaded_here.union(unloaded)
         in_words = {name: "" for name in found_in_words(items, step.answers) if name not in loaded}
-        behind = _carriers(in_words, by_name, mode, place + len(step.given) + 1)
+        behind = _carriers(in_words, by_name, mode, place + len(step.reply) + 1)
         loaded.update(in_words)
-        made = [*before, *step.given, *step.answers, *behind]
-        place += len(made)
-        yield from made
+        step_items = [*before, *step.reply, *step.answers, *behind]
+        place += len(step_items)
+        yield from step_items
 
 
 def _steps(items: Sequence[JsonObject]) -> Iterator[_ItemStep]:
-    given: tuple[JsonObject, ...] = ()
+    reply: tuple[JsonObject, ...] = ()
     for by_client, run in groupby(items, key=_is_ours):
         if by_client:
-            yield _ItemStep(given, tuple(run))
-            given = ()
+            yield _ItemStep(reply, tuple(run))
+            reply = ()
         else:
-            given = tuple(run)
-    if given:
-        yield _ItemStep(given, ())
+            reply = tuple(run)
+    if reply:
+        yield _ItemStep(reply, ())
 
 
 def _is_ours(item: JsonObject) -> bool:
@@ -209,8 +209,8 @@ def _is_ours(item: JsonObject) -> bool:
 
 def _called(step: _ItemStep) -> dict[str, str]:
     """The tools that a step calls, and the namespaces that the calls have."""
-    well = set(revealed((*step.given, *step.answers)))
-    calls = ((call.name, text_of(item.get("namespace"))) for item, call in calls_of(step.given))
+    well = set(revealed((*step.reply, *step.answers)))
+    calls = ((call.name, text_of(item.get("namespace"))) for item, call in calls_of(step.reply))
     return {name: space for name, space in calls if space or name in well}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from toolcrib.model import CallError, Json, Outcome
-from toolcrib.session import CALLABLE_NOW, SEARCH_TOOL_NAME, page_note, remarks_in
+from toolcrib.session import CALLABLE_NOW, SEARCH_TOOL, page_note, remarks_in
 
 
 def outcome_text(outcome: Outcome) -> str:
@@ -71,12 +71,12 @@ def text_beside_loaded(outcome: Outcome, *, hints: bool = True) -> str:
     `remarks_in`.
     """
     remarks = remarks_in(outcome_text(outcome), hints=hints)
-    return f"{SEARCH_TOOL_NAME} says besides:\n{remarks}" if remarks else ""
+    return f"{SEARCH_TOOL.name} says besides:\n{remarks}" if remarks else ""
 
 
 def unloaded_text(outcome: Outcome) -> str:
     """What a search found, where one answer cannot both load tools and describe them."""
-    remedy = f"Not loaded yet: call {SEARCH_TOOL_NAME} with `select:` and the names that you want."
+    remedy = f"Not loaded yet: call {SEARCH_TOOL.name} with `select:` and the names that you want."
     return outcome_text(outcome).replace(CALLABLE_NOW, remedy, 1)
 
 

@@ -7,10 +7,10 @@ from toolcrib.adapters.wire.calls import ToolCall
 from toolcrib.adapters.wire.outcome_text import is_error_text
 from toolcrib.execute import CallRefused
 from toolcrib.model import Json, JsonObject, ToolInfo
-from toolcrib.session import SEARCH_TOOL_NAME as SEARCH
-from toolcrib.session import Session, begins_with_page_note, revealed_in
+from toolcrib.session import SEARCH_TOOL, Session, begins_with_page_note, revealed_in
 from toolcrib.strict_json import parse_strictly
 
+SEARCH: Final = SEARCH_TOOL.name
 NAME: Final = "call_tool"
 
 PROXY_TOOL: Final = ToolInfo(
@@ -23,7 +23,10 @@ PROXY_TOOL: Final = ToolInfo(
     parameters={
         "type": "object",
         "properties": {
-            "name": {"type": "string", "description": f"The name, as `{SEARCH}` gave it."},
+            "name": {
+                "type": "string",
+                "description": f"The name, as `{SEARCH}` gave it.",
+            },
             "arguments": {"type": "object", "description": "The arguments of that tool."},
         },
         "required": ["name", "arguments"],

@@ -13,7 +13,7 @@ IDLE_S = 30 * 60.0
 MOST_SESSIONS = 500
 
 
-class HttpTransport(NamedTuple):
+class PrincipalTransport(NamedTuple):
     """The app that answers one principal, the task behind it, and what ends that."""
 
     app: App
@@ -28,7 +28,7 @@ class HttpSessions:
         self, servers: GatewayServers, security: TransportSecuritySettings, body_bytes: int
     ) -> None:
         self._servers, self._security, self._body_bytes = servers, security, body_bytes
-        self._transports: dict[tuple[str, str], HttpTransport] = {}
+        self._transports: dict[tuple[str, str], PrincipalTransport] = {}
 
     def of(self, principal: Principal) -> App:
         """The app that answers this principal."""
@@ -55,7 +55,7 @@ class HttpSessions:
             each.ending.set()
         await asyncio.gather(*(each.task for each in ended), return_exceptions=True)
 
-    def _start(self, principal: Principal) -> "HttpTransport":
+    def _start(self, principal: Principal) -> "PrincipalTransport":
         manager = StreamableHTTPSessionManager(
             self._servers.of(principal).mcp_server,
             security_settings=self._security,
@@ -70,7 +70,7 @@ class HttpSessions:
             await ready.wait()
             await manager.handle_request(scope, receive, send)
 
-        return HttpTransport(app, ending, task)
+        return PrincipalTransport(app, ending, task)
 
 
 async def _run(

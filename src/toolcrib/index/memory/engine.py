@@ -62,7 +62,7 @@ class MemoryEngine:
 
     @contextmanager
     def view(self) -> Generator[Snapshot]:
-        """The current snapshot, which stays as it is for whoever holds it."""
+        """The current snapshot. It never changes."""
         yield self._snapshot
 
     def rebuild(
@@ -85,7 +85,7 @@ class MemoryEngine:
         mark: str = "",
         base: str | None = None,
     ) -> None:
-        """Make the next generation out of the current one, sharing all that stays."""
+        """Make the next generation from the current one; they share what did not change."""
         with self._writing:
             if base not in (None, self._snapshot.mark):
                 raise Superseded
@@ -93,7 +93,7 @@ class MemoryEngine:
             self._snapshot = self._changed(self._snapshot, new, set(remove) - new.keys(), mark)
 
     def mark(self) -> str:
-        """What the last writer said that the index was made from."""
+        """What the index was made from, by the last writer's word."""
         return self._snapshot.mark
 
     def _built(self, documents: Mapping[str, Document], generation: int, mark: str) -> Snapshot:

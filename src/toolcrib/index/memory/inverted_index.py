@@ -73,7 +73,7 @@ def _with(posting: Posting | None, row: int, weight: float) -> Posting:
 
 
 class SegmentRow(NamedTuple):
-    """A row to be: its key, its terms with their weights, its length in whatever unit."""
+    """A row to insert: its key, its terms with their weights, its length in any unit."""
 
     key: str
     terms: Terms

@@ -41,7 +41,7 @@ class Like:
         return by_likeness(alike, limit=limit, exclude=exclude)
 
     def _characters_found(self, words: Collection[str]) -> NDArray[np.float64]:
-        """For each label, how many characters of the query's words it has something for."""
+        """For each label, how many characters of the query's words are found in it."""
         found = np.zeros(len(self.segment.keys))
         for word in words:
             rows, weights = self._meaning(word)
@@ -49,7 +49,7 @@ class Like:
         return found
 
     def _meaning(self, word: str) -> Posting:
-        """The labels with what a word stands for, and how many of its characters; remembered."""
+        """The labels that have what a word stands for, with how many of its characters; cached."""
         if (meaning := self._meanings.get(word)) is None:
             if len(self._meanings) >= MOST_REMEMBERED:
                 self._meanings.clear()
@@ -71,7 +71,7 @@ class Like:
 
     @cached_property
     def _bar(self) -> NDArray[np.float64]:
-        """How much of a label has to be found, for a query of one character; a hair less."""
+        """The characters to find in a label, for a query of one character, less rounding."""
         return (LEAST_LIKENESS - 1e-9) * np.sqrt(np.maximum(self.segment.lengths, 1.0))
 
     @cached_property

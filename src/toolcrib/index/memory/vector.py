@@ -31,7 +31,7 @@ class Vector:
     def lookup(
         self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
     ) -> Ranking:
-        """Whatever points the same way as the query rather than the other, by cosine."""
+        """Whatever has a cosine above zero with the query, the largest first."""
         if variant.vector is None:
             return []
         query = np.asarray(variant.vector, dtype=np.float32)

@@ -38,8 +38,8 @@ class Bm25:
     def _ideal(self, terms: Sequence[str]) -> float:
         """See `ideal`.
 
-        FTS5 counts what was removed until it merges, so this may be a little off; it is the same
-        for all documents, and orders none of them.
+        FTS5 counts removed rows until it merges, so this may be a little off. It is the same for
+        all documents and does not change their order.
         """
         documents: int = self.tables.run(_DOCUMENTS).get
         having = [count for (count,) in self.tables.run(_HAVING, (json.dumps(terms),))]

@@ -26,7 +26,7 @@ _NAMED = "SELECT id FROM spelling_N JOIN doc_N USING (doc) WHERE spelling = ? OR
 
 @dataclass(frozen=True, slots=True)
 class SqliteView:
-    """One generation, in one transaction: of use in the block and the thread it was got in."""
+    """One generation, in one transaction: valid in the block and on the thread that opened it."""
 
     generation: int
     mark: str
@@ -59,9 +59,9 @@ class SqliteView:
 
 
 class SqliteEngine:
-    """The generation that the pointer of the file names, whoever wrote it.
+    """The generation that the pointer in the file names, whichever process wrote it.
 
-    An index that another version of Toolcrib made is taken for an empty one without a mark.
+    An index in the format of another version counts as empty and has no mark.
     """
 
     def __init__(self, store: SqliteStore, weights: FieldWeights | None = None) -> None:
@@ -94,7 +94,7 @@ class SqliteEngine:
     ) -> None:
         """Make the next generation beside the current one and switch, in one transaction.
 
-        The documents are read before it begins: it does not wait for whoever makes them.
+        All documents are made before the transaction begins, so that it is short.
         """
         by_id = {document.id: document for document in documents}
         with self._store.write() as db:
@@ -120,7 +120,7 @@ class SqliteEngine:
             switch_pointer(db, pointer._replace(generation=pointer.generation + 1, mark=mark))
 
     def mark(self) -> str:
-        """What the last writer said that the index was made from."""
+        """What the index was made from, by the last writer's word."""
         with self._store.read() as db:
             pointer = current_pointer(db)
             return pointer.mark if pointer.format == FORMAT else ""
@@ -150,7 +150,7 @@ def _replace(
 
 
 def _usable(db: apsw.Connection) -> Pointer:
-    """Where the pointer stands, unless another version of Toolcrib has put it there."""
+    """The current pointer. Raises `Superseded` if another version of Toolcrib wrote it."""
     pointer = current_pointer(db)
     if pointer.format != FORMAT:
         raise Superseded

@@ -1,4 +1,4 @@
-"""The `like` arm in SQLite: the words of labels in a table, the sense of them in `fuzzy`."""
+"""The `like` arm in SQLite: the words of labels in a table; the formula is in `fuzzy_match`."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -24,7 +24,7 @@ SELECT id, length, sum(characters) FROM best CROSS JOIN doc_N USING (doc) GROUP 
 
 
 class Labels(NamedTuple):
-    """What a lookup must know of all labels at once; small, and kept as long as nothing changes."""
+    """What a lookup needs of all labels at once; small, and cached for one generation."""
 
     vocabulary: Vocabulary
     longest: int
@@ -60,7 +60,7 @@ class Like:
 
 
 def read_labels(tables: Tables) -> Labels:
-    """What the tables say of all labels."""
+    """Read it from the tables."""
     words = tables.run("SELECT DISTINCT word FROM label_N ORDER BY word").fetchall()
     longest = tables.run("SELECT ifnull(max(length), 0) FROM label_N").get
     return Labels(Vocabulary([word for (word,) in words]), longest)

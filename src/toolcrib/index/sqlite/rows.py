@@ -1,4 +1,4 @@
-"""What goes into the tables, document by document, and out again."""
+"""Documents into the tables, and out again."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator
@@ -21,7 +21,7 @@ class _LabelWord(NamedTuple):
 
 
 def put(tables: Tables, documents: Collection[Document], progress: Progress | None = None) -> None:
-    """Put documents in whose ids are not there. Raises ValueError for vectors of two sizes."""
+    """Insert documents with new ids. Raises `ValueError` for vectors of two sizes."""
     _refuse_two_sizes(tables, documents)
     first = tables.run("SELECT ifnull(max(doc), 0) + 1 FROM doc_N").get
     for done, document in enumerate(documents):
@@ -31,7 +31,7 @@ def put(tables: Tables, documents: Collection[Document], progress: Progress | No
 
 
 def remove(tables: Tables, ids: Iterable[str]) -> None:
-    """Take out whatever is there of these ids."""
+    """Delete the documents with these ids, as far as they are there."""
     docs = tables.run(_NUMBERED, (json.dumps(list(ids)),)).fetchall()
     tables.run_each("DELETE FROM bm25_N WHERE rowid = ?", docs)
     tables.run_each("DELETE FROM spelling_N WHERE doc = ?", docs)

@@ -76,7 +76,7 @@ class Tables:
 class Pointer(NamedTuple):
     """`generation` grows with every write; `tables` is the number in the names of the tables.
 
-    `format` is the meaning of those tables; `mark` what the last writer said they were made from.
+    `format` is the meaning of those tables; `mark` what their writer says they were made from.
     """
 
     generation: int
@@ -86,10 +86,10 @@ class Pointer(NamedTuple):
 
 
 def current_pointer(db: apsw.Connection) -> Pointer:
-    """Where the pointer stands, in the transaction of the connection."""
+    """The pointer, read in the transaction of the connection."""
     return Pointer(*db.execute("SELECT generation, tables, format, mark FROM pointer").get)
 
 
 def switch_pointer(db: apsw.Connection, pointer: Pointer) -> None:
-    """Put the pointer there, as part of the transaction of the connection."""
+    """Write the pointer, in the transaction of the connection."""
     db.execute("UPDATE pointer SET (generation, tables, format, mark) = (?, ?, ?, ?)", pointer)
