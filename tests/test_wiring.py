@@ -21,6 +21,7 @@ from toolcrib.settings import Settings, documented
 from toolcrib.sources.apps import AppRules, AppTimeouts
 from toolcrib.sources.mcp import ServerRules
 from toolcrib.store import Retention
+from toolcrib.wiring import embedder_of
 
 SOURCE = Path(toolcrib.__file__).parent
 
@@ -88,7 +89,7 @@ def wired() -> set[str]:
     wiring.session_options_of(settings, deferral)
     wiring.app_rules_of(settings)
     wiring.mcp_rules_of(settings)
-    wiring.embedder_of(settings)
+    embedder_of(settings)
     wiring.use_advice_of(settings, Pool(), lambda **_: None)
     return read
 

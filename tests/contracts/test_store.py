@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from toolcrib.errors import StoreError
 from toolcrib.model import ConversationTokens
-from toolcrib.store import SqliteStore, Store, UseLesson, UseLessonKey, UsePair, UseRecord
+from toolcrib.store import SqliteStore, UseLesson, UseLessonKey, UsePair, UseRecord
+from toolcrib.store.protocol import Store
 
 ONE, TWO, THREE = b"1" * 32, b"2" * 32, b"\0" * 32
 

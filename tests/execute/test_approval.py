@@ -14,10 +14,10 @@ from toolcrib.execute import (
     Rule,
     Tickets,
 )
-from toolcrib.execute import approval as approval_
 from toolcrib.execute.approval import Approval
 from toolcrib.model import Entry, PermissionKind
 from toolcrib.pool import Pool
+from toolcrib.store import TicketFile
 
 REQUEST = ApprovalRequest.of("ann", offered("mcp_github_pay", "dangerous"), {"sum": 5})
 
@@ -94,7 +94,7 @@ def test_an_approver_that_never_answers_gives_no_leave(monkeypatch: pytest.Monke
         await asyncio.sleep(600)
         return True
 
-    monkeypatch.setattr(approval_, "TICKET_S", 0.02)
+    monkeypatch.setattr(TicketFile, "LIFETIME_S", 0.02)
     assert granted(approver=silent) == "approval_failed"
 
 

@@ -17,7 +17,7 @@ import pytest
 from tests.plan import amount
 from toolcrib import Caller, Crib, Settings
 from toolcrib.execute import ApprovalRequest, Tickets
-from toolcrib.store import TICKET_S, TicketFile
+from toolcrib.store import TicketFile
 from toolcrib.store import tickets as store
 
 REQUEST = ApprovalRequest("ann", "pay", "To pay", "dangerous", {"to": "bob", "sum": 5}, "pin-1")
@@ -100,9 +100,9 @@ def test_the_order_of_the_arguments_is_no_edit(tickets: Tickets):
 def test_a_ticket_expires_approved_or_not(tickets: Tickets, clock: Clock):
     id = tickets.ask(REQUEST).id
     began = clock.now
-    clock.now = began + TICKET_S - 1
+    clock.now = began + TicketFile.LIFETIME_S - 1
     assert tickets.approve(id)
-    clock.now = began + TICKET_S
+    clock.now = began + TicketFile.LIFETIME_S
     assert not tickets.spend(REQUEST)
     assert not tickets.approve(id)
     assert tickets.ask(REQUEST).id != id
@@ -201,7 +201,7 @@ def test_an_approval_lasts_through_a_restart_and_is_spent_once(file: Path, clock
     second.close()
     third = opened(file, clock)
     assert third.approve(waits.id)
-    clock.now += TICKET_S
+    clock.now += TicketFile.LIFETIME_S
     assert not third.spend(waits.request)
     third.close()
 
@@ -242,7 +242,7 @@ def test_a_clock_that_is_put_back_makes_no_approval_last_longer(file: Path, cloc
     approved(tickets)
     clock.now -= 900.0
     assert not tickets.spend(REQUEST)
-    assert tickets.ask(REQUEST).expires == clock.now + TICKET_S
+    assert tickets.ask(REQUEST).expires == clock.now + TicketFile.LIFETIME_S
     tickets.close()
 
 

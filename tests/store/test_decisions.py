@@ -10,7 +10,7 @@ import pytest
 
 from toolcrib.errors import StoreError
 from toolcrib.review.desk import trust_first_sight, write_approval, write_rejection
-from toolcrib.store import Decisions, prepare_decisions
+from toolcrib.store import Decisions
 from toolcrib.store.decisions import DAY_S
 from toolcrib.store.seals import Seals
 from toolcrib.strict_json import canonical_json
@@ -447,7 +447,7 @@ def test_a_damaged_file_is_set_aside_and_approves_nothing(path):
 def test_what_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="decisions"):
-        prepare_decisions(tmp_path / "file" / "decisions.db")
+        Decisions.prepare(tmp_path / "file" / "decisions.db")
     with pytest.raises(StoreError, match="decisions"):
         Decisions(tmp_path / "file" / "decisions.db", KEY)
 

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolcrib.store import SqliteStore, UseLesson, UseLessonKey, UsePair, UseRecord, uses
+from toolcrib.store import SqliteStore, UseLesson, UseLessonKey, UsePair, UseRecord
 
 
 @pytest.fixture
@@ -24,14 +24,14 @@ def lesson(tool: str, weight: float, day: int = 0) -> dict[UseLessonKey, UseLess
 def test_of_too_many_pairs_the_rarest_go_the_older_first(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(uses, "MOST_PAIRS", 3)
+    monkeypatch.setattr(UseRecord, "MOST_PAIRS", 3)
     keep(store, ab=5, cd=1, ef=1)
     keep(store, gh=2, ij=1)
     assert list(store.used().pairs) == [("a", "b"), ("g", "h"), ("i", "j")]
 
 
 def test_of_too_many_lessons_the_lightest_go(store: SqliteStore, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(uses, "MOST_LESSONS", 2)
+    monkeypatch.setattr(UseRecord, "MOST_LESSONS", 2)
     three = lesson("a", 3.0) | lesson("b", 1.0) | lesson("c", 2.0)
     store.keep_used(UseRecord(lessons=three), half_life_days=30)
     assert [key.tool for key in store.used().lessons] == ["a", "c"]

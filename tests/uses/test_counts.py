@@ -1,7 +1,6 @@
 import pytest
 
-from toolcrib.store import UsePair
-from toolcrib.uses import counts
+from toolcrib.store import UsePair, UseRecord
 from toolcrib.uses.counts import PairCounts
 
 
@@ -20,7 +19,7 @@ def test_the_most_frequent_come_first_ties_by_name():
 
 
 def test_of_too_many_the_rarest_go(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(counts, "MOST_PAIRS", 10)
+    monkeypatch.setattr(UseRecord, "MOST_PAIRS", 10)
     counted = PairCounts({UsePair("often", "used"): 9})
     for number in range(11):
         counted.add(UsePair(f"t{number}", "x"))

@@ -1,7 +1,6 @@
 import pytest
 
-from toolcrib.store import UseLesson, UseLessonKey
-from toolcrib.uses import counts
+from toolcrib.store import UseLesson, UseLessonKey, UseRecord
 from toolcrib.uses.counts import FULL_WEIGHT, LEAST_USES, LessonBook
 
 EVERYONE, RESTRICTED = b"everyone", b"restricted"
@@ -59,7 +58,7 @@ def test_a_lesson_again_is_added_to_what_is_left_of_it():
 
 
 def test_of_too_many_the_lightest_go(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(counts, "MOST_LESSONS", 10)
+    monkeypatch.setattr(UseRecord, "MOST_LESSONS", 10)
     learned = book((b"mail", "send", 9))
     for number in range(11):
         learned.add(UseLessonKey(EVERYONE, bytes([number]), "x"), UseLesson(1, 1.0, 0))

@@ -14,7 +14,7 @@ from toolcrib.execute.gates import CallRefused
 from toolcrib.execute.rulebook import Rulebook, Verdict
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import Entry
-from toolcrib.store import TICKET_S
+from toolcrib.store import TicketFile
 
 _log = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class Approval:
 async def _ask(approver: Approver, request: ApprovalRequest) -> bool:
     """Whether it was approved; False where nobody has answered. Raises `CallRefused`."""
     try:
-        async with asyncio.timeout(TICKET_S):
+        async with asyncio.timeout(TicketFile.LIFETIME_S):
             answer = await approver(request)
     except Exception:  # noqa: BLE001 - an approver that fails approves nothing
         _log.exception("the approver failed, so %s is not called", request.name)

@@ -28,22 +28,18 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.store.audit import AuditFile, AuditRow, CallFilter, Retention
     from toolcrib.store.catalog_file import (
-        OLDEST_SQLITE,
         SqliteStore,
         catalog_condition,
         sqlite_version,
     )
     from toolcrib.store.decision_rows import Decision
-    from toolcrib.store.decisions import Decisions, ToolDecisions, prepare_decisions
+    from toolcrib.store.decisions import Decisions, ToolDecisions
     from toolcrib.store.embeddings import vector_bytes
-    from toolcrib.store.protocol import RevealStore, Store, UseStore, VectorCache
+    from toolcrib.store.protocol import UseStore, VectorCache
     from toolcrib.store.reveals import StoredReveals
     from toolcrib.store.seals import install_key
-    from toolcrib.store.tickets import TICKET_S, TicketBinding, TicketFile, TicketRow
+    from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow
     from toolcrib.store.uses import (
-        MOST_LESSONS,
-        MOST_PAIRS,
-        NO_LESSON,
         UseLesson,
         UseLessonKey,
         UsePair,
@@ -55,18 +51,15 @@ else:
         __name__,
         {
             "audit": ("AuditFile", "AuditRow", "CallFilter", "Retention"),
-            "catalog_file": ("OLDEST_SQLITE", "SqliteStore", "catalog_condition", "sqlite_version"),
+            "catalog_file": ("SqliteStore", "catalog_condition", "sqlite_version"),
             "decision_rows": ("Decision",),
-            "decisions": ("Decisions", "ToolDecisions", "prepare_decisions"),
+            "decisions": ("Decisions", "ToolDecisions"),
             "embeddings": ("vector_bytes",),
-            "protocol": ("RevealStore", "Store", "UseStore", "VectorCache"),
+            "protocol": ("UseStore", "VectorCache"),
             "reveals": ("StoredReveals",),
             "seals": ("install_key",),
-            "tickets": ("TICKET_S", "TicketBinding", "TicketFile", "TicketRow"),
+            "tickets": ("TicketBinding", "TicketFile", "TicketRow"),
             "uses": (
-                "MOST_LESSONS",
-                "MOST_PAIRS",
-                "NO_LESSON",
                 "UseLesson",
                 "UseLessonKey",
                 "UsePair",
@@ -77,20 +70,13 @@ else:
     )
 
 __all__ = [
-    "MOST_LESSONS",
-    "MOST_PAIRS",
-    "NO_LESSON",
-    "OLDEST_SQLITE",
-    "TICKET_S",
     "AuditFile",
     "AuditRow",
     "CallFilter",
     "Decision",
     "Decisions",
     "Retention",
-    "RevealStore",
     "SqliteStore",
-    "Store",
     "StoredReveals",
     "TicketBinding",
     "TicketFile",
@@ -105,7 +91,6 @@ __all__ = [
     "VectorFile",
     "catalog_condition",
     "install_key",
-    "prepare_decisions",
     "sqlite_version",
     "vector_bytes",
 ]

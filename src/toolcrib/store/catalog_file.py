@@ -223,5 +223,14 @@ def catalog_condition(path: Path) -> CatalogCondition:
     return CatalogCondition(version, newest, "" if report == "ok" else report)
 
 
-def sqlite_version() -> str:
-    return apsw.sqlite_lib_version()
+class SqliteVersion(NamedTuple):
+    """The version of SQLite, and whether several processes may write with it."""
+
+    number: str
+    is_reliable: bool
+
+
+def sqlite_version() -> SqliteVersion:
+    """The version in use here."""
+    number = apsw.sqlite_lib_version()
+    return SqliteVersion(number, tuple(map(int, number.split("."))) >= OLDEST_SQLITE)

@@ -77,6 +77,16 @@ class Decisions:
                 self._db, lost = open_private(path, _prepare), True
             self._begin(trusted=not lost)
 
+    @staticmethod
+    def prepare(path: Path) -> None:
+        """Make the file, if there is none. Raises `StoreError`."""
+        try:
+            open_private(path, _prepare).close()
+        except DAMAGE:
+            return  # whoever opens it sets it aside
+        except (*FAULTS, OSError) as error:
+            raise StoreError(explain_fault(path, error)) from error
+
     @property
     def trusts_first_sight(self) -> bool:
         """Whether a server that was never seen may be approved for that; not after a loss."""
@@ -313,16 +323,6 @@ class Decisions:
             raise StoreError(f"{self._path} {problem}") from error
         except (*FAULTS, OSError) as error:
             raise StoreError(explain_fault(self._path, error)) from error
-
-
-def prepare_decisions(path: Path) -> None:
-    """Make the file, if there is none. Raises `StoreError`."""
-    try:
-        open_private(path, _prepare).close()
-    except DAMAGE:
-        return  # whoever opens it sets it aside
-    except (*FAULTS, OSError) as error:
-        raise StoreError(explain_fault(path, error)) from error
 
 
 def _prepare(db: apsw.Connection) -> None:

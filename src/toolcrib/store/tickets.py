@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import apsw
 
@@ -27,7 +27,6 @@ from toolcrib.store.database import (
 )
 from toolcrib.strict_json import canonical_json
 
-TICKET_S = 300.0
 MOST_OF_ONE = 100
 MOST_BYTES_OF_ONE = 8 * 1024 * 1024
 MOST = 1_000
@@ -74,10 +73,12 @@ class TicketRow(NamedTuple):
 class TicketFile:
     """One file, for all threads of a process and any number of processes; `:memory:` is for one.
 
-    A ticket lasts for `TICKET_S`, approved or not. Those of one caller make room for one another
+    A ticket lasts for `LIFETIME_S`, approved or not. Those of one caller make room for one another
     and for nobody else; what is approved makes room for none. Everything here raises `StoreError`
     when the file cannot be read or written.
     """
+
+    LIFETIME_S: ClassVar = 300.0
 
     def __init__(self, path: Path, key: bytes, clock: Callable[[], float] = time.time) -> None:
         """Opened, and made if it is not there. One that is damaged is set aside: nothing waits."""
@@ -95,7 +96,7 @@ class TicketFile:
     def ask(self, binding: TicketBinding, request: str) -> TicketRow:
         """The ticket that a call waits for: the one it has, or a new one."""
         with self._writing() as db:
-            new = secrets.token_hex(8), *binding, self._clock() + TICKET_S, request
+            new = secrets.token_hex(8), *binding, self._clock() + self.LIFETIME_S, request
             columns = "id, caller, pin, digest, expires, request"
             sql = f"INSERT OR IGNORE INTO ticket ({columns}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
             db.execute(sql, new)
@@ -110,7 +111,7 @@ class TicketFile:
             " AND leave IS NOT NULL RETURNING id, expires, leave"
         )
         with self._turn, explained_faults(self._path):
-            rows = self._db.execute(sql, (self._clock(), TICKET_S, *binding)).fetchall()
+            rows = self._db.execute(sql, (self._clock(), self.LIFETIME_S, *binding)).fetchall()
         return any(
             isinstance(leave, bytes)
             and hmac.compare_digest(leave, self._leave(id, expires, binding))
@@ -121,7 +122,7 @@ class TicketFile:
         """The tickets that nobody has decided on, oldest first."""
         sql = f"SELECT id, expires, request FROM ticket WHERE leave IS NULL AND {_LASTS}"  # noqa: S608 - our own names
         with self._turn, explained_faults(self._path):
-            rows = self._db.execute(f"{sql} ORDER BY number", (self._clock(), TICKET_S))
+            rows = self._db.execute(f"{sql} ORDER BY number", (self._clock(), self.LIFETIME_S))
             return [TicketRow(*row) for row in rows]
 
     def approve(self, id: str) -> bool:
@@ -167,7 +168,7 @@ class TicketFile:
         """One transaction on what has not expired."""
         with self._turn, explained_faults(self._path), transaction(self._db):
             gone = f"DELETE FROM ticket WHERE NOT ({_LASTS})"  # noqa: S608 - our own names
-            self._db.execute(gone, (self._clock(), TICKET_S))
+            self._db.execute(gone, (self._clock(), self.LIFETIME_S))
             yield self._db
 
 

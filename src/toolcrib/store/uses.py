@@ -6,12 +6,10 @@ to it. Nothing here says who asked, what was asked, or with which arguments some
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import apsw
 
-MOST_PAIRS = 10_000
-MOST_LESSONS = 20_000
 LEAST_WEIGHT = 0.05
 """A lesson that weighs less is forgotten."""
 
@@ -34,9 +32,9 @@ class UseLessonKey(NamedTuple):
 class UseLesson(NamedTuple):
     """In how many conversations it came up, and what that weighed on the day of the last one."""
 
-    uses: int
-    weight: float
-    day: int
+    uses: int = 0
+    weight: float = 0.0
+    day: int = 0
 
     def aged(self, day: int, half_life_days: float) -> float:
         """What it weighs on a later day."""
@@ -49,12 +47,12 @@ class UseLesson(NamedTuple):
         return UseLesson(self.uses + later.uses, weight, day)
 
 
-NO_LESSON = UseLesson(0, 0.0, 0)
-
-
 @dataclass(frozen=True, slots=True)
 class UseRecord:
-    """Pairs with their counts, and lessons. `key` is what words are hashed with."""
+    """Pairs with their counts, and lessons; of each so many at most. `key` is what hashes words."""
+
+    MOST_PAIRS: ClassVar = 10_000
+    MOST_LESSONS: ClassVar = 20_000
 
     pairs: Mapping[UsePair, int] = field(default_factory=dict[UsePair, int])
     lessons: Mapping[UseLessonKey, UseLesson] = field(default_factory=dict[UseLessonKey, UseLesson])
@@ -99,7 +97,7 @@ def _add_pairs(db: apsw.Connection, pairs: Mapping[UsePair, int]) -> None:
     db.execute(
         "DELETE FROM use_pair WHERE id IN (SELECT id FROM use_pair ORDER BY count, id"
         " LIMIT max(0, (SELECT count(*) FROM use_pair) - ?))",
-        (MOST_PAIRS,),
+        (UseRecord.MOST_PAIRS,),
     )
 
 
@@ -108,7 +106,7 @@ def _add_lessons(
 ) -> None:
     select = "SELECT uses, weight, day FROM use_lesson WHERE (profile, word, tool) = (?, ?, ?)"
     for at, lesson in lessons.items():
-        before = [UseLesson(*row) for row in db.execute(select, at)] or [NO_LESSON]
+        before = [UseLesson(*row) for row in db.execute(select, at)] or [UseLesson()]
         both = before[0].again(lesson, half_life_days)
         db.execute("INSERT OR REPLACE INTO use_lesson VALUES (?, ?, ?, ?, ?, ?)", (*at, *both))
     db.execute("DELETE FROM use_lesson WHERE weight < ?", (LEAST_WEIGHT,))
@@ -116,5 +114,5 @@ def _add_lessons(
         "DELETE FROM use_lesson WHERE (profile, word, tool) IN (SELECT profile, word, tool"
         " FROM use_lesson ORDER BY weight, day, tool, word, profile"
         " LIMIT max(0, (SELECT count(*) FROM use_lesson) - ?))",
-        (MOST_LESSONS,),
+        (UseRecord.MOST_LESSONS,),
     )

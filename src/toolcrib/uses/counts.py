@@ -7,7 +7,7 @@ and the tool that it led to.
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 
-from toolcrib.store import MOST_LESSONS, MOST_PAIRS, NO_LESSON, UseLesson, UseLessonKey, UsePair
+from toolcrib.store import UseLesson, UseLessonKey, UsePair, UseRecord
 
 SLACK = 1.1
 """How far the bound may be passed before the rarest go: they go by many, not one at a time."""
@@ -41,9 +41,9 @@ class PairCounts:
         """Count a pair; of too many the rarest go."""
         self._counts[pair] = self._counts.get(pair, 0) + count
         self._index(pair)
-        if len(self._counts) > MOST_PAIRS * SLACK:
+        if len(self._counts) > UseRecord.MOST_PAIRS * SLACK:
             rarest = sorted(self._counts, key=lambda each: self._counts[each])
-            for each in rarest[: len(self._counts) - MOST_PAIRS]:
+            for each in rarest[: len(self._counts) - UseRecord.MOST_PAIRS]:
                 self._drop(each)
 
     def followers(self, tool: str) -> Mapping[str, int]:
@@ -93,8 +93,8 @@ class LessonBook:
         """Add a lesson to its likes; of too many the lightest go."""
         tools = self._tools.setdefault((key.rights, key.word), {})
         self._size += key.tool not in tools
-        tools[key.tool] = tools.get(key.tool, NO_LESSON).again(lesson, self._half_life_days)
-        if self._size > MOST_LESSONS * SLACK:
+        tools[key.tool] = tools.get(key.tool, UseLesson()).again(lesson, self._half_life_days)
+        if self._size > UseRecord.MOST_LESSONS * SLACK:
             self._trim()
 
     def shares(self, rights: bytes, words: Sequence[bytes], day: int) -> Mapping[str, float]:
@@ -112,7 +112,7 @@ class LessonBook:
 
     def _trim(self) -> None:
         lightest = sorted(self.items(), key=lambda item: item[1].weight)
-        for key, _ in lightest[: self._size - MOST_LESSONS]:
+        for key, _ in lightest[: self._size - UseRecord.MOST_LESSONS]:
             del self._tools[key.rights, key.word][key.tool]
             self._size -= 1
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from toolcrib.model import Capability, Entry, SkillInfo
 from toolcrib.search import is_identifier
 from toolcrib.sources import FunctionSource, Source
-from toolcrib.text import nearest_names
+from toolcrib.text import did_you_mean
 
 LINK_COUNTS = 3
 """A declared link counts as if it had been used so often: it is there from the first day."""
@@ -102,8 +102,7 @@ def _link_problem(link: str, names: Sequence[str], candidates: Sequence[Entry]) 
         case [_]:
             return ""
         case []:
-            near = nearest_names(link, names, limit=1)
-            maybe = f"; did you mean {near[0]!r}?" if near else ""
-            return f"no tool {link!r} here; correct it, or list its server with refresh{maybe}"
+            message = f"no tool {link!r} here; correct it, or list its server with refresh"
+            return "; ".join(filter(None, [message, did_you_mean(link, names)]))
         case several:
             return f"{link!r} fits several: {', '.join(e.name for e in several)}; use one of these"

@@ -15,7 +15,7 @@ from threading import Lock, Timer
 from typing import Protocol
 
 from toolcrib.errors import StoreError
-from toolcrib.store import NO_LESSON, UseLesson, UseLessonKey, UsePair, UseRecord, UseStore
+from toolcrib.store import UseLesson, UseLessonKey, UsePair, UseRecord, UseStore
 from toolcrib.uses.conversations import Conversations, RecentSearch
 from toolcrib.uses.counts import LessonBook, PairCounts, word_hashes
 from toolcrib.uses.hints import Links, UseHints, most_first, often_with
@@ -185,7 +185,7 @@ class UseHistory:
 
     def _learn(self, key: UseLessonKey, lesson: UseLesson) -> None:
         self._lessons.add(key, lesson)
-        before = self._unwritten.lessons.get(key, NO_LESSON)
+        before = self._unwritten.lessons.get(key, UseLesson())
         self._unwritten.lessons[key] = before.again(lesson, self._half_life_days)
 
     def _write_later(self) -> None:

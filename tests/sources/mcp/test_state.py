@@ -1,7 +1,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from toolcrib.sources.mcp.trust import open_install_state
-from toolcrib.store import prepare_decisions
+from toolcrib.store import Decisions
 
 SEEN = {"a": ("pin", "{}")}
 
@@ -24,7 +24,7 @@ def test_a_start_that_was_cut_short_before_the_key_is_no_loss(tmp_path):
     closed(open_install_state(tmp_path))
     for name in ("install.key", "decisions.db", "decisions.counter"):
         (tmp_path / name).unlink()
-    prepare_decisions(tmp_path / "decisions.db")
+    Decisions.prepare(tmp_path / "decisions.db")
     assert closed(open_install_state(tmp_path)).problems == ()
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
 from toolcrib.errors import ToolcribError
 from toolcrib.settings import own_servers_file
-from toolcrib.store import OLDEST_SQLITE, catalog_condition, sqlite_version
+from toolcrib.store import catalog_condition, sqlite_version
 from toolcrib.wiring import embedder_of
 
 MACHINE = "machine"
@@ -36,15 +36,15 @@ def check_machine(_context: CheckContext | None = None) -> Iterator[Diagnosis]:
     python = platform.python_version()
     yield Diagnosis(MACHINE, "ok", f"toolcrib {version('toolcrib')}, Python {python}, {system}")
     sqlite = sqlite_version()
-    if tuple(map(int, sqlite.split("."))) < OLDEST_SQLITE:
-        message = f"SQLite {sqlite} may damage a catalog that several processes write"
-        yield Diagnosis(MACHINE, "problem", message, "pip install --upgrade apsw")
+    if sqlite.is_reliable:
+        yield Diagnosis(MACHINE, "ok", f"SQLite {sqlite.number}")
     else:
-        yield Diagnosis(MACHINE, "ok", f"SQLite {sqlite}")
+        message = f"SQLite {sqlite.number} may damage a catalog that several processes write"
+        yield Diagnosis(MACHINE, "problem", message, "pip install --upgrade apsw")
 
 
 def check_store(context: CheckContext) -> Iterator[Diagnosis]:
-    """The file is looked at as it is, and neither made nor brought up to date."""
+    """Whether the catalog file is sound and has room. The file is only read."""
     path = context.settings.store_path
     if path == ":memory:":
         yield Diagnosis(STORE, "ok", "the catalog is in memory, and lasts as long as the process")
@@ -109,7 +109,7 @@ def check_embedder(context: CheckContext) -> Iterator[Diagnosis]:
 
 
 def check_files(context: CheckContext) -> Iterator[Diagnosis]:
-    """A problem for each file of ours that somebody else may read or write."""
+    """A problem for each file of ours that other users may read or write."""
     looked = 0
     for path in _private_files(context):
         try:

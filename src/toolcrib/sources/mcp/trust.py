@@ -23,7 +23,7 @@ from toolcrib.sources.definition import Definition, read_definition
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.identity import ServerIdentity
 from toolcrib.sources.mcp.listing import KnownServer, tools_by_name
-from toolcrib.store import Decision, Decisions, ToolDecisions, install_key, prepare_decisions
+from toolcrib.store import Decision, Decisions, ToolDecisions, install_key
 
 KEY_FILE = "install.key"
 DECISIONS_FILE = "decisions.db"
@@ -208,7 +208,7 @@ def open_install_state(folder: Path) -> InstallState:
     """
     key_path, path = folder / KEY_FILE, folder / DECISIONS_FILE
     lost = key_path.exists() and not path.exists()
-    prepare_decisions(path)
+    Decisions.prepare(path)
     key = install_key(key_path)
     decisions = Decisions(path, key, lost=lost)
     if decisions.trusts_first_sight:
