@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from toolcrib.text.glossary import read_glossary
 
 from toolcrib.client_config.document import read_document
 from toolcrib.client_config.files import read_file
@@ -16,6 +15,7 @@ from toolcrib.sources.agents import read_agent
 from toolcrib.sources.mcp import read_servers
 from toolcrib.sources.skills import read_skill
 from toolcrib.system import read_plain_file
+from toolcrib.text.glossary import read_glossary
 
 DEEP = 100_000
 
