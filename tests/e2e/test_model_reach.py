@@ -278,7 +278,7 @@ def test_no_tool_of_a_session_decides_anything(reach: Reach):
 
 @pytest.mark.plan(45)
 def test_nothing_that_an_app_may_say_decides_anything(reach: Reach):
-    answers = AppConnection(None, "", None).peer._answers  # type: ignore[arg-type]
+    answers = AppConnection(None, "", None).peer._handlers  # type: ignore[arg-type]
     reach.crib.listen()
     heard: list[Any] = []
     for method in (*answers, *WORDS, *(f"operator/{word}" for word in WORDS)):

@@ -15,7 +15,7 @@ from toolcrib.sources.agents import read_agent
 from toolcrib.sources.mcp import read_servers
 from toolcrib.sources.skills import read_skill
 from toolcrib.system import read_plain_file
-from toolcrib.text.glossary_file import read_glossary
+from toolcrib.text.glossary import read_glossary
 
 DEEP = 100_000
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.errors import ConfigError
-from toolcrib.text.glossary_file import LARGEST_FILE, GlossaryLine, parse_glossary, read_glossary
+from toolcrib.text.glossary import LARGEST_GLOSSARY, GlossaryLine, parse_glossary, read_glossary
 
 
 def lines(text: str) -> list[GlossaryLine]:
@@ -64,6 +64,6 @@ def test_a_file_in_another_encoding_is_named_with_its_line(tmp_path: Path):
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path):
     file = tmp_path / "mine.txt"
-    file.write_bytes(b"#" * (LARGEST_FILE + 1))
+    file.write_bytes(b"#" * (LARGEST_GLOSSARY + 1))
     with pytest.raises(ConfigError, match="split it"):
         read_glossary(file)

@@ -2,7 +2,8 @@ import asyncio
 
 import pytest
 
-from toolcrib.tools import http_client
+from toolcrib.sources import public_functions
+from toolcrib.tools import http_client, web
 from toolcrib.tools.http_client import HttpPage
 from toolcrib.tools.web import fetch_url
 
@@ -60,3 +61,7 @@ def test_this_machine_is_refused(server):
     with pytest.raises(ValueError, match="on this machine"):
         asyncio.run(fetch_url(server.url))
     assert server.seen == []
+
+
+def test_who_adds_the_module_gets_one_tool():
+    assert [function.info.name for function in public_functions(web, {})] == ["fetch_url"]

@@ -67,21 +67,21 @@ def used(messages: Iterable[AnyMessage]) -> int:
     return max((usage["total_tokens"] for usage in usages if usage), default=0)
 
 
-def with_references(messages: Sequence[AnyMessage], known: Collection[str]) -> list[AnyMessage]:
+def with_references(messages: Sequence[AnyMessage], deferred: Collection[str]) -> list[AnyMessage]:
     """The messages with the results of searches as references, as Anthropic takes them.
 
     A result with references holds nothing else, and no message may stand between calls and results.
     So what a search says besides follows all results of its step. Before a call of a tool that
     nothing refers to any more, for example after a summary, stands a search that does.
     """
-    made: list[AnyMessage] = []
-    for step in _steps(messages, known):
+    sent: list[AnyMessage] = []
+    for step in _steps(messages, deferred):
         if step.unrevealed:
-            made += _search_for(step.unrevealed, len(made))
-        made += [_referring(message, known) for message in step.messages]
+            sent += _search_for(step.unrevealed, len(sent))
+        sent += [_referring(message, deferred) for message in step.messages]
         besides = (text_beside_loaded(Outcome(each.text)) for each in step.found)
-        made += [HumanMessage(text) for text in besides if text]
-    return made
+        sent += [HumanMessage(text) for text in besides if text]
+    return sent
 
 
 def with_additions(
@@ -93,12 +93,12 @@ def with_additions(
     Before a call of a tool that no such item adds any more stands one that does. A call that
     another model made has no namespace, and gets the one that the API wants: the tool's name.
     """
-    made: list[AnyMessage] = []
+    sent: list[AnyMessage] = []
     for step in _steps(messages, definitions):
-        made += _addition(definitions[name] for name in step.unrevealed)
-        made += [_with_namespaces(message, definitions) for message in step.messages]
-        made += _addition(definitions[name] for name in step.new)
-    return made
+        sent += _addition(definitions[name] for name in step.unrevealed)
+        sent += [_with_namespaces(message, definitions) for message in step.messages]
+        sent += _addition(definitions[name] for name in step.new)
+    return sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +115,16 @@ class _MessageStep:
     unrevealed: tuple[str, ...]
 
 
-def _steps(messages: Sequence[AnyMessage], known: Collection[str]) -> Iterator[_MessageStep]:
+def _steps(messages: Sequence[AnyMessage], deferred: Collection[str]) -> Iterator[_MessageStep]:
     loaded: set[str] = set()
     for run in _runs(messages):
-        found = tuple(each for each in run if not set(known).isdisjoint(found_in(each)))
+        found = tuple(each for each in run if not set(deferred).isdisjoint(found_in(each)))
         fresh = (name for each in found for name in found_in(each))
-        new = tuple(dict.fromkeys(name for name in fresh if name in known and name not in loaded))
+        new = tuple(
+            dict.fromkeys(name for name in fresh if name in deferred and name not in loaded)
+        )
         loaded.update(new)
-        called = (name for name in revealed(run) if name in known and name not in loaded)
+        called = (name for name in revealed(run) if name in deferred and name not in loaded)
         unrevealed = tuple(dict.fromkeys(called))
         loaded.update(unrevealed)
         yield _MessageStep(run, found, new, unrevealed)
@@ -148,8 +150,8 @@ def _search_for(names: Iterable[str], place: int) -> list[AnyMessage]:
     return [AIMessage("", tool_calls=[call]), found]
 
 
-def _referring(message: AnyMessage, known: Collection[str]) -> AnyMessage:
-    names = [name for name in found_in(message) if name in known]
+def _referring(message: AnyMessage, deferred: Collection[str]) -> AnyMessage:
+    names = [name for name in found_in(message) if name in deferred]
     return message.model_copy(update={"content": _to(names)}) if names else message
 
 

@@ -1,4 +1,4 @@
-"""What new servers may do without approval: asked once, where somebody can be asked.
+"""What new servers may do without approval: the person at the terminal is asked once.
 
 `toolcrib import` asks about each new server, `toolcrib setup` about all of them together.
 """
@@ -59,7 +59,7 @@ def settle_approval(
 
 
 def print_what_changes() -> None:
-    """The one thing that is different from now on for whoever sits at the client."""
+    """Say what is different from now on for the person at the client."""
     console().print(WHAT_CHANGES)
 
 
@@ -72,7 +72,7 @@ def _ask_about_each(servers: Sequence[str], default: ServerApproval) -> dict[str
 
 
 def _read_choice(text: str, *others: str) -> ServerApproval:
-    """The choice that somebody typed. Raises `BadParameter`, on which they are asked again."""
+    """The choice that was typed. Raises `BadParameter`: then typer asks again."""
     for word in CHOICES:
         if text.strip().lower() == word:
             return word

@@ -1,4 +1,4 @@
-"""What the shell is told when somebody presses Tab: names, read from what is stored.
+"""What the shell offers on Tab: names, read from what is stored.
 
 Completion starts nothing, runs nobody's code and writes nothing. If anything goes wrong, it offers
 no name: a shell has no place for an error.

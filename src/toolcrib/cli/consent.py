@@ -28,7 +28,7 @@ class Consent:
             )
 
     def agreed(self, question: str) -> bool:
-        """Whether to do it: not if only a look was wanted, else by --yes or by asking."""
+        """Whether to do it: never in a dry run, else by `--yes` or by asking."""
         return not self.dry_run and (self.yes or typer.confirm(question, default=self.guided))
 
 

@@ -35,7 +35,7 @@ class Screen(Console):
 def console(*, to_stderr: bool = False) -> Screen:
     """Standard output, or standard error, in colour where it is a terminal.
 
-    Where it is none, a program reads it: nothing is wrapped or cut there, however long.
+    Where it is no terminal, a program reads it: then nothing is wrapped or cut.
     """
     file = sys.stderr if to_stderr else sys.stdout
     width = None if file.isatty() else WIDEST

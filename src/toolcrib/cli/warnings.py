@@ -48,7 +48,7 @@ def _times(value: object) -> dict[str, float]:
 
 
 def _object(value: object) -> Mapping[str, object]:
-    """What is none counts as an empty one: whatever is in the file, nothing goes wrong."""
+    """The object, or an empty one: a broken file is no reason to fail."""
     return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
 
 

@@ -55,7 +55,7 @@ class UndoPlan:
 
 
 def plan_undo(backup: Backup, own: Path, backups: Backups, *, force: bool = False) -> UndoPlan:
-    """What plan would do; with `force` the whole file is as before, whoever changed it since.
+    """What undoing would do; with `force` the whole file, even if it was changed since.
 
     Raises `ConfigError`.
     """
@@ -110,9 +110,9 @@ def _servers_to_drop(
 def undo_change(plan: UndoPlan, own: Path, backups: Backups, *, force: bool = False) -> Path | None:
     """Put the client's file back, and take out what had become ours.
 
-    It is as it was, byte for byte, if nobody has changed it since; if somebody has, in other places
-    than the servers, these changes stay. Servers that were changed are put back with `force` alone;
-    where the text that this replaces is kept is returned. Raises `ConfigError`.
+    If nobody has changed the file since, it is as before, byte for byte. Changes to parts other
+    than the servers stay. If the servers were changed, only `force` puts the file back; then the
+    path of the replaced text is returned. Raises `ConfigError`.
     """
     with backups.changing():
         if plan.backup not in backups.all():

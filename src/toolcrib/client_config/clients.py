@@ -38,7 +38,7 @@ class Client:
     """One client. The first of `layouts` is written where a file has none of them yet.
 
     `project` are files within a project's folder. `relaxed` is whether the client reads comments
-    and trailing commas; None: nobody says. `shim` stands in the shim's entry beside its command.
+    and trailing commas; None: not documented. `shim` has more keys for the entry of the shim.
     `reload` is what makes the client read its file again. `allowed` and `excluded` are the lists of
     names by which a client lets in some servers of its file, or keeps some out.
     """

@@ -79,7 +79,7 @@ def _expected(
 
 
 def _without_empty(value: Any) -> Any:  # noqa: ANN401 - TOML has dates, which JSON has not
-    """For comparing: an empty object that is not written out is none."""
+    """The value without empty objects, for comparing: TOML does not write them out."""
     if isinstance(value, Mapping):
         inner = {
             key: _without_empty(each) for key, each in cast("Mapping[str, Any]", value).items()

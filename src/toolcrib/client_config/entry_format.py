@@ -109,13 +109,13 @@ class EntryFormat:
     | `bearer`, `env_headers` | the variable of a token; headers by the variables that fill them |
     | `sse` | a key for an address that speaks SSE unless `type` says otherwise |
     | `speaks_sse` | whether the client knows old servers that speak SSE |
-    | `cwd` | whether a folder to start in can be said |
-    | `remote` | whether an address can be said at all |
+    | `cwd` | whether the format has a key for the folder to start in |
+    | `remote` | whether the format has a key for an address |
     | `types` | `type` of a command and of an address; None: there is no such key |
     | `off` | the key, and its value, by which an entry is switched off |
     | `fixed` | what stands in every entry |
-    | `enabled_tools`, `disabled_tools` | the only tools there are; those that are not |
-    | `narrowing` | keys that take tools away or fence a server in: without them it would be more |
+    | `enabled_tools`, `disabled_tools` | keys of the only tools to use, of tools to leave out |
+    | `narrowing` | keys that restrict a server: a copy without them could do more |
     | `times` | keys of times: which of ours each is, and how many seconds its unit has |
     """
 

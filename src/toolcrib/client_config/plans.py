@@ -79,7 +79,7 @@ def plan_import(
 def _shim_entry(
     document: ClientDocument, shim: ShimCommand, in_use: Collection[str]
 ) -> dict[str, JsonObject]:
-    """The shim by a name that is free; nothing where the gateway stands there by its address."""
+    """The shim under a free name; nothing if the file has the gateway by its address."""
     if any(_is_gateway(name, document.entries[name]) for name in in_use):
         return {}
     place, client = _free_name(SHIM_NAME, in_use), document.target.client
@@ -132,7 +132,7 @@ def _check_entry(own: Path, name: str, entry: JsonObject) -> None:
 def _names(
     client: str, converted: Mapping[str, ConvertedEntry], ours: Sequence[ServerConfig], own: Path
 ) -> dict[str, str]:
-    """What each is called with us: as the equal one that is there, else by a name that is free."""
+    """What each is called with us: the name of the same server, or else a free name."""
     in_use = {name for server in ours for name in (server.id, server.prefix) if name}
     names: dict[str, str] = {}
     for name, each in converted.items():
@@ -169,7 +169,7 @@ def _free_name(name: str, in_use: Collection[str]) -> str:
 def plan_export(target: ClientFile, ours: Sequence[ServerConfig]) -> ChangePlan:
     """Write our servers into a client's file in place of the shim; ours stay as they are.
 
-    An entry that stands there already under the same name is left alone. Raises `ConfigError`.
+    An entry that has the same name already is left alone. Raises `ConfigError`.
     """
     document = target.read()
     entries, left = _exported_entries(document.layout.format, ours)

@@ -6,17 +6,16 @@
     toolcrib gateway ──> operator socket ──> operator_api ──> daemon
 
 Who comes: `credentials` makes a `principal` of a key, or of our own user. What they see: a `server`
-of their own, which speaks both eras of MCP through `sdk`. `tools/list` is `tool_list`, by `modes`;
+of their own, which speaks both eras of MCP through `sdk`. `tools/list` is `tool_list`, by `modes`.
 `tools/call` is `caller_view`, or one of the `fixed_tools`; its answer is made by `tool_results`.
-What a tool says or asks meanwhile goes by `call_channel`; a question to a client of the modern era
-suspends the call (`input_requests`). Resources, prompts and completions have modules of these
-names; `offers` is what they share, `offer_handlers` hands them to the SDK, `list_notifications`
-tells clients that a list has changed.
+What a tool says or asks meanwhile goes by `call_channel`. A question to a client of the modern era
+suspends the call (`input_requests`). `resources` and `prompts` hand on what servers have beside
+tools, through `offers`; `list_notifications` tells clients that a list has changed.
 
-The process: `daemon` runs it all, one for each set of settings (`daemon_lock`). A reload replaces
-its `serving_state`. `limits` bounds connections and requests; `background_tasks` lists servers and
-keeps the index; `file_watcher` sees that a file has changed. The command line reaches a running
-daemon by `operator_client`.
+The process (`daemon_process`): `daemon` serves, one for each set of settings (`daemon_lock`). A
+reload replaces its `serving_state`. `limits` bounds connections and requests. `background_tasks`
+lists servers and keeps the index; `file_watcher` sees that a file has changed. The command line
+reaches a running daemon by `operator_client`.
 
 It is not where tools are called or approved (`execute`), nor where servers are started
 (`sources.mcp`): it asks the crib for both. Loading this costs nothing; `server`, `daemon` and
@@ -29,8 +28,8 @@ from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.gateway.credentials import Keys
-    from toolcrib.gateway.daemon import run_daemon
     from toolcrib.gateway.daemon_log import log_file
+    from toolcrib.gateway.daemon_process import run_daemon
     from toolcrib.gateway.instructions import initial_context
     from toolcrib.gateway.modes import EffectiveMode
     from toolcrib.gateway.operator_client import ask_daemon, is_daemon_running
@@ -41,8 +40,8 @@ else:
         __name__,
         {
             "credentials": ("Keys",),
-            "daemon": ("run_daemon",),
             "daemon_log": ("log_file",),
+            "daemon_process": ("run_daemon",),
             "instructions": ("initial_context",),
             "modes": ("EffectiveMode",),
             "operator_client": ("ask_daemon", "is_daemon_running"),

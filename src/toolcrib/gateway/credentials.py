@@ -25,7 +25,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.gateway.principal import DEFAULT_PROFILE, LOCAL_USER, Principal, profile_named
 from toolcrib.settings import GatewaySettings
 from toolcrib.system import file_locked, read_private_file, write_private_file
-from toolcrib.text import nearest_names
+from toolcrib.text import list_nearest
 
 MOST_BYTES = 1024 * 1024
 MOST_KEYS = 500
@@ -91,7 +91,7 @@ class Keys:
         with self._changing() as keys:
             left = [key for key in keys if key.name != name]
             if len(left) == len(keys):
-                near = ", ".join(nearest_names(name, [key.name for key in keys])) or "none"
+                near = list_nearest(name, [key.name for key in keys])
                 raise ConfigError(f"there is no key {name!r}; nearest: {near}")
             keys[:] = left
 

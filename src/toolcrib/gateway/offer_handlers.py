@@ -6,12 +6,11 @@ from typing import Any
 
 from toolcrib.crib import Crib
 from toolcrib.gateway import sdk
-from toolcrib.gateway.completions import completion_handlers
 from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.list_notifications import OfferListNotifier, Publish
 from toolcrib.gateway.offers import VisibleOffers
 from toolcrib.gateway.principal import Principal
-from toolcrib.gateway.prompts import prompt_handlers
+from toolcrib.gateway.prompts import completion_handlers, prompt_handlers
 from toolcrib.gateway.resources import ResourceSubscriptions, resource_handlers
 
 _LISTS = ("on_list_resources", "on_list_resource_templates", "on_list_prompts")

@@ -12,7 +12,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
 from toolcrib.model import RootsOf
 from toolcrib.settings import GatewayMode, GatewaySettings, ProfileSettings
-from toolcrib.text import nearest_names
+from toolcrib.text import list_nearest
 
 DEFAULT_PROFILE = "default"
 """The profile of whoever names none: the whole pool but for the tools that come with Toolcrib,
@@ -68,7 +68,7 @@ def profile_named(settings: GatewaySettings, name: str = DEFAULT_PROFILE) -> Pro
     profiles = {DEFAULT_PROFILE: ProfileSettings()} | settings.profiles
     profile = profiles.get(name)
     if profile is None:
-        near = ", ".join(nearest_names(name, list(profiles)))
+        near = list_nearest(name, list(profiles))
         raise ConfigError(f"there is no profile {name!r}; nearest: {near}")
     scope = Scope(
         excluded=frozenset(profile.exclude),

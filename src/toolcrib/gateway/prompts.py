@@ -1,4 +1,8 @@
-"""Prompts of all servers that a principal may see, under names like those of their tools."""
+"""Prompts of all servers that a principal may see, and the completion of their arguments.
+
+Prompts have names like those of tools. A server completes an argument of a prompt of its own, or of
+a resource template of its own.
+"""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -6,7 +10,8 @@ from typing import Any, NamedTuple
 from toolcrib.errors import AmbiguousName, UnknownTool
 from toolcrib.gateway import sdk
 from toolcrib.gateway.offers import VisibleOffers, page
-from toolcrib.model import CallContext, Outcome
+from toolcrib.gateway.resources import uri_prefix
+from toolcrib.model import CallContext, JsonObject, Outcome
 from toolcrib.names import Origin, name_all
 from toolcrib.pool import NameResolver
 from toolcrib.sources.mcp import McpSource, OfferedItem
@@ -66,3 +71,38 @@ def find_prompt(offers: VisibleOffers, name: str) -> ServerPrompt:
         return resolver.resolve(name)
     except (UnknownTool, AmbiguousName) as error:
         raise sdk.MCPError(sdk.INVALID_PARAMS, str(error)) from None
+
+
+def completion_handlers(offers: VisibleOffers) -> dict[str, Any]:
+    """What an SDK server takes as `on_...`."""
+
+    async def complete(context: sdk.Context, params: sdk.CompleteRequestParams) -> sdk.Result:
+        source, ref = _find_reference(offers, params.ref.model_dump(**sdk.AS_SENT))
+        request = params.model_dump(**sdk.AS_SENT, include={"argument", "context"})
+
+        async def send(call_context: CallContext) -> Outcome:
+            return await source.offers.complete({**request, "ref": ref}, call_context)
+
+        return await offers.request(context, send)
+
+    return {"on_completion": complete}
+
+
+def _find_reference(offers: VisibleOffers, ref: JsonObject) -> tuple[McpSource, JsonObject]:
+    """Whose argument it is, and what it belongs to there. Raises `MCPError`."""
+    if ref.get("type") == "ref/prompt":
+        found = find_prompt(offers, str(ref.get("name")))
+        return found.source, {**ref, "name": found.prompt.key}
+    uri, servers = str(ref.get("uri")), offers.servers()
+    for source in servers:
+        if uri.startswith(uri_prefix(source)):
+            return source, {**ref, "uri": uri.removeprefix(uri_prefix(source))}
+    having = [
+        each for each in servers if any(one.key == uri for one in each.offers.listed("templates"))
+    ]
+    if len(having) == 1:
+        return having[0], ref
+    names = ", ".join(uri_prefix(each) + uri for each in having) or "none; list the templates first"
+    raise sdk.MCPError(
+        sdk.INVALID_PARAMS, f"{uri!r:.200} is not one template here; there is: {names}"
+    )

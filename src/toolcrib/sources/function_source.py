@@ -182,8 +182,8 @@ async def _outcome(run: Callable[[], object], running: CallContext) -> Outcome:
     try:
         return Outcome(_as_json(result))
     except ValueError as error:
-        lost = f"the tool ran, but its result cannot be written as JSON: {_error_text(error)}"
-        return Outcome(error=_failure("bad_result", lost))
+        message = f"the tool ran, but its result cannot be written as JSON: {_error_text(error)}"
+        return Outcome(error=_failure("bad_result", message))
 
 
 async def _result(run: Callable[[], object]) -> object:

@@ -51,7 +51,7 @@ class ChildProcess:
         watched, self._leash = os.pipe()
         pipes = _Pipes(stderr, shared=not self._settled)
         try:
-            before, how = (
+            before, options = (
                 _behind_launcher(watched, finish_s, pipes.shared) if _has_launcher() else ((), {})
             )
             self.popen = _popen()(  # what the operator configured, no shell
@@ -62,7 +62,7 @@ class ChildProcess:
                 bufsize=0,
                 env={**env, LAUNCH_VARIABLE: self._mark},
                 cwd=cwd,
-                **how,
+                **options,
             )
             pipes.hand_to(self.popen)
         except BaseException:

@@ -59,8 +59,8 @@ class FileLock:
         import filelock  # noqa: PLC0415 - only who writes needs it
 
         make_private_folder(path.parent)
-        beside = path.with_name(f".{path.name}.lock")
-        self._lock = filelock.FileLock(beside, timeout=within_s, mode=0o600)
+        lock_file = path.with_name(f".{path.name}.lock")
+        self._lock = filelock.FileLock(lock_file, timeout=within_s, mode=0o600)
         try:
             self._lock.acquire()
         except filelock.Timeout:

@@ -211,9 +211,9 @@ def _descendants() -> list[int]:
 
 
 def _is_below(pid: int, parents: dict[int, int]) -> bool:
-    seen = os.getpid()
+    us = os.getpid()
     while (pid := parents.get(pid, 0)) > 1:
-        if pid == seen:
+        if pid == us:
             return True
     return False
 

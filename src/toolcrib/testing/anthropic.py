@@ -54,10 +54,10 @@ class AnthropicApi:
     def reply(self, body: JsonObject, steps: Sequence[Step], turn: int) -> JsonObject:
         """See `ProviderApi`."""
         refuse("max_tokens: Field required", when="max_tokens" not in body)
-        seen, whole = dict(self.sees(body)), self._whole(body)
+        visible, whole = dict(self.sees(body)), self._whole(body)
         content: list[Json] = []
         for place, step in enumerate(steps):
-            content += _blocks(step, seen, f"{turn}_{place}")
+            content += _blocks(step, visible, f"{turn}_{place}")
         message: JsonObject = {"role": "assistant", "content": content}
         messages = [*objects(whole.get("messages")), message]
         self._threads[f"msg_{turn}"] = {**whole, "messages": messages}
@@ -114,14 +114,14 @@ def _piece(block: JsonObject) -> tuple[JsonObject, JsonObject]:
             return block, {}
 
 
-def _blocks(step: Step, seen: dict[str, str], id: str) -> list[JsonObject]:
-    hosted = next((name for name, way in seen.items() if way == "hosted"), "")
+def _blocks(step: Step, visible: dict[str, str], id: str) -> list[JsonObject]:
+    hosted = next((name for name, way in visible.items() if way == "hosted"), "")
     if isinstance(step, Say):
         return [{"type": "text", "text": step.text}]
     if isinstance(step, SearchTools) and hosted:
-        seen |= dict.fromkeys(step.finds, "here")
+        visible |= dict.fromkeys(step.finds, "here")
         return _hosted(step, hosted, f"srvtoolu_{id}")
-    call = call_of(step, seen)
+    call = call_of(step, visible)
     return [
         {"type": "tool_use", "id": f"toolu_{id}", "name": call.name, "input": arguments_of(call)}
     ]

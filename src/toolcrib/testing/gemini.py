@@ -58,9 +58,9 @@ class GeminiApi:
 
     def reply(self, body: JsonObject, steps: Sequence[Step], turn: int) -> JsonObject:
         """See `ProviderApi`."""
-        seen = self.sees(body)
+        visible = self.sees(body)
         parts: list[Json] = [
-            _part(step, seen, f"{turn}_{place}") for place, step in enumerate(steps)
+            _part(step, visible, f"{turn}_{place}") for place, step in enumerate(steps)
         ]
         content = {"role": "model", "parts": parts}
         return {
@@ -83,10 +83,10 @@ class GeminiApi:
         return {"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}
 
 
-def _part(step: Step, seen: Mapping[str, str], id: str) -> JsonObject:
+def _part(step: Step, visible: Mapping[str, str], id: str) -> JsonObject:
     if isinstance(step, Say):
         return {"text": step.text}
-    call = call_of(step, seen)
+    call = call_of(step, visible)
     return {"functionCall": {"id": id, "name": call.name, "args": arguments_of(call)}}
 
 

@@ -32,10 +32,10 @@ class ChatApi:
 
     def reply(self, body: JsonObject, steps: Sequence[Step], turn: int) -> JsonObject:
         """See `ProviderApi`."""
-        seen = self.sees(body)
+        visible = self.sees(body)
         text = "".join(step.text for step in steps if isinstance(step, Say))
         calls: list[Json] = [
-            _call(step, seen, f"call_{turn}_{place}")
+            _call(step, visible, f"call_{turn}_{place}")
             for place, step in enumerate(steps)
             if not isinstance(step, Say)
         ]
@@ -79,9 +79,9 @@ def _chunk(reply: JsonObject, **facts: Json) -> JsonObject:
     return {**named, "object": "chat.completion.chunk", **facts}
 
 
-def _call(step: Step, seen: Mapping[str, str], id: str) -> JsonObject:
+def _call(step: Step, visible: Mapping[str, str], id: str) -> JsonObject:
     assert not isinstance(step, Say)  # noqa: S101 - the caller has told them apart
-    call = call_of(step, seen)
+    call = call_of(step, visible)
     function = {"name": call.name, "arguments": arguments_text(call)}
     return {"id": id, "type": "function", "function": function}
 

@@ -44,19 +44,19 @@ class ResponsesApi:
         )
         tools, items = objects(body.get("tools")), objects(body.get("input"))
         check_functions([each for each in tools if each.get("type") == "function"])
-        seen = dict(_listed(tools))
+        visible = dict(_listed(tools))
         _check_outputs(items)
         for item in items:
-            _check_namespace(item, seen)
-            seen |= _loaded(item)
-        return seen
+            _check_namespace(item, visible)
+            visible |= _loaded(item)
+        return visible
 
     def reply(self, body: JsonObject, steps: Sequence[Step], turn: int) -> JsonObject:
         """See `ProviderApi`."""
-        seen = dict(self.sees(body))
+        visible = dict(self.sees(body))
         output: list[Json] = []
         for place, step in enumerate(steps):
-            output += _items(step, seen, objects(body.get("tools")), f"{turn}_{place}")
+            output += _items(step, visible, objects(body.get("tools")), f"{turn}_{place}")
         return {
             "id": f"resp_{turn}",
             "object": "response",
@@ -146,13 +146,13 @@ def _loaded(item: JsonObject) -> dict[str, str]:
     return found
 
 
-def _check_namespace(item: JsonObject, seen: Mapping[str, str]) -> None:
+def _check_namespace(item: JsonObject, visible: Mapping[str, str]) -> None:
     name = text_of(item.get("name"))
-    if item.get("type") != "function_call" or seen.get(name, HERE) == HERE:
+    if item.get("type") != "function_call" or visible.get(name, HERE) == HERE:
         return
     refuse(
         f"Missing namespace for function_call '{name}': it does not exist in the default namespace",
-        when=item.get("namespace") != seen[name],
+        when=item.get("namespace") != visible[name],
     )
 
 
@@ -172,17 +172,17 @@ def _check_outputs(items: Sequence[JsonObject]) -> None:
 
 
 def _items(
-    step: Step, seen: dict[str, str], tools: Sequence[JsonObject], id: str
+    step: Step, visible: dict[str, str], tools: Sequence[JsonObject], id: str
 ) -> list[JsonObject]:
     if isinstance(step, Say):
         text: JsonObject = {"type": "output_text", "text": step.text, "annotations": []}
         facts = {"id": f"msg_{id}", "role": "assistant", "status": "completed"}
         return [{"type": "message", **facts, "content": [text]}]
-    if isinstance(step, SearchTools) and seen.get(SEARCH_TOOL.name) == HOSTED:
-        return _hosted(step, seen, tools, id)
-    call = call_of(step, seen)
+    if isinstance(step, SearchTools) and visible.get(SEARCH_TOOL.name) == HOSTED:
+        return _hosted(step, visible, tools, id)
+    call = call_of(step, visible)
     facts = {"id": f"item_{id}", "call_id": f"call_{id}", "status": "completed"}
-    way = seen.get(call.name, HERE)
+    way = visible.get(call.name, HERE)
     if way == CLIENT:
         search = {"execution": "client", "arguments": arguments_of(call)}
         return [{"type": "tool_search_call", **facts, **search}]
@@ -192,7 +192,7 @@ def _items(
 
 
 def _hosted(
-    step: SearchTools, seen: dict[str, str], tools: Sequence[JsonObject], id: str
+    step: SearchTools, visible: dict[str, str], tools: Sequence[JsonObject], id: str
 ) -> list[JsonObject]:
     """The provider searches: it loads whole definitions of what it finds."""
     found = [_only(tool, step.finds) for tool in tools if tool.get("type") == "namespace"]
@@ -202,7 +202,7 @@ def _hosted(
         raise ApiRefusal(f"the scripted search cannot find {', '.join(sorted(missing))}: not sent")
     facts = {"execution": "server", "call_id": None, "status": "completed"}
     output: JsonObject = {"type": "tool_search_output", "id": f"out_{id}", **facts, "tools": loaded}
-    seen |= _loaded(output)
+    visible |= _loaded(output)
     arguments = {"paths": [tool["name"] for tool in loaded]}
     call: JsonObject = {"type": "tool_search_call", "id": f"item_{id}", **facts}
     return [{**call, "arguments": arguments}, output]

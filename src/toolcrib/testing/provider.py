@@ -46,19 +46,19 @@ class ProviderApi(Protocol):
         ...
 
 
-def call_of(step: SearchTools | CallTool, seen: Mapping[str, str]) -> CallTool:
+def call_of(step: SearchTools | CallTool, visible: Mapping[str, str]) -> CallTool:
     """The call that a step makes, with these tools listed. Raises `ApiRefusal`.
 
     Where a tool is not listed but the proxy tool is, the call goes through the proxy tool.
     """
     if isinstance(step, SearchTools):
         step = CallTool(SEARCH_TOOL.name, {"query": step.query})
-    if step.name in seen or step.guess:
+    if step.name in visible or step.guess:
         return step
-    if PROXY in seen and step.name != SEARCH_TOOL.name:
+    if PROXY in visible and step.name != SEARCH_TOOL.name:
         inner: Json = step.arguments if isinstance(step.arguments, str) else {**step.arguments}
         return CallTool(PROXY, {"name": step.name, "arguments": inner})
-    raise ApiRefusal(f"the scripted model cannot call {step.name!r}: it sees {', '.join(seen)}")
+    raise ApiRefusal(f"the scripted model cannot call {step.name!r}: it sees {', '.join(visible)}")
 
 
 def arguments_of(call: CallTool) -> dict[str, Json]:

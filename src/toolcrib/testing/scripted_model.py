@@ -88,26 +88,26 @@ class ScriptedModel:
 
     def answer(self, path: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
         """What the provider answers; one request at a time."""
-        where = urlsplit(path).path
-        provider = next((each for each in self._providers if each.is_for(where)), None)
+        route = urlsplit(path).path
+        provider = next((each for each in self._providers if each.is_for(route)), None)
         if provider is None:
             self.requests.append(Request(path, headers, body, refusal="no such path"))
             return HttpAnswer(404, b'{"error": {"message": "no such path"}}')
         with self._lock:
-            seen, refusal = (), ""
+            visible, refusal = (), ""
             try:
                 request = _read(body, self._unknown)
-                ways = provider.sees(request)
-                seen = tuple(ways)
-                steps, played = self._next(hosted="hosted" in ways.values())
+                tools = provider.sees(request)
+                visible = tuple(tools)
+                steps, played = self._next(hosted="hosted" in tools.values())
                 reply = provider.reply(request, steps, played)
-                streams = provider.streams(where, request)
+                streams = provider.streams(route, request)
                 answer = _answer(provider, reply, streams=streams)
                 self._played = played
             except ApiRefusal as error:
                 refusal = str(error)
                 answer = HttpAnswer(400, json.dumps(provider.error(refusal)).encode())
-            self.requests.append(Request(path, headers, body, seen, refusal))
+            self.requests.append(Request(path, headers, body, visible, refusal))
         return answer
 
     def _next(self, *, hosted: bool) -> tuple[Sequence[Step], int]:

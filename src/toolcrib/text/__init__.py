@@ -8,7 +8,7 @@ For search:
     stopwords      English stop words, Chinese particles, and polite phrases around a request
     traditional    traditional Chinese characters as simplified ones
     language       which language a text is in
-    glossary       what a term is called in another language; `glossary_file` reads such files
+    glossary       what a term is called in another language, and the files that say so
     spelling       typos and the nearest names, and the endings of messages that name them
 For models:
     tokens         how many model tokens a text costs, counted or estimated

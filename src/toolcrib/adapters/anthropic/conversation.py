@@ -45,7 +45,7 @@ def revealed(messages: Iterable[MessageParam]) -> Iterator[str]:
             if call and call.is_search:
                 yield from _revealed_by(block.get("content"))
             elif call and not block.get("is_error"):
-                yield from (unwrap_proxy_call(call).name, *paging_tool_in(_words_of(block)))
+                yield from (unwrap_proxy_call(call).name, *paging_tool_in(_text_in(block)))
 
 
 def call_of(block: JsonObject) -> ToolCall:
@@ -62,7 +62,7 @@ def _revealed_by(content: Json) -> Iterator[str]:
         yield from revealed_in(text_of(block.get("text")))
 
 
-def as_referred(messages: Sequence[MessageParam], known: Collection[str]) -> list[MessageParam]:
+def as_referred(messages: Sequence[MessageParam], deferred: Collection[str]) -> list[MessageParam]:
     """The messages as the native wire takes them, with these tools deferred.
 
     What a search has found becomes references, and references to other tools than these become
@@ -70,15 +70,17 @@ def as_referred(messages: Sequence[MessageParam], known: Collection[str]) -> lis
     stands a search that does: the model would not see its definition otherwise.
     """
     searches = set(_searches(messages))
-    worded = with_known(messages, known)
-    referred = [_referring(message, known, searches) for message in worded]
+    worded = with_references_to(messages, deferred)
+    referred = [_referring(message, deferred, searches) for message in worded]
     sent: list[MessageParam] = []
     loaded: set[str] = set()
     for message, after in pairwise([*referred, None]):
         loaded |= set(_references(message))
         referred_here = loaded.union(_references(after))
         called = dict.fromkeys(_called(message, after))
-        if unreferred := [name for name in called if name in known and name not in referred_here]:
+        if unreferred := [
+            name for name in called if name in deferred and name not in referred_here
+        ]:
             sent += _search_for(unreferred, len(sent))
             loaded |= set(unreferred)
         sent.append(cast("MessageParam", message))
@@ -116,12 +118,12 @@ def _searches(messages: Iterable[MessageParam]) -> Iterator[str]:
 
 
 def _referring(
-    message: MessageParam, known: Collection[str], searches: Collection[str]
+    message: MessageParam, deferred: Collection[str], searches: Collection[str]
 ) -> MessageParam:
     """The message with references in place of the text in which a search found these tools."""
     blocks = objects(message["content"])
-    answers = [_words_of(block) if block.get("tool_use_id") in searches else "" for block in blocks]
-    found = [[name for name in revealed_in(text) if name in known] for text in answers]
+    answers = [_text_in(block) if block.get("tool_use_id") in searches else "" for block in blocks]
+    found = [[name for name in revealed_in(text) if name in deferred] for text in answers]
     if not any(found):
         return message
     referring = [
@@ -137,7 +139,7 @@ def _referring(
     return cast("MessageParam", {**message, "content": [*referring, *texts]})
 
 
-def _words_of(block: JsonObject) -> str:
+def _text_in(block: JsonObject) -> str:
     content = block.get("content")
     parts = "".join(text_of(part.get("text")) for part in typed(objects(content), "text"))
     return text_of(content) or parts
@@ -147,13 +149,13 @@ def _to(names: Iterable[str]) -> list[Json]:
     return [{"type": "tool_reference", "tool_name": name} for name in names]
 
 
-def with_known(
-    messages: Sequence[MessageParam], known: Collection[str] = frozenset()
+def with_references_to(
+    messages: Sequence[MessageParam], deferred: Collection[str] = frozenset()
 ) -> list[MessageParam]:
     """The messages, with references to other tools than these as text."""
-    if set(_all_references(messages)).issubset(known):
+    if set(_all_references(messages)).issubset(deferred):
         return list(messages)
-    return [_in_words(message, known) for message in messages]
+    return [_as_text(message, deferred) for message in messages]
 
 
 def _all_references(messages: Iterable[MessageParam]) -> Iterator[str]:
@@ -162,17 +164,17 @@ def _all_references(messages: Iterable[MessageParam]) -> Iterator[str]:
             yield from _names(block.get("content"))
 
 
-def _in_words(message: MessageParam, known: Collection[str]) -> MessageParam:
+def _as_text(message: MessageParam, deferred: Collection[str]) -> MessageParam:
     content = message["content"]
     if isinstance(content, str):
         return message
-    blocks = [_block_in_words(block, known) for block in objects(list(content))]
+    blocks = [_block_as_text(block, deferred) for block in objects(list(content))]
     return cast("MessageParam", {**message, "content": blocks})
 
 
-def _block_in_words(block: JsonObject, known: Collection[str]) -> JsonObject:
+def _block_as_text(block: JsonObject, deferred: Collection[str]) -> JsonObject:
     names = list(_names(block.get("content"))) if block.get("type") == "tool_result" else []
-    if set(names).issubset(known):
+    if set(names).issubset(deferred):
         return block
-    content = _to(name for name in names if name in known)
-    return {**block, "content": content or (gone_text(names) if known else loaded_text(names))}
+    content = _to(name for name in names if name in deferred)
+    return {**block, "content": content or (gone_text(names) if deferred else loaded_text(names))}

@@ -35,7 +35,7 @@ from toolcrib.adapters.anthropic.conversation import (
     hosted_names,
     revealed,
     typed,
-    with_known,
+    with_references_to,
 )
 from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
 from toolcrib.adapters.auto import Auto, Choice, WireSelector
@@ -147,10 +147,10 @@ class AnthropicWire:
         self._session.used(tokens_in(read.get("usage"), *_USAGE))
         calls = [unwrap_proxy_call(call) for call in map(call_of, typed(blocks, "tool_use"))]
         outcomes = await make_calls(self._session, calls, self._approver, paged=not self._hosted)
-        made = list(zip(calls, outcomes, strict=True))
-        results = [self._result(*each) for each in made]
+        answered = list(zip(calls, outcomes, strict=True))
+        results = [self._result(*each) for each in answered]
         besides = (
-            text_beside_loaded(outcome) for call, outcome in made if self._refers(call, outcome)
+            text_beside_loaded(outcome) for call, outcome in answered if self._refers(call, outcome)
         )
         content = [*results, *map(_block, filter(None, besides))]
         return {"role": "user", "content": content} if content else None
@@ -229,7 +229,7 @@ class AnthropicWire:
     ) -> list[MessageParam]:
         names = {str(tool.get("name")) for tool in tools if tool.get("defer_loading")}
         if self.choice.mode != "reference" or self._hosted:
-            return with_known(messages, names)
+            return with_references_to(messages, names)
         return as_referred(messages, names)
 
     def _tools(self, mode: WireMode) -> list[ToolUnionParam]:

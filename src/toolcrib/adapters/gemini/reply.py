@@ -55,9 +55,9 @@ def tokens_of(reply: types.GenerateContentResponse | JsonObject) -> int:
 def _read(reply: types.GenerateContentResponse | JsonObject) -> types.GenerateContentResponse:
     if isinstance(reply, types.GenerateContentResponse):
         return reply
-    given = read_reply(reply, "candidates", EXPECTED)
+    plain = read_reply(reply, "candidates", EXPECTED)
     try:
-        return types.GenerateContentResponse.model_validate(given)
+        return types.GenerateContentResponse.model_validate(plain)
     except ValueError as error:
         raise ReplyError(f"expected {EXPECTED}, and this is none: {error}") from error
 

@@ -24,34 +24,34 @@ OLD_PLACE, PLACE = "#/definitions/", "#/$defs/"
 
 def gemini_schema(schema: JsonObject) -> JsonObject:
     """The parameters of a tool as Gemini takes them."""
-    return _taken(object_schema(schema))
+    return _reduced(object_schema(schema))
 
 
-def _taken(schema: JsonObject) -> JsonObject:
+def _reduced(schema: JsonObject) -> JsonObject:
     ref = schema.get("$ref")
     if isinstance(ref, str):
         moved = ref.replace(OLD_PLACE, PLACE)
         return {"$ref": moved} if moved.startswith(PLACE) else {}
-    taken: dict[str, Json] = {}
+    result: dict[str, Json] = {}
     for key, value in _merged(schema).items():
         match key, value:
             case "const", _:
-                taken["enum"] = [value]
+                result["enum"] = [value]
             case "definitions", dict():
-                taken["$defs"] = _each(value)
+                result["$defs"] = _each(value)
             case _, dict() if key in NAMED:
-                taken[key] = _each(value)
+                result[key] = _each(value)
             case _, list() if key in LISTED:
-                taken[key] = [_inner(each) for each in value]
+                result[key] = [_inner(each) for each in value]
             case "additionalProperties", bool():
-                taken[key] = value
+                result[key] = value
             case _ if key in INNER:
-                taken[key] = _inner(value)
+                result[key] = _inner(value)
             case _ if key in PLAIN:
-                taken[key] = value
+                result[key] = value
             case _:
                 pass
-    return taken
+    return result
 
 
 def _merged(schema: JsonObject) -> JsonObject:
@@ -69,4 +69,4 @@ def _each(schemas: Mapping[str, Json]) -> JsonObject:
 
 def _inner(schema: Json) -> JsonObject:
     """True and other oddities allow everything, which nothing says as well."""
-    return _taken(cast("JsonObject", schema)) if isinstance(schema, Mapping) else {}
+    return _reduced(cast("JsonObject", schema)) if isinstance(schema, Mapping) else {}

@@ -157,7 +157,7 @@ def _text(output: Json) -> str:
 class _ItemStep:
     """The items of one reply of the model, and the items that answer it."""
 
-    given: tuple[JsonObject, ...]
+    reply: tuple[JsonObject, ...]
     answers: tuple[JsonObject, ...]
 
 
@@ -172,28 +172,28 @@ def with_carriers(
     loaded: set[str] = set()
     place = 0
     for step in _steps(items):
-        loaded_here = loaded.union(carried(step.given), carried(step.answers))
+        loaded_here = loaded.union(carried(step.reply), carried(step.answers))
         unloaded = {name: space for name, space in _called(step).items() if name not in loaded_here}
         before = _carriers(unloaded, by_name, mode, place)
         loaded = loaded_here.union(unloaded)
         in_words = {name: "" for name in found_in_words(items, step.answers) if name not in loaded}
-        behind = _carriers(in_words, by_name, mode, place + len(step.given) + 1)
+        behind = _carriers(in_words, by_name, mode, place + len(step.reply) + 1)
         loaded.update(in_words)
-        made = [*before, *step.given, *step.answers, *behind]
-        place += len(made)
-        yield from made
+        step_items = [*before, *step.reply, *step.answers, *behind]
+        place += len(step_items)
+        yield from step_items
 
 
 def _steps(items: Sequence[JsonObject]) -> Iterator[_ItemStep]:
-    given: tuple[JsonObject, ...] = ()
+    reply: tuple[JsonObject, ...] = ()
     for by_client, run in groupby(items, key=_is_ours):
         if by_client:
-            yield _ItemStep(given, tuple(run))
-            given = ()
+            yield _ItemStep(reply, tuple(run))
+            reply = ()
         else:
-            given = tuple(run)
-    if given:
-        yield _ItemStep(given, ())
+            reply = tuple(run)
+    if reply:
+        yield _ItemStep(reply, ())
 
 
 def _is_ours(item: JsonObject) -> bool:
@@ -209,8 +209,8 @@ def _is_ours(item: JsonObject) -> bool:
 
 def _called(step: _ItemStep) -> dict[str, str]:
     """The tools that a step calls, and the namespaces that the calls have."""
-    well = set(revealed((*step.given, *step.answers)))
-    calls = ((call.name, text_of(item.get("namespace"))) for item, call in calls_of(step.given))
+    well = set(revealed((*step.reply, *step.answers)))
+    calls = ((call.name, text_of(item.get("namespace"))) for item, call in calls_of(step.reply))
     return {name: space for name, space in calls if space or name in well}
 
 

@@ -134,13 +134,13 @@ class ResponsesWire:
         self._session.used(tokens_in(read.get("usage"), "total_tokens"))
         calls = [unwrap_proxy_call(call) for call in _calls(output)]
         outcomes = await make_calls(self._session, calls, self._approver, paged=not self._hosted)
-        made = list(zip(calls, outcomes, strict=True))
+        answered = list(zip(calls, outcomes, strict=True))
         native = self.choice.mode == "output"
         answers = [
             self._searched(*each) if native and each[0].is_search else _output(*each)
-            for each in made
+            for each in answered
         ]
-        searches = [outcome for call, outcome in made if call.is_search]
+        searches = [outcome for call, outcome in answered if call.is_search]
         return cast("list[ResponseInputItemParam]", [*answers, *self._behind(searches)])
 
     def see(self, items: Iterable[Item]) -> None:
@@ -168,8 +168,10 @@ class ResponsesWire:
         if mode in NATIVE:
             listed = self._session.deferred_tools() if self._hosted else ()
             sent = list(with_namespaces(sent, {tool.name for tool in listed}))
-        given = {id(each): item for item, each in read}
-        return cast("list[ResponseInputItemParam]", [given.get(id(each), each) for each in sent])
+        originals = {id(each): item for item, each in read}
+        return cast(
+            "list[ResponseInputItemParam]", [originals.get(id(each), each) for each in sent]
+        )
 
     @property
     def _hosted(self) -> bool:
@@ -238,8 +240,10 @@ def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:
 def _check_whole(reply: JsonObject, *, has_calls: bool) -> None:
     """Raises `ReplyError` for a response that is still made, has failed, or was cut off."""
     status = text_of(reply.get("status")) or "completed"
-    how = "wait until its status is `completed`; of a stream, `await stream.get_final_response()`"
-    check_ended("" if status in {"queued", "in_progress"} else status, how)
+    remedy = (
+        "wait until its status is `completed`; of a stream, `await stream.get_final_response()`"
+    )
+    check_ended("" if status in {"queued", "in_progress"} else status, remedy)
     if status in {"failed", "cancelled"}:
         message = cast("JsonObject", reply.get("error") or {}).get("message", "no reason is given")
         raise ReplyError(f"this response is {status}: {message}")

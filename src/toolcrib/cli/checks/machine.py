@@ -44,7 +44,7 @@ def check_machine(_context: CheckContext | None = None) -> Iterator[Diagnosis]:
 
 
 def check_store(context: CheckContext) -> Iterator[Diagnosis]:
-    """The file is looked at as it is, and neither made nor brought up to date."""
+    """Whether the catalog file is sound and has room. The file is only read."""
     path = context.settings.store_path
     if path == ":memory:":
         yield Diagnosis(STORE, "ok", "the catalog is in memory, and lasts as long as the process")
@@ -109,7 +109,7 @@ def check_embedder(context: CheckContext) -> Iterator[Diagnosis]:
 
 
 def check_files(context: CheckContext) -> Iterator[Diagnosis]:
-    """A problem for each file of ours that somebody else may read or write."""
+    """A problem for each file of ours that other users may read or write."""
     looked = 0
     for path in _private_files(context):
         try:

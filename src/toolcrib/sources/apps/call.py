@@ -18,7 +18,7 @@ from toolcrib.system import DEADLINE_PASSED
 
 LONGEST_MESSAGE = 4000
 
-LOST = CallError(
+CONNECTION_LOST = CallError(
     "connection_lost",
     "call",
     "the app was gone before it answered, so nobody knows whether the call took effect; "
@@ -26,7 +26,7 @@ LOST = CallError(
     retryable=True,
     effect="unknown",
 )
-GONE = CallError(
+NOT_RUNNING = CallError(
     "not_running", "call", "the app has just gone, and nothing was sent; call again", retryable=True
 )
 
@@ -42,9 +42,9 @@ async def call_app(peer: Peer, call: Call, running: CallContext) -> Outcome:
     except TimeoutError:
         return Outcome(error=DEADLINE_PASSED)
     except NothingSent:
-        return Outcome(error=GONE)
+        return Outcome(error=NOT_RUNNING)
     except ConnectionError:
-        return Outcome(error=LOST)
+        return Outcome(error=CONNECTION_LOST)
     except BadMessage as error:
         raise BadArguments(f"{call.name}: {error}") from None
     except RemoteError as error:

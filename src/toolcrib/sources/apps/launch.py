@@ -181,10 +181,10 @@ class AppLauncher:
         if self.awake.is_set():
             return None
         status = process.status
-        how = f"exited ({status})" if status is not None else "was ended"
+        ending = f"exited ({status})" if status is not None else "was ended"
         wrote = f"; it wrote: {process.output[-2000:]}" if process.output else ""
         waited = f"within {self._timeouts.start_s:g} s" if status is None else "before that"
-        return self._error(f"did not register its tools {waited} and {how}{wrote}")
+        return self._error(f"did not register its tools {waited} and {ending}{wrote}")
 
     def _end_if_idle(self) -> None:
         if self._rest():

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from toolcrib.sources.mcp.config.package_runner import command_name, package_runner
 from toolcrib.sources.mcp.config.server import ServerCommand
-from toolcrib.sources.mcp.sanitize import printable
+from toolcrib.sources.mcp.sanitize import short_line
 from toolcrib.sources.mcp.server_log import error_lines
 
 LONGEST_PATH = 1_000
@@ -68,7 +68,7 @@ def diagnose(stderr: str, start: StartAttempt) -> StartDiagnosis | None:
 
 def no_command(start: StartAttempt) -> StartDiagnosis:
     """That the command itself is not there."""
-    name = printable(Path(start.command.command).name, LONGEST_NAME)
+    name = short_line(Path(start.command.command).name, LONGEST_NAME)
     program = _PROGRAMS.get(command_name(name), repr(name))
     return StartDiagnosis(
         f"its command {name!r} is not there",

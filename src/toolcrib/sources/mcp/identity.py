@@ -23,9 +23,7 @@ from toolcrib.sources.mcp.config.secret_values import masked_entry
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig, Transport
 from toolcrib.strict_json import canonical_json
 
-# Which program a server is, apart from what it is told: its command, package, script or address.
-
-# Run what their arguments say, in ways of their own.
+# Programs that run whatever their arguments say.
 _RUN_ANYTHING = frozenset(
     {"sh", "ash", "bash", "dash", "zsh", "ksh", "csh", "tcsh", "fish", "cmd", "powershell", "pwsh"}
     | {"env", "sudo", "doas", "su", "nice", "nohup", "timeout", "xargs", "ssh", "wsl", "bwrap"}
@@ -33,7 +31,7 @@ _RUN_ANYTHING = frozenset(
     | {"osascript", "make", "just", "nix", "nix-shell", "direnv", "mise", "asdf", "conda", "poetry"}
     | {"deno", "bun", "go", "cargo", "dotnet", "java", "kubectl", "gh", "git", "busybox", "script"}
 )
-# Run the file, or the module, that comes first.
+# Programs that run the file, or the module, that comes first.
 _INTERPRETERS = re.compile(
     r"(?:python|pypy)[0-9.]*w?|node(?:js)?|ruby|perl|php|lua|tsx|ts-node|rscript"
 )
@@ -46,7 +44,7 @@ _CODE = re.compile(  # an option behind which there may be code, or the name of 
     r"plugin|script|run|shell|entrypoint|command-line)(?:=.*)?"
 )
 _SCRIPT = re.compile(r".+\.(?:py|pyz|js|mjs|cjs|ts|mts|sh|rb|pl|php|lua|jar|wasm|exe|dll|ps1|bat)")
-# Of what fetches a package and runs it: options before its name, without and with a value.
+# Options of package runners that may stand before the package, without and with a value.
 _RUNNER_FLAGS = frozenset(
     {"-y", "--yes", "-q", "--quiet", "--offline", "--prefer-offline", "--isolated", "--no-cache"}
     | {"--bun", "--no-install", "--ignore-existing", "--frozen", "--locked", "--no-sync", "--"}
@@ -61,7 +59,7 @@ _CONTAINER_OPTIONS = frozenset(
     | {"--user", "--platform", "--entrypoint", "-l", "--label", "--memory", "--cpus", "--add-host"}
     | {"--pull"}
 )
-_TOLD_CONTAINER = frozenset({"-e", "--env", "-v", "--volume", "--mount"})
+_CONTAINER_INPUTS = frozenset({"-e", "--env", "-v", "--volume", "--mount"})
 # Variables that decide which code is loaded, or where a package comes from.
 _LOADING = re.compile(
     r"PATH|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP|USERBASE)|RUBY(?:OPT|LIB)"
@@ -71,98 +69,38 @@ _LOADING = re.compile(
 )
 
 
-def program_facts(transport: Transport) -> Mapping[str, object]:
-    """All that makes it the program it is, for a hash. Values of variables count for few names."""
-    if not isinstance(transport, ServerCommand):
-        return {"program": transport.kind, "url": transport.url}
-    loading = {name: value for name, value in transport.env.items() if _LOADING.fullmatch(name)}
-    handed_on = {n: ours for n, ours in transport.env_from.items() if _LOADING.fullmatch(n)}
-    return {
-        "program": program_words((transport.command, *transport.args)),
-        "cwd": transport.cwd,
-        "loading": [sorted(loading.items()), sorted(handed_on.items())],
-    }
+class ServerIdentity(NamedTuple):
+    """The `hash` that a server's decisions are filed by, and its `entry` without secrets, as JSON.
+
+    `former` is the hash that the same entry had in an earlier version; empty if there is none.
+    """
+
+    hash: str
+    former: str = ""
+    entry: str = ""
 
 
-def program_words(words: Sequence[str]) -> tuple[str, ...]:
-    """Those words of a command line, in order, that say which program runs; all, if in doubt."""
-    name, rest = command_name(words[0]), words[1:]
-    for begin in PACKAGE_RUNNERS.get(name, ()):
-        if tuple(rest[: len(begin)]) == tuple(begin):
-            return (*words[: 1 + len(begin)], *_of_runner(rest[len(begin) :]))
-    if name in CONTAINERS and rest[:1] == ("run",):
-        return (*words[:2], *_of_container(rest[1:]))
-    if name in _RUN_ANYTHING or name in CONTAINERS or name in PACKAGE_RUNNERS:
-        return tuple(words)
-    if any(_CODE.fullmatch(word) for word in rest):
-        return tuple(words)
-    if _INTERPRETERS.fullmatch(name):
-        return _of_interpreter(words)
-    return tuple(words[: 1 + _last_script(rest)])
+def identity_of(config: ServerConfig, key: bytes) -> ServerIdentity:
+    """In our own file the program identifies a server, in any other file its whole entry.
 
-
-def _of_interpreter(words: Sequence[str]) -> tuple[str, ...]:
-    """Up to the file or module, which comes first after options that have no value."""
-    at = next((at for at, word in enumerate(words[1:], 1) if not word.startswith("-")), 0)
-    if not at or not _BARE.issuperset(words[1:at]):
-        return tuple(words)
-    return tuple(words[: max(at + 1, 1 + _last_script(words[1:]))])
-
-
-def _of_runner(words: Sequence[str]) -> tuple[str, ...]:
-    """Up to the package, and on, where the package runs programs itself."""
-    at = _first(words, _RUNNER_FLAGS, _RUNNER_OPTIONS)
-    if at is None:
-        return tuple(words)
-    package = re.sub(r"(?<=.)(?:@|==|\[|>|<|~).*", "", words[at])
-    inner = program_words((package, *words[at + 1 :]))
-    return (*words[: at + 1], *inner[1:])
-
-
-def _of_container(words: Sequence[str]) -> tuple[str, ...]:
-    """All but the variables and folders that are handed in, as long as these can be told."""
-    at = _first(words, _CONTAINER_FLAGS, _CONTAINER_OPTIONS | _TOLD_CONTAINER)
-    if at is None:
-        return tuple(words)
-    kept: list[str] = []
-    before = iter(words[:at])
-    for word in before:
-        if word in _TOLD_CONTAINER:
-            next(before, None)
-        elif word.partition("=")[0] not in _TOLD_CONTAINER:
-            kept.append(word)
-    return (*kept, *words[at:])
-
-
-def _first(words: Sequence[str], flags: frozenset[str], options: frozenset[str]) -> int | None:
-    """Where the first word is that is no option, nor the value of one; None if that is unknown."""
-    at = 0
-    while at < len(words):
-        word, sign, _ = words[at].partition("=")
-        if not word.startswith("-"):
-            return at
-        if word in options and not sign:
-            at += 1
-        elif word not in flags and word not in options:
-            return None
-        at += 1
-    return None
-
-
-def _last_script(words: Sequence[str]) -> int:
-    """How many words there are up to the last that names a file of code; 0 if none does."""
-    found = [at for at, word in enumerate(words, 1) if _SCRIPT.fullmatch(word)]
-    return found[-1] if found else 0
+    Only the operator writes our own file, so that other arguments are their doing. In another file
+    any word may have been changed by another hand.
+    """
+    whole = config_hash(config.transport, key)
+    entry = canonical_json(masked_entry(config.transport))
+    if not config.is_own:
+        return ServerIdentity(whole, entry=entry)
+    return ServerIdentity(program_hash(config.transport, key), whole, entry)
 
 
 def config_hash(transport: Transport, key: bytes) -> str:
-    """A keyed BLAKE2 over canonical JSON of all that makes the server the one it is."""
+    """A keyed BLAKE2 over canonical JSON of the whole entry, as far as it matters to the server."""
     facts = _command(transport) if isinstance(transport, ServerCommand) else _address(transport)
     return _hash(facts, key)
 
 
 def program_hash(transport: Transport, key: bytes) -> str:
-    """The same over what makes it the program it is, whatever that is told; see `program`."""
+    """The same over which program runs, whatever its arguments are."""
     return _hash(program_facts(transport), key)
 
 
@@ -196,27 +134,85 @@ def _address(transport: ServerAddress) -> dict[str, object]:
     }
 
 
-class ServerIdentity(NamedTuple):
-    """What makes a server the one it is, by a hash, and how it is configured, without secrets.
+def program_facts(transport: Transport) -> Mapping[str, object]:
+    """What says which program runs. Only variables count that decide which code is loaded."""
+    if not isinstance(transport, ServerCommand):
+        return {"program": transport.kind, "url": transport.url}
+    loading = {name: value for name, value in transport.env.items() if _LOADING.fullmatch(name)}
+    inherited = {n: ours for n, ours in transport.env_from.items() if _LOADING.fullmatch(n)}
+    return {
+        "program": program_words((transport.command, *transport.args)),
+        "cwd": transport.cwd,
+        "loading": [sorted(loading.items()), sorted(inherited.items())],
+    }
 
-    `former` is the hash by which the very same configuration was known before; empty if by none.
-    """
 
-    hash: str
-    former: str = ""
-    entry: str = ""
+def program_words(words: Sequence[str]) -> tuple[str, ...]:
+    """The words of a command line that say which program runs, in order; all, if in doubt."""
+    name, rest = command_name(words[0]), words[1:]
+    for begin in PACKAGE_RUNNERS.get(name, ()):
+        if tuple(rest[: len(begin)]) == tuple(begin):
+            return (*words[: 1 + len(begin)], *_of_runner(rest[len(begin) :]))
+    if name in CONTAINERS and rest[:1] == ("run",):
+        return (*words[:2], *_of_container(rest[1:]))
+    if name in _RUN_ANYTHING or name in CONTAINERS or name in PACKAGE_RUNNERS:
+        return tuple(words)
+    if any(_CODE.fullmatch(word) for word in rest):
+        return tuple(words)
+    if _INTERPRETERS.fullmatch(name):
+        return _of_interpreter(words)
+    return tuple(words[: 1 + _last_script(rest)])
 
 
-def identity_of(config: ServerConfig, key: bytes) -> ServerIdentity:
-    """What makes the server the one it is.
+def _of_interpreter(words: Sequence[str]) -> tuple[str, ...]:
+    """Up to the file or module, which comes first after options that have no value."""
+    at = next((at for at, word in enumerate(words[1:], 1) if not word.startswith("-")), 0)
+    if not at or not _BARE.issuperset(words[1:at]):
+        return tuple(words)
+    return tuple(words[: max(at + 1, 1 + _last_script(words[1:]))])
 
-    In our own file, which the operator alone writes, it is the program, whatever that is told. In
-    any other file it is the whole entry: another hand may have changed a word of it.
-    """
-    whole, entry = (
-        config_hash(config.transport, key),
-        canonical_json(masked_entry(config.transport)),
-    )
-    if not config.is_own:
-        return ServerIdentity(whole, entry=entry)
-    return ServerIdentity(program_hash(config.transport, key), whole, entry)
+
+def _of_runner(words: Sequence[str]) -> tuple[str, ...]:
+    """Up to the package; further, if the package runs programs itself."""
+    at = _first(words, _RUNNER_FLAGS, _RUNNER_OPTIONS)
+    if at is None:
+        return tuple(words)
+    package = re.sub(r"(?<=.)(?:@|==|\[|>|<|~).*", "", words[at])
+    inner = program_words((package, *words[at + 1 :]))
+    return (*words[: at + 1], *inner[1:])
+
+
+def _of_container(words: Sequence[str]) -> tuple[str, ...]:
+    """All but the variables and folders that are handed in, as far as these can be recognised."""
+    at = _first(words, _CONTAINER_FLAGS, _CONTAINER_OPTIONS | _CONTAINER_INPUTS)
+    if at is None:
+        return tuple(words)
+    rest: list[str] = []
+    before = iter(words[:at])
+    for word in before:
+        if word in _CONTAINER_INPUTS:
+            next(before, None)
+        elif word.partition("=")[0] not in _CONTAINER_INPUTS:
+            rest.append(word)
+    return (*rest, *words[at:])
+
+
+def _first(words: Sequence[str], flags: frozenset[str], options: frozenset[str]) -> int | None:
+    """The place of the first word that is no option and no value of one; None if unknown."""
+    at = 0
+    while at < len(words):
+        word, sign, _ = words[at].partition("=")
+        if not word.startswith("-"):
+            return at
+        if word in options and not sign:
+            at += 1
+        elif word not in flags and word not in options:
+            return None
+        at += 1
+    return None
+
+
+def _last_script(words: Sequence[str]) -> int:
+    """How many words there are up to the last one that names a file of code; 0 if none does."""
+    found = [at for at, word in enumerate(words, 1) if _SCRIPT.fullmatch(word)]
+    return found[-1] if found else 0

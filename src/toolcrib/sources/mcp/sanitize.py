@@ -1,4 +1,4 @@
-"""Text, JSON and addresses from a server, made safe: printable, bounded, not sent in plain text.
+"""Text, JSON and addresses from a server, made safe: short_line, bounded, not sent in plain text.
 
 What is longer, deeper or larger than its bound is cut or refused. See also `text.Redactor`.
 """
@@ -11,37 +11,31 @@ from urllib.parse import urlsplit
 from toolcrib.model import Json
 from toolcrib.text import without_hidden
 
-LOOKED_AT = 8
-"""So many times the length that is wanted is looked at; of what is longer, nothing is said."""
+READ_AHEAD = 8
+"""How many times the wanted length is read, as spaces and hidden characters are removed."""
+DEEPEST = 32
+LARGEST_SCHEMA = 64 * 1024
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-def printable(text: str, most: int) -> str:
-    """The text on one line of printable characters, with nothing hidden in it.
+class TooLarge(Exception):
+    """The value is deeper or larger than its bound."""
 
-    Where it is too long, its beginning.
-    """
-    line = _line(text[: LOOKED_AT * most])
+
+def short_line(text: str, most: int) -> str:
+    """The text on one line of printable characters; if it is too long, its beginning."""
+    line = _line(text[: READ_AHEAD * most])
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def printable_end(text: str, most: int) -> str:
-    """The same; where it is too long, its end."""
-    line = _line(text[-LOOKED_AT * most :])
+def short_line_end(text: str, most: int) -> str:
+    """The same; if it is too long, its end."""
+    line = _line(text[-READ_AHEAD * most :])
     return line if len(line) <= most else "…" + line[len(line) - most + 1 :]
 
 
 def _line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in without_hidden(text)).split())
-
-
-# JSON from elsewhere, made safe to keep: of bounded depth and size, without what is no JSON.
-
-DEEPEST = 32
-LARGEST_SCHEMA = 64 * 1024
-
-
-class TooLarge(Exception):
-    """The value is deeper or larger than what is kept."""
 
 
 def bounded_json(value: Json, *, deepest: int = DEEPEST, largest: int = LARGEST_SCHEMA) -> Json:
@@ -50,12 +44,12 @@ def bounded_json(value: Json, *, deepest: int = DEEPEST, largest: int = LARGEST_
 
 
 def measured_json(value: Json, *, deepest: int, largest: int) -> tuple[Json, int]:
-    """The same, with its size in bytes."""
-    kept = _bounded_value(value, deepest)
-    size = len(json.dumps(kept))
+    """The same, and its size in bytes."""
+    bounded = _bounded_value(value, deepest)
+    size = len(json.dumps(bounded))
     if size > largest:
         raise TooLarge(f"is larger than {largest // 1024} KiB")
-    return kept, size
+    return bounded, size
 
 
 def without_surrogates(text: str, most: int) -> str:
@@ -80,12 +74,7 @@ def _bounded_value(value: Json, deepest: int) -> Json:
     return [_bounded_value(each, deepest - 1) for each in value]
 
 
-# Whether others on the way could read what is sent to an address.
-
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-
-
 def is_plaintext(url: str) -> bool:
-    """True but for https, and for http that does not leave this machine."""
+    """Whether others on the way could read what is sent there: not https, and not this machine."""
     parts = urlsplit(url)
     return parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK)

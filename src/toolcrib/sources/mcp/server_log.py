@@ -23,160 +23,11 @@ MOST_BYTES = 1024 * 1024
 LONGEST_EVENT = 2_000
 LONGEST_LOG_LINE = 4_000
 LONGEST_UNREAD = 64 * 1024
-"""Of a line without an end; more than `LONGEST_LINE`, so that no half of a secret is ever shown."""
+"""Of a line without an end: more than `LONGEST_LOG_LINE`, so that no half of a secret is shown."""
 AT_ONCE = 256 * 1024
 A_SECOND = 8 * 1024
 """Bytes of stderr that are kept: so many at once, and then so many a second."""
 _ENDED_BY_US = 128
-
-_log = logging.getLogger(__name__)
-
-
-def log_path(state_folder: Path, server: str) -> Path:
-    """The log file of a server: a name that nothing in the server's own name can bend."""
-    readable_part = re.sub(r"[^A-Za-z0-9_-]", "_", server)[:64]
-    identity = hashlib.sha256(server.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return state_folder / FOLDER / f"{readable_part}-{identity}.log"
-
-
-def old_log(path: Path) -> Path:
-    """Where a log file goes once it is full."""
-    return path.with_name(f"{path.name}.1")
-
-
-class ServerLog:
-    """Of one server. Without a path there is no file, and only the log of the process hears."""
-
-    def __init__(self, server: str, path: Path | None = None) -> None:
-        self._server = server
-        self._path = path
-
-    def note(self, words: str, *, aloud: bool = True) -> None:
-        """Something that happened to the server, in a line; `aloud` in the process's log too."""
-        said = _one_line(words, LONGEST_EVENT)
-        if aloud:
-            _log.info("MCP server %r: %s", self._server, said)
-        self.write(f"{_now()} toolcrib: {said}\n")
-
-    def ended(self, why: str, status: int | None, up_s: float) -> None:
-        """The server ended, of itself or because we ended it, after so many seconds."""
-        how = "" if status is None or status == _ENDED_BY_US else f" ({exit_words(status)})"
-        self.note(f"{why}{how}; it was up for {up_s:.1f} s")
-
-    def stderr(self, redactor: Redactor) -> Callable[[bytes], None]:
-        """What takes the stderr of a process, chunk by chunk; the empty chunk is its end."""
-        return _Stderr(self.write, redactor.by_line())
-
-    def write(self, lines: str) -> None:
-        """Append whole lines."""
-        path = self._path
-        if path is None:
-            return
-        with suppress(OSError):
-            make_private_folder(path.parent)
-            if _append(path, lines) > MOST_BYTES:
-                _rotate(path)
-
-
-def exit_words(status: int) -> str:
-    """An exit status in words, as the launcher gives it: one above 128 is that of a signal."""
-    with suppress(ValueError):
-        if status > _ENDED_BY_US:
-            return f"killed by {signal.Signals(status - _ENDED_BY_US).name}"
-    return f"exit status {status}"
-
-
-def forget_log(path: Path) -> None:
-    """Remove the log of a server that is configured no more."""
-    for each in (path, old_log(path)):
-        with suppress(OSError):
-            each.unlink()
-
-
-class _Stderr:
-    """The stderr of one process on its way into a log: in lines, redacted, not too much of it."""
-
-    def __init__(self, write: Callable[[str], None], redactor: Redactor) -> None:
-        self._write = write
-        self._redactor = redactor
-        self._unread = b""
-        self._is_cut = False
-        self._left = float(AT_ONCE)
-        self._at = time.monotonic()
-        self._lost = 0
-
-    def __call__(self, data: bytes) -> None:
-        if not data:
-            self._say([self._unread])
-            return
-        if not self._affords(len(data)):
-            self._lost += len(data)
-            self._unread, self._is_cut = b"", True
-            return
-        *lines, self._unread = (self._unread + data).split(b"\n")
-        if lines and self._is_cut:
-            lines, self._is_cut = lines[1:], False
-        if self._is_cut:
-            self._unread = b""
-        elif len(self._unread) > LONGEST_UNREAD:
-            lines.append(self._unread)
-            self._unread, self._is_cut = b"", True
-        self._say(lines)
-
-    def _affords(self, size: int) -> bool:
-        now = time.monotonic()
-        self._left = min(AT_ONCE, self._left + (now - self._at) * A_SECOND)
-        self._at = now
-        if size > self._left:
-            return False
-        self._left -= size
-        return True
-
-    def _say(self, lines: list[bytes]) -> None:
-        shown = [_one_line(self._read(line), LONGEST_LOG_LINE) for line in lines]
-        if self._lost:
-            shown.insert(0, f"… {self._lost} bytes are left out: too much at once")
-            self._lost = 0
-        said = "".join(f"{_now()} stderr: {line}\n" for line in shown if line)
-        if said:
-            self._write(said)
-
-    def _read(self, line: bytes) -> str:
-        return self._redactor.text(line.decode("utf-8", "replace"))
-
-
-def _one_line(text: str, most: int) -> str:
-    line = printable(text).replace("\n", " ⏎ ").strip()
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S")
-
-
-def _append(path: Path, lines: str) -> int:
-    """How large the file is with them."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-    descriptor = os.open(path, flags, 0o600)
-    try:
-        os.write(descriptor, lines.encode("utf-8", "replace"))
-        return os.fstat(descriptor).st_size
-    finally:
-        os.close(descriptor)
-
-
-def _rotate(path: Path) -> None:
-    """Put a full file in the place of the old one, unless somebody else has done so."""
-    lock = FileLock(path)
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            path.replace(old_log(path))
-    finally:
-        lock.release()
-
-
-# What a server wrote to its standard error, and the part of it that tells why it ended.
-
 _NAMED = re.compile(
     r"(?:[\w.]*(?:Error|Exception)\b(?: \[\w+\])?|(?:npm )?(?:error|err!|fatal|panic)\b).*",
     re.IGNORECASE,
@@ -193,19 +44,165 @@ _BAD_NEWS = re.compile(
 _USAGE = re.compile(r"(?:usage|options|flags|commands)\b:?", re.IGNORECASE)
 _STACK = re.compile(r"\s+at |\s*File \"|Traceback |Node\.js v|\s*\^+\s*$|-+$")
 _NOISE = re.compile(r"npm (?:notice|warn)\b|\(node:[0-9]+\)|\(Use `node --trace", re.IGNORECASE)
-"""What a package runner or an interpreter adds to whatever a server says."""
+"""What a package runner or an interpreter adds to the stderr of a server."""
 _OPTION = re.compile(r"-{1,2}\w")
 _FRAME = re.compile(r"^[\s|+]*")
 
+_log = logging.getLogger(__name__)
+
+
+def log_path(state_folder: Path, server: str) -> Path:
+    """The log file of a server. No server name can lead to another folder."""
+    readable_part = re.sub(r"[^A-Za-z0-9_-]", "_", server)[:64]
+    identity = hashlib.sha256(server.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return state_folder / FOLDER / f"{readable_part}-{identity}.log"
+
+
+def old_log(path: Path) -> Path:
+    """Where a log file goes once it is full."""
+    return path.with_name(f"{path.name}.1")
+
+
+class ServerLog:
+    """Of one server. Without a path there is no file, only the log of our own process."""
+
+    def __init__(self, server: str, path: Path | None = None) -> None:
+        self._server = server
+        self._path = path
+
+    def note(self, event: str, *, aloud: bool = True) -> None:
+        """Write what happened to the server; `aloud`: into the log of our own process too."""
+        line = _log_line(event, LONGEST_EVENT)
+        if aloud:
+            _log.info("MCP server %r: %s", self._server, line)
+        self.write(f"{_now()} toolcrib: {line}\n")
+
+    def ended(self, why: str, status: int | None, up_s: float) -> None:
+        """The server ended, by itself or because we stopped it, after so many seconds."""
+        how = "" if status is None or status == _ENDED_BY_US else f" ({exit_words(status)})"
+        self.note(f"{why}{how}; it was up for {up_s:.1f} s")
+
+    def stderr(self, redactor: Redactor) -> Callable[[bytes], None]:
+        """Takes the stderr of a process, chunk by chunk; an empty chunk is its end."""
+        return _Stderr(self.write, redactor.by_line())
+
+    def write(self, lines: str) -> None:
+        """Append whole lines."""
+        path = self._path
+        if path is None:
+            return
+        with suppress(OSError):
+            make_private_folder(path.parent)
+            if _append(path, lines) > MOST_BYTES:
+                _rotate(path)
+
+
+def exit_words(status: int) -> str:
+    """An exit status in words. Above 128 it is that of a signal, as the launcher gives it."""
+    with suppress(ValueError):
+        if status > _ENDED_BY_US:
+            return f"killed by {signal.Signals(status - _ENDED_BY_US).name}"
+    return f"exit status {status}"
+
+
+def forget_log(path: Path) -> None:
+    """Remove the log of a server that is not configured any more."""
+    for each in (path, old_log(path)):
+        with suppress(OSError):
+            each.unlink()
+
+
+class _Stderr:
+    """Writes the stderr of one process into a log: line by line, redacted, so much a second."""
+
+    def __init__(self, write: Callable[[str], None], redactor: Redactor) -> None:
+        self._write = write
+        self._redactor = redactor
+        self._unread = b""
+        self._is_cut = False
+        self._left = float(AT_ONCE)
+        self._at = time.monotonic()
+        self._lost = 0
+
+    def __call__(self, data: bytes) -> None:
+        if not data:
+            self._write_lines([self._unread])
+            return
+        if not self._affords(len(data)):
+            self._lost += len(data)
+            self._unread, self._is_cut = b"", True
+            return
+        *lines, self._unread = (self._unread + data).split(b"\n")
+        if lines and self._is_cut:
+            lines, self._is_cut = lines[1:], False
+        if self._is_cut:
+            self._unread = b""
+        elif len(self._unread) > LONGEST_UNREAD:
+            lines.append(self._unread)
+            self._unread, self._is_cut = b"", True
+        self._write_lines(lines)
+
+    def _affords(self, size: int) -> bool:
+        now = time.monotonic()
+        self._left = min(AT_ONCE, self._left + (now - self._at) * A_SECOND)
+        self._at = now
+        if size > self._left:
+            return False
+        self._left -= size
+        return True
+
+    def _write_lines(self, lines: list[bytes]) -> None:
+        texts = [_log_line(self._read(line), LONGEST_LOG_LINE) for line in lines]
+        if self._lost:
+            texts.insert(0, f"… {self._lost} bytes are left out: too much at once")
+            self._lost = 0
+        written = "".join(f"{_now()} stderr: {text}\n" for text in texts if text)
+        if written:
+            self._write(written)
+
+    def _read(self, line: bytes) -> str:
+        return self._redactor.text(line.decode("utf-8", "replace"))
+
+
+def _log_line(text: str, most: int) -> str:
+    line = printable(text).replace("\n", " ⏎ ").strip()
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _append(path: Path, lines: str) -> int:
+    """Append; the size of the file after that."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        os.write(descriptor, lines.encode("utf-8", "replace"))
+        return os.fstat(descriptor).st_size
+    finally:
+        os.close(descriptor)
+
+
+def _rotate(path: Path) -> None:
+    """Put a full file in the place of the old one, unless another process has done so."""
+    lock = FileLock(path)
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            path.replace(old_log(path))
+    finally:
+        lock.release()
+
 
 def error_lines(text: str) -> str:
-    """The lines that tell why a program ended; all of the text where no line seems to.
+    """The lines that tell why a program ended; all of the text if no line seems to.
 
-    What its runner adds is left out. Of a Python traceback that is the last error, for it wraps
-    those before it; else the first.
+    Programs explain their options after the error, or print the stack before it. So this is the
+    line that calls itself an error, and what belongs to it: of a Python traceback the last, which
+    wraps those before it, else the first. What a package runner adds is left out.
     """
-    told = (line for line in text.splitlines() if line.strip() and not _NOISE.match(line))
-    lines = [line for line in told if not _STACK.match(line)]
+    own = (line for line in text.splitlines() if line.strip() and not _NOISE.match(line))
+    lines = [line for line in own if not _STACK.match(line)]
     bare = [_FRAME.sub("", line) for line in lines]
     for tells in (_NAMED.match, _LEVEL.match, _BAD_NEWS.search):
         places = [at for at, line in enumerate(bare) if tells(line) and not _OPTION.match(line)]

@@ -12,7 +12,7 @@ from toolcrib.model import JsonObject, State, UnavailableServer
 from toolcrib.sources.mcp.config.environment import unset_variables
 from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.outcome import StartFailure
-from toolcrib.sources.mcp.sanitize import printable
+from toolcrib.sources.mcp.sanitize import short_line
 
 MOST_VARIABLES = 3
 LONGEST_NAME = 60
@@ -129,7 +129,7 @@ def _of_listing(config: ServerConfig, status: ServerStatus) -> UnavailableServer
 
 def unusable_entry(server: str) -> UnavailableServer:
     """Of a server whose entry cannot be read."""
-    name, reason = printable(server, LONGEST_NAME), "cannot be used as its entry is written"
+    name, reason = short_line(server, LONGEST_NAME), "cannot be used as its entry is written"
     return UnavailableServer(name, "broken", reason, "run `toolcrib doctor`")
 
 
@@ -175,7 +175,7 @@ def _failed(config: ServerConfig, failure: StartFailure) -> UnavailableServer:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    some = [printable(name, LONGEST_NAME) for name in names[:MOST_VARIABLES]]
+    some = [short_line(name, LONGEST_NAME) for name in names[:MOST_VARIABLES]]
     return " and ".join(some) + (" and more" if len(names) > len(some) else "")
 
 
@@ -185,4 +185,4 @@ def _because(config: ServerConfig, code: str, reason: str, remedy: str) -> Unava
 
 
 def _name(config: ServerConfig) -> str:
-    return printable(config.id, LONGEST_NAME)
+    return short_line(config.id, LONGEST_NAME)

@@ -17,11 +17,11 @@ from toolcrib.sources.mcp.transport.tap import MOST_TOOLS, Tap
 MOST_PAGES = 100
 MOST_OFFERS = 2_000
 LARGEST_LISTING = 12 * 1024 * 1024  # all pages and kinds together; the cache takes a little more
-LARGE = 256 * 1024  # from here on, a listing waits for one of the places for large ones
+LARGE = 256 * 1024  # a listing that is larger waits for one of the slots for large ones
 LARGEST_TOOL = 1024 * 1024
 LARGEST_OFFER = 64 * 1024
 DEEPEST_TOOL = 128
-OFFERS_S = 5.0  # for all that are no tools: they delay a start, and must not fail it
+OFFERS_S = 5.0  # for resources and prompts: they delay a start, and must not fail it
 _OFFERS: Mapping[OfferKind, tuple[str, str]] = {  # which capability, which key of the page
     "resources": ("resources", "resources"),
     "templates": ("resources", "resourceTemplates"),
@@ -32,32 +32,32 @@ PageRequest = Callable[[str | None], Awaitable[str | None]]
 
 
 class ListAllowance:
-    """How much one listing may still take. `large` are the places for large ones, for all."""
+    """How many bytes one listing may still take. `large` are the slots of all large listings."""
 
     def __init__(self, large: asyncio.Semaphore) -> None:
         self._large = large
         self._taken = 0
-        self._has_place = False
+        self._has_slot = False
 
     async def take(self, size: int) -> bool:
-        """Whether so many bytes more are within the bounds; may wait until others are done."""
+        """Whether so many more bytes are within the bounds; may wait until others are done."""
         self._taken += size
-        if self._taken > LARGE and not self._has_place:
+        if self._taken > LARGE and not self._has_slot:
             await self._large.acquire()
-            self._has_place = True
+            self._has_slot = True
         return self._taken <= LARGEST_LISTING
 
     def leave(self) -> None:
-        """Give the place back, if it had to have one."""
-        if self._has_place:
+        """Give the slot back, if it has one."""
+        if self._has_slot:
             self._large.release()
 
 
 async def list_all(client: sdk.Client, tap: Tap, large: asyncio.Semaphore) -> ServerListing:
-    """The listing; cut, and marked so, where it passes the caps or goes round in a circle.
+    """The listing. It is cut, and marked so, if it passes the limits or its cursors repeat.
 
-    A server without tools has none. What it has beside tools is listed where it says that it has
-    such; a kind whose list fails is missing, which is not to say that there are none.
+    Resources and prompts are listed if the server declares them. A kind that it fails to list is
+    missing, which is not the same as an empty list.
     """
     pages = partial(_tools, client.session), lambda: tap.take_page("tools")
     allowance = ListAllowance(large)
@@ -87,7 +87,7 @@ async def _offers(
                 if found is not None:
                     offers[kind] = found
     except TimeoutError:
-        pass  # those that were listed in time are listed
+        pass  # what came in time is listed
     return offers
 
 
@@ -108,7 +108,7 @@ async def _all_pages(
     largest: int,
     allowance: ListAllowance,
 ) -> tuple[tuple[JsonObject, ...], bool]:
-    """What is on the pages, and whether that is all."""
+    """The items of all pages, and whether they are all that there are."""
     found: list[JsonObject] = []
     cursor: str | None = None
     seen: set[str] = set()
@@ -127,7 +127,7 @@ async def _all_pages(
 
 
 async def _next_cursor(ask: PageRequest, cursor: str | None) -> str | None:
-    """Ask for a page; returns where the next one is."""
+    """Request a page; the cursor of the next one, if there is one."""
     try:
         return await ask(cursor)
     except sdk.MCPError as error:
@@ -157,19 +157,19 @@ def _page(cursor: str | None) -> sdk.PaginatedRequestParams:
 
 
 def _bounded_page(page: Iterable[JsonObject], largest: int) -> tuple[list[JsonObject], int]:
-    """What was listed, and its size; in a thread, for a page takes as long as it is large."""
-    kept = [_bounded_item(raw, largest) for raw in page]
-    return [each for each, _ in kept], sum(size for _, size in kept)
+    """The items and their size. Called in a thread: a large page takes a while."""
+    items = [_bounded_item(raw, largest) for raw in page]
+    return [item for item, _ in items], sum(size for _, size in items)
 
 
 def _bounded_item(raw: JsonObject, largest: int) -> tuple[JsonObject, int]:
-    """What was listed, in full, and its size; of one that is absurdly large, only its name.
+    """The item and its size; of one that is too large, only its name.
 
-    A tool of these has the schema that nothing fits: it cannot be called.
+    Such a tool gets a schema that no arguments fit, so that it cannot be called.
     """
     try:
-        kept, size = measured_json(raw, deepest=DEEPEST_TOOL, largest=largest)
+        item, size = measured_json(raw, deepest=DEEPEST_TOOL, largest=largest)
     except TooLarge:
         schema = {"inputSchema": False} if "inputSchema" in raw else {}
         return {"name": raw.get("name"), **schema}, largest
-    return (kept if isinstance(kept, dict) else {}), size
+    return (item if isinstance(item, dict) else {}), size

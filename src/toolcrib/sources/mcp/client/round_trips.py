@@ -26,7 +26,7 @@ from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.client.client_features import question_for_caller
 from toolcrib.sources.mcp.client.upstream_request import UpstreamMethod, UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerConfig
-from toolcrib.sources.mcp.sanitize import printable
+from toolcrib.sources.mcp.sanitize import short_line
 from toolcrib.sources.mcp.transport.tap import without_capabilities
 from toolcrib.text import Redactor
 
@@ -72,7 +72,7 @@ async def run_request(
     """The server's result, after all the input that it wants. Raises `InputUnanswered`."""
 
     async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-        context.progress(progress, total, printable(message or "", LONGEST_PROGRESS))
+        context.progress(progress, total, short_line(message or "", LONGEST_PROGRESS))
 
     adapter = cast("sdk.TypeAdapter[sdk.BaseModel]", _RESULTS[request.method])
     wants_log = context.log is not log_nowhere
@@ -143,7 +143,7 @@ def outcome_of(result: sdk.BaseModel, server: str) -> Outcome:
     if not result.is_error:
         return Outcome(blocks, structured, meta=meta, blocks=True)
     message = (
-        printable(" ".join(_texts(result)), LONGEST_ERROR) or "the tool failed, and gave no reason"
+        short_line(" ".join(_texts(result)), LONGEST_ERROR) or "the tool failed, and gave no reason"
     )
     error = CallError("tool_failed", "call", message, server, effect="failed")
     return Outcome(blocks, structured, error, meta=meta, blocks=True)
@@ -159,7 +159,7 @@ def failed_outcome(
     """
     code, phase, retryable, effect = _kind(error)
     text = (redactor or Redactor()).text(str(error))
-    message = printable(f"MCP server {server!r}: {text}. {last_words}", LONGEST_ERROR)
+    message = short_line(f"MCP server {server!r}: {text}. {last_words}", LONGEST_ERROR)
     meta: dict[str, Json] = {}
     if isinstance(error, sdk.MCPError) and code == "server_error":
         own = error.code == sdk.SERVERS_OWN_CLOSED

@@ -14,9 +14,28 @@ from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp.config.package_runner import package_runner
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand
 
-# References to variables of ours in a server's configuration: `${NAME}`, `${NAME:-default}`.
-
 _REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
+ALLOWED = frozenset(
+    {"HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ"}
+    | {"USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}
+)
+CERTIFICATES = frozenset(
+    {"CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS", "NODE_USE_SYSTEM_CA"}
+    | {"REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE"}
+)
+PROXIES = frozenset({"ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"})
+"""In upper or lower case."""
+_PACKAGES: Mapping[str, tuple[str, ...]] = {
+    "npm": ("NPM_CONFIG_", "BUN_CONFIG_", "COREPACK_", "YARN_NPM_REGISTRY_"),
+    "python": ("UV_", "PIP_", "PIPX_"),
+}
+"""Prefixes of the variables that tell package managers where packages are, in either case."""
+_PUBLISHING = "UV_PUBLISH_"
+"""Credentials for publishing: nobody needs them to fetch packages."""
+_ECOSYSTEMS: Mapping[str, str] = {
+    **dict.fromkeys(("npx", "npm", "bun", "bunx", "pnpm", "pnpx", "yarn"), "npm"),
+    **dict.fromkeys(("uv", "uvx", "pipx"), "python"),
+}
 
 
 def references(texts: Iterable[str]) -> tuple[str, ...]:
@@ -40,7 +59,7 @@ def unset_variables(texts: Iterable[str], environ: Mapping[str, str]) -> tuple[s
 def expand(text: str, environ: Mapping[str, str]) -> str:
     """The text with its references replaced. Raises `ConfigError` for a variable that is not set.
 
-    What looks like a reference and is none stays as it is: a program may have its own.
+    Other text with a `$` stays as it is: a program may have references of its own.
     """
 
     def value(found: re.Match[str]) -> str:
@@ -56,42 +75,19 @@ def expand_all(texts: Mapping[str, str], environ: Mapping[str, str]) -> dict[str
     return {key: expand(text, environ) for key, text in texts.items()}
 
 
-ALLOWED = frozenset(
-    {"HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ"}
-    | {"USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}
-)
-CERTIFICATES = frozenset(
-    {"CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS", "NODE_USE_SYSTEM_CA"}
-    | {"REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE"}
-)
-PROXIES = frozenset({"ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"})
-"""In either case."""
-_PACKAGES: Mapping[str, tuple[str, ...]] = {
-    "npm": ("NPM_CONFIG_", "BUN_CONFIG_", "COREPACK_", "YARN_NPM_REGISTRY_"),
-    "python": ("UV_", "PIP_", "PIPX_"),
-}
-"""How the names begin, in either case, that tell package managers where packages are."""
-_PUBLISHING = "UV_PUBLISH_"
-"""What lets one change packages: nobody needs that to fetch them."""
-_ECOSYSTEMS: Mapping[str, str] = {
-    **dict.fromkeys(("npx", "npm", "bun", "bunx", "pnpm", "pnpx", "yarn"), "npm"),
-    **dict.fromkeys(("uv", "uvx", "pipx"), "python"),
-}
-
-
 def server_environment(
     command: ServerCommand, environ: Mapping[str, str] | None = None, inherits: Sequence[str] = ()
 ) -> dict[str, str]:
     """The whole environment of the process. Raises `ConfigError` for a variable that is not set.
 
-    Of `inherits`, names that all servers are given, those that are not set are left out.
+    `inherits` are names that all servers are given; those that are not set are left out.
     """
     ours = os.environ if environ is None else environ
     missing = [name for name in command.env_from.values() if name not in ours]
     if missing:
         raise ConfigError(f"the variable {missing[0]} is not set; set it where Toolcrib is started")
     inherited = {name: value for name, value in ours.items() if name in ALLOWED}
-    named = {name: ours[of_ours] for name, of_ours in command.env_from.items()}
+    named = {theirs: ours[name] for theirs, name in command.env_from.items()}
     return (
         inherited
         | inherited_variables(command, ours, inherits)
@@ -103,14 +99,15 @@ def server_environment(
 def inherited_variables(
     command: ServerCommand, environ: Mapping[str, str], inherits: Sequence[str]
 ) -> dict[str, str]:
-    """What the process gets unasked and what may hold a secret: the way to the network.
+    """What the process inherits without its entry naming it, and what may hold a secret.
 
-    Certificates and proxies; for a package runner where its packages are; and `inherits`.
+    These are certificates and proxies; for a package runner, where its packages are; and
+    `inherits`.
     """
     runner = package_runner(command)
     packages = _PACKAGES.get(_ECOSYSTEMS.get(runner.name, ""), ()) if runner else ()
 
-    def is_meant(name: str) -> bool:
+    def is_inherited(name: str) -> bool:
         upper = name.upper()
         if name in CERTIFICATES or name in inherits:
             return True
@@ -118,7 +115,7 @@ def inherited_variables(
             return True
         return any(map(upper.startswith, packages)) and not upper.startswith(_PUBLISHING)
 
-    return {name: value for name, value in environ.items() if is_meant(name)}
+    return {name: value for name, value in environ.items() if is_inherited(name)}
 
 
 def expanded_address(address: ServerAddress) -> ServerAddress:

@@ -174,9 +174,6 @@ def _snake(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_")
 
 
-# How a server is configured, for a person to compare: without a value that may be a secret.
-
-
 def masked_entry(transport: Transport) -> JsonObject:
     """The keys of its entry. Of variables and headers only references to ours are shown."""
     return _command(transport) if isinstance(transport, ServerCommand) else _address(transport)

@@ -30,17 +30,17 @@ from toolcrib.text import Redactor
 UNAUTHORIZED: Final = 401
 FORBIDDEN: Final = 403
 LONG_OVER: Final = 1.0
+NO_REDIRECT = "http://127.0.0.1/callback"  # where nobody is sent: a refresh needs no redirect
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 class Authorizer(httpx2.Auth):
-    """Who we are on one connection. Never raises: what goes wrong leaves the server's refusal.
+    """The credentials of one connection. It never raises: after an error the refusal stands.
 
-    `refused` tells whether the last reply was that we are not let in, `error` why we could not do
-    anything about it. Unless it `asks`, it does no more than refresh: nobody is bothered, nothing
-    is registered anywhere. A client that `registers` itself is stored beside its tokens. `redactor`
-    knows every token that was sent.
+    `refused`: the last reply refused us. `error`: why that could not be helped. Unless it `asks`,
+    it only refreshes: no person is asked, no client is registered. A client that `registers` itself
+    is stored with its tokens. `redactor` knows every token that was sent.
     """
 
     def __init__(
@@ -52,33 +52,33 @@ class Authorizer(httpx2.Auth):
         self._url = provider.context.server_url
         self._asks = asks
         self._registers = registers
-        self._kept: OAuthToken | None = None
+        self._stored: OAuthToken | None = None
         self.refused = False
         self.error: Exception | None = None
 
     async def async_auth_flow(
         self, request: httpx2.Request
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """As we are; if that is refused, with a fresh token; if that is too, from the beginning."""
+        """With the stored token; if that is refused, with a fresh one; then from the beginning."""
         refusal: list[httpx2.Response] = []
-        for prepare in (self._as_stored, self._renewed, self._from_the_beginning):
+        for prepare in (self._as_stored, self._refresh, self._start_over):
             if not prepare():
                 continue
-            pending = refusal if prepare == self._from_the_beginning else []
+            pending = refusal if prepare == self._start_over else []
             flow = self._provider.async_auth_flow(request)
             try:
                 outgoing = await anext(flow)
                 while outgoing is not request or pending:
                     reply = pending.pop() if outgoing is request else (yield _guarded(outgoing))
                     outgoing = await flow.asend(reply)
-                self._keep()
+                self._store()
             except Exception as error:  # noqa: BLE001 - whatever it is, the server will refuse us
                 self.error = error
             finally:
                 await flow.aclose()
             self.redactor.learn(*self._tokens())
             response = yield request
-            self.refused = _not_let_in(response)
+            self.refused = _is_refusal(response)
             if not self.refused or self.error:
                 return
             refusal = [response]
@@ -89,23 +89,23 @@ class Authorizer(httpx2.Auth):
             self._recall()
         return True
 
-    def _renewed(self) -> bool:
-        """Take a token that somebody else has got meanwhile, else see to it that ours is renewed.
+    def _refresh(self) -> bool:
+        """Take a token that another process got meanwhile, else make the provider refresh ours.
 
-        False if neither can be.
+        False if neither is possible.
         """
-        context, tried = self._provider.context, self._kept
+        context, tried = self._provider.context, self._stored
         self._recall()
         if context.current_tokens and context.current_tokens != tried:
             return True
         context.token_expiry_time = LONG_OVER
         return context.can_refresh_token()
 
-    def _from_the_beginning(self) -> bool:
+    def _start_over(self) -> bool:
         return self._asks
 
     def _recall(self) -> None:
-        """Take up what is stored, if anything is; what cannot be read counts as none."""
+        """Use what is stored. What cannot be read counts as nothing."""
         login = self._file.read(self._url)
         if login is None:
             return
@@ -117,25 +117,25 @@ class Authorizer(httpx2.Auth):
             resource = _model_of(ProtectedResourceMetadata, login.resource)
         except ValidationError:
             return
-        context.current_tokens = self._kept = tokens
+        context.current_tokens = self._stored = tokens
         context.token_expiry_time = login.expires_at
         context.client_info = client if self._registers else context.client_info
         context.oauth_metadata = authority
         context.protected_resource_metadata = resource
 
     def _tokens(self) -> Iterator[str]:
-        """What of us nobody may hear: our tokens, and the secret of a client that we registered."""
+        """Our secrets: the tokens, and the secret of a client that we registered."""
         tokens, client = self._provider.context.current_tokens, self._provider.context.client_info
         if tokens:
             yield from filter(None, (tokens.access_token, tokens.refresh_token))
         if client and client.client_secret:
             yield client.client_secret
 
-    def _keep(self) -> None:
+    def _store(self) -> None:
         """Store the tokens if they are new. Raises `SourceError`."""
         context = self._provider.context
         tokens, client = context.current_tokens, context.client_info
-        if tokens is None or client is None or tokens == self._kept:
+        if tokens is None or client is None or tokens == self._stored:
             return
         login = Login(
             url=self._url,
@@ -145,24 +145,24 @@ class Authorizer(httpx2.Auth):
             authority=_json_of(context.oauth_metadata),
             resource=_json_of(context.protected_resource_metadata),
         )
-        self._file.write(login, renews=self._kept is not None and not self._asks)
-        self._kept = tokens
+        self._file.write(login, renews=self._stored is not None and not self._asks)
+        self._stored = tokens
 
 
 class PlaintextUrl(Exception):
-    """A secret would be sent so that others can read it."""
+    """A secret would be sent over plain http."""
 
 
 def _guarded(request: httpx2.Request) -> httpx2.Request:
-    """A request of the flow itself, whose secrets nobody on the way gets to read."""
+    """A request of the OAuth flow itself. Raises `PlaintextUrl` if others could read it."""
     if is_plaintext(str(request.url)):
         host = request.url.host
         raise PlaintextUrl(f"{host} would be sent secrets in the clear; it has to use https")
     return request
 
 
-def _not_let_in(response: httpx2.Response) -> bool:
-    """Whether it asks who we are, or for more rights than our token has."""
+def _is_refusal(response: httpx2.Response) -> bool:
+    """Whether it wants a login, or more scope than our token has."""
     challenge = response.headers.get("www-authenticate", "")
     lacking = response.status_code == FORBIDDEN and "insufficient_scope" in challenge
     return response.status_code == UNAUTHORIZED or lacking
@@ -176,15 +176,10 @@ def _json_of(model: BaseModel | None) -> JsonObject:
     return model.model_dump(mode="json", exclude_none=True) if model else {}
 
 
-# The SDK's OAuth providers, each for one way of being let in to a server.
-
-NO_REDIRECT = "http://127.0.0.1/callback"  # where nobody is sent: a refresh needs no redirect
-
-
 class LoginStorage:
-    """What the provider asks for when it starts; keeping what is new is the authorizer's work.
+    """The SDK's `TokenStorage`: what the provider reads when it starts. The authorizer writes.
 
-    A client that was registered for another way back is not used again.
+    A client that was registered for another redirect is not used again.
     """
 
     def __init__(self, file: LoginFile, url: str, oauth: OAuth, redirect: str = "") -> None:
@@ -201,7 +196,7 @@ class LoginStorage:
             return None
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Do nothing: see above."""
+        """Do nothing: the authorizer stores what is new."""
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         if self._oauth.client_id:
@@ -213,15 +208,15 @@ class LoginStorage:
             client = OAuthClientInformationFull.model_validate(login.client)
         except ValidationError:
             return None
-        ways_back = [str(each) for each in client.redirect_uris or ()]
-        return client if not self._redirect or self._redirect in ways_back else None
+        redirects = [str(each) for each in client.redirect_uris or ()]
+        return client if not self._redirect or self._redirect in redirects else None
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """Do nothing: see above."""
+        """Do nothing: the authorizer stores what is new."""
 
 
 def silent_authorizer(file: LoginFile, address: ServerAddress) -> Authorizer:
-    """For normal use: what is stored and its refresh, or the credentials of a program."""
+    """For calls: the stored token and its refresh, or client credentials. It asks no person."""
     url, oauth = address.url, address.oauth or OAuth()
     if oauth.grant == "client_credentials":
         return Authorizer(_program(file, url, oauth), file, asks=True, registers=False)
@@ -238,7 +233,7 @@ def login_authorizer(
     show: Callable[[str], Awaitable[None]],
     wait: Callable[[], Awaitable[AuthorizationCodeResult]],
 ) -> Authorizer:
-    """For a login: `show` sends a person to the address, `wait` returns what comes back."""
+    """For `toolcrib login`: `show` sends a person to the page, `wait` returns the redirect."""
     url, oauth = address.url, address.oauth or OAuth()
     metadata, stored = client_metadata(oauth, redirect), LoginStorage(file, url, oauth, redirect)
     provider = OAuthClientProvider(url, metadata, stored, show, wait)
@@ -246,7 +241,7 @@ def login_authorizer(
 
 
 def client_metadata(oauth: OAuth, redirect: str) -> OAuthClientMetadata:
-    """How we introduce ourselves: a program on somebody's machine, without a secret of its own."""
+    """How we register ourselves: a public client, without a secret."""
     return OAuthClientMetadata(
         client_name="Toolcrib",
         redirect_uris=[AnyUrl(redirect)],
@@ -256,7 +251,7 @@ def client_metadata(oauth: OAuth, redirect: str) -> OAuthClientMetadata:
 
 
 def configured_client(oauth: OAuth, redirect: str) -> OAuthClientInformationFull:
-    """The client that the operator has registered by other means."""
+    """The client that the operator has registered themselves."""
     method = "client_secret_post" if oauth.client_secret else "none"
     return OAuthClientInformationFull(
         client_id=oauth.client_id,

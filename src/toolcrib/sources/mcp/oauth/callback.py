@@ -24,7 +24,7 @@ class LoginDenied(Exception):
 
 
 class OAuthCallback:
-    """Listens from its opening to its closing. What does not carry our `state` is not for us."""
+    """Listens until it is closed. A request that does not carry our `state` is refused."""
 
     def __init__(self) -> None:
         self._state = ""
@@ -33,20 +33,20 @@ class OAuthCallback:
 
     @classmethod
     async def open(cls, port: int = 0) -> Self:
-        """Listen on this port, or on any that is free where this one is not."""
-        way = cls()
+        """Listen on this port, or on any other if this one is taken."""
+        self = cls()
         try:
-            way._server = await asyncio.start_server(way._serve, HOST, port, limit=MOST_BYTES)
+            self._server = await asyncio.start_server(self._serve, HOST, port, limit=MOST_BYTES)
         except OSError:
-            way._server = await asyncio.start_server(way._serve, HOST, 0, limit=MOST_BYTES)
-        return way
+            self._server = await asyncio.start_server(self._serve, HOST, 0, limit=MOST_BYTES)
+        return self
 
     @property
     def url(self) -> str:
         return f"http://{self._authority}{PATH}"
 
     def expect(self, state: str) -> None:
-        """Take from now on the answer that carries this state, and no other."""
+        """Accept only the redirect that carries this state."""
         self._state = state
 
     async def answer(self) -> Mapping[str, str]:
@@ -72,19 +72,19 @@ class OAuthCallback:
         try:
             async with asyncio.timeout(READ_S):
                 head = await reader.readuntil(b"\r\n\r\n")
-                status, words = self._look(head.decode("latin-1"))
-                text = _HEAD.format(status=status, length=len(words.encode())) + words
-                writer.write(text.encode())
+                status, text = self._reply_to(head.decode("latin-1"))
+                page = _HEAD.format(status=status, length=len(text.encode())) + text
+                writer.write(page.encode())
                 await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # whoever this was, it was not a browser with an answer
+            pass  # this was no browser with an answer
         finally:
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
 
-    def _look(self, head: str) -> tuple[str, str]:
-        """What to reply; an answer that is ours is taken."""
+    def _reply_to(self, head: str) -> tuple[str, str]:
+        """Status and text of the reply. The redirect that we wait for is taken."""
         first, *lines = head.split("\r\n")
         method, _, rest = first.partition(" ")
         target = urlsplit(rest.partition(" ")[0])

@@ -18,7 +18,7 @@ from toolcrib.sources.mcp.http_client import bounded_http_client
 from toolcrib.sources.mcp.oauth.authorizer import Authorizer, PlaintextUrl, login_authorizer
 from toolcrib.sources.mcp.oauth.callback import LoginDenied, OAuthCallback
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
-from toolcrib.sources.mcp.sanitize import is_plaintext, printable
+from toolcrib.sources.mcp.sanitize import is_plaintext, short_line
 from toolcrib.text import Redactor
 
 LONGEST_REASON = 300
@@ -36,17 +36,17 @@ async def log_in(
     show: Callable[[str], None],
     patience_s: float,
 ) -> None:
-    """Get tokens for the server and keep them; at once if it lets us in as we are.
+    """Get tokens for the server and store them; does nothing if it accepts us already.
 
-    `show` is given the address that a person has to open. Raises `SourceError` and `ConfigError`.
-    No error has another as its cause: those may repeat what we sent.
+    `show` is given the page that a person has to open. Raises `SourceError` and `ConfigError`. No
+    error has another as its cause: those may repeat what we sent.
     """
     address = expanded_address(configured)
     if is_plaintext(address.url):
         raise SourceError(f"{server!r} is not reached by https: a token would be sent in the clear")
     port = address.oauth.redirect_port if address.oauth else 0
-    way = await OAuthCallback.open(port or _last_port(file, address.url))
-    authorizer = _authorizer(address, file, way, show)
+    callback = await OAuthCallback.open(port or _last_port(file, address.url))
+    authorizer = _authorizer(address, file, callback, show)
     authorizer.redactor.learn(*address_secrets(configured, os.environ))
     try:
         async with (
@@ -57,10 +57,10 @@ async def log_in(
     except TimeoutError as error:
         raise SourceError(f"nobody has logged in to {server!r} in time; try again") from error
     except Exception as error:  # noqa: BLE001 - no cause is named: see above
-        said = _said(error, authorizer.redactor)
-        raise SourceError(f"{server!r} cannot be reached: {said}") from None
+        reason = _reason(error, authorizer.redactor)
+        raise SourceError(f"{server!r} cannot be reached: {reason}") from None
     finally:
-        await way.close()
+        await callback.close()
     if authorizer.error:
         raise SourceError(_failed(server, authorizer.error, authorizer.redactor))
     if authorizer.refused:
@@ -68,29 +68,29 @@ async def log_in(
 
 
 def _authorizer(
-    address: ServerAddress, file: LoginFile, way: OAuthCallback, show: Callable[[str], None]
+    address: ServerAddress, file: LoginFile, callback: OAuthCallback, show: Callable[[str], None]
 ) -> Authorizer:
     async def send(page: str) -> None:
         if is_plaintext(page):
             host = urlsplit(page).hostname
             raise PlaintextUrl(f"the login page at {host} has to use https")
-        way.expect(parse_qs(urlsplit(page).query).get("state", [""])[0])
+        callback.expect(parse_qs(urlsplit(page).query).get("state", [""])[0])
         show(page)
 
     async def wait() -> AuthorizationCodeResult:
-        given = await way.answer()
+        given = await callback.answer()
         return AuthorizationCodeResult(
             code=given.get("code", ""), state=given.get("state"), iss=given.get("iss")
         )
 
-    return login_authorizer(file, address, way.url, show=send, wait=wait)
+    return login_authorizer(file, address, callback.url, show=send, wait=wait)
 
 
 def _last_port(file: LoginFile, url: str) -> int:
     """The port of the last login, for which the client is registered; 0 if there was none."""
     login = file.read(url)
-    ways = login.client.get("redirect_uris") if login else None
-    first = ways[0] if isinstance(ways, list) and ways else ""
+    redirects = login.client.get("redirect_uris") if login else None
+    first = redirects[0] if isinstance(redirects, list) and redirects else ""
     try:
         return urlsplit(str(first)).port or 0
     except ValueError:
@@ -100,10 +100,11 @@ def _last_port(file: LoginFile, url: str) -> int:
 def _failed(server: str, error: Exception, redactor: Redactor) -> str:
     if isinstance(error, SourceError):
         return str(error)
+    reason = _reason(error, redactor)
     if isinstance(error, LoginDenied):
-        return f"the login to {server!r} was denied: {_said(error, redactor)}; ask somebody who may"
-    return f"the login to {server!r} failed: {_said(error, redactor)}"
+        return f"the login to {server!r} was denied: {reason}; ask somebody who may"
+    return f"the login to {server!r} failed: {reason}"
 
 
-def _said(error: Exception, redactor: Redactor) -> str:
-    return printable(redactor.text(str(error)) or type(error).__name__, LONGEST_REASON)
+def _reason(error: Exception, redactor: Redactor) -> str:
+    return short_line(redactor.text(str(error)) or type(error).__name__, LONGEST_REASON)

@@ -15,7 +15,7 @@ from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, Ser
 from toolcrib.sources.mcp.diagnosis import StartAttempt, StartDiagnosis, diagnose, no_command
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.outcome import StartFailed
-from toolcrib.sources.mcp.sanitize import printable, printable_end
+from toolcrib.sources.mcp.sanitize import short_line, short_line_end
 from toolcrib.sources.mcp.server_log import ServerLog, error_lines, exit_words
 from toolcrib.sources.mcp.transport.isolation import LaunchPlan, launch_plan
 from toolcrib.sources.mcp.transport.sse import SseTransport
@@ -85,8 +85,8 @@ class LocalEndpoint:
         status = "" if ended is None or ended == _ENDED_BY_US else f"{exit_words(ended)}. "
         stderr = self.redactor.text(process.stderr)
         error = error_lines(stderr)
-        has_error = error != stderr
-        text = printable(error, LONGEST_CAUSE) if has_error else printable_end(stderr, LONGEST_TAIL)
+        last = short_line_end(stderr, LONGEST_TAIL)
+        text = last if error == stderr else short_line(error, LONGEST_CAUSE)
         return f"{status}It said: {text}" if text else status.strip()
 
     def late(self) -> StartFailed:
@@ -100,7 +100,7 @@ class LocalEndpoint:
         if isinstance(error, OSError) and self._transport.process is None:
             return self._not_started(error)
         found = self._diagnosis()
-        text = printable(self.redactor.text(str(error or "it ended")), LONGEST_TAIL)
+        text = short_line(self.redactor.text(str(error or "it ended")), LONGEST_TAIL)
         message = f"did not start{_because(found) or f': {text}'}"
         return StartFailed("start_failed", message, self.tail(), diagnosis=found)
 
@@ -164,7 +164,7 @@ class RemoteEndpoint:
             return StartFailed("needs_login", self.login_message, retryable=False)
         text = self.redactor.text(str(error or "it hung up"))
         found = diagnose(text, StartAttempt(self._server, ServerCommand(""), {}))
-        message = f"cannot be reached{_because(found)}: {printable(text, LONGEST_TAIL)}"
+        message = f"cannot be reached{_because(found)}: {short_line(text, LONGEST_TAIL)}"
         return StartFailed("start_failed", message, diagnosis=found)
 
     @property
@@ -175,7 +175,7 @@ class RemoteEndpoint:
         oauth, error = self._address.oauth, self._authorizer and self._authorizer.error
         if oauth and oauth.grant == "client_credentials":
             text = self.redactor.text(str(error or "no reason given"))
-            reason = printable(text, LONGEST_REASON)
+            reason = short_line(text, LONGEST_REASON)
             return f"refuses the client that is configured for it ({reason}); correct `oauth`"
         return f"wants a login; run `toolcrib login {self._server}`"
 

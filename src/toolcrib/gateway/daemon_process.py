@@ -1,0 +1,67 @@
+"""This process as the daemon: its log, its lock, its limits, and how it ends.
+
+`Daemon` serves; here is what only a process of its own may do.
+"""
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from toolcrib.connect import DaemonFiles, DaemonInfo
+from toolcrib.crib import Crib
+from toolcrib.gateway.daemon import Daemon, DaemonSetup
+from toolcrib.gateway.daemon_lock import DaemonLock
+from toolcrib.gateway.daemon_log import log_to_file, log_to_stderr
+from toolcrib.gateway.limits import raise_descriptor_limit
+from toolcrib.gateway.server import GatewayServers
+from toolcrib.settings import Settings
+
+END_S = 20.0
+TAKE_OVER_S = 15.0
+"""How long a daemon that a shim started waits for one that is about to end."""
+
+
+def run_daemon(
+    files: DaemonFiles,
+    settings: Callable[[], tuple[Settings, str]],
+    config_files: Callable[[Settings], Sequence[Path]],
+    ready: Callable[[DaemonInfo], None],
+    *,
+    detached: bool = False,
+) -> None:
+    """Be the daemon of these files until told to stop. See `DaemonSetup` and `Daemon.run`.
+
+    One that is `detached`, as a shim starts it, logs to a file once it is ready, and ends when
+    nobody has needed it for a while. Raises `ConfigError` if another process is that daemon; a
+    detached one waits for `TAKE_OVER_S` first.
+    """
+    log_to_stderr()
+    lock = DaemonLock(files, TAKE_OVER_S if detached else 0.0)
+
+    async def serve() -> None:
+        crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
+        setup = DaemonSetup(settings, crib, GatewayServers, config_files)
+        daemon = Daemon(setup, lock, ends_when_idle=detached)
+
+        def is_ready(info: DaemonInfo) -> None:
+            if detached:
+                log_to_file(daemon.serving.crib.settings.state_folder)
+            ready(info)
+
+        await daemon.run(is_ready, _end_anyway)
+
+    try:
+        raise_descriptor_limit()
+        asyncio.run(serve())
+    finally:
+        lock.close()
+
+
+def _end_anyway() -> None:
+    """A thread that hangs in somebody's tool must not keep a daemon that was told to stop."""
+    last = threading.Timer(END_S, os._exit, (1,))
+    last.daemon = True
+    last.start()
