@@ -1,4 +1,4 @@
-"""One JSON object, read key by key: what does not fit is a problem and leaves the default."""
+"""One JSON object, read key by key. A value that does not fit is a problem; its default holds."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeGuard, TypeVar, get_args
@@ -12,7 +12,7 @@ LONGEST_S = 1e6
 
 
 class Fields:
-    """The keys of one object. `problems` says what was wrong with those that were asked for."""
+    """The keys of one object. `problems` says what is wrong with those that were read."""
 
     def __init__(self, where: str, values: Mapping[str, Json]) -> None:
         self._where = where
@@ -20,7 +20,7 @@ class Fields:
         self.problems: list[str] = []
 
     def has(self, key: str) -> bool:
-        """Whether something is said there; null says nothing."""
+        """Whether the key is there and not null."""
         return self._values.get(key) is not None
 
     def text(self, key: str) -> str:
@@ -44,12 +44,12 @@ class Fields:
         listed = "one of " + ", ".join(map(str, words))
         return self._read(key, lambda v: next((w for w in words if w == v), None), default, listed)
 
-    def custom(self, key: str, read: Callable[[Json], T | None], default: T, wanted: str) -> T:
+    def custom(self, key: str, read: Callable[[Json], T | None], default: T, expected: str) -> T:
         """What `read` makes of the value; None from it means that the value does not fit."""
-        return self._read(key, read, default, wanted)
+        return self._read(key, read, default, expected)
 
     def inner(self, key: str) -> "Fields | None":
-        """The keys of an object within, whose problems are ours too; None if there is none."""
+        """The keys of an object within; None if there is none. Its problems count as ours."""
         values = self._read(key, _object, None, "an object")
         if values is None:
             return None
@@ -58,7 +58,7 @@ class Fields:
         return inner
 
     def report_unknown(self, known: Collection[str], ignored: Collection[str]) -> None:
-        """Say which keys mean nothing here, each with the nearest that does."""
+        """Add a problem for each key that means nothing here, with the nearest that does."""
         for key in self._values:
             if key not in known and key not in ignored:
                 near = nearest_names(key, sorted(known), limit=1, at_least=0)[0]
@@ -67,12 +67,12 @@ class Fields:
     def problem(self, message: str) -> None:
         self.problems.append(f"{self._where}: {message}")
 
-    def _read(self, key: str, read: Callable[[Json], T | None], default: T, wanted: str) -> T:
+    def _read(self, key: str, read: Callable[[Json], T | None], default: T, expected: str) -> T:
         if not self.has(key):
             return default
         value = read(self._values[key])
         if value is None:
-            self.problem(f"{key!r} has to be {wanted}")
+            self.problem(f"{key!r} has to be {expected}")
             return default
         return value
 

@@ -1,4 +1,4 @@
-"""Commands that fetch a server before they run it: npx, uvx and the like.
+"""Commands that install a server before they run it: npx, uvx and the like.
 
 Their first start is an install, which takes minutes on a slow line. It is over when the runner has
 started the server: a process below it that is not there to install something.
@@ -62,7 +62,7 @@ class PackageRunner:
 
 
 def package_runner(transport: Transport) -> PackageRunner | None:
-    """What fetches this server before it runs; None where nothing has to be fetched."""
+    """The package runner that installs this server; None if it needs no install."""
     if not isinstance(transport, ServerCommand):
         return None
     words = (transport.command, *transport.args)
@@ -84,12 +84,12 @@ def _is_in_container(name: str, command: ServerCommand) -> bool:
 
 
 def _package(arguments: Sequence[str]) -> str:
-    """What is fetched, as far as that can be told: the first argument that is no option."""
+    """The package, as far as one can see: the first argument that is no option."""
     return next((each for each in arguments if not each.startswith("-")), "")
 
 
 def _unwrapped(words: Sequence[str]) -> tuple[str, ...]:
-    """The words from the command on that a wrapper runs; nothing where that cannot be told."""
+    """The command that a wrapper runs, and its arguments; nothing if that is not known here."""
     ours = (at for at, word in enumerate(words) if command_name(word) in _RUNS)
     return tuple(words[next(ours, len(words)) :])
 

@@ -1,4 +1,4 @@
-"""A server as its operator configured it: frozen, and without a value that is a secret's."""
+"""The nouns of a server's configuration, as its operator wrote it: frozen, without secrets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,17 +9,15 @@ from toolcrib.model import Defer, PermissionKind
 
 TrustPolicy = Literal["pinned", "strict", "open"]
 Grant = Literal["authorization_code", "client_credentials"]
-
-
 IsolationTool = Literal["docker", "podman", "bwrap"]
 PathMode = Literal["ro", "rw"]
 
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """The box that a command runs in, and what of the world there is in it.
+    """The sandbox that a command runs in: bubblewrap or a container, and what it may see.
 
-    `paths` are files and folders with "ro" or "rw". An `image` is for containers alone.
+    `paths` are files and folders with "ro" or "rw". An `image` is for containers only.
     """
 
     tool: IsolationTool
@@ -33,8 +31,7 @@ class ServerCommand:
     """A program to start and to talk to over its standard input and output.
 
     Values of `env` may refer to variables of ours (`${TOKEN}`); `env_from` maps the names of the
-    program's variables to those of ours that fill them. It inherits nothing else beyond the few
-    names that every program needs.
+    program's variables to those of ours that fill them. What else it inherits is in `environment`.
     """
 
     command: str
@@ -47,11 +44,11 @@ class ServerCommand:
 
 @dataclass(frozen=True, slots=True)
 class OAuth:
-    """How to be let in, where that is not left to the server.
+    """How to log in, as far as the operator sets it.
 
-    Without a `client_id` we register ourselves. With `client_credentials` a program logs in by
-    its own secret, which goes to the authorization server `issuer` and to no other. `client_secret`
-    may refer to a variable of ours (`${SECRET}`). `redirect_port` 0 is any.
+    Without a `client_id` we register ourselves. With `client_credentials` no person is needed; the
+    secret goes to the authorization server `issuer` and to no other. `client_secret` may refer to a
+    variable of ours (`${SECRET}`). `redirect_port` 0 is any.
     """
 
     grant: Grant = "authorization_code"
@@ -87,28 +84,32 @@ class ServerAddress:
         return any(name.lower() == "authorization" for name in self.headers)
 
 
-OWN_VIEW = (
+UNNOTICED = (
     *("permission", "defer", "always_load", "enabled_tools", "disabled_tools"),
     *("believe_annotations", "idle_timeout_s", "call_timeout_s", "description"),
 )
-"""What of a server's configuration the server itself does not notice."""
+"""The fields that a running server does not notice: they can change without a restart."""
 
 Transport: TypeAlias = ServerCommand | ServerAddress
 
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """One server. `prefix` stands in the names of its tools in place of its id.
+    """One server.
 
-    `permission` are pairs of a pattern and a kind, the first that fits a tool's own name counts;
-    `always_load` are patterns too. `believe_annotations`: whether its word that a tool only reads
-    counts, once the definition that says so is approved. `elicitation` and `sampling`: whether it
-    may ask the person, and their model. Of `enabled_tools` None stands for all tools, and no
-    pattern for none; `disabled_tools` come after them. While a package runner such as npx fetches
-    it, `install_timeout_s` counts; the time of its start begins after that. `inherits` are the
-    variables of ours that all servers are given, where they are set. By its `description`, the
-    operator's words, it is found while its tools cannot be had. `is_own`: it stands in our own
-    file, or in the program that uses us.
+    | field | what it says |
+    |---|---|
+    | `prefix` | stands in the names of its tools in place of its id |
+    | `permission` | pairs of a pattern and a kind; the first that fits a tool's own name counts |
+    | `always_load` | patterns of tools that are never deferred |
+    | `believe_annotations` | whether the annotations of an approved definition count |
+    | `elicitation`, `sampling` | whether it may ask the person, and their model |
+    | `enabled_tools` | patterns; None is all tools, an empty tuple is none |
+    | `disabled_tools` | patterns, applied after `enabled_tools` |
+    | `install_timeout_s` | for a package runner such as npx; `start_timeout_s` begins after that |
+    | `inherits` | the variables of ours that all servers are given, where they are set |
+    | `description` | by it the server is found while its tools are unavailable |
+    | `is_own` | it stands in our own file, or in the program that uses us |
     """
 
     id: str
@@ -138,8 +139,8 @@ class ServerConfig:
         return not self.disabled and listed and not _fits(tool, self.disabled_tools)
 
     def differs_in_process(self, other: "ServerConfig") -> bool:
-        """Whether the other is more than our own view of the same process, or connection."""
-        return replace(other, **{name: getattr(self, name) for name in OWN_VIEW}) != self
+        """Whether the other configuration needs another process, or connection."""
+        return replace(other, **{name: getattr(self, name) for name in UNNOTICED}) != self
 
     def permission_of(self, tool: str) -> PermissionKind | None:
         """What the operator says the tool can do to the world; None if nothing."""

@@ -1,7 +1,7 @@
 """One entry of `mcpServers`: its keys, and the `ServerConfig` that they mean.
 
-A key that cannot be read is a problem of that entry. It keeps its default, unless it would open
-something.
+A key that cannot be read is a problem, and its default holds. A key that restricts something, and
+that cannot be read, restricts all of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,39 +25,23 @@ from toolcrib.sources.mcp.config.server import (
 )
 from toolcrib.sources.mcp.config.switches import Switches, read_switches
 
+LAST_PORT = 65_535
+ENTRY_KEYS = frozenset(
+    {"type", "command", "args", "env", "cwd", "url", "headers", "disabled"}
+    | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "install_timeout_s", "call_timeout_s"}
+    | {"env_from"}
+    | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
+    | {"enabled_tools", "disabled_tools", "believe_annotations", "description"}
+    | {"isolation", "isolation_paths", "isolation_network", "isolation_image"}
+)
 ISOLATION_KEYS = ("isolation_paths", "isolation_network", "isolation_image")
+OAUTH_KEYS = frozenset({"grant", "client_id", "client_secret", "issuer", "scope", "redirect_port"})
+# Keys of other clients that mean nothing here.
+FOREIGN_KEYS = frozenset(
+    {"alwaysAllow", "autoApprove", "dev", "gallery", "icon", "name", "timeout"}
+)
 
-
-def read_isolation(fields: Fields, folder: Path) -> Isolation | None:
-    """The box; None, and a problem where something is said of one, if there is none.
-
-    Paths are taken from the folder of the file. What cannot be read lets nothing through.
-    """
-    tool = fields.choice("isolation", IsolationTool, None)
-    if tool is None:
-        for key in ISOLATION_KEYS:
-            if fields.has(key) and not fields.has("isolation"):
-                fields.problem(f"{key!r} means nothing without `isolation`")
-        return None
-    network = fields.flag("isolation_network") if fields.has("isolation_network") else True
-    wanted = 'an object of paths, each "ro" or "rw"'
-    none: Mapping[str, PathMode] = {}
-    paths = fields.custom("isolation_paths", _paths, none, wanted)
-    placed: dict[str, PathMode] = {
-        str(folder / Path(path).expanduser()): mode for path, mode in paths.items()
-    }
-    return Isolation(tool, tuple(placed.items()), network, fields.text("isolation_image"))
-
-
-def _paths(value: Json) -> Mapping[str, PathMode] | None:
-    if not isinstance(value, Mapping):
-        return None
-    read: dict[str, PathMode] = {}
-    for path, mode in value.items():
-        if mode not in ("ro", "rw") or not path or "\0" in path:
-            return None
-        read[path] = "rw" if mode == "rw" else "ro"
-    return read
+_DEFAULTS = ServerConfig("", ServerCommand(""))
 
 
 class ServerEntry(TypedDict, total=False):
@@ -92,29 +76,8 @@ class ServerEntry(TypedDict, total=False):
     disabled_tools: Sequence[str]
 
 
-ENTRY_KEYS = frozenset(
-    {"type", "command", "args", "env", "cwd", "url", "headers", "disabled"}
-    | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "install_timeout_s", "call_timeout_s"}
-    | {"env_from"}
-    | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
-    | {"enabled_tools", "disabled_tools", "believe_annotations", "description"}
-    | {"isolation", "isolation_paths", "isolation_network", "isolation_image"}
-)
-
-
-OAUTH_KEYS = frozenset({"grant", "client_id", "client_secret", "issuer", "scope", "redirect_port"})
-
-
-# What other clients keep beside these and what means nothing here.
-FOREIGN_KEYS = frozenset(
-    {"alwaysAllow", "autoApprove", "dev", "gallery", "icon", "name", "timeout"}
-)
-
-
-LAST_PORT = 65_535
-
-
 def read_entry(id: str, fields: Fields, path: Path) -> ServerConfig | None:
+    """The server that an entry of this file means; None, and a problem, if it cannot be reached."""
     transport = _transport(fields, path.parent)
     if transport is None:
         return None
@@ -124,17 +87,19 @@ def read_entry(id: str, fields: Fields, path: Path) -> ServerConfig | None:
         transport=transport,
         prefix=fields.text("tool_prefix"),
         disabled=switches.disabled,
-        idle_timeout_s=fields.seconds("idle_timeout_s", 300.0),
-        start_timeout_s=fields.seconds("start_timeout_s", 60.0),
-        install_timeout_s=fields.seconds("install_timeout_s", 600.0),
-        call_timeout_s=fields.seconds("call_timeout_s", 60.0),
+        idle_timeout_s=fields.seconds("idle_timeout_s", _DEFAULTS.idle_timeout_s),
+        start_timeout_s=fields.seconds("start_timeout_s", _DEFAULTS.start_timeout_s),
+        install_timeout_s=fields.seconds("install_timeout_s", _DEFAULTS.install_timeout_s),
+        call_timeout_s=fields.seconds("call_timeout_s", _DEFAULTS.call_timeout_s),
         permission=fields.custom("permission", _permission, (), "an object of permission kinds"),
         defer=fields.choice("defer", Defer, None),
         always_load=fields.custom("always_load", read_patterns, (), "true or a list of tool names"),
-        trust=fields.choice("trust", TrustPolicy, "pinned"),
-        believe_annotations=fields.flag("believe_annotations", default=True),
-        elicitation=fields.flag("elicitation", default=True),
-        sampling=fields.flag("sampling"),
+        trust=fields.choice("trust", TrustPolicy, _DEFAULTS.trust),
+        believe_annotations=fields.flag(
+            "believe_annotations", default=_DEFAULTS.believe_annotations
+        ),
+        elicitation=fields.flag("elicitation", default=_DEFAULTS.elicitation),
+        sampling=fields.flag("sampling", default=_DEFAULTS.sampling),
         description=fields.text("description"),
         enabled_tools=switches.enabled_tools,
         disabled_tools=switches.disabled_tools,
@@ -143,7 +108,7 @@ def read_entry(id: str, fields: Fields, path: Path) -> ServerConfig | None:
 
 
 def _transport(fields: Fields, folder: Path) -> Transport | None:
-    """How to reach it; None, and a problem, where that is not said or not possible."""
+    """How to reach it; None, and a problem, if the entry does not say so."""
     kind, command, url = fields.text("type"), fields.text("command"), fields.text("url")
     if url and (kind == "sse" or (not kind and ServerAddress.is_sse(url))):
         return _address(fields, url, "sse")
@@ -166,7 +131,7 @@ def _address(fields: Fields, url: str, kind: Literal["http", "sse"]) -> ServerAd
 
 
 def _oauth(fields: Fields) -> OAuth | None:
-    """How to be let in; None, and perhaps a problem, where nothing usable says so."""
+    """How to log in; None if the entry says nothing, or nothing usable, which is a problem."""
     inner = fields.inner("oauth")
     if inner is None:
         return None
@@ -192,9 +157,9 @@ def _port(value: Json) -> int | None:
 
 
 def _command(fields: Fields, command: str, folder: Path) -> ServerCommand | None:
-    """None, and a problem, where it is to run in a box and nobody can tell in which."""
+    """None, and a problem, if it has to be isolated and the entry does not say how."""
     cwd = fields.text("cwd")
-    isolation = read_isolation(fields, folder)
+    isolation = _isolation(fields, folder)
     if isolation is None and fields.has("isolation"):
         return None
     return ServerCommand(
@@ -222,3 +187,35 @@ def _permission(value: Json) -> tuple[tuple[str, PermissionKind], ...] | None:
     if not all(isinstance(kind, str) and kind in kinds for kind in value.values()):
         return None
     return tuple((pattern, kinds[kind]) for pattern, kind in value.items())
+
+
+def _isolation(fields: Fields, folder: Path) -> Isolation | None:
+    """The box that the command runs in; None if there is none, or if it cannot be read.
+
+    Paths are relative to the folder of the file. What cannot be read lets nothing through.
+    """
+    tool = fields.choice("isolation", IsolationTool, None)
+    if tool is None:
+        for key in ISOLATION_KEYS:
+            if fields.has(key) and not fields.has("isolation"):
+                fields.problem(f"{key!r} means nothing without `isolation`")
+        return None
+    network = fields.flag("isolation_network") if fields.has("isolation_network") else True
+    expected = 'an object of paths, each "ro" or "rw"'
+    none: Mapping[str, PathMode] = {}
+    paths = fields.custom("isolation_paths", _paths, none, expected)
+    placed: dict[str, PathMode] = {
+        str(folder / Path(path).expanduser()): mode for path, mode in paths.items()
+    }
+    return Isolation(tool, tuple(placed.items()), network, fields.text("isolation_image"))
+
+
+def _paths(value: Json) -> Mapping[str, PathMode] | None:
+    if not isinstance(value, Mapping):
+        return None
+    read: dict[str, PathMode] = {}
+    for path, mode in value.items():
+        if mode not in ("ro", "rw") or not path or "\0" in path:
+            return None
+        read[path] = "rw" if mode == "rw" else "ro"
+    return read

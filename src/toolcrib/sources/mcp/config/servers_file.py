@@ -31,16 +31,16 @@ LONGEST_ID = 128
 TABLES = ("mcpServers", "servers")  # `servers` is VS Code's word
 OVERRIDES = "overrides"
 OVERRIDE_KEYS = frozenset({"disabled", "enabled_tools", "disabled_tools"})
-"""What our own file may say of servers that stand in other files."""
+"""What our own file may say of servers in other files."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerConfigs:
     """The servers of one or more files, in their order, and what is wrong with the rest.
 
-    `broken` are the names of those that cannot be used as they are written. `broken_files` says
-    what is wrong with each file that cannot be used at all; that is among `problems` too.
-    `overrides` are what our own file says of servers in others, by their names.
+    `broken` are the names of servers whose entry cannot be used. `broken_files` says what is wrong
+    with each file that cannot be used at all; that is among `problems` too. `overrides` are what
+    our own file says of servers in other files, by their names.
     """
 
     servers: tuple[ServerConfig, ...]
@@ -53,8 +53,8 @@ class ServerConfigs:
 def read_servers(paths: Sequence[Path], last_good: LastGoodCopies | None = None) -> ServerConfigs:
     """All servers of these files; of two with one id, or one prefix, the first.
 
-    A file that cannot be used is a problem and costs no other. With `last_good`, what it said
-    before stands in for it. What our own file says under `overrides` is laid over them.
+    A file that cannot be used is a problem and costs no other. With `last_good` its last good copy
+    is used instead. Then the `overrides` of our own file are applied.
     """
     found: dict[str, ServerConfig] = {}
     problems: list[str] = []
@@ -74,7 +74,7 @@ def read_servers(paths: Sequence[Path], last_good: LastGoodCopies | None = None)
 
 
 def _read_file(path: Path, last_good: LastGoodCopies | None) -> ServerConfigs:
-    """The servers of one file, or those that it had when it could last be used."""
+    """The servers of one file, or of its last good copy."""
     try:
         text = read_text_file(path)
         read = _parsed(path, text)
@@ -86,7 +86,7 @@ def _read_file(path: Path, last_good: LastGoodCopies | None) -> ServerConfigs:
 
 
 def _last_good(path: Path, error: ToolcribError, last_good: LastGoodCopies | None) -> ServerConfigs:
-    """What is had of a file that cannot be used. One that is gone was taken away, not broken."""
+    """The last good copy of a file that cannot be used. A file that is gone was removed: none."""
     copy = None
     if last_good and isinstance(error.__cause__, FileNotFoundError):
         last_good.forget(path)
@@ -94,12 +94,12 @@ def _last_good(path: Path, error: ToolcribError, last_good: LastGoodCopies | Non
         copy = last_good.read(path)
     if copy is None:
         return ServerConfigs((), (str(error),), broken_files=(str(error),))
-    said = f"{error}. Until then, what it said before holds"
+    problem = f"{error}. Until then, what it said before holds"
     try:
         before = _parsed(path, copy.decode())
     except (ToolcribError, ValueError):  # of another version, or damaged
         return ServerConfigs((), (str(error),), broken_files=(str(error),))
-    return replace(before, problems=(said, *before.problems), broken_files=(said,))
+    return replace(before, problems=(problem, *before.problems), broken_files=(problem,))
 
 
 def _parsed(path: Path, text: str) -> ServerConfigs:
@@ -140,7 +140,7 @@ def _overridden(server: ServerConfig, fields: Fields | None) -> ServerConfig:
 
 
 def read_table(path: Path, table: JsonObject) -> ServerConfigs:
-    """The servers of a table that stands, or is going to stand, in this file."""
+    """The servers of a table that is, or will be, in this file."""
     problems: list[str] = []
     servers = tuple(_servers(path, table, problems))
     broken = table.keys() - {each.id for each in servers}

@@ -32,24 +32,24 @@ class Switches:
         )
 
     def without(self, pattern: str) -> "Switches":
-        """With the tools of this pattern switched off, too."""
+        """With the tools of this pattern switched off."""
         if pattern in self.disabled_tools:
             return self
         return replace(self, disabled_tools=(*self.disabled_tools, pattern))
 
     def with_(self, pattern: str) -> "Switches":
-        """With the tools of this pattern switched on: nothing that it covers takes them away.
+        """With the tools of this pattern switched on.
 
-        Raises `ConfigError` where a wider pattern takes them away.
+        Raises `ConfigError` if a wider pattern switches them off.
         """
-        kept = tuple(each for each in self.disabled_tools if not fnmatchcase(each, pattern))
-        wider = next((each for each in kept if fnmatchcase(pattern, each)), None)
+        still_off = tuple(each for each in self.disabled_tools if not fnmatchcase(each, pattern))
+        wider = next((each for each in still_off if fnmatchcase(pattern, each)), None)
         if wider is not None:
             raise ConfigError(f"{pattern!r} is switched off by {wider!r}; enable that one")
         listed = self.enabled_tools
         if listed is not None and not any(fnmatchcase(pattern, each) for each in listed):
             listed = (*listed, pattern)
-        return replace(self, enabled_tools=listed, disabled_tools=kept)
+        return replace(self, enabled_tools=listed, disabled_tools=still_off)
 
     def written(self, base: "Switches") -> Mapping[str, Json]:
         """The keys as they are written over `base`; null where that says the same."""
@@ -68,11 +68,11 @@ class Switches:
 
 
 def read_switches(fields: Fields, base: Switches) -> Switches:
-    """What an entry says, over `base`. Patterns that cannot be read take all tools away."""
-    wanted = "a list of tool names"
+    """What an entry says, over `base`. Patterns that cannot be read switch all tools off."""
+    expected = "a list of tool names"
     listed, barred = base.enabled_tools, base.disabled_tools
     if fields.has("enabled_tools"):
-        listed = fields.custom("enabled_tools", read_patterns, (), wanted)
+        listed = fields.custom("enabled_tools", read_patterns, (), expected)
     if fields.has("disabled_tools"):
-        barred = fields.custom("disabled_tools", read_patterns, ("*",), wanted)
+        barred = fields.custom("disabled_tools", read_patterns, ("*",), expected)
     return Switches(fields.flag("disabled", default=base.disabled), listed, barred)
