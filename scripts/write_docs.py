@@ -78,12 +78,8 @@ SETTINGS_INTRODUCTION = """\
 
 Written by `scripts/write_docs.py`; the words are those in `settings/sections.py`.
 
-Settings are read once, from one TOML file and then the environment, which wins. The file is the
-one that `--config` or the variable `TOOLCRIB_CONFIG` names, else `config.toml` in the user's
-configuration folder (`~/.config/toolcrib` on Linux). None is read from the working directory:
-settings name code to import, and a cloned repository must not get to choose that
-([decision 0004](decisions/0004-no-settings-from-the-working-directory.md)). Relative paths in a
-file start from its folder.
+Put the keys that you change into `config.toml`, in the configuration folder of your user
+(`~/.config/toolcrib` on Linux):
 
 ```toml
 index = "auto"
@@ -97,9 +93,18 @@ embedder = "openai"
 model = "text-embedding-3-small"
 ```
 
-In the environment, a key is written in capitals behind `TOOLCRIB_`, a section with two
-underscores, a list with commas: `TOOLCRIB_SEARCH__LIMIT=8`, `TOOLCRIB_SKILLS=a,b`. An unknown key
-is an error that names the nearest one.
+Or set one in the environment. Write it in capitals behind `TOOLCRIB_`, with two underscores after
+the section, and with commas in a list. The environment goes before the file:
+
+```sh
+TOOLCRIB_SEARCH__LIMIT=8 TOOLCRIB_SKILLS=a,b toolcrib search "send a mail"
+```
+
+`--config FILE` or the variable `TOOLCRIB_CONFIG` names another file. Relative paths in a file start
+from its folder. No file is read from the working directory: settings name code to import, and a
+cloned repository must not choose that
+([decision 0004](decisions/0004-no-settings-from-the-working-directory.md)). An unknown key is an
+error that names the nearest key. In Python, `load_settings(os.environ)` reads all this, once.
 """
 
 CLI_INTRODUCTION = """\

@@ -45,12 +45,12 @@ HOST = Caller("host")
 
 
 class Crib:
-    """A pool of capabilities and the search over it. Safe to share between threads.
+    """Tools, skills and agents of any number, and the search over them. Safe to share.
 
-    Empty until something is added. Unless the settings say otherwise it leaves on disk what is
-    known of servers that were added, and the vectors of tools, for the next start.
-    Without settings, the environment says when tools wait for a search (`TOOLCRIB_TOOL_SEARCH`,
-    else `ENABLE_TOOL_SEARCH`), and nothing else.
+    It is empty until you add something. For the next start it keeps on disk what MCP servers have
+    listed, and the vectors of tools; settings can change that. Without settings it reads no file,
+    and of the environment only when tools wait for a search: `TOOLCRIB_TOOL_SEARCH`, else
+    `ENABLE_TOOL_SEARCH`.
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class Crib:
     ) -> Self:
         """A crib with every source that the settings name.
 
-        With `loop`, MCP servers live on that one, which makes calls from there cheaper: it has to
-        run until this is closed, and `close` is then called from another thread.
+        With `loop`, MCP servers live on that event loop. Calls from there are then cheaper. The
+        loop has to run until the crib is closed, and `close` is called from another thread.
         """
         crib = cls(settings)
         crib._inventory.open(loop)
@@ -100,7 +100,7 @@ class Crib:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What the settings name and what could not be used, as of now; one message a thing."""
+        """What is named in the settings and cannot be used now, one message each."""
         return (*filter(None, [self._operator.rules_problem]), *self._inventory.problems)
 
     @property
@@ -129,7 +129,7 @@ class Crib:
     ) -> ToolInfo | tuple[ToolInfo, ...]:
         """Make a function a tool, or several, all of them or none.
 
-        What is said of several counts for each. Raises `NameTaken` and `DeclarationError`.
+        The facts hold for each of them. Raises `NameTaken` and `DeclarationError`.
         """
         if more:
             return self._inventory.add_functions((fn, *more), facts)
@@ -138,14 +138,14 @@ class Crib:
     def add_all(self, module: ModuleType, **facts: Unpack[ToolFacts]) -> tuple[ToolInfo, ...]:
         """Make every public function that a module defines a tool, all of them or none.
 
-        What begins with `_`, or is not in the module's `__all__` if it has one, is not public. What
-        is said here counts for each, unless its `@tool` says otherwise. Raises `NameTaken`, and
-        `DeclarationError` for a module without public functions, or with one without a docstring.
+        Names that begin with `_` are not public, nor are those that the module's `__all__` leaves
+        out. The facts hold for each function; its own `@tool` goes before them. Raises `NameTaken`,
+        and `DeclarationError` if there is no public function, or one has no docstring.
         """
         return self._inventory.add_module(module, facts)
 
     def add_source(self, *sources: Source) -> None:
-        """Take whole sources in; what is wrong with them is among `problems`."""
+        """Add whole sources. What is wrong with them is among `problems`."""
         self._inventory.add_source(*sources)
 
     def add_mcp(
@@ -153,17 +153,17 @@ class Crib:
     ) -> None:
         """Add an MCP server by name, or all of a file or of a mapping with `mcpServers`.
 
-        Starts none: what they listed when they were last reached is found at once, and `refresh`
-        lists those that never were. The keys are those of the file, but for `command`, which may be
-        a list with its arguments. Raises `ConfigError`, and `NameTaken` for a second of one name.
+        No server is started. Search finds what each listed when it was last started; `refresh`
+        lists the tools of a new one. The keys are those of the file; `command` may also be a list
+        with the arguments. Raises `ConfigError`, and `NameTaken` if the name is in use.
         """
         self._inventory.add_mcp(server, entry)
 
     async def refresh(self, *servers: str) -> Sequence[RefreshResult]:
-        """Start these MCP servers once, or all, and list their tools anew; search finds them then.
+        """Start these MCP servers, or all, and list their tools again. Search finds them then.
 
-        One that fails costs no other: its result has the error, and what was known of it stays.
-        Raises `ConfigError` for a name that none has.
+        If one fails, its result has the error, its earlier tools stay, and the others go on.
+        Raises `ConfigError` for an unknown name.
         """
         return await self._inventory.fleet.refresh(*servers)
 
@@ -172,9 +172,9 @@ class Crib:
         return self._inventory.fleet.server(server).offers
 
     def listen(self) -> None:
-        """Let apps join from now on, and add their tools, until this is closed.
+        """Let apps connect and add their tools, until this is closed.
 
-        Raises `SourceError` when another process lets them join.
+        Raises `SourceError` if another process listens for apps already.
         """
         self._inventory.listen()
 
@@ -187,9 +187,9 @@ class Crib:
         scope: Scope | None = None,
         caller: Caller = HOST,
     ) -> Answer:
-        """What fits best, best first. Never raises for what a query says.
+        """The capabilities that fit best, best first. No query raises.
 
-        `scope` is the caller's, unless it is given.
+        `scope` limits what may be found; without one, that of the caller does.
         """
         query = Query(text, limit, frozenset(kinds))
         return self._searcher.search(
@@ -219,13 +219,13 @@ class Crib:
         log: LogHandler | None = None,
         paged: bool = False,
     ) -> Outcome:
-        """Call a tool. Never raises for what a model says: the outcome has the error.
+        """Call a tool. No name and no argument raises: the outcome has the error.
 
-        `arguments` may be JSON text, as some providers hand them over. `pin` is that of the
-        definition which was shown, if it has to be that one. `approver` is asked where the rules
-        say so; without one the operator finds a ticket at `operator.tickets`. `progress`, `ask`
-        and `log` are who listens meanwhile; see `CallContext`. `paged`: the result is for a model,
-        which reads a long one page by page; see `result`.
+        `arguments` may be JSON text, as some providers hand them over. With `pin`, the call is
+        made only if the definition is still the one with that pin. The `approver` is asked where
+        the rules want a person's leave; without one the call waits at `operator.tickets`.
+        `progress`, `ask` and `log` are called while the tool runs; see `CallContext`. `paged` is
+        for models: a long result comes page by page; see `result`.
         """
         self._inventory.look_again(name)
         outcome = await self._door.execute(
@@ -248,30 +248,29 @@ class Crib:
         context_window: int | None = None,
         bound: Iterable[str] = (),
     ) -> Session:
-        """What one conversation of this caller sees; its reveals last as long as its id is used.
+        """What one conversation of this caller sees. Its reveals are kept under its id.
 
-        Without an id it is for one request alone, and shared with nobody. `tool_search` and
-        `context_window` None mean the settings. `bound` are the names of tools that the caller has
-        got already: they are neither listed nor found. Raises `ConfigError` for a `tool_search`
-        that is none, and `StoreError`.
+        Without an id it is for one request only. `tool_search` and `context_window` None mean the
+        settings. `bound` are the names of tools that the caller has already: they are neither
+        listed nor found. Raises `ConfigError` for an unknown `tool_search`, and `StoreError`.
         """
         return self._sessions.open(id, caller, bound, tool_search, context_window)
 
     def question(
         self, name: str, arguments: JsonObject | str, *, caller: Caller = HOST
     ) -> ApprovalRequest | None:
-        """What a person would be asked before this call is made; None if nobody would be.
+        """What a person would be asked before this call; None if nobody would be asked.
 
-        Sends nothing and asks nobody: for hosts that gather all questions before they call.
+        Nothing is sent. For hosts that gather all questions before they call.
         """
         self._inventory.current()
         return self._door.question(Call.of(name, arguments), self._inventory.restricted(caller))
 
     def read(self, name: str, *, caller: Caller = HOST) -> Outcome:
-        """All about what this caller may see, in words: of a skill its text, of an agent its card.
+        """All about a capability, as text: the knowledge of a skill, the card of an agent.
 
-        `name/path` is a file in the folder of a skill. Never raises for what a model says: the
-        outcome has the error. Raises `StoreError`.
+        `name/path` is a file in the folder of a skill. No name raises: the outcome has the error.
+        Raises `StoreError`.
         """
         return self._reader.read(name, caller)
 
@@ -280,17 +279,17 @@ class Crib:
     ) -> Outcome:
         """A page of a long result of this caller; see `Outcome.page`.
 
-        With `find`, of its lines that have these words, or fit a `/pattern/`: that may take
-        seconds. Never raises for what a model says: the outcome has the error.
+        With `find`, only lines with these words, or that match a `/pattern/`; that may take
+        seconds. No handle raises: the outcome has the error.
         """
         return self._door.result(handle, caller, page, find)
 
     def entries(self) -> Mapping[str, Entry]:
-        """Everything in the pool by name, hidden or not."""
+        """Everything in the pool by name, also what callers may not see."""
         return self._inventory.entries()
 
     def get(self, name: str) -> Entry:
-        """One entry, by name or by a bare name that is unique.
+        """One entry, by its name, or by the source's own name if only one has that.
 
         Raises `UnknownTool` and `AmbiguousName`.
         """

@@ -35,10 +35,7 @@ class InputRequest(NamedTuple):
 InputHandler: TypeAlias = Callable[
     [Mapping[str, InputRequest]], Awaitable[Mapping[str, JsonObject]]
 ]
-"""What a tool asks of whoever called it, all at once and by keys of its own, and the replies by the
-same keys. What nobody replies to is missing among them."""
-
-
+"""Replies to the requests of a tool, by the same keys. What nobody answers is left out."""
 LogHandler: TypeAlias = Callable[[JsonObject], None]
 
 
@@ -46,10 +43,9 @@ LogHandler: TypeAlias = Callable[[JsonObject], None]
 class Call:
     """A tool to run and what to run it with.
 
-    `name` is the name the model saw; a source is given its own name for the tool. `text` is the
-    arguments as JSON text, where a provider hands them over so, and then stands for `arguments`.
-    `pin` is that of the definition which was shown, if the caller knows it: a tool that is another
-    by now is not called.
+    `name` is the name that the model saw; a source is given its own name for the tool. `text` is
+    the arguments as JSON text, if a provider hands them over so; it replaces `arguments`. With
+    `pin`, the call is made only if the definition is still the one with that pin.
     """
 
     name: str
@@ -81,11 +77,11 @@ def log_nowhere(_message: JsonObject) -> None:
 class CallContext:
     """What a call has while it runs: one deadline for all who work on it, and who made it.
 
-    `progress` hears how far it is, `log` what the tool says meanwhile (level, data, logger), and
-    `ask` replies to what the tool wants to know before it goes on. `caller` is the id of whoever
-    made the call: two with one id may hear what is meant for either. `roots` says where our own
-    file tools work for them, unless the settings name folders. `patient`: somebody hears of the
-    progress and has set no limit, so that the deadline may be paused while a source gets ready.
+    `progress` is called with how far it is, `log` with what the tool logs (level, data, logger),
+    and `ask` answers what the tool wants to know before it goes on. `caller` is the id of whoever
+    made the call; calls with the same id may get each other's messages. `roots` says where our own
+    file tools work, unless the settings name folders. `patient`: somebody follows the progress and
+    has set no limit, so the deadline may be paused while a source gets ready.
     """
 
     deadline: Deadline
@@ -105,17 +101,17 @@ class CallContext:
         log: LogHandler | None,
         caller: str = "",
     ) -> "CallContext":
-        """The same, where None means that nobody cares."""
+        """A context in which None means that nobody listens."""
         listening = progress or _ignore_progress, ask or _no_replies, log or log_nowhere
         return cls(deadline, *listening, caller)
 
 
 @dataclass(frozen=True, slots=True)
 class CallError:
-    """Why a call did not end well, for programs and for models.
+    """Why a call failed, for programs and for models.
 
-    `effect` says what became of it: it was not sent, it failed, or nobody knows. `schema` comes
-    with arguments that do not fit, `ticket` with a call that waits for an approval.
+    `effect` says what became of it: it was not sent, it failed, or nobody knows. `schema` is there
+    if the arguments do not fit it, `ticket` if the call waits for approval.
     """
 
     code: str
@@ -129,9 +125,9 @@ class CallError:
 
 
 class Page(NamedTuple):
-    """One page of a long result: its number from 1, of how many, and about what, in words.
+    """One page of a long result: its number from 1, of how many, and what the result is.
 
-    `found` is what was searched for, where the pages are those of the lines that have it.
+    `found` is what was searched for, if these are the pages of the lines that were found.
     """
 
     number: int
@@ -158,13 +154,13 @@ class Page(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a call ended: without an error it went well.
+    """How a call ended. Without an `error` it succeeded.
 
-    `content` is what the tool returned: a JSON value, or with `blocks` the content blocks of MCP.
-    `structured` is its structured content, if it has any, and `meta` what a server says beside
-    both. Where it is a page of a long result, `page` says which, `content` is its text (with
-    `blocks` also what is no text), and `handle` names the result, to read on or to search in it.
-    `repaired` says what was put right in the arguments, one note each.
+    `content` is what the tool returned: a JSON value or, with `blocks`, the content blocks of MCP.
+    `structured` is its structured content, if it has any, and `meta` the server's `_meta`. For a
+    page of a long result, `page` says which, `content` is its text (with `blocks` also images and
+    the like), and `handle` names the result, to read on or to search in it. `repaired` lists what
+    was corrected in the arguments.
     """
 
     content: Json = None
@@ -178,5 +174,5 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """Whether it went well."""
+        """Whether it succeeded."""
         return self.error is None

@@ -30,15 +30,14 @@ ALWAYS_LOAD = "anthropic/alwaysLoad"
 class Capability:
     """What tools, skills and agents share: all that search needs to know.
 
-    `name` is the source's own name until the pool gives it the one models see.
-    `title`, `display` and `desc` are for people and for search; `display` and `desc`
-    are keyed by language tag ("en", "zh-CN"). `enabled` and `platform_available` both
-    have to hold before a model may hear of it. `flags` are the tricks by which something was
-    hidden in its texts; what is here has been cleaned of it. `often_with` names what its author
-    says it is used with. `packaged`: it comes with Toolcrib. `named_by` says who put it in the pool
-    by its name: the program a function of its own, the operator an MCP server; nobody did with what
-    came along, such as tools of Toolcrib, of plugins and of apps. `module` is the Python module of
-    a function that a program or the operator has added: a label, and no part of the definition.
+    `name` is the source's own name until the pool gives it the one that models see. `title`,
+    `display` and `desc` are for people and for search; `display` and `desc` are keyed by language
+    tag ("en", "zh-CN"). A model sees it only if `enabled` and `platform_available` both hold.
+    `flags` are the kinds of hidden text that were found and removed. `often_with` names what its
+    author says it is used with. `packaged`: it comes with Toolcrib. `named_by` says who added it by
+    name: the program (a function) or the operator (an MCP server); "" for what came along, such as
+    tools of Toolcrib, of plugins and of apps. `module` is the Python module of a function: a label,
+    and no part of the definition. `pin` is a hash of the definition.
     """
 
     kind: ClassVar[Kind]
@@ -80,11 +79,11 @@ class Capability:
 class ToolInfo(Capability):
     """A tool: something that can be called with arguments.
 
-    `parameters` is a JSON Schema object. `required` tools are always shown to the model;
-    `defer` says whether the schema of the others may wait until a search reveals it. `meta` is
-    what an MCP server says beside the definition, for hosts. `schema_problem`: why the schema that
-    was given could not be kept, if it could not; such a tool is found, and never called. `approval`
-    "ask": whoever named it wants a person asked before each call, unless a rule says otherwise.
+    `parameters` is a JSON Schema object. `required` tools are always shown to the model; `defer`
+    says whether the schema of the others may wait until a search reveals it. `meta` is `_meta` of
+    an MCP tool, for hosts. `schema_problem` says why its schema cannot be used; such a tool is
+    found, and never called. `approval` "ask": a person is asked before each call, unless a rule
+    says otherwise.
     """
 
     kind: ClassVar[Kind] = "tool"
@@ -100,7 +99,7 @@ class ToolInfo(Capability):
 
     @property
     def asks_to_load(self) -> bool:
-        """Whether its MCP server asks hosts never to defer it. What comes of it says `defer`."""
+        """Whether its MCP server asks hosts never to defer it; `defer` says if that is done."""
         return self.source == "mcp" and self.meta.get(ALWAYS_LOAD) is True
 
 
@@ -127,10 +126,10 @@ class AgentInfo(Capability):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A capability in the pool: the name models see, the source's own name, and what it is like.
+    """A capability in the pool: the name that models see, the source's own name, and its state.
 
-    `remedy` says what to do when the state is not ready, and is empty when it is. `overlaps` are
-    the beginnings of other sources' names that this name begins with too (`mcp_google_drive_`).
+    `remedy` says what to do about a state that is not ready. `overlaps` are prefixes of other
+    sources' names that this name begins with too (`mcp_google_drive_`).
     """
 
     name: str

@@ -66,10 +66,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class UnavailableServer:
-    """A configured MCP server whose tools cannot be had now, or not all of them.
+    """A configured MCP server whose tools, or some of them, cannot be used now.
 
-    `code` is for programs. `reason` and `remedy` are for models and people, in words of ours, and
-    never the server's. The remedy is what its user can do; where it is nothing but to wait, empty.
+    `code` is for programs. `reason` and `remedy` are for models and people, in our own words and
+    never the server's. `remedy` is what the user can do; empty if they can only wait.
     """
 
     server: str
@@ -84,16 +84,15 @@ class UnavailableServer:
 
 @dataclass(frozen=True, slots=True)
 class Answer(Sequence[Hit]):
-    """What a search returns: its hits, best first, and the way on where there are none.
+    """What a search returns: its hits, best first, and what to try if there are none.
 
-    Of a task in several parts the best of each comes first. Without hits the confidence is "none".
-    `missing` maps each name that `select:` or `+required` asked for in vain to its nearest names.
-    `nearest` and `namespaces` (source → number of capabilities) are filled when nothing fits and
-    when browsing; so are `names` (source → names) where there are few. `note` says in a sentence or
-    two what happened, empty when the hits speak for themselves. `confidence` says how sure it is
-    that one of the hits fits, and `chance` the same as a number from 0 to 1; whoever is named or
-    selected fits. `unavailable` are a few servers that the query may be about, and whose tools
-    cannot be had.
+    For a task with several parts, the best hit of each part comes first. `confidence` says how
+    sure it is that a hit fits, and `chance` says it as a number from 0 to 1. Without hits it is
+    "none"; what is selected by name always fits. `missing` maps each name that `select:` or
+    `+required` did not find to its nearest names. If nothing fits, and when browsing, there are
+    also `nearest` names, `namespaces` (source → number of capabilities) and, if there are few,
+    their `names` (source → names). `note` explains the answer in a sentence or two, if it needs
+    that. `unavailable` are servers that the query may be about, and whose tools cannot be used now.
     """
 
     query: str

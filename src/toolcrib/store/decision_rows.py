@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 import apsw
 
+from toolcrib.store.database import migrate
 from toolcrib.strict_json import canonical_json
 
 APPLICATION = 0x746F6F64  # "tood"
@@ -59,6 +60,19 @@ class Decision(NamedTuple):
     by: By
     at: float
     definition: str
+
+
+def prepare_tables(db: apsw.Connection) -> None:
+    """Bring the file up to date, and look it through. Raises `CorruptError` for a damaged one."""
+    db.pragma("synchronous", "full")
+    migrate(db, MIGRATIONS, APPLICATION)
+    if db.pragma("quick_check") != "ok":
+        raise apsw.CorruptError(f"{db.filename} fails its check")
+    try:
+        for table, columns in COLUMNS.items():
+            db.execute(f"SELECT {columns} FROM {table} LIMIT 0")  # noqa: S608 - our own names
+    except apsw.SQLError as error:
+        raise apsw.CorruptError(f"{db.filename} has lost a table or a column") from error
 
 
 def rows_of(db: apsw.Connection, source: str) -> list[Decision]:

@@ -21,19 +21,16 @@ from toolcrib.store.database import (
     DAMAGE,
     FAULTS,
     explain_fault,
-    migrate,
     open_private,
     set_aside,
     transaction,
 )
 from toolcrib.store.decision_rows import (
-    APPLICATION,
-    COLUMNS,
-    MIGRATIONS,
     Decision,
     adopt_former,
     entry_of,
     is_filed,
+    prepare_tables,
     rows_of,
     sealed_rows,
 )
@@ -71,17 +68,17 @@ class Decisions:
         self._today: float | None = None
         with self._explained():
             try:
-                self._db = open_private(path, _prepare)
+                self._db = open_private(path, prepare_tables)
             except DAMAGE:
                 set_aside(path)
-                self._db, lost = open_private(path, _prepare), True
+                self._db, lost = open_private(path, prepare_tables), True
             self._begin(trusted=not lost)
 
     @staticmethod
     def prepare(path: Path) -> None:
         """Make the file, if there is none. Raises `StoreError`."""
         try:
-            open_private(path, _prepare).close()
+            open_private(path, prepare_tables).close()
         except DAMAGE:
             return  # whoever opens it sets it aside
         except (*FAULTS, OSError) as error:
@@ -323,22 +320,6 @@ class Decisions:
             raise StoreError(f"{self._path} {problem}") from error
         except (*FAULTS, OSError) as error:
             raise StoreError(explain_fault(self._path, error)) from error
-
-
-def _prepare(db: apsw.Connection) -> None:
-    db.pragma("synchronous", "full")
-    migrate(db, MIGRATIONS, APPLICATION)
-    _check(db)
-
-
-def _check(db: apsw.Connection) -> None:
-    if db.pragma("quick_check") != "ok":
-        raise apsw.CorruptError(f"{db.filename} fails its check")
-    try:
-        for table, columns in COLUMNS.items():
-            db.execute(f"SELECT {columns} FROM {table} LIMIT 0")  # noqa: S608 - our own names
-    except apsw.SQLError as error:
-        raise apsw.CorruptError(f"{db.filename} has lost a table or a column") from error
 
 
 def _name(source: str) -> str:
