@@ -66,7 +66,7 @@ class Server:
             raise UnknownTool(f"no tool {name!r} here")
         return "ready"
 
-    async def call(self, call: Call, running: CallContext) -> Outcome:  # noqa: ARG002 - nothing runs
+    async def call(self, call: Call, context: CallContext) -> Outcome:  # noqa: ARG002 - nothing runs
         raise UnknownTool(f"{call.name!r} is here to be found, not to be called")
 
 

@@ -56,7 +56,7 @@ class ListedSource:
     def state(self, name: str) -> State:
         return self.states.get(name, "ready")
 
-    async def call(self, call: Call, running: CallContext) -> Outcome:  # noqa: ARG002 - it is done at once
+    async def call(self, call: Call, context: CallContext) -> Outcome:  # noqa: ARG002 - it is done at once
         return Outcome(call.name)
 
 

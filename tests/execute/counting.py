@@ -57,9 +57,9 @@ class CountingSource:
             raise UnknownTool(f"no {name!r}")
         return self.states.get(name, "ready")
 
-    async def call(self, call: Call, running: CallContext) -> Outcome:
+    async def call(self, call: Call, context: CallContext) -> Outcome:
         self.reached.append(call)
-        self.watch(running)
+        self.watch(context)
         return self.answer(call)
 
 

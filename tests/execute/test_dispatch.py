@@ -90,7 +90,7 @@ class Odd(CountingSource):
         super().__init__()
         self._behave = behave
 
-    async def call(self, call: Call, running: CallContext) -> Outcome:  # noqa: ARG002 - it is odd
+    async def call(self, call: Call, context: CallContext) -> Outcome:  # noqa: ARG002 - it is odd
         self.reached.append(call)
         return await self._behave()
 

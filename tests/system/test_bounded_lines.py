@@ -4,7 +4,8 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.system import LINE_HEAD_BYTES, PipeLine, bounded_lines
+from toolcrib.system import PipeLine, bounded_lines
+from toolcrib.system.pipe import LINE_HEAD_BYTES
 
 
 class Chunks:

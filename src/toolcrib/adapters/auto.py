@@ -24,7 +24,7 @@ from toolcrib.adapters.auto_table import (
     WireMode,
     undated,
 )
-from toolcrib.text import nearest_names
+from toolcrib.text import list_nearest
 
 __all__ = ["Auto", "Choice"]
 
@@ -124,8 +124,8 @@ def _chosen(
 def _missing(native: NativeMode, place: EndpointGroup | None, model: str, host: str) -> str:
     if not place:
         return f"{host} is not known to speak {native.mode}"
-    near = nearest_names(undated(model), sorted(native.models))
-    return f"{model} is not listed with {native.mode} (nearest: {', '.join(near) or 'none'})"
+    near = list_nearest(undated(model), sorted(native.models))
+    return f"{model} is not listed with {native.mode} (nearest: {near})"
 
 
 def _host(endpoint: str) -> str:

@@ -38,22 +38,22 @@ class BuiltinToolSource(FunctionSource):
         super().__init__()
         self._settings = settings
 
-    async def call(self, call: Call, running: CallContext) -> Outcome:
+    async def call(self, call: Call, context: CallContext) -> Outcome:
         """As every function; see `FunctionSource.call`."""
         if not is_file_tool(self._function(call.name).run):
-            return await super().call(call, running)
-        with working_in(await self._roots(running)):
-            return await super().call(call, running)
+            return await super().call(call, context)
+        with working_in(await self._roots(context)):
+            return await super().call(call, context)
 
-    async def _roots(self, running: CallContext) -> Roots:
+    async def _roots(self, context: CallContext) -> Roots:
         own = OwnFiles.of(self._settings)
         if self._settings.file_roots:
             return Roots(self._settings.file_roots, own)
-        match running.roots:
+        match context.roots:
             case "working_folder":
                 return Roots([Path.cwd()], own)
             case "client":
-                replies = await running.ask(_LIST_ROOTS)
+                replies = await context.ask(_LIST_ROOTS)
                 return Roots(_folders(replies.get("roots", {}).get("roots")), own, _NO_ROOTS)
             case "none":
                 return Roots((), own)

@@ -52,7 +52,7 @@ class FileSource(Generic[C]):
             raise UnknownTool(f"no skill or agent {name!r} here; list them again, or search for it")
         return "ready"
 
-    async def call(self, call: Call, running: CallContext) -> Outcome:  # noqa: ARG002 - nothing runs
+    async def call(self, call: Call, context: CallContext) -> Outcome:  # noqa: ARG002 - nothing runs
         """Always raises `UnknownTool`: there are no tools here."""
         raise UnknownTool(
             f"{call.name!r} is not a tool to call: read it if it is a skill, "

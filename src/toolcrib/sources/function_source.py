@@ -136,7 +136,7 @@ class FunctionSource:
         self._function(name)
         return "ready"
 
-    async def call(self, call: Call, running: CallContext) -> Outcome:
+    async def call(self, call: Call, context: CallContext) -> Outcome:
         """Run one function: on the loop if it is async, else in a thread, so that it may wait.
 
         A thread cannot be stopped. At the deadline, and on cancelling, the waiting ends.
@@ -146,7 +146,7 @@ class FunctionSource:
             bound = function.signature.bind(call.arguments)
         except BadArguments as error:
             raise BadArguments(f"{call.name}: {error}") from None
-        return await _outcome(partial(function.run, *bound.by_position, **bound.by_name), running)
+        return await _outcome(partial(function.run, *bound.by_position, **bound.by_name), context)
 
     def _module(self, function: Function) -> str:
         """The label of a tool: its module, or nothing where the source has an id."""
@@ -168,8 +168,8 @@ class FunctionSource:
         return self._functions[name]
 
 
-async def _outcome(run: Callable[[], object], running: CallContext) -> Outcome:
-    limit = asyncio.timeout(running.deadline.left_s)
+async def _outcome(run: Callable[[], object], context: CallContext) -> Outcome:
+    limit = asyncio.timeout(context.deadline.left_s)
     try:
         async with limit:
             result = await _result(run)

@@ -39,7 +39,7 @@ class Source(Protocol):
         """
         ...
 
-    async def call(self, call: Call, running: CallContext) -> Outcome:
+    async def call(self, call: Call, context: CallContext) -> Outcome:
         """Run the tool of the source's own name `call.name`, and be done by the deadline.
 
         A source that pins its tools does not run one that has another pin than `call.pin`.

@@ -12,7 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from toolcrib.errors import BadArguments, DeclarationError
 from toolcrib.model import JsonObject
-from toolcrib.text import nearest_names
+from toolcrib.text import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class Signature:
                 return f"{name!r}: {text}, not {given!r:.80}"
 
     def _remedy(self, name: str) -> str:
-        if near := nearest_names(name, self.names, limit=1, at_least=70):
-            return f"did you mean {near[0]!r}?"
+        if question := did_you_mean(name, self.names, at_least=70):
+            return question
         return f"the parameters are: {', '.join(self.names)}" if self.names else "leave it out"
 
 

@@ -28,7 +28,7 @@ from toolcrib.names import RESERVED_NAMES, reserved_message
 from toolcrib.sources.declaration_file import Place, YamlFile, parse_yaml, read_text_file
 from toolcrib.sources.function import ToolFacts, function_from
 from toolcrib.sources.function_source import Description, FunctionSource
-from toolcrib.text import nearest_names
+from toolcrib.text import did_you_mean
 
 NOT_A_MAPPING = "must be a mapping of keys to values; indent them below it"
 
@@ -155,8 +155,8 @@ def _mistake(file: YamlFile, name: str, error: ErrorDetails) -> str:
 def _problem(kind: str, place: Place, text: str) -> str:
     match kind:
         case "extra_forbidden":
-            near = nearest_names(str(place[-1]), list(ToolEntry.model_fields), limit=1, at_least=70)
-            return "unknown key; " + (f"did you mean {near[0]!r}?" if near else "remove it")
+            question = did_you_mean(str(place[-1]), list(ToolEntry.model_fields), at_least=70)
+            return f"unknown key; {question or 'remove it'}"
         case "model_type" | "dict_type" | "mapping_type":
             return NOT_A_MAPPING
         case _:

@@ -48,15 +48,12 @@ if TYPE_CHECKING:
     )
     from toolcrib.system.last_good_copy import LastGoodCopies
     from toolcrib.system.pipe import (
-        CHUNK_BYTES,
-        LINE_HEAD_BYTES,
         LONGEST_LINE,
         ByteReader,
         OutputEnds,
         PipeLine,
         PipeWriter,
         bounded_lines,
-        ignore_bytes,
     )
     from toolcrib.system.process_tree import (
         ProcessInfo,
@@ -86,23 +83,18 @@ else:
             "last_good_copy": ("LastGoodCopies",),
             "pipe": (
                 "ByteReader",
-                "CHUNK_BYTES",
-                "LINE_HEAD_BYTES",
                 "LONGEST_LINE",
                 "OutputEnds",
                 "PipeLine",
                 "PipeWriter",
                 "bounded_lines",
-                "ignore_bytes",
             ),
             "process_tree": ("ProcessInfo", "is_running", "list_process_tree", "resident_bytes"),
         },
     )
 
 __all__ = [
-    "CHUNK_BYTES",
     "DEADLINE_PASSED",
-    "LINE_HEAD_BYTES",
     "LONGEST_LINE",
     "RUN_FOLDER_VARIABLE",
     "BackgroundLoop",
@@ -120,7 +112,6 @@ __all__ = [
     "create_private_file",
     "done_in_time",
     "file_locked",
-    "ignore_bytes",
     "is_running",
     "list_process_tree",
     "make_private_folder",

@@ -62,10 +62,6 @@ async def bounded_lines(
             return
 
 
-def ignore_bytes(_data: bytes) -> None:
-    """For a reader who does not want the bytes."""
-
-
 class OutputEnds(asyncio.Protocol):
     """Keeps the first and the last bytes that come from a pipe. `on_data` gets all of them.
 
@@ -73,7 +69,7 @@ class OutputEnds(asyncio.Protocol):
     """
 
     def __init__(
-        self, head: int, tail: int, on_data: Callable[[bytes], None] = ignore_bytes
+        self, head: int, tail: int, on_data: Callable[[bytes], None] = lambda _: None
     ) -> None:
         self._most_head, self._most_tail = head, tail
         self._on_data = on_data

@@ -52,7 +52,7 @@ class RecipeSource:
             raise UnknownTool(f"no recipe {name!r} here; list them")
         return "ready"
 
-    async def call(self, call: Call, running: CallContext) -> Outcome:  # noqa: ARG002 - nothing runs
+    async def call(self, call: Call, context: CallContext) -> Outcome:  # noqa: ARG002 - nothing runs
         raise UnknownTool(f"{call.name!r} is a recipe; read it")
 
 

@@ -31,14 +31,14 @@ NOT_RUNNING = CallError(
 )
 
 
-async def call_app(peer: Peer, call: Call, running: CallContext) -> Outcome:
+async def call_app(peer: Peer, call: Call, context: CallContext) -> Outcome:
     """The outcome of a call. Raises `UnknownTool` and `BadArguments`, as the app says."""
-    limit_s = running.deadline.left_s
+    limit_s = context.deadline.left_s
     params = {"name": call.name, "arguments": call.arguments, "deadline_s": round(limit_s, 3)}
     limit = asyncio.timeout(limit_s)
     try:
         async with limit:
-            return _outcome(await peer.ask("call", params, running.progress))
+            return _outcome(await peer.ask("call", params, context.progress))
     except TimeoutError:
         return Outcome(error=DEADLINE_PASSED)
     except NothingSent:

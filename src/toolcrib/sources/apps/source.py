@@ -26,7 +26,7 @@ from toolcrib.sources.apps.peer import Peer
 from toolcrib.sources.definition import Definition, clean_tool
 from toolcrib.strict_json import json_digest
 from toolcrib.system import BackgroundLoop, run_in_thread
-from toolcrib.text import nearest_names
+from toolcrib.text import list_nearest
 
 REGISTER_S = 5.0
 
@@ -82,10 +82,10 @@ class AppSource:
         """Call this from now on, from any thread, whenever tools or states may have changed."""
         self._changed = changed
 
-    async def call(self, call: Call, running: CallContext) -> Outcome:
+    async def call(self, call: Call, context: CallContext) -> Outcome:
         """Call a tool; an app that is not running is launched first, and has to register again."""
         tool = self._tool(call.name)
-        relayed = replace(running, progress=_on_this_loop(running.progress))
+        relayed = replace(context, progress=_on_this_loop(context.progress))
         try:
             return await self._loop.run(self._serve(call, tool, relayed))
         except RuntimeError as error:
@@ -144,10 +144,10 @@ class AppSource:
         """End the app, if it was launched here."""
         await self._launcher.stop()
 
-    async def _serve(self, call: Call, tool: ToolInfo, running: CallContext) -> Outcome:
-        await self._registering(running.deadline.left_s)
+    async def _serve(self, call: Call, tool: ToolInfo, context: CallContext) -> Outcome:
+        await self._registering(context.deadline.left_s)
         if not self._launcher.awake.is_set():
-            failure = await self._launcher.wake(self.launch, running.deadline.left_s)
+            failure = await self._launcher.wake(self.launch, context.deadline.left_s)
             if failure:
                 return Outcome(error=failure)
         if self._tool(call.name) != tool:
@@ -155,7 +155,7 @@ class AppSource:
         if self._peer is None:
             return Outcome(error=CallError("not_running", "start", "the app has just gone"))
         try:
-            return await call_app(self._peer, call, running)
+            return await call_app(self._peer, call, context)
         finally:
             self._launcher.used()
 
@@ -215,7 +215,7 @@ class AppSource:
     def _tool(self, name: str) -> ToolInfo:
         tools = self._tools
         if name not in tools:
-            near = ", ".join(nearest_names(name, list(tools))) or "none"
+            near = list_nearest(name, list(tools))
             raise UnknownTool(
                 f"no tool {name!r} in app {self.id!r}; search for it. Nearest: {near}"
             )

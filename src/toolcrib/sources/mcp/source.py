@@ -132,7 +132,7 @@ class McpSource:
             return "unreviewed"  # it was listed a moment ago, and is no longer
         return self._server_state() if judged.status == "approved" else judged.status
 
-    async def call(self, call: Call, running: CallContext) -> Outcome:
+    async def call(self, call: Call, context: CallContext) -> Outcome:
         """Call a tool, starting the server if need be. Raises `UnknownTool`.
 
         What was decided is looked up right before the call is sent; and before a server is started,
@@ -141,7 +141,7 @@ class McpSource:
         if not self._supervisor.up or call.name not in self._defined[2].tools:
             self._check(call.name)
         check = partial(self._memory.check, call)
-        return await self._supervisor.request(UpstreamRequest.of(call), running, check)
+        return await self._supervisor.request(UpstreamRequest.of(call), context, check)
 
     def judge(self) -> ServerJudgement:
         """What the server listed last, and what was decided about it by now.

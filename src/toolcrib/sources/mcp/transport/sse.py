@@ -17,8 +17,9 @@ from toolcrib.sources.mcp.transport.streamable_http import (
     LOGGERS,
     StreamableHttpTransport,
 )
-from toolcrib.system import LINE_HEAD_BYTES, LONGEST_LINE, PipeLine, bounded_lines
+from toolcrib.system import LONGEST_LINE, PipeLine, bounded_lines
 
+HEAD_BYTES = 512  # of an event that is too long
 MOST_UNSENT = 64  # messages to a server that does not take them
 ORDER_S = 2.0  # longest that a POST holds up the next one
 FAILED = -32603  # JSON-RPC's own, for an error within
@@ -100,7 +101,7 @@ class _Event:
             self._length += len(value) + 1
             self._whole = line.whole and self._length <= LONGEST_LINE
             if not self._whole:
-                self._pieces = [b"\n".join(self._pieces)[:LINE_HEAD_BYTES]]
+                self._pieces = [b"\n".join(self._pieces)[:HEAD_BYTES]]
 
     @property
     def data(self) -> PipeLine:

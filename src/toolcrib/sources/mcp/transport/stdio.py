@@ -13,12 +13,10 @@ from contextlib import asynccontextmanager, suppress
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.jsonrpc import message_of
 from toolcrib.system import (
-    CHUNK_BYTES,
     ChildProcess,
     OutputEnds,
     PipeWriter,
     bounded_lines,
-    ignore_bytes,
 )
 
 EXIT_S = 1.5  # to exit by itself once its input has ended
@@ -37,7 +35,7 @@ class ServerProcess:
         command: Sequence[str],
         env: Mapping[str, str],
         cwd: str | None,
-        on_stderr: Callable[[bytes], None] = ignore_bytes,
+        on_stderr: Callable[[bytes], None] = lambda _: None,
         finish_s: float = 0.0,
     ) -> None:
         """Start it. `on_stderr` gets its stderr: see `OutputEnds`; `finish_s`: see `ChildProcess`.
@@ -118,7 +116,7 @@ class StdioTransport:
         command: Sequence[str],
         env: Mapping[str, str],
         cwd: str | None,
-        on_stderr: Callable[[bytes], None] = ignore_bytes,
+        on_stderr: Callable[[bytes], None] = lambda _: None,
         finish_s: float = 0.0,
     ) -> None:
         """For the arguments see `ServerProcess`."""
@@ -162,7 +160,7 @@ async def _receive(
                 await incoming.send(message)
     incoming.close()
     with suppress(OSError):
-        while await reader.read(CHUNK_BYTES):
+        while await reader.read(READ_AHEAD):
             pass
 
 
