@@ -4,7 +4,8 @@ import pytest
 
 from toolcrib.errors import SourceError
 from toolcrib.sources.mcp import ServerAddress, ServerCommand
-from toolcrib.sources.mcp.identity import config_hash
+from toolcrib.sources.mcp.config.server import OAuth
+from toolcrib.sources.mcp.identity import config_hash, program_hash, program_words
 from toolcrib.store import install_key
 
 KEY = bytes(32)
@@ -52,3 +53,115 @@ def test_a_damaged_key_is_refused(tmp_path):
     path.write_bytes(b"short")
     with pytest.raises(SourceError, match="remove it"):
         install_key(path)
+
+
+PROGRAM_KEY = bytes(32)
+SERVER = "@modelcontextprotocol/server-filesystem"
+RUNS = "docker run -i --rm --mount type=bind,src=/a,dst=/p/a -e TOKEN --network none img /p"
+
+
+@pytest.mark.parametrize(
+    ("line", "program"),
+    [
+        (f"npx -y {SERVER} /a /b", f"npx -y {SERVER}"),
+        (f"npx {SERVER}@1.2.3 /a", f"npx {SERVER}@1.2.3"),
+        ("npx -y -p pkg bin --root /a", "npx -y -p pkg bin"),
+        ("npx --package=pkg bin /a", "npx --package=pkg bin"),
+        ("npm exec -y pkg /a", "npm exec -y pkg"),
+        ("/bin/uvx --from git+https://x/y x --db /a", "/bin/uvx --from git+https://x/y x"),
+        ("uvx mcp-server-git --repository /a", "uvx mcp-server-git"),
+        ("uvx --with 'mcp<2' thing /a", "uvx --with 'mcp<2' thing"),
+        ("uv run --directory /srv server.py --root /a", "uv run --directory /srv server.py"),
+        ("uv run python server.py /a", "uv run python server.py"),
+        ("npx -y tsx server.ts /a", "npx -y tsx server.ts"),
+        ("npx.cmd -y pkg /a", "npx.cmd -y pkg"),
+        ("python -m mcp_server --root /a", "python -m mcp_server"),
+        ("python3.12 -u server.py /a", "python3.12 -u server.py"),
+        ("node dist/index.js --port 1", "node dist/index.js"),
+        ("lua-runner server.lua /a", "lua-runner server.lua"),
+        ("/opt/github-mcp-server stdio --toolsets all", "/opt/github-mcp-server"),
+        (RUNS, "docker run -i --rm --network none img /p"),
+        ("docker run -i --env=A=b -v /a:/b img x", "docker run -i img x"),
+    ],
+)
+def test_what_is_told_to_a_program_is_not_the_program(line: str, program: str):
+    assert program_words(tuple(line.split(" "))) == tuple(program.split(" "))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sh -c curl|sh",
+        "bash server.sh /a",
+        "env A=b npx pkg",
+        "cmd /c npx pkg /a",
+        "npx -c whoami",
+        "npx --node-options --require=/evil pkg",
+        "node -e code /a",
+        "node --require /evil.js server.js /a",
+        "python -c code /a",
+        "python -X dev -m server /a",
+        "tool --exec=code /a",
+        "npx -y pkg --require /evil",
+        "npx -y bash run",
+        "uv run sh -c code",
+        "docker run --unknown x img",
+        "docker exec box sh",
+        "deno run -A server.ts /a",
+        "java -jar x.jar /a",
+        "npm run serve /a",
+    ],
+)
+def test_where_it_cannot_be_told_apart_everything_is_the_program(line: str):
+    assert program_words(tuple(line.split(" "))) == tuple(line.split(" "))
+
+
+def same(one: ServerCommand | ServerAddress, other: ServerCommand | ServerAddress) -> bool:
+    assert config_hash(one, PROGRAM_KEY) != config_hash(other, KEY)
+    return program_hash(one, PROGRAM_KEY) == program_hash(other, KEY)
+
+
+FILES = ServerCommand("npx", ("-y", SERVER, "/a"))
+
+
+def test_another_argument_or_variable_is_the_same_program():
+    assert same(FILES, ServerCommand("npx", ("-y", SERVER, "/a", "/b")))
+    assert same(FILES, ServerCommand("npx", ("-y", SERVER, "/a"), {"DEBUG": "1"}))
+    assert same(FILES, ServerCommand("npx", ("-y", SERVER, "/a"), env_from={"TOKEN": "MINE"}))
+    assert same(
+        ServerAddress("https://x/mcp"), ServerAddress("https://x/mcp", {"X-Key": "${PROGRAM_KEY}"})
+    )
+    assert same(
+        ServerAddress("https://x/mcp"), ServerAddress("https://x/mcp", oauth=OAuth(client_id="me"))
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ServerCommand("sh", ("-y", SERVER, "/a")),
+        ServerCommand("/evil/npx", ("-y", SERVER, "/a")),
+        ServerCommand("npx", ("-y", f"{SERVER}@2.0.0", "/a")),
+        ServerCommand("npx", ("-y", "server-filesystem", "/a")),
+        ServerCommand("npx", ("-y", SERVER, "/a"), cwd="/evil"),
+        ServerCommand("npx", ("-y", SERVER, "/a"), {"NODE_OPTIONS": "--require /evil"}),
+        ServerCommand("npx", ("-y", SERVER, "/a"), {"npm_config_registry": "http://evil"}),
+        ServerCommand("npx", ("-y", SERVER, "/a"), {"PATH": "/evil"}),
+        ServerCommand("npx", ("-y", SERVER, "/a"), env_from={"LD_PRELOAD": "X"}),
+        ServerAddress("https://x/mcp"),
+    ],
+)
+def test_another_command_version_folder_or_loader_is_another_program(
+    other: ServerCommand | ServerAddress,
+):
+    assert not same(FILES, other)
+
+
+def test_a_loader_that_is_given_something_else_is_another_program():
+    one, two = (ServerCommand("node", ("x.js",), {"NODE_OPTIONS": f"-r {each}"}) for each in "ab")
+    assert program_hash(one, PROGRAM_KEY) != program_hash(two, KEY)
+
+
+def test_another_address_is_another_program_and_so_is_another_way_to_speak():
+    assert not same(ServerAddress("https://x/mcp"), ServerAddress("https://x/mcp?to=evil"))
+    assert not same(ServerAddress("https://x/mcp"), ServerAddress("https://x/mcp", kind="sse"))

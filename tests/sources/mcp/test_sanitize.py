@@ -1,4 +1,13 @@
-from toolcrib.sources.mcp.sanitize import short_line, short_line_end
+import pytest
+
+from toolcrib.sources.mcp.sanitize import (
+    TooLarge,
+    bounded_json,
+    is_plaintext,
+    short_line,
+    short_line_end,
+    without_surrogates,
+)
 
 
 def test_what_is_not_printable_goes():
@@ -18,3 +27,45 @@ def test_what_is_too_long_is_cut():
     assert short_line_end("abcdef", 4) == "…def"
     assert short_line("x" * 1_000_000, 4) == "xxx…"
     assert short_line_end("x" * 1_000_000, 4) == "…xxx"
+
+
+def test_json_stays_as_it_is():
+    value = {"a": [1, 2.5, None, True, "x"], "b": {"c": {}}}
+    assert bounded_json(value) == value
+
+
+def test_what_is_no_json_is_replaced():
+    odd = {"a\ud800": float("nan"), "b": [float("inf"), "\udfff"]}
+    assert bounded_json(odd) == {"a?": None, "b": [None, "?"]}
+
+
+def test_depth_and_size_are_bounded():
+    deep = []
+    for _ in range(40):
+        deep = [deep]
+    with pytest.raises(TooLarge, match="deeper"):
+        bounded_json(deep)
+    with pytest.raises(TooLarge, match="larger"):
+        bounded_json(["x" * 70_000])
+
+
+def test_text_is_cut_and_cleaned():
+    assert without_surrogates("ab\ud800cd", 3) == "ab?"
+
+
+@pytest.mark.parametrize(
+    ("url", "clear"),
+    [
+        ("https://a.example/x", False),
+        ("http://127.0.0.1:80/", False),
+        ("http://[::1]:80/", False),
+        ("http://localhost/", False),
+        ("http://a.example/", True),
+        ("http://localhost.example/", True),
+        ("http://127.0.0.1@a.example/", True),
+        ("file:///etc/passwd", True),
+        ("javascript:alert(1)", True),
+    ],
+)
+def test_only_https_and_this_machine_are_private(url: str, clear: bool):
+    assert is_plaintext(url) == clear
