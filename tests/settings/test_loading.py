@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from toolcrib.errors import ConfigError
 from toolcrib.settings import CONFIG_VARIABLE, Settings, documented, load_settings
-from toolcrib.settings.schema import Documented
-from toolcrib.settings.sections import REMOVED
+from toolcrib.settings.schema import REMOVED, Documented
 from toolcrib.system.child_process import LAUNCH_VARIABLE
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -24,7 +24,6 @@ from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger
 from toolcrib.settings.paths import rules_file
 from toolcrib.settings.sections import (
-    REMOVED,
     ApprovalSettings,
     AppSettings,
     AuditSettings,
@@ -37,6 +36,20 @@ from toolcrib.settings.sections import (
     SessionSettings,
 )
 
+_FITTED = """
+    search.depth search.k search.exact_name_bonus search.intent_boost search.band_share
+    search.weight_as_written search.weight_plain search.weight_intent search.weight_translated
+    weights
+""".split()
+_BY_MEANING = "`search.weight_vector` says how much meaning counts against words; set that instead"
+REMOVED: Mapping[str, str] = {
+    **dict.fromkeys(_FITTED, "search has a fitted constant in its place; take it out"),
+    "search.weight_like": _BY_MEANING,
+    "search.weight_bm25": _BY_MEANING,
+    "search.learn_half_life_days": "what was learned always fades by half in 30 days; take it out",
+}
+"""Keys that were settings, and what to do about them."""
+
 
 class Settings(Section):
     """Everything that can be set."""
@@ -47,20 +60,22 @@ class Settings(Section):
     )
     index: Literal["auto", "memory", "sqlite"] = Field(
         default="auto",
-        description="The engine. `auto`: memory for `toolcrib serve`; for all else the stored index"
-        " if it is of just this pool and can be opened, else memory.",
+        description="The engine of the index. `auto`: the stored index if it has exactly this pool "
+        "and can be opened, else memory; always memory for `toolcrib serve`.",
     )
     builtin_tools: bool | Literal["auto"] = Field(
         default="auto",
-        description="Whether the tools that come with Toolcrib are in the pool. `auto`: as long as"
-        " no MCP server, `tools` or `tool_modules` are configured, or where a profile wants them."
-        " Clients of the gateway have them only by a profile with `builtin_tools = true`.",
+        description="Whether the tools that come with Toolcrib are in the pool. `auto`: only if"
+        " you configure no MCP server, `tools` or `tool_modules`, or if a profile"
+        " wants them. Clients of the gateway see them only in a profile with"
+        " `builtin_tools = true`.",
     )
     file_roots: tuple[Path, ...] = Field(
         default=(),
         description="Folders in which the file tools that come with Toolcrib work. Empty: the"
-        " working folder for the library and the command line; through the gateway the roots of a"
-        " client of your own user, and none for one with a key.",
+        " working folder for the library and the command line. Through the gateway:"
+        " the roots of a client of your own user, and no folder for a client with a"
+        " key.",
     )
     plugins: bool = Field(
         default=True,
@@ -71,20 +86,21 @@ class Settings(Section):
     )
     tool_modules: tuple[str, ...] = Field(
         default=(),
-        description="Python modules, by name or by file (`tools.py`), whose functions are tools:"
-        " those marked with `@tool`, and those that a tools.yaml describes.",
+        description="Python modules, by name or by file (`tools.py`), whose functions are tools: "
+        "those with `@tool`, and those that a tools.yaml describes.",
     )
     skills: tuple[Path, ...] = Field(default=(), description="Folders with skills.")
     agents: tuple[Path, ...] = Field(default=(), description="Agent files, or folders with them.")
     mcp_config: tuple[Path, ...] = Field(
         default=(),
-        description="Files with `mcpServers`, as MCP clients keep them. Beside them, `servers.json`"
-        " in the configuration folder is read, which `toolcrib add` writes.",
+        description="Files with `mcpServers`, as MCP clients keep them. `servers.json` in the "
+        "configuration folder, which `toolcrib add` writes, is always read too.",
     )
     tool_search: str = Field(
         default="on",
-        description="When tools wait for a search: `on`, `auto:N` (their definitions take N % of"
-        " the window), `conversation:N` (the conversation does), `off`.",
+        description="When tools wait for a search. `on`: always. `auto:N`: if their definitions"
+        " take N % of the context window. `conversation:N`: once the conversation"
+        " takes N % of it. `off`: never.",
     )
     search: SearchSettings = Field(default_factory=SearchSettings, description="")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="")

@@ -24,21 +24,6 @@ ServerApproval = Literal["allow", "destructive", "ask"]
 GatewayMode = Literal["auto", "search", "reveal", "direct", "passthrough"]
 
 
-_FITTED = """
-    search.depth search.k search.exact_name_bonus search.intent_boost search.band_share
-    search.weight_as_written search.weight_plain search.weight_intent search.weight_translated
-    weights
-""".split()
-_BY_MEANING = "`search.weight_vector` says how much meaning counts against words; set that instead"
-REMOVED: Mapping[str, str] = {
-    **dict.fromkeys(_FITTED, "search has a fitted constant in its place; take it out"),
-    "search.weight_like": _BY_MEANING,
-    "search.weight_bm25": _BY_MEANING,
-    "search.learn_half_life_days": "what was learned always fades by half in 30 days; take it out",
-}
-"""Keys that were settings, and what to do about them."""
-
-
 class Section(BaseModel):
     """Some settings that belong together: frozen, and none that is not known."""
 
@@ -49,11 +34,9 @@ class SearchSettings(Section):
     """How a question becomes a short ranked list."""
 
     limit: PositiveInt = Field(
-        default=5, description="How many hits an answer has at most, unless the query says."
+        default=5, description="How many hits an answer has at most, if the query sets no limit."
     )
-    most: PositiveInt = Field(
-        default=8, description="How many hits an answer may have at all, whatever the query says."
-    )
+    most: PositiveInt = Field(default=8, description="The largest limit that a query can set.")
     schemas: int = Field(
         default=3, ge=0, description="How many of the best hits carry their full schema."
     )
@@ -68,30 +51,36 @@ class SearchSettings(Section):
     )
     abstain: bool = Field(
         default=True,
-        description="Whether an answer names no tool where most likely none fits.",
+        description="Whether an answer has no hits if most likely no tool fits.",
     )
     glossaries: tuple[Path, ...] = Field(
         default=(),
-        description="Glossary files of your own; they win over the one that comes along.",
+        description="Your own glossary files. They go before the one that comes with Toolcrib.",
     )
     cut: Literal["autocut", "top_band", "none"] = Field(
         default="autocut",
-        description="Where an answer ends: at a drop in scores, below half the best, at the limit.",
+        description="Where an answer ends. `autocut`: at a drop in scores. `top_band`: below half"
+        " of the best score. `none`: at the limit.",
     )
     cut_ratio: float = Field(
         default=2.0,
         gt=1,
-        description="autocut: cut where a score is more than this many times the next.",
+        description="autocut: the answer ends where a score is more than this many times the next "
+        "one.",
     )
     internal: tuple[str, ...] = Field(
-        default=(), description="Names or patterns of internal tools that no search returns."
+        default=(), description="Names or patterns of internal tools. No search returns them."
     )
     learn: bool = Field(
         default=False,
-        description="Whether a query that led to a call raises that tool for queries like it.",
+        description="Whether search learns from use: a query that led to a call raises that tool"
+        " for similar queries.",
     )
     learn_boost: float = Field(
-        default=0.1, ge=0, le=0.25, description="The largest share by which it raises a score."
+        default=0.1,
+        ge=0,
+        le=0.25,
+        description="The largest share by which learning raises a score.",
     )
 
     @field_validator("fusion", mode="before")
@@ -109,8 +98,9 @@ class EmbedSettings(Section):
         "none", "bundled", "openai", "sentence-transformers", "model2vec", "fastembed"
     ] = Field(
         default="bundled",
-        description="`bundled`: the model that comes with Toolcrib, in the background. `openai`:"
-        " any endpoint that speaks its protocol. Others: optional extras.",
+        description="Who makes vectors. `bundled`: the model that comes with Toolcrib, in the "
+        "background. `openai`: any endpoint that speaks its protocol. Others: optional "
+        "extras. `none`: search by words only.",
     )
     model: str = Field(
         default="", description="The model's name, or its folder; `bundled` needs none."
@@ -122,25 +112,28 @@ class EmbedSettings(Section):
         default="OPENAI_API_KEY", description="Name of the environment variable that holds the key."
     )
     api_key: SecretStr | None = Field(
-        default=None, description="The key itself, if it is in no variable."
+        default=None, description="The key itself, if no variable holds it."
     )
     wait_s: NonNegativeFloat = Field(
         default=1.0,
-        description="How long the first search after a change waits for the bundled model; then"
-        " words alone serve until it is ready.",
+        description="How long the first search after a change waits for the bundled model. After "
+        "that, search uses words until the model is ready.",
     )
     cache: bool = Field(
         default=True,
-        description="Whether the vectors of tools are kept for the next start, by the hash of their"
-        " text: in the catalog file or, without one, in `vectors.db` in the user's cache folder.",
+        description="Whether the vectors of tools are kept for the next start, by the hash of"
+        " their text. They are in the catalog file or, without one, in `vectors.db` in"
+        " your cache folder.",
     )
     dimensions: PositiveInt | None = Field(
-        default=None, description="Shorter vectors; `bundled` can do with 256 or 128 of its 384."
+        default=None, description="Shorter vectors. `bundled` can use 256 or 128 of its 384."
     )
-    batch: PositiveInt = Field(default=96, description="Texts sent to the endpoint at a time.")
+    batch: PositiveInt = Field(
+        default=96, description="How many texts are sent to the endpoint at a time."
+    )
     timeout_s: PositiveFloat = Field(
         default=30.0,
-        description="Longest that embedding one batch of texts may take, retries included.",
+        description="How long one batch of texts may take, with retries.",
     )
     retries: int = Field(default=3, ge=0, description="How often a failed request is tried again.")
 
@@ -159,20 +152,21 @@ class ApprovalSettings(Section):
 
     servers: ServerApproval = Field(
         default="allow",
-        description="Which tools of your MCP servers need approval where no rule matches:"
-        " `allow` none, `destructive` those marked as destructive, `ask` all but reads.",
+        description="Which tools of your MCP servers need approval if no rule matches. `allow`:"
+        " none. `destructive`: those marked as destructive. `ask`: all except reads.",
     )
     rules: tuple[ApprovalRule, ...] = Field(
         default=(),
-        description="Tables with `verdict` (`allow`, `ask`, `deny`), and `pattern`, `kind` or"
-        " `profile` to say what it is about. A pattern is `source/tool`, such as"
-        " `github/delete_*`. The first that matches decides; those of `toolcrib allow` and"
-        " `toolcrib deny` come before these.",
+        description="Tables with a `verdict` (`allow`, `ask`, `deny`), and with `pattern`, `kind`"
+        " or `profile` to say what it is about. A pattern is `source/tool`, such as"
+        " `github/delete_*`. The first rule that matches decides. Rules of `toolcrib"
+        " allow` and `toolcrib deny` come before these.",
     )
     elicitation: Literal["all", "local", "none"] = Field(
         default="all",
-        description="Which clients of the gateway are asked themselves, by elicitation, before the"
-        " operator is: `all` that can be, those of your own user (`local`), or `none`.",
+        description="Which clients of the gateway are asked by elicitation, before the operator is "
+        "asked. `all`: all that can be. `local`: clients of your own user. `none`: no "
+        "client.",
     )
 
 
@@ -180,12 +174,12 @@ class CallSettings(Section):
     """The bounds of every call."""
 
     timeout_s: PositiveFloat = Field(
-        default=60.0, description="Longest that a tool may take, unless the call says."
+        default=60.0, description="How long a tool may take, if the call sets no limit."
     )
     page_tokens: PositiveInt = Field(
         default=8_000,
-        description="The most tokens of a result that a model is given at once; it reads a longer"
-        " one page by page, and can search in it. Programs get results whole.",
+        description="How many tokens of a result a model gets at once. It reads a longer result"
+        " page by page, and can search in it. Programs get the whole result.",
     )
 
 
@@ -194,30 +188,32 @@ class AuditSettings(Section):
 
     enabled: bool = Field(
         default=True,
-        description="Whether calls are logged: who, what, how it ended; never an argument.",
+        description="Whether calls are logged: who called what, and how it ended. Arguments are"
+        " never logged.",
     )
-    days: PositiveFloat = Field(default=30.0, description="How long a call stays in it.")
-    rows: PositiveInt = Field(default=100_000, description="How many calls it holds at most.")
+    days: PositiveFloat = Field(default=30.0, description="How many days a call stays in the log.")
+    rows: PositiveInt = Field(default=100_000, description="How many calls the log holds at most.")
 
 
 class AppSettings(Section):
     """Programs that register their tools by themselves."""
 
     enabled: bool = Field(
-        default=True, description="Whether tools of apps that have registered are in the pool."
+        default=True, description="Whether the tools of registered apps are in the pool."
     )
     launch: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict[str, tuple[str, ...]],
-        description="The command of each app, as a list. Else what it said when first seen.",
+        description="The command that starts each app, as a list. Without one, the command that"
+        " the app gave when it first registered.",
     )
     trusted: tuple[str, ...] = Field(
-        default=(), description="Apps that are believed when they say that a tool only reads."
+        default=(), description="Apps that are trusted when they say that a tool only reads."
     )
     start_timeout_s: PositiveFloat = Field(
-        default=20.0, description="Longest that a launched app may take to register its tools."
+        default=20.0, description="How long a launched app may take to register its tools."
     )
     idle_timeout_s: PositiveFloat = Field(
-        default=300.0, description="An app that was launched is ended after so long without a call."
+        default=300.0, description="A launched app is ended after this time without a call."
     )
 
 
@@ -226,18 +222,19 @@ class McpSettings(Section):
 
     warm_up: bool = Field(
         default=False,
-        description="Whether a search starts the sleeping server of its best hit meanwhile.",
+        description="Whether a search starts the sleeping server of its best hit in the"
+        " background.",
     )
     always_load: bool = Field(
         default=True,
-        description="Whether a server may ask that tools of it are never deferred"
-        " (`anthropic/alwaysLoad`): the first 5 that do, in 1,500 tokens. What the server's entry"
-        " says with `defer` and `always_load` goes before it.",
+        description="Whether a server may ask that some of its tools are never deferred "
+        "(`anthropic/alwaysLoad`). The first 5 tools that ask are loaded, in at most "
+        "1,500 tokens. `defer` and `always_load` in the server's entry go before this.",
     )
     env_from: tuple[str, ...] = Field(
         default=(),
-        description="Names of variables that every server which is a command is given, where they"
-        " are set; beside `PATH` and the like, certificates and proxies.",
+        description="Names of variables that every local server gets, if they are set. Each also"
+        " gets `PATH` and the like, certificates and proxies.",
     )
 
 
@@ -247,32 +244,36 @@ class SessionSettings(Section):
     threshold: int = Field(
         default=15,
         ge=0,
-        description="With fewer tools than this none waits, except those that always do.",
+        description="With fewer tools than this, no tool waits for a search, except those that"
+        " always do.",
     )
     never_defer: tuple[str, ...] = Field(
-        default=(), description="Names or patterns of tools that are always shown whole."
+        default=(), description="Names or patterns of tools that are never deferred."
     )
     style: Literal["hidden", "stub"] = Field(
         default="hidden",
-        description="A deferred tool: not listed, or listed by name and description alone.",
+        description="How a deferred tool is shown. `hidden`: not at all. `stub`: by name and "
+        "description only.",
     )
     auto_reveal: bool = Field(
         default=False,
-        description="Whether a deferred tool may be called unrevealed, if its arguments fit.",
+        description="Whether a deferred tool may be called before it is revealed, if its arguments "
+        "fit.",
     )
     reveal_tokens: PositiveInt = Field(
         default=800,
-        description="What a query may add to the tools of a session, in tokens, beside its best"
-        " hit and what it selects by name.",
+        description="How many tokens of tools one search may reveal, beside its best hit and what"
+        " it selects by name.",
     )
     context_window: PositiveInt = Field(
-        default=200_000, description="Tokens of the model's window, unless the session says."
+        default=200_000,
+        description="The model's context window in tokens, if the session sets none.",
     )
     summary_tokens: PositiveInt = Field(
-        default=200, description="Largest summary of what is deferred, in tokens."
+        default=200, description="The largest summary of deferred tools, in tokens."
     )
     answer_tokens: PositiveInt = Field(
-        default=1_500, description="Largest answer of the search tool, in tokens."
+        default=1_500, description="The largest answer of the search tool, in tokens."
     )
 
 
@@ -285,20 +286,23 @@ class ProfileSettings(Section):
 
     servers: tuple[str, ...] | None = Field(
         default=None,
-        description="Sources, by id or pattern; those without an id by their kind (`builtin`).",
+        description="Sources in this profile, by id or pattern; those without an id by their kind "
+        "(`builtin`).",
     )
     tools: tuple[str, ...] | None = Field(
-        default=None, description="Names or patterns of what is in it."
+        default=None, description="Names or patterns of tools in this profile."
     )
     exclude: tuple[str, ...] = Field(
-        default=(), description="Names or patterns of what is not, whatever else is said."
+        default=(),
+        description="Names or patterns of what is not in this profile. This goes before all other "
+        "keys.",
     )
     kinds: tuple[PermissionKind, ...] | None = Field(
-        default=None, description="Permission kinds that are in it."
+        default=None, description="Permission kinds in this profile."
     )
     builtin_tools: bool = Field(
         default=False,
-        description="Whether the tools that come with Toolcrib are in it.",
+        description="Whether the tools that come with Toolcrib are in this profile.",
     )
     pins: tuple[str, ...] = Field(
         default=(), description="Names or patterns of tools that are always listed."
@@ -313,7 +317,10 @@ class GatewaySettings(Section):
     """The MCP server in front of all others: `toolcrib serve`."""
 
     port: int = Field(
-        default=0, ge=0, le=65535, description="Loopback port of HTTP; 0 takes a free one."
+        default=0,
+        ge=0,
+        le=65535,
+        description="The port of HTTP on this machine. 0 takes a free one.",
     )
     mode: GatewayMode = Field(
         default="auto",
@@ -321,18 +328,19 @@ class GatewaySettings(Section):
         " by the size of the catalog and the name of the client.",
     )
     hosts: tuple[str, ...] = Field(
-        default=(), description="Further values of the Host header that HTTP is served under."
+        default=(), description="More values of the Host header that HTTP accepts."
     )
     origins: tuple[str, ...] = Field(
-        default=(), description="Values of the Origin header that HTTP is served to; none else."
+        default=(),
+        description="Values of the Origin header that HTTP accepts. All others are refused.",
     )
     body_bytes: PositiveInt = Field(
-        default=4 * 1024 * 1024, description="Largest body of an HTTP request."
+        default=4 * 1024 * 1024, description="The largest body of an HTTP request, in bytes."
     )
     idle_exit_s: PositiveFloat = Field(
         default=1800.0,
-        description="A gateway that `toolcrib connect` has started ends after so long without"
-        " a client.",
+        description="A gateway that `toolcrib connect` started ends after this time without a"
+        " client.",
     )
     profiles: dict[str, ProfileSettings] = Field(
         default_factory=dict[str, ProfileSettings],
