@@ -4,10 +4,8 @@ Completion starts nothing, runs nobody's code and writes nothing. If anything go
 no name: a shell has no place for an error.
 """
 
-import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
@@ -20,7 +18,7 @@ from toolcrib.gateway import DEFAULT_PROFILE, Keys
 from toolcrib.names import Origin
 from toolcrib.settings import Settings
 from toolcrib.sources.apps import SDKToolsCache
-from toolcrib.sources.mcp import CACHE_FOLDER, read_servers
+from toolcrib.sources.mcp import McpServers, read_servers
 
 PACKAGED = Path(__file__).parent.parent / "tools" / "tools.yaml"
 _KEY = re.compile(r"^(\w+):", re.MULTILINE)
@@ -71,15 +69,9 @@ def _tools(settings: Settings) -> Iterable[str]:
     stems = {server.id: server.prefix or server.id for server in servers}
     if settings.builtin_tools:
         yield from _KEY.findall(PACKAGED.read_text(encoding="utf-8"))
-    for file in (settings.state_folder / CACHE_FOLDER).glob("*.json"):
-        with suppress(OSError, ValueError, LookupError, TypeError):  # a file costs no other
-            entry = json.loads(file.read_bytes())["entry"]
-            stem = stems[entry["server"]]
-            yield from [Origin("mcp", stem, each["name"]).plain_name() for each in _listed(entry)]
-
-
-def _listed(entry: Any) -> Sequence[Any]:  # noqa: ANN401 - as it was written, unchecked
-    return entry["listing"]["tools"]
+    for server, tool in McpServers.cached_tools(settings.state_folder):
+        if server in stems:
+            yield Origin("mcp", stems[server], tool).plain_name()
 
 
 def _servers_and_tools(settings: Settings) -> Iterable[str]:

@@ -23,9 +23,9 @@ from toolcrib.errors import ConfigError
 from toolcrib.gateway import is_daemon_running
 from toolcrib.settings import Settings, own_servers_file
 from toolcrib.sources.mcp import (
+    McpServers,
     OwnServersFile,
     ServerStatus,
-    forget_server,
     read_servers,
     refresh_all,
 )
@@ -130,7 +130,7 @@ def remove_command(
     tell_gateway(options)  # it stops the server before what is known of it goes
     for server in servers:
         if server.id == name:
-            forget_server(server, settings.state_folder)
+            McpServers.forget(server, settings.state_folder)
     if as_json:
         print_json({"server": name, "file": str(file)})
     else:

@@ -44,14 +44,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp.registry import Distribution, EntryDraft, RegistryServer
     from toolcrib.sources.mcp.registry_inputs import RegistryInput
     from toolcrib.sources.mcp.server_log import log_path, old_log
-    from toolcrib.sources.mcp.servers import (
-        CACHE_FOLDER,
-        McpServers,
-        ServerRules,
-        find_server,
-        forget_server,
-        refresh_all,
-    )
+    from toolcrib.sources.mcp.servers import McpServers, ServerRules, find_server, refresh_all
     from toolcrib.sources.mcp.source import McpSource, RefreshResult
     from toolcrib.sources.mcp.status import ServerStatus, unusable_entry
     from toolcrib.sources.mcp.trust import ReviewStatus
@@ -71,14 +64,7 @@ else:
             "registry": ("Distribution", "EntryDraft", "RegistryServer"),
             "registry_inputs": ("RegistryInput",),
             "server_log": ("log_path", "old_log"),
-            "servers": (
-                "CACHE_FOLDER",
-                "McpServers",
-                "ServerRules",
-                "find_server",
-                "forget_server",
-                "refresh_all",
-            ),
+            "servers": ("McpServers", "ServerRules", "find_server", "refresh_all"),
             "source": ("McpSource", "RefreshResult"),
             "status": ("ServerStatus", "unusable_entry"),
             "trust": ("ReviewStatus",),
@@ -86,7 +72,6 @@ else:
     )
 
 __all__ = [
-    "CACHE_FOLDER",
     "Distribution",
     "EntryDraft",
     "McpServers",
@@ -108,7 +93,6 @@ __all__ = [
     "ServerStatus",
     "Switches",
     "find_server",
-    "forget_server",
     "log_path",
     "old_log",
     "read_servers",

@@ -1,7 +1,7 @@
 """All configured MCP servers, each as a source: opened from files or by a program, refreshed."""
 
 from asyncio import AbstractEventLoop
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from toolcrib.sources.mcp.config.servers_file import (
     read_servers,
 )
 from toolcrib.sources.mcp.identity import config_hash, identity_of
-from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, ServerMemory
+from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, ServerMemory, cached_tools
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
@@ -25,7 +25,7 @@ from toolcrib.sources.mcp.source import McpSource, RefreshResult
 from toolcrib.sources.mcp.trust import KEY_FILE, InstallState, ServerTrust, open_install_state
 from toolcrib.store import Decisions, install_key
 from toolcrib.system import LastGoodCopies
-from toolcrib.text import nearest_names
+from toolcrib.text import list_nearest
 
 CACHE_FOLDER = "mcp"
 LOGINS_FOLDER = "logins"
@@ -106,6 +106,19 @@ class McpServers:
             raise ConfigError(servers.problems[0])
         return servers
 
+    @staticmethod
+    def cached_tools(state_folder: Path) -> Iterator[tuple[str, str]]:
+        """Server and own name of each tool that was ever listed. Quick: for completion."""
+        return cached_tools(state_folder / CACHE_FOLDER)
+
+    @staticmethod
+    def forget(config: ServerConfig, state_folder: Path) -> None:
+        """Remove all that is remembered of a server. Raises `SourceError`."""
+        hashed = config_hash(config.transport, install_key(state_folder / KEY_FILE))
+        MCPToolsCache(state_folder / CACHE_FOLDER).forget(config.id, hashed)
+        LoginFile(state_folder / LOGINS_FOLDER, config.id).forget()
+        forget_log(log_path(state_folder, config.id))
+
     @property
     def decisions(self) -> Decisions | None:
         return self._state.decisions if self._state else None
@@ -174,16 +187,8 @@ def find_server(name: str, sources: Sequence[McpSource]) -> McpSource:
     for source in sources:
         if name in (source.server, source.id):
             return source
-    near = ", ".join(nearest_names(name, [source.server for source in sources])) or "none"
+    near = list_nearest(name, [source.server for source in sources])
     raise ConfigError(f"no MCP server {name!r} is configured; nearest: {near}")
-
-
-def forget_server(config: ServerConfig, state_folder: Path) -> None:
-    """Remove all that is remembered of a server. Raises `SourceError`."""
-    hashed = config_hash(config.transport, install_key(state_folder / KEY_FILE))
-    MCPToolsCache(state_folder / CACHE_FOLDER).forget(config.id, hashed)
-    LoginFile(state_folder / LOGINS_FOLDER, config.id).forget()
-    forget_log(log_path(state_folder, config.id))
 
 
 def refresh_all(
