@@ -13,6 +13,7 @@ A list of tools is for one conversation, as the session is. Clone an agent that 
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
 from agents import (
@@ -119,45 +120,56 @@ def _tool(
     hosted: bool = False,
 ) -> FunctionTool:
     """A tool of the session as a function. `asks` None means that the rules decide."""
-
-    async def invoke(context: ToolContext[Any], arguments: str) -> str:
-        call = read_call(context.tool_call_id, arguments)
-        question = session.question(call.name, call.arguments)
-        is_approved = context.is_tool_approved(context.qualified_tool_name, context.tool_call_id)
-        approver = approver_for(question) if is_approved else None
-        return outcome_text(await make_call(session, call, approver, paged=not hosted))
-
-    async def needs_approval(_context: Context, arguments: dict[str, Any], id: str) -> bool:
-        call = read_call(id, cast("JsonObject", arguments))
-        return session.question(call.name, call.arguments) is not None
-
-    async def check(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
-        """Let the model read at once what is wrong with arguments that are not JSON."""
-        text = data.context.tool_arguments
-        if _is_json(text):
-            return ToolGuardrailFunctionOutput.allow()
-        call = read_call(data.context.tool_call_id, text)
-        refused = await make_call(session, call, None)
-        return ToolGuardrailFunctionOutput.reject_content(outcome_text(refused))
-
-    def read_call(id: str, arguments: JsonObject | str) -> ToolCall:
-        if hosted:  # the provider has revealed it, or the model could not call it
-            session.see([tool.name])
-        return unwrap_proxy_call(ToolCall(id, tool.name, arguments))
-
+    handler = _ToolHandler(session, tool.name, hosted)
     may_ask = session.asks(tool.name) if asks is None else asks
+    guardrail: ToolInputGuardrail[Any] = ToolInputGuardrail(handler.check, name="toolcrib")
     return FunctionTool(
         name=tool.name,
         description=tool.description,
         params_json_schema=cast("dict[str, Any]", object_schema(tool.parameters)),
-        on_invoke_tool=invoke,
+        on_invoke_tool=handler.invoke,
         strict_json_schema=False,  # strictness would make every parameter a required one
         is_enabled=is_enabled,
         # With a function here the SDK takes arguments that it cannot read for a reason to ask.
-        needs_approval=needs_approval if may_ask else False,
-        tool_input_guardrails=[ToolInputGuardrail(check, name="toolcrib")] if may_ask else None,
+        needs_approval=handler.needs_approval if may_ask else False,
+        tool_input_guardrails=[guardrail] if may_ask else None,
         defer_loading=hosted,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _ToolHandler:
+    """What the SDK calls for one tool: the approval, the check of the arguments, the call."""
+
+    session: Session
+    name: str
+    hosted: bool
+
+    async def invoke(self, context: ToolContext[Any], arguments: str) -> str:
+        call = self._call(context.tool_call_id, arguments)
+        question = self.session.question(call.name, call.arguments)
+        is_approved = context.is_tool_approved(context.qualified_tool_name, context.tool_call_id)
+        approver = approver_for(question) if is_approved else None
+        outcome = await make_call(self.session, call, approver, paged=not self.hosted)
+        return outcome_text(outcome)
+
+    async def needs_approval(self, _context: Context, arguments: dict[str, Any], id: str) -> bool:
+        call = self._call(id, cast("JsonObject", arguments))
+        return self.session.question(call.name, call.arguments) is not None
+
+    async def check(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
+        """Let the model read at once what is wrong with arguments that are not JSON."""
+        text = data.context.tool_arguments
+        if _is_json(text):
+            return ToolGuardrailFunctionOutput.allow()
+        call = self._call(data.context.tool_call_id, text)
+        refused = await make_call(self.session, call, None)
+        return ToolGuardrailFunctionOutput.reject_content(outcome_text(refused))
+
+    def _call(self, id: str, arguments: JsonObject | str) -> ToolCall:
+        if self.hosted:  # the provider has revealed it, or the model could not call it
+            self.session.see([self.name])
+        return unwrap_proxy_call(ToolCall(id, self.name, arguments))
 
 
 def _may_ask(session: Session) -> bool:

@@ -63,8 +63,7 @@ def serve_command(
 def _serve(options: GlobalOptions, *, detached: bool, as_json: bool) -> None:
     if not can_have_daemon():
         raise ConfigError(NEEDS_UNIX)
-    # The SDK and the web server take a second to load, and no other command needs them.
-    from toolcrib.gateway import run_daemon  # noqa: PLC0415
+    from toolcrib.gateway import run_daemon  # noqa: PLC0415 - it needs Unix
 
     def ready(info: DaemonInfo) -> None:
         if detached:
@@ -97,7 +96,7 @@ def _step_back() -> None:
 
 
 def _serve_stdio(options: GlobalOptions, profile: str) -> None:
-    from toolcrib.gateway import serve_stdio  # noqa: PLC0415 - as above
+    from toolcrib.gateway import serve_stdio  # noqa: PLC0415 - it loads the SDK
 
     def open_crib(loop: asyncio.AbstractEventLoop) -> Crib:
         settings, broken = options.lasting_settings()

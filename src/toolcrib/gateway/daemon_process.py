@@ -1,6 +1,7 @@
 """This process as the daemon: its log, its lock, its limits, and how it ends.
 
-`Daemon` serves; here is what only a process of its own may do.
+`Daemon` serves; here is what only a process of its own may do. The lock comes before the SDK: of
+several that start at once, all but one end without loading it, which takes a second.
 """
 
 import asyncio
@@ -12,11 +13,8 @@ from pathlib import Path
 
 from toolcrib.connect import DaemonFiles, DaemonInfo
 from toolcrib.crib import Crib
-from toolcrib.gateway.daemon import Daemon, DaemonSetup
 from toolcrib.gateway.daemon_lock import DaemonLock
 from toolcrib.gateway.daemon_log import log_to_file, log_to_stderr
-from toolcrib.gateway.limits import raise_descriptor_limit
-from toolcrib.gateway.server import GatewayServers
 from toolcrib.settings import Settings
 
 END_S = 20.0
@@ -40,6 +38,23 @@ def run_daemon(
     """
     log_to_stderr()
     lock = DaemonLock(files, TAKE_OVER_S if detached else 0.0)
+    try:
+        _serve(lock, settings, config_files, ready, detached=detached)
+    finally:
+        lock.close()
+
+
+def _serve(
+    lock: DaemonLock,
+    settings: Callable[[], tuple[Settings, str]],
+    config_files: Callable[[Settings], Sequence[Path]],
+    ready: Callable[[DaemonInfo], None],
+    *,
+    detached: bool,
+) -> None:
+    from toolcrib.gateway.daemon import Daemon, DaemonSetup  # noqa: PLC0415 - it loads the SDK
+    from toolcrib.gateway.limits import raise_descriptor_limit  # noqa: PLC0415 - so do these
+    from toolcrib.gateway.server import GatewayServers  # noqa: PLC0415
 
     async def serve() -> None:
         crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
@@ -53,11 +68,8 @@ def run_daemon(
 
         await daemon.run(is_ready, _end_anyway)
 
-    try:
-        raise_descriptor_limit()
-        asyncio.run(serve())
-    finally:
-        lock.close()
+    raise_descriptor_limit()
+    asyncio.run(serve())
 
 
 def _end_anyway() -> None:

@@ -128,9 +128,7 @@ def test_another_argument_or_variable_is_the_same_program():
     assert same(FILES, ServerCommand("npx", ("-y", SERVER, "/a", "/b")))
     assert same(FILES, ServerCommand("npx", ("-y", SERVER, "/a"), {"DEBUG": "1"}))
     assert same(FILES, ServerCommand("npx", ("-y", SERVER, "/a"), env_from={"TOKEN": "MINE"}))
-    assert same(
-        ServerAddress("https://x/mcp"), ServerAddress("https://x/mcp", {"X-Key": "${PROGRAM_KEY}"})
-    )
+    assert same(ServerAddress("https://x/mcp"), ServerAddress("https://x/mcp", {"X-Key": "${KEY}"}))
     assert same(
         ServerAddress("https://x/mcp"), ServerAddress("https://x/mcp", oauth=OAuth(client_id="me"))
     )

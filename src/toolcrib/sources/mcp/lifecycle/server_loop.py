@@ -99,11 +99,17 @@ class ServerLoop(BackgroundLoop):
 
 
 class CallSlots:
-    """How many calls one server serves at once. `taken` counts those that wait for a slot too."""
+    """How many calls one server serves at once. `taken` counts those that wait for a slot too.
 
-    def __init__(self) -> None:
+    `on_idle` is called when the server was unused for `idle_s` seconds.
+    """
+
+    def __init__(self, on_idle: Callable[[], None], idle_s: Callable[[], float]) -> None:
         self.taken = 0
         self._free = asyncio.Semaphore(MOST_CALLS)
+        self._on_idle = on_idle
+        self._idle_s = idle_s
+        self._idle_timer: asyncio.TimerHandle | None = None
 
     async def enter(self) -> None:
         """Wait for a slot. Raises `StartFailed` if too many calls wait."""
@@ -115,10 +121,21 @@ class CallSlots:
         except asyncio.CancelledError:
             self.taken -= 1
             raise
+        self.stop_idle_timer()
 
     def leave(self) -> None:
         self._free.release()
         self.taken -= 1
+        self.restart_idle_timer()
+
+    def restart_idle_timer(self) -> None:
+        self.stop_idle_timer()
+        loop = asyncio.get_running_loop()
+        self._idle_timer = loop.call_later(self._idle_s(), self._on_idle)
+
+    def stop_idle_timer(self) -> None:
+        if self._idle_timer:
+            self._idle_timer.cancel()
 
 
 def on_callers_loop(context: CallContext) -> CallContext:

@@ -58,14 +58,13 @@ class ServerSupervisor:
         self._logins = logins
         self._loop = loop
         self._breaker = Breaker()
-        self._slots = CallSlots()
+        self._slots = CallSlots(self._stop_if_idle, lambda: self.config.idle_timeout_s)
         self._start = ServerStart(config, loop, self._new_connection, self._spawn)
         self._freshness = ListingFreshness(memory, self._changed, self._spawn)
         self._watchers = ResourceWatchers()
         self._connection: Connection | None = None
         self._starting: asyncio.Task[Connection] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._idle_timer: asyncio.TimerHandle | None = None
         self._requests = self._crashes = 0
         self._unused = asyncio.Event()
         self._unused.set()
@@ -111,7 +110,7 @@ class ServerSupervisor:
         if self._watchers.remove(uri, on_update) and self._connection:
             request = UpstreamRequest("resources/unsubscribe", {"uri": uri})
             await self._send_unattended(self._connection, request)
-            self._restart_idle_timer()
+            self._slots.restart_idle_timer()
 
     async def _send_unattended(self, connection: "Connection", request: UpstreamRequest) -> None:
         """Send a request whose outcome nobody waits for."""
@@ -132,7 +131,7 @@ class ServerSupervisor:
                 deadline = context.deadline.sooner(self.config.call_timeout_s)
                 outcome = await connection.request(request, replace(context, deadline=deadline))
             finally:
-                self._leave_slot()
+                self._slots.leave()
             return self._learn_from(outcome)
         except StartFailed as error:
             if error.code == LIST_FAILED:
@@ -147,7 +146,7 @@ class ServerSupervisor:
     async def _ready(
         self, context: CallContext, check: Callable[[], None]
     ) -> "tuple[Connection, CallContext]":
-        """The connection, with a slot that is ours until `_leave_slot`; the context from here on.
+        """The connection, with a slot that has to be given back; the context from here on.
 
         Raises `StartFailed`.
         """
@@ -157,7 +156,7 @@ class ServerSupervisor:
                 progress = StartProgress(self.config.id, context, lambda: self.phase)
                 connection, context = await progress.until(self._awake()), progress.after()
             async with asyncio.timeout(context.deadline.left_s):
-                await self._enter_slot()
+                await self._slots.enter()
                 await self._check_fresh(connection, check)
         except TimeoutError as error:
             code = "busy" if self.up else "start_timeout"
@@ -175,18 +174,8 @@ class ServerSupervisor:
             await self._freshness.before_use(connection)
             check()
         except BaseException:
-            self._leave_slot()
+            self._slots.leave()
             raise
-
-    async def _enter_slot(self) -> None:
-        """Wait for a slot. Raises `StartFailed` if too many calls wait."""
-        await self._slots.enter()
-        if self._idle_timer:
-            self._idle_timer.cancel()
-
-    def _leave_slot(self) -> None:
-        self._slots.leave()
-        self._restart_idle_timer()
 
     def _learn_from(self, outcome: Outcome) -> Outcome:
         """The outcome, after the breaker has heard of it: a server that hangs is stopped."""
@@ -234,7 +223,7 @@ class ServerSupervisor:
             await self._freshness.relist(self._connection)
         else:
             await self._awake()
-        self._restart_idle_timer()
+        self._slots.restart_idle_timer()
 
     async def stop(self) -> None:
         """Stop the server; the next call starts it again."""
@@ -302,7 +291,7 @@ class ServerSupervisor:
         self._connection = connection
         self._set_up(up=True)
         self._spawn(self._watch(connection))
-        self._restart_idle_timer()
+        self._slots.restart_idle_timer()
         self._freshness.listed(connection)
         for uri in self._watchers.uris():
             request = UpstreamRequest("resources/subscribe", {"uri": uri})
@@ -339,8 +328,7 @@ class ServerSupervisor:
         """Part with the connection, if there is one; it closes in the background."""
         connection, self._connection = self._connection, None
         self._freshness.connection = None
-        if self._idle_timer:
-            self._idle_timer.cancel()
+        self._slots.stop_idle_timer()
         if connection:
             self._spawn(self._end(connection, why, time.monotonic() - self._up_since))
             self._set_up(up=False)
@@ -348,13 +336,6 @@ class ServerSupervisor:
     async def _end(self, connection: "Connection", why: str, up_s: float) -> None:
         await connection.close()
         self.memory.log.ended(why, connection.status, up_s)
-
-    def _restart_idle_timer(self) -> None:
-        """Stop the server once it has been idle for as long as is configured."""
-        if self._idle_timer:
-            self._idle_timer.cancel()
-        loop = asyncio.get_running_loop()
-        self._idle_timer = loop.call_later(self.config.idle_timeout_s, self._stop_if_idle)
 
     def _stop_if_idle(self) -> None:
         if not self._slots.taken and not self._watchers.uris():
