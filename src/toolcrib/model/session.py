@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-_MODE = re.compile(r"(auto|conversation)(?::([0-9]{1,3}))?")
+DEFAULT_PERCENT = 10
+_WITH_PERCENT = re.compile(r"(auto|conversation)(?::([0-9]{1,3}))?")
 _SWITCHES: Mapping[str, Literal["on", "off"]] = {
     "on": "on",
     "true": "on",
@@ -36,8 +37,8 @@ class DeferralTrigger:
     Without a number N is 10. `true` and `false` say on and off.
     """
 
-    kind: Literal["on", "auto", "conversation", "off"] = "on"
-    percent: int = 10
+    kind: Literal["on", "auto", "conversation", "off"]
+    percent: int = DEFAULT_PERCENT
 
     @classmethod
     def read(cls, text: str) -> "DeferralTrigger":
@@ -45,8 +46,8 @@ class DeferralTrigger:
         word = text.strip().lower()
         if word in _SWITCHES:
             return cls(_SWITCHES[word])
-        match = _MODE.fullmatch(word)
-        percent = int(match[2] or 10) if match else 101
+        match = _WITH_PERCENT.fullmatch(word)
+        percent = int(match[2] or DEFAULT_PERCENT) if match else 101
         if not match or percent > 100:  # noqa: PLR2004 - per cent
             words = "on, auto, auto:N, conversation:N or off, with N from 0 to 100"
             raise ValueError(f"{text!r} is not a value of `tool_search`; say {words}")

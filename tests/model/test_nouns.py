@@ -109,7 +109,7 @@ def test_a_match_is_a_pair_of_id_and_score():
 
 
 @pytest.mark.parametrize(
-    ("text", "mode"),
+    ("text", "trigger"),
     [
         ("on", DeferralTrigger("on")),
         (" TRUE ", DeferralTrigger("on")),
@@ -122,14 +122,14 @@ def test_a_match_is_a_pair_of_id_and_score():
         ("conversation", DeferralTrigger("conversation", 10)),
     ],
 )
-def test_a_mode_is_read_as_it_is_written(text: str, mode: DeferralTrigger):
-    assert DeferralTrigger.read(text) == mode
+def test_a_trigger_is_read_as_it_is_written(text: str, trigger: DeferralTrigger):
+    assert DeferralTrigger.read(text) == trigger
 
 
 @pytest.mark.parametrize(
     "text", ["", "yes", "auto:", "auto:101", "auto:-1", "on:5", "auto:5%", "auto:٣"]
 )
-def test_what_is_no_mode_is_refused_with_those_there_are(text: str):
+def test_what_is_no_trigger_is_refused_with_those_there_are(text: str):
     with pytest.raises(ValueError, match="conversation:N or off"):
         DeferralTrigger.read(text)
 
