@@ -1,8 +1,8 @@
-"""Why a server did not start, where that is one of the usual causes, and what to do about it.
+"""Why a server did not start, if it is one of the usual causes, and what to do about it.
 
 One table: what such a failure looks like on stderr, and what it means. A server may write there
-what it likes, so nothing of its words goes further than a name that has the form of one: of a
-variable, a package, a port. A folder to remove is one that is really there.
+what it likes. So only names of a strict form are taken from its words: of a variable, a package, a
+port. A folder to remove is one that is really there.
 """
 
 import re
@@ -21,13 +21,13 @@ LONGEST_CONTEXT = 200
 LONGEST_NAME = 80
 MOST_VARIABLES = 3
 LONGEST_END = 16 * 1024
-"""Of what was written, so much is looked through at either end."""
+"""How much of stderr is searched, at either end."""
 
 
 class StartDiagnosis(NamedTuple):
-    """In words of ours, in small letters: "does not start: REASON", "the user can REMEDY".
+    """In our own words, to be put into a sentence: "does not start: REASON", "the user can REMEDY".
 
-    The remedy is what to do before the next try.
+    The remedy is what to do before the next start.
     """
 
     reason: str
@@ -35,7 +35,7 @@ class StartDiagnosis(NamedTuple):
 
 
 class StartAttempt(NamedTuple):
-    """What was to be started, and with what environment."""
+    """The command that was started, and its environment."""
 
     server: str
     command: ServerCommand
@@ -46,14 +46,14 @@ _Explain: TypeAlias = Callable[["re.Match[str]", StartAttempt], StartDiagnosis |
 
 
 class _Sign(NamedTuple):
-    """What a cause looks like; `means` may find that it is none after all."""
+    """What a cause looks like. `means` may find that it is not the cause after all."""
 
     pattern: "re.Pattern[str]"
     means: StartDiagnosis | _Explain
 
 
 def diagnose(stderr: str, start: StartAttempt) -> StartDiagnosis | None:
-    """The first cause in the table that fits what was written, the line that tells why first.
+    """The first cause in the table that fits the error lines, else the whole text.
 
     None if it is none of the usual ones.
     """
@@ -67,7 +67,7 @@ def diagnose(stderr: str, start: StartAttempt) -> StartDiagnosis | None:
 
 
 def no_command(start: StartAttempt) -> StartDiagnosis:
-    """That the command itself is not there."""
+    """The diagnosis of a command that is not there."""
     name = short_line(Path(start.command.command).name, LONGEST_NAME)
     program = _PROGRAMS.get(command_name(name), repr(name))
     return StartDiagnosis(
@@ -81,7 +81,7 @@ def _meant(sign: _Sign, found: "re.Match[str]", start: StartAttempt) -> StartDia
 
 
 def _damaged_npx(found: "re.Match[str]", start: StartAttempt) -> StartDiagnosis | None:
-    """A package that lacks parts of itself: an install was cut."""
+    """A package without some of its files: an install was interrupted."""
     folder = _npx_folder(found.string)
     if folder is None:
         runner = package_runner(start.command)
@@ -94,7 +94,7 @@ def _damaged_npx(found: "re.Match[str]", start: StartAttempt) -> StartDiagnosis 
 
 
 def _npx_folder(text: str) -> Path | None:
-    """The folder of npx that a text speaks of, if there is one: npm names them by a hash."""
+    """The npx folder that a text names, if it exists. npm names these folders by a hash."""
     for found in _NPX_FOLDER.finditer(text):
         before = text[max(0, found.start() - LONGEST_PATH) : found.start()]
         folder = Path(_SEPARATOR.split(before)[-1] + found[0])
@@ -124,7 +124,7 @@ def _needs_mcp_1(_found: "re.Match[str]", start: StartAttempt) -> StartDiagnosis
 
 
 def _missing_variable(found: "re.Match[str]", start: StartAttempt) -> StartDiagnosis | None:
-    """The variables that are named where one is called missing, and that it was not given."""
+    """The variables in a line that calls one missing, except those that it was given."""
     begin, end = found.string.rfind("\n", 0, found.start()) + 1, found.end()
     line = found.string[max(begin, found.start() - LONGEST_CONTEXT) : end + LONGEST_CONTEXT]
     named = dict.fromkeys(_VARIABLE.findall(line.partition("\n")[0]))
@@ -132,11 +132,11 @@ def _missing_variable(found: "re.Match[str]", start: StartAttempt) -> StartDiagn
     if not names:
         return None
     some = names[:MOST_VARIABLES]
-    told = " and ".join(some) + (" and more" if len(names) > len(some) else "")
+    listed = " and ".join(some) + (" and more" if len(names) > len(some) else "")
     options = " ".join(f"--env {name}" for name in some)
     edit = f"`toolcrib edit {shlex.quote(start.server)} {options}`"
     verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
-    return StartDiagnosis(f"{told} {verb} not set", f"set {them}, and hand {them} on: {edit}")
+    return StartDiagnosis(f"{listed} {verb} not set", f"set {them}, and hand {them} on: {edit}")
 
 
 def _port_taken(found: "re.Match[str]", _start: StartAttempt) -> StartDiagnosis:
@@ -148,8 +148,8 @@ def _port_taken(found: "re.Match[str]", _start: StartAttempt) -> StartDiagnosis:
 
 
 def _other_python(found: "re.Match[str]", _start: StartAttempt) -> StartDiagnosis:
-    wanted = found["wanted"]
-    reason = f"it needs Python {wanted}" if wanted else "it needs another Python"
+    version = found["version"]
+    reason = f"it needs Python {version}" if version else "it needs another Python"
     return StartDiagnosis(reason, "name one that fits: `uvx --python 3.12 …`")
 
 
@@ -163,7 +163,7 @@ def _no_package(_found: "re.Match[str]", start: StartAttempt) -> StartDiagnosis:
 
 
 def _python_package(arguments: Sequence[str]) -> str:
-    """The name of the package that uv runs; "" where it does not look like one."""
+    """The name of the package that uv runs; "" if it does not look like one."""
     plain = [each for each in arguments if not each.startswith("-")]
     name = re.split(r"[@=<>\[~!]", plain[0])[0] if plain else ""
     return name if _PACKAGE.fullmatch(name) else ""
@@ -174,7 +174,7 @@ _NPX_FOLDER = re.compile(r"_npx[\\/][0-9a-f]{8,64}(?![0-9a-z])")
 _SEPARATOR = re.compile(r"(?:file://)|[\s'\"`(\[]")
 _UV_CACHE = re.compile(r"\b(?:archive|sdists|wheels)-v[0-9]")
 _NAME = r"\b[A-Z][A-Z0-9]{1,19}(?:_[A-Z0-9]{1,19}){1,3}\b"
-"""Of a variable. A model reads it, so that it cannot be a sentence."""
+"""Of a variable. A model reads it, so that it must not be able to be a sentence."""
 _VARIABLE = re.compile(_NAME)
 _NO_VARIABLE = re.compile(r"ERR_|NODE_|NPM_|MODULE_NOT|.*_CERT(?:_|$)")
 _IS_MISSING = (
@@ -299,7 +299,7 @@ _SIGNS: Sequence[_Sign] = (
     ),
     _Sign(
         re.compile(
-            r"does not satisfy Python(?P<wanted>[<>=!~]{1,2}[0-9.]{1,10})"
+            r"does not satisfy Python(?P<version>[<>=!~]{1,2}[0-9.]{1,10})"
             r"|requires a different Python|No interpreter found for"
         ),
         _other_python,

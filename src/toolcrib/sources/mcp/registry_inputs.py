@@ -13,7 +13,7 @@ _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class RegistryInput:
-    """Something that is filled in. `key` is what a person calls it."""
+    """One input. `key` is the name by which a person gives its value."""
 
     key: str
     description: str = ""
@@ -23,18 +23,18 @@ class RegistryInput:
 
 
 class RegistryInputs:
-    """What is filled in by values that were given, and what is missing."""
+    """Fills inputs with the values that were given, and notes what is missing."""
 
     def __init__(self, where: str, values: Mapping[str, str]) -> None:
         self._where = where
         self._values = values
-        self._asked: set[str] = set()
+        self._known: set[str] = set()
         self.missing: dict[str, RegistryInput] = {}
         self.secrets: dict[str, RegistryInput] = {}
         self.written: list[str] = []
 
     def variables(self, listed: Sequence[Object]) -> tuple[dict[str, str], dict[str, str]]:
-        """Those with a value, and those that are handed on from ours."""
+        """The variables with a value, and those that are filled from ours."""
         env: dict[str, str] = {}
         handed_on: dict[str, str] = {}
         for each in listed:
@@ -44,8 +44,8 @@ class RegistryInputs:
                 and name not in self._values
                 and not text_of(each, "value")
             ):
-                self._asked.add(name)
-                if _wanted(each):
+                self._known.add(name)
+                if _is_required(each):
                     handed_on[name] = name
                     self.secrets[name] = input_of(name, each)
             elif (value := self._filled(each, name, may_refer=True)) is not None:
@@ -62,7 +62,7 @@ class RegistryInputs:
         return filled
 
     def arguments(self, listed: Sequence[Object]) -> list[str]:
-        """The words of a command line. A reference is not filled in there, so a secret is none."""
+        """The words of a command line. No reference is expanded there: a secret has to be given."""
         words: list[str] = []
         for each in listed:
             flag = text_of(each, "name") if each.get("type") == "named" else ""
@@ -95,20 +95,20 @@ class RegistryInputs:
         return _VARIABLE.sub(lambda each: found.get(each[1], each[0]), text)
 
     def refuse_unknown(self) -> None:
-        unknown = sorted(self._values.keys() - self._asked)
+        unknown = sorted(self._values.keys() - self._known)
         if unknown:
-            known = ", ".join(sorted(self._asked)) or "nothing"
+            known = ", ".join(sorted(self._known)) or "nothing"
             raise ConfigError(f"{self._where}: wants no {unknown[0]!r}; it wants: {known}")
 
     def _filled(
         self, each: Object, key: str, *, may_refer: bool, required: bool = False
     ) -> str | None:
-        self._asked.add(key)
+        self._known.add(key)
         if key in self._values:
             return self._checked(each, key, self._values[key])
         if text := text_of(each, "value"):
             return self.template(text, inner(each, "variables"), may_refer=may_refer)
-        if each.get("isSecret") is True and may_refer and (required or _wanted(each)):
+        if each.get("isSecret") is True and may_refer and (required or _is_required(each)):
             name = re.sub(r"[^A-Z0-9]+", "_", key.upper()).strip("_") or "SECRET"
             self.secrets[name] = input_of(name, each)
             return "${" + name + "}"
@@ -133,7 +133,7 @@ class RegistryInputs:
         return name
 
 
-def _wanted(each: Object) -> bool:
+def _is_required(each: Object) -> bool:
     return each.get("isRequired") is True
 
 
@@ -173,7 +173,7 @@ def listed_in(value: Object, key: str, where: str) -> list[Object]:
 
 
 def text_of(value: Object, key: str) -> str:
-    said = value.get(key)
-    if isinstance(said, bool) or not isinstance(said, str | int | float):
+    text = value.get(key)
+    if isinstance(text, bool) or not isinstance(text, str | int | float):
         return ""
-    return str(said)
+    return str(text)

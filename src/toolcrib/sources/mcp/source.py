@@ -1,4 +1,4 @@
-"""McpSource: the tools of one MCP server, and what it has beside them, whether or not it runs."""
+"""McpSource: the tools, resources and prompts of one MCP server, whether or not it runs."""
 
 import time
 from collections.abc import Callable, Sequence

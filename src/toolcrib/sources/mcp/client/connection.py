@@ -232,7 +232,7 @@ class Connection:
     def _refused(self, error: BaseException) -> Outcome | None:
         """The outcome if the server wants a login or has ended our session; ends the connection.
 
-        None for a request that it did not answer, whatever it said to others meanwhile.
+        None for a request that it did not answer, whatever it answered to others meanwhile.
         """
         server, endpoint = self._config.id, self._endpoint
         is_answer = isinstance(error, sdk.MCPError)

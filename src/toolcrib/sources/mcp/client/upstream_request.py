@@ -20,7 +20,7 @@ SUBSCRIPTIONS: frozenset[UpstreamMethod] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class UpstreamRequest:
-    """One request to a server: what the protocol calls it, and its parameters."""
+    """One request to a server: its method and its params, as in the protocol."""
 
     method: UpstreamMethod
     params: JsonObject

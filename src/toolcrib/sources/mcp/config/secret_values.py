@@ -48,9 +48,9 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 def command_secrets(
     command: ServerCommand, environ: Mapping[str, str], inherits: Sequence[str] = ()
 ) -> frozenset[str]:
-    """Those among what a process is given: its own variables, its arguments, what is handed on.
+    """The secrets that a process is given: in its variables, its arguments, what it inherits.
 
-    Raises `ConfigError`, as below, for a variable that is not set.
+    Raises `ConfigError` for a variable that is not set.
     """
     variables = expand_all(command.env, environ).items()
     referred = referenced_values(command.env.values(), environ).items()
@@ -59,12 +59,12 @@ def command_secrets(
         for theirs, ours in command.env_from.items()
         for name in (theirs, ours)
     ]
-    unasked = inherited_variables(command, environ, inherits).items()
-    return _among(*variables, *referred, *named, *unasked, *_options(command.args))
+    inherited = inherited_variables(command, environ, inherits).items()
+    return _among(*variables, *referred, *named, *inherited, *_options(command.args))
 
 
 def address_secrets(address: ServerAddress, environ: Mapping[str, str]) -> frozenset[str]:
-    """Those among what a server elsewhere is sent: address, headers, our client's secret."""
+    """The secrets that a server elsewhere is sent: in its URL, its headers, our client secret."""
     url, headers = expand(address.url, environ), expand_all(address.headers, environ)
     sent = [pair for name, value in headers.items() for pair in _header(name, value)]
     texts = [address.url, *address.headers.values()]
@@ -79,7 +79,7 @@ def _among(*values: tuple[str, str]) -> frozenset[str]:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a value of this name is one to hide."""
+    """Whether a value of this name has to be hidden."""
     if len(value) < SHORTEST_SECRET or _is_ordinary(value):
         return False
     known_as = _snake(name)
@@ -175,7 +175,7 @@ def _snake(name: str) -> str:
 
 
 def masked_entry(transport: Transport) -> JsonObject:
-    """The keys of its entry. Of variables and headers only references to ours are shown."""
+    """The keys of its entry. Of variables and headers only references to ours are left."""
     return _command(transport) if isinstance(transport, ServerCommand) else _address(transport)
 
 

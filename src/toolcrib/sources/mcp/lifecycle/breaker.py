@@ -31,7 +31,7 @@ class Breaker:
         self._on_trial = False
 
     def admit(self, now: float) -> float:
-        """0 to go ahead, and then `leave` is called at the end; else the seconds to wait first."""
+        """0: go ahead, and call `leave` at the end. Else the seconds to wait first."""
         if now < self._not_before:
             return self._not_before - now
         if self._times_open and self._on_trial:
@@ -40,11 +40,11 @@ class Breaker:
         return 0.0
 
     def closed(self, now: float) -> bool:
-        """Whether nothing speaks against a start that nobody has asked for."""
+        """Whether the server may be started without a call that needs it."""
         return not self._times_open and now >= self._not_before
 
     def leave(self) -> None:
-        """Whoever was let in is done, with or without a verdict."""
+        """The request that was admitted is done, however it ended."""
         self._on_trial = False
 
     def succeeded(self) -> None:
@@ -53,7 +53,7 @@ class Breaker:
         self._not_before = 0.0
 
     def failed(self, now: float, *, was_up: bool) -> None:
-        """It did not start, or broke down; one that was up gets its first new start at once."""
+        """It did not start, or it crashed. After a crash it may be started again at once."""
         self._recent.append(now)
         self._in_a_row += 1
         wait = _backoff(self._in_a_row - was_up)

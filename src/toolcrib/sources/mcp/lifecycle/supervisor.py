@@ -178,7 +178,7 @@ class ServerSupervisor:
             raise
 
     def _learn_from(self, outcome: Outcome) -> Outcome:
-        """The outcome, after the breaker has heard of it: a server that hangs is stopped."""
+        """The outcome, after it was noted: a server that hangs is stopped."""
         code = outcome.error.code if outcome.error else ""
         if code == NEEDS_LOGIN and outcome.error:
             self.memory.note(StartFailure(code, outcome.error.message, time.time()))

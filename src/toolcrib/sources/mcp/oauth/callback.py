@@ -65,7 +65,7 @@ class OAuthCallback:
     @property
     def _authority(self) -> str:
         if self._server is None:
-            raise RuntimeError("asked before it was open")
+            raise RuntimeError("used before it was open")
         return f"{HOST}:{self._server.sockets[0].getsockname()[1]}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

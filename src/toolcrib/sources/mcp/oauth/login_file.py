@@ -59,7 +59,7 @@ class LoginFile:
     def write(self, login: Login, *, renews: bool = False) -> None:
         """Keep a login. Raises `SourceError`, and then the old one stays.
 
-        One that only `renews` another is not kept where that was forgotten meanwhile.
+        One that only `renews` another is not stored if that was removed meanwhile.
         """
         content = {"format": FORMAT, "server": self._server} | asdict(login)
         try:

@@ -34,7 +34,7 @@ IMAGES: Mapping[str, str] = {
     **dict.fromkeys(("uvx", "uv"), "ghcr.io/astral-sh/uv:debian-slim"),
     **dict.fromkeys(("python", "python3"), "python:3-slim"),
 }
-"""Where the usual runners are at home, if the entry names no `isolation_image`."""
+"""The image of each usual command, if the entry names no `isolation_image`."""
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 _SETTINGS = (
     *("alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "gai.conf"),
@@ -46,11 +46,11 @@ _OUTSIDE = frozenset({"TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_H
 _CERTIFICATES = frozenset(
     {"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE"}
 )
-"""Variables that name files without which nothing can be reached."""
+"""Variables that name certificate files."""
 
 
 class LaunchPlan(NamedTuple):
-    """What is started: words, environment, folder; and what cleans up after it, if anything."""
+    """What to start: words, environment, folder; and the command that cleans up, if any."""
 
     words: tuple[str, ...]
     env: Mapping[str, str]
@@ -59,7 +59,7 @@ class LaunchPlan(NamedTuple):
 
 
 def launch_plan(server: str, command: ServerCommand, env: Mapping[str, str]) -> LaunchPlan:
-    """How to start the command, boxed if its entry says so. Raises `ConfigError`."""
+    """How to start the command, isolated if its entry says so. Raises `ConfigError`."""
     isolation = command.isolation
     if isolation is None:
         return LaunchPlan((command.command, *command.args), env, command.cwd)
@@ -118,8 +118,8 @@ def _container(
 ) -> LaunchPlan:
     image = isolation.image or IMAGES.get(command.command)
     if not image:
-        told = f"name the image that has {command.command!r} as `isolation_image`"
-        raise ConfigError(f"it is to run in {isolation.tool}; {told}")
+        remedy = f"name the image that has {command.command!r} as `isolation_image`"
+        raise ConfigError(f"it is to run in {isolation.tool}; {remedy}")
     name = f"toolcrib-{_plain(server)}-{secrets.token_hex(4)}"
     words = ["run", "-i", "--rm", "--init", "--name", name]
     words += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
@@ -143,7 +143,7 @@ def _mount(path: str, mode: str) -> str:
 
 
 def _own_home(server: str) -> Path:
-    """The home of an isolated server: what it fetches and keeps there, no other server runs."""
+    """The home folder of an isolated server, which it shares with no other."""
     home = cache_folder() / FOLDER / _plain(server)
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -154,13 +154,13 @@ def _own_home(server: str) -> Path:
 
 
 def _plain(server: str) -> str:
-    """A name for a folder or a container, another one for each server."""
+    """A name for a folder or a container, unique for each server."""
     plain = re.sub(r"[^a-z0-9]+", "-", server.lower()).strip("-")[:32] or "server"
     return f"{plain}-{hashlib.sha256(server.encode()).hexdigest()[:8]}"
 
 
 def _needed(command: ServerCommand, env: Mapping[str, str], home: str) -> Sequence[str]:
-    """What has to be there for the command to run: its program, its script, its folder."""
+    """What the command needs to run: its program, its script, its folder."""
     programs = [*_programs(command, env, home)]
     if not programs:
         raise ConfigError(
@@ -176,7 +176,7 @@ def _is_system(path: str) -> bool:
 
 
 def _programs(command: ServerCommand, env: Mapping[str, str], home: str) -> Iterator[str]:
-    """Where the program is installed, and whatever the way there goes through."""
+    """Where the program is installed, and all links on the way there."""
     placed = str(Path(command.cwd or ".", command.command).absolute())
     name = placed if os.sep in command.command else command.command
     found = shutil.which(name, path=env.get("PATH", os.defpath))
@@ -199,6 +199,6 @@ def _scripts(command: ServerCommand, home: str) -> Iterator[str]:
 
 
 def _around(folder: Path, path: Path, home: str) -> str:
-    """The folder; the file alone, where the folder is the home, or above it, or much too much."""
+    """The folder; only the file, if the folder is the home or contains it, or holds too much."""
     wide = Path(home).is_relative_to(folder) or folder == Path(home, ".local")
     return str(path) if wide else str(folder)
