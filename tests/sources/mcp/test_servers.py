@@ -40,9 +40,8 @@ def learn(file):
 
 
 def mcp_source(crib) -> McpSource:
-    return next(
-        source for source, _ in inventory_of(crib).pool._listed.values() if source.kind == "mcp"
-    )
+    sources = (source for source, _ in inventory_of(crib).pool._listed.values())
+    return next(source for source in sources if isinstance(source, McpSource))
 
 
 def test_a_server_that_is_not_known_yet_is_a_problem(write):

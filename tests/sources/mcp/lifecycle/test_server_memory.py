@@ -4,8 +4,7 @@ import pytest
 
 from toolcrib.sources.mcp import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.identity import ServerIdentity
-from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache
-from toolcrib.sources.mcp.lifecycle.cache import ServerMemory as RealMemory
+from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, ServerMemory
 from toolcrib.sources.mcp.listing import ServerFacts, ServerIntroduction, ServerListing
 from toolcrib.sources.mcp.outcome import StartFailure
 from toolcrib.sources.mcp.trust import ServerTrust
@@ -15,11 +14,11 @@ CUT = ServerListing(({"name": "c"},), complete=False)
 HELLO = ServerIntroduction(ServerFacts("2025-11-25"), WHOLE)
 
 
-def Memory(server, config_hash, cache):  # noqa: N802 - as the one that is tested
-    trust = ServerTrust(
-        ServerConfig(server, ServerCommand("x"), trust="open"), None, ServerIdentity(config_hash)
-    )  # type: ignore[arg-type] - nobody asks
-    return RealMemory(server, config_hash, cache, trust)
+def memory_of(server, config_hash, cache):
+    config = ServerConfig(server, ServerCommand("x"), trust="open")
+    identity = ServerIdentity(config_hash)
+    trust = ServerTrust(config, None, identity)  # type: ignore[arg-type] - nobody asks
+    return ServerMemory(server, config_hash, cache, trust)
 
 
 def names(memory):
@@ -32,14 +31,14 @@ def cache(tmp_path):
 
 
 def test_nothing_is_known_at_first(cache):
-    memory = Memory("git", "h", cache)
+    memory = memory_of("git", "h", cache)
     assert (memory.known, memory.facts, names(memory)) == (None, None, set())
     assert not memory.keep_listing(WHOLE)
 
 
 def test_what_is_kept_is_there_the_next_time(cache):
-    Memory("git", "h", cache).keep(HELLO, 0.5)
-    memory = Memory("git", "h", cache)
+    memory_of("git", "h", cache).keep(HELLO, 0.5)
+    memory = memory_of("git", "h", cache)
     assert memory.known is not None
     assert (memory.known.listing, memory.known.start_s) == (WHOLE, 0.5)
     assert memory.facts == HELLO.facts
@@ -47,15 +46,15 @@ def test_what_is_kept_is_there_the_next_time(cache):
 
 
 def test_a_listing_is_news_only_if_it_is_another(cache):
-    memory = Memory("git", "h", cache)
+    memory = memory_of("git", "h", cache)
     memory.keep(HELLO, 0.5)
     assert not memory.keep_listing(WHOLE)
     assert memory.keep_listing(ServerListing(({"name": "z"},)))
-    assert names(Memory("git", "h", cache)) == {"z"}
+    assert names(memory_of("git", "h", cache)) == {"z"}
 
 
 def test_a_list_that_was_cut_replaces_none_that_was_whole(cache):
-    memory = Memory("git", "h", cache)
+    memory = memory_of("git", "h", cache)
     memory.keep(replace(HELLO, listing=CUT), 0.5)
     assert names(memory) == {"c"}
     memory.keep(HELLO, 0.5)
@@ -66,16 +65,16 @@ def test_a_list_that_was_cut_replaces_none_that_was_whole(cache):
 
 def test_a_failure_is_kept_until_all_is_well(cache):
     failure = StartFailure("start_failed", "no", 1.0)
-    Memory("git", "h", cache).note(failure)
-    memory = Memory("git", "h", cache)
+    memory_of("git", "h", cache).note(failure)
+    memory = memory_of("git", "h", cache)
     assert memory.failure == failure
     memory.note(None)
-    assert Memory("git", "h", cache).failure is None
+    assert memory_of("git", "h", cache).failure is None
 
 
 def test_a_folder_that_cannot_be_written_is_a_problem_and_no_loss(tmp_path):
     (tmp_path / "file").write_text("")
-    memory = Memory("git", "h", MCPToolsCache(tmp_path / "file" / "mcp"))
+    memory = memory_of("git", "h", MCPToolsCache(tmp_path / "file" / "mcp"))
     memory.keep(HELLO, 0.5)
     assert names(memory) == {"a", "b"}
     assert "cannot be written" in memory.problem
