@@ -117,7 +117,12 @@ def found(stderr: str, command: ServerCommand = NPX, **env: str) -> StartDiagnos
         (OLD_NODE, NPX, "a newer Node.js", "install a current Node.js"),
         (UV_PYTHON, UVX, "it needs Python >=3.10", "--python"),
         ("sh: 1: crib-server: not found", NPX, "seems damaged", "`_npx` in npm's cache"),
-        ("Error: EACCES: permission denied, open '/x'", NODE, "not let at a file", "right"),
+        (
+            "Error: EACCES: permission denied, open '/x'",
+            NODE,
+            "may not read or write a file",
+            "right",
+        ),
         ("OSError: [Errno 28] No space left on device", UVX, "the disk is full", "free"),
     ],
 )

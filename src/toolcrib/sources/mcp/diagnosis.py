@@ -61,7 +61,9 @@ def diagnose(stderr: str, start: StartAttempt) -> StartDiagnosis | None:
         stderr = f"{stderr[:LONGEST_END]}\n{stderr[-LONGEST_END:]}"
     for text in (error_lines(stderr), stderr):
         for sign in _SIGNS:
-            if (found := sign.pattern.search(text)) and (means := _meant(sign, found, start)):
+            if (found := sign.pattern.search(text)) and (
+                means := _diagnosis_of(sign, found, start)
+            ):
                 return means
     return None
 
@@ -76,7 +78,9 @@ def no_command(start: StartAttempt) -> StartDiagnosis:
     )
 
 
-def _meant(sign: _Sign, found: "re.Match[str]", start: StartAttempt) -> StartDiagnosis | None:
+def _diagnosis_of(
+    sign: _Sign, found: "re.Match[str]", start: StartAttempt
+) -> StartDiagnosis | None:
     return sign.means if isinstance(sign.means, StartDiagnosis) else sign.means(found, start)
 
 
@@ -334,7 +338,8 @@ _SIGNS: Sequence[_Sign] = (
     _Sign(
         re.compile(r"\bEACCES\b|\bEPERM\b|[Pp]ermission denied|Operation not permitted"),
         StartDiagnosis(
-            "it is not let at a file or a folder", "give your user the right to what it names below"
+            "it may not read or write a file or a folder",
+            "give your user the right to what it names below",
         ),
     ),
 )
