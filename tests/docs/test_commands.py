@@ -56,3 +56,13 @@ PAGES_WITH_COMMANDS = [page for page in READ if command_lines(page)]
 def test_command_lines_are_taken(page: Path):
     for line in command_lines(page):
         parse(line)
+
+
+def test_messages_and_docstrings_name_commands_that_there_are():
+    named = {
+        (command, path.relative_to(ROOT).as_posix())
+        for path in (ROOT / "src").rglob("*.py")
+        for command in re.findall(r"`toolcrib ([a-z]+)", path.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert not [each for each in named if each[0] not in PROGRAM.commands]

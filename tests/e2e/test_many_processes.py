@@ -22,7 +22,7 @@ from tests.catalogs import catalog, variant
 from toolcrib.index.sqlite.engine import SqliteEngine
 from toolcrib.store.decisions import Decisions
 from toolcrib.store.catalog_file import SqliteStore
-from toolcrib.review.desk import approve
+from toolcrib.review.desk import write_approval
 folder, number, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 documents = catalog({SIZE}, seed=int(number), prefix=f"p{{number}}-")
 sys.stdin.readline()
@@ -31,7 +31,7 @@ decisions = Decisions(folder / "decisions.db", bytes(32))
 engine = SqliteEngine(store)
 for turn in range(rounds):
     engine.rebuild(documents, mark=number)
-    approve(decisions, f"mcp:{{number}}", f"tool{{turn}}", "pin", "{{}}")
+    write_approval(decisions, f"mcp:{{number}}", f"tool{{turn}}", "pin", "{{}}")
     decisions.trust(f"mcp:{{number}}-{{turn}}", {{"first": ("pin", "{{}}")}})
     store.keep_vectors("m", {{f"{{number}}-{{turn}}".encode(): np.ones(8, dtype=np.float32)}})
     with engine.view() as view:

@@ -2,8 +2,8 @@
 
     a server lists a tool ──▶ its definition is new or changed ──▶ it waits
     `toolcrib review`     ──▶ Desk.items: what differs, field by field
-    `toolcrib approve`    ──▶ Desk.approve: this definition, and no other, may be shown and called
-    `toolcrib reject`     ──▶ Desk.reject: left out until it changes again
+      with `--approve`    ──▶ Desk.approve: this definition, and no other, may be shown and called
+      with `--reject`     ──▶ Desk.reject: left out until it changes again
 
     desk        what waits, and the decision about it: `Desk`, `ReviewItem`
     changes     the difference between two definitions, or configurations, for a person: `Change`
