@@ -26,7 +26,7 @@ from tests.adapters.weather import (
 )
 from tests.workshop import ListedSource
 from toolcrib import Crib, Settings
-from toolcrib.adapters import plain_json
+from toolcrib.adapters.wire.reply import sdk_json
 from toolcrib.model import Outcome, SkillInfo
 from toolcrib.settings import CallSettings, EmbedSettings, SessionSettings
 from toolcrib.testing import CallTool, Say, SearchTools
@@ -158,7 +158,7 @@ def test_a_summary_that_nobody_told_of_does_not_lose_the_tools(crib: Crib, name:
 
 def since_the_call(history: list[Any]) -> list[Any]:
     """What a summary of all that was said before the first call leaves."""
-    said = [str(plain_json(item)) for item in history]
+    said = [str(sdk_json(item)) for item in history]
     return history[next(place for place, each in enumerate(said) if "Oslo" in each) :]
 
 

@@ -10,10 +10,10 @@ from openai import BadRequestError
 from tests.adapters import talks
 from tests.adapters.weather import FORECAST, NOW, Weather, raw, weather_crib
 from toolcrib import Crib
-from toolcrib.adapters import plain_json
 from toolcrib.adapters.auto import Auto
 from toolcrib.adapters.openai_responses import ResponsesWire
 from toolcrib.adapters.openai_responses.conversation import as_spoken
+from toolcrib.adapters.wire.reply import sdk_json
 from toolcrib.testing import CallTool, Say, SearchTools
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
@@ -71,7 +71,7 @@ def test_a_kept_call_is_loaded_again_in_its_namespace(crib: Crib, mode: Any):
     with talking(crib, [FIND, OSLO, Say("Sunny."), Say("Yes.")], mode=mode) as talk:
         talk.ask("Weather?")
         called = next(
-            place for place, item in enumerate(talk.history) if "Oslo" in str(plain_json(item))
+            place for place, item in enumerate(talk.history) if "Oslo" in str(sdk_json(item))
         )
         talk.history = [talk.user("Summary."), *talk.history[called:]]
         talk.ask("Sure?")

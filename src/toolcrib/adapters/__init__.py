@@ -25,21 +25,3 @@ An adapter holds no state of its own beyond the conversation: what is revealed i
 messages, so that a checkpoint brings it back and a summary forgets it. Every call goes through the
 session, and so through the one door of `toolcrib.execute`.
 """
-
-from typing import TYPE_CHECKING
-
-from toolcrib.lazy import lazy_names
-
-if TYPE_CHECKING:
-    from toolcrib.adapters.wire.reply import plain_json
-else:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "wire.reply": ("plain_json",),
-        },
-    )
-
-__all__ = [
-    "plain_json",
-]

@@ -34,8 +34,8 @@ from toolcrib.adapters.wire.reply import (
     check_ended,
     check_uncut,
     objects,
-    plain_json,
     read_reply,
+    sdk_json,
     text_of,
     tokens_in,
 )
@@ -132,7 +132,7 @@ def _calls(reply: JsonObject) -> Iterator[ToolCall]:
 
 def _tool_calls(message: object) -> list[JsonObject]:
     """The tool calls of an assistant's message."""
-    return objects(cast("JsonObject", plain_json(message) or {}).get("tool_calls"))
+    return objects(cast("JsonObject", sdk_json(message) or {}).get("tool_calls"))
 
 
 def _check_whole(reply: JsonObject, *, has_calls: bool) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from toolcrib.adapters import plain_json
+from toolcrib.adapters.wire.reply import sdk_json
 from toolcrib.client_config import Client
 from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import ConfigError
@@ -79,7 +79,7 @@ def _eager_tokens(request: "Request", crib: Crib, counter: TokenCounter) -> int 
 
 def _request_tokens(request: "Request", session: Session, counter: TokenCounter) -> int:
     tools, note = request(session)
-    listed = json.dumps(plain_json(tools), ensure_ascii=False, separators=(",", ":"))
+    listed = json.dumps(sdk_json(tools), ensure_ascii=False, separators=(",", ":"))
     return sum(map(counter.count, filter(None, (listed, note, session.deferred_summary()))))
 
 

@@ -17,7 +17,7 @@ from toolcrib.adapters.openai_responses.tools import function, namespace
 from toolcrib.adapters.wire.calls import ToolCall
 from toolcrib.adapters.wire.outcome_text import loaded_text
 from toolcrib.adapters.wire.proxy import revealed_by_call
-from toolcrib.adapters.wire.reply import objects, plain_json, text_of
+from toolcrib.adapters.wire.reply import objects, sdk_json, text_of
 from toolcrib.adapters.wire.tool_list import namespace_name
 from toolcrib.model import Json, JsonObject, ToolInfo
 from toolcrib.session import SEARCH_TOOL, revealed_in
@@ -149,7 +149,7 @@ def _flat(item: JsonObject) -> list[JsonObject]:
 
 
 def _text(output: Json) -> str:
-    parts = "".join(text_of(part.get("text")) for part in objects(plain_json(output)))
+    parts = "".join(text_of(part.get("text")) for part in objects(sdk_json(output)))
     return text_of(output) or parts
 
 

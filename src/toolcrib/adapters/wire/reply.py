@@ -1,6 +1,6 @@
 """A provider's reply: read as plain JSON, and checked to be whole before its calls are made.
 
-SDKs hand over pydantic models, users hand over dictionaries. `plain_json` makes both the same.
+SDKs hand over pydantic models, users hand over dictionaries. `sdk_json` makes both the same.
 """
 
 import inspect
@@ -16,7 +16,7 @@ def read_reply(reply: object, key: str, expected: str) -> JsonObject:
 
     `expected` is what the SDK calls such a reply.
     """
-    read = plain_json(reply)
+    read = sdk_json(reply)
     if isinstance(read, Mapping) and isinstance(read.get(key), list):
         return cast("JsonObject", read)
     raise ReplyError(f"expected {expected}, not {_described(reply)}")
@@ -54,23 +54,23 @@ class SdkModel(Protocol):
     def model_dump(self, *, mode: str, by_alias: bool, exclude_none: bool) -> dict[str, object]: ...
 
 
-def plain_json(value: object) -> Json:
+def sdk_json(value: object) -> Json:
     """The value with every pydantic model in it as an object. Anything else is taken for JSON."""
     match value:
         case SdkModel():
             return cast("Json", value.model_dump(mode="json", by_alias=True, exclude_none=True))
         case Mapping():
             pairs = cast("Mapping[str, object]", value)
-            return {key: plain_json(each) for key, each in pairs.items()}
+            return {key: sdk_json(each) for key, each in pairs.items()}
         case list() | tuple():
-            return [plain_json(each) for each in cast("Sequence[object]", value)]
+            return [sdk_json(each) for each in cast("Sequence[object]", value)]
         case _:
             return cast("Json", value)
 
 
 def objects(value: object) -> list[JsonObject]:
     """The objects in a list, as plain JSON. Of anything else: none."""
-    return [each for each in _each(plain_json(value)) if isinstance(each, Mapping)]
+    return [each for each in _each(sdk_json(value)) if isinstance(each, Mapping)]
 
 
 def text_of(value: object) -> str:
