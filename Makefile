@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(BIN)/python scripts/install.py
+# One worker more than there are cores: a third of the time tests wait, for servers that start.
+WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 
 .DEFAULT_GOAL := help
@@ -16,12 +18,12 @@ help: ## List the targets
 run: $(VENV)/.package ## Install Toolcrib into .venv and take the guided tour
 	@$(BIN)/toolcrib tour
 
-test: $(VENV)/.dev ## Run the tests, in random order, on every core (ARGS="-k cut" for some)
-	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(ARGS)
+test: $(VENV)/.dev ## Run the tests, in random order, on all cores (ARGS="-k cut" for some)
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
 
 clients: $(VENV)/.dev ## Try the gateway with real clients and the conformance suite (1 GB from npm)
 	$(BIN)/python scripts/install_test_clients.py
-	$(BIN)/python -m pytest -m clients tests/conformance tests/e2e/gateway --numprocesses=auto --dist=loadfile $(ARGS)
+	$(BIN)/python -m pytest -m clients tests/conformance tests/e2e/gateway --numprocesses=$(WORKERS) --dist=loadfile $(ARGS)
 
 soak: $(VENV)/.dev ## Run the tests of security and reliability at full size, one by one
 	TOOLCRIB_SOAK=1 $(BIN)/python -m pytest -m plan -o faulthandler_timeout=1800 --durations=15 $(ARGS)

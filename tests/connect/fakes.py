@@ -65,11 +65,11 @@ class FakeDaemon:
         """As if it was killed: the file stays."""
         self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
+        self._thread.join(HANG_S)  # no connection comes after that
         for connection in self._connections:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
             connection.close()
-        self._thread.join(HANG_S)
 
     def _accept(self) -> None:
         while True:

@@ -133,6 +133,7 @@ def test_an_explanation_agrees_with_the_search(search: Search, text: str, limit:
     FREE,
     st.sampled_from([search_rules(cut="top_band"), search_rules(cut_ratio=1.05), uncut(limit=2)]),
 )
+@example("read file and send", search_rules(cut="top_band"))
 def test_and_under_other_rules(search: Search, text: str, rules: SearchRules):
     agrees(replace(search, rules=rules), text)
 

@@ -37,9 +37,10 @@ class Wording:
 class Explanation:
     """What a search made of one capability.
 
-    `hidden` is the filter that keeps it from this caller, or "". `rank` and `score` are those of
-    the fused ranking, `cut_at` how many the cut left, `limit` how many an answer holds, and
-    `best` the winner with its score. `learned` is the share by which earlier use raised the score.
+    `hidden` is the filter that keeps it from this caller, or "". `rank` and `score` are those in
+    the answer, or of what the cut took, in the fused ranking. `cut_at` is how many the cut left,
+    `limit` how many an answer holds, `best` the winner with its score. `learned` is the share by
+    which earlier use raised the score.
     `confidence` and `chance` are those of the whole answer; `parts` are the several things that
     the query asks for, each with the rank that it has there. `summary` says it in a sentence.
     `contributions` is what each arm and the name add to its score, `best_contributions` the same
@@ -76,7 +77,7 @@ def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) 
     """
     name = entry.name
     trace, deep, limit = _traces(query, search.without_hiding(name))
-    rank, score = _place(trace.ranking, name)
+    rank, score = _place_of(trace, name)
     best = trace.ranking[0] if trace.ranking else None
     found = evidence(step for each in (trace, *trace.parts) for step in each.steps)
     added = partial(contributions_of, steps=trace.steps, rules=search.rules, depth=search.depth)
@@ -133,8 +134,17 @@ def _place(ranking: Ranking, id: str) -> tuple[int | None, float]:
     return next(places, (None, 0.0))
 
 
+def _place_of(trace: SearchTrace, id: str) -> tuple[int | None, float]:
+    """The place that one sees; of what was cut, the place it would have had.
+
+    The parts of a task are cut one by one, so that the two may differ.
+    """
+    place, score = _place(trace.after_cut, id)
+    return (place, score) if place else _place(trace.ranking, id)
+
+
 def _summary(trace: SearchTrace, id: str, limit: int) -> str:
-    rank, _ = _place(trace.ranking, id)
+    rank, _ = _place_of(trace, id)
     place, _ = _place(trace.after_cut, id)
     if rank is None and not trace.steps:
         return "not returned: the query asks for tools by name or pattern, and this is none of them"
