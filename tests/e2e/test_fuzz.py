@@ -29,9 +29,9 @@ Opener = Callable[..., Crib]
 TOOLS = 200
 TENTH = amount(27, "queries") // 10
 CHUNKS = [
-    *(("memory", None, seed, TENTH // 2) for seed in range(2)),
-    *(("memory", HashEmbedder(), seed, TENTH // 2) for seed in range(2, 18)),
-    *(("sqlite", HashEmbedder(), seed, TENTH // 8) for seed in range(18, 26)),
+    *(("memory", None, seed, TENTH // 4) for seed in range(4)),
+    *(("memory", HashEmbedder(), seed, TENTH // 4) for seed in range(4, 36)),
+    *(("sqlite", HashEmbedder(), seed, TENTH // 16) for seed in range(36, 52)),
 ]
 
 
