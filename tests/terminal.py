@@ -15,6 +15,10 @@ from typing import NamedTuple
 from tests.waiting import HANG_S
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
+CTRL_C = "\x03"
+AGAIN_S = 5.0
+"""After this long without a word, Ctrl-C is pressed again, as one would: a signal that comes after
+a prompt is written and before it is read from interrupts no read."""
 PART = re.compile(r"\x1b\[(?P<number>[0-9;?]*)(?P<deed>[A-Za-z])|(?P<move>[\r\n])|[^\x1b\r\n]+")
 
 
@@ -51,12 +55,13 @@ def at_terminal(
         preexec_fn=_take_terminal,  # noqa: PLW1509 - one system call, and no lock
     )
     os.close(theirs)
-    written, left = b"", list(answers)
+    written, typed, left = b"", "", list(answers)
     with contextlib.suppress(OSError):  # Linux says so when the other side is closed
-        while part := _read(ours):
+        while part := _read(ours, again=typed if typed == CTRL_C else ""):
             written += part
             if left and left[0][0] in _since(written, answers[: -len(left)]):
-                os.write(ours, left.pop(0)[1].encode())
+                typed = left.pop(0)[1]
+                os.write(ours, typed.encode())
     os.close(ours)  # what still waits for an answer ends then
     shown = Shown(process.wait(HANG_S), written.decode(errors="replace"))
     assert not left, f"{left[0][0]!r} was never asked: {shown.text}"
@@ -68,10 +73,14 @@ def _take_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def _read(terminal: int) -> bytes:
-    """What is written next; nothing, if nothing comes for a long time."""
-    ready, _, _ = select.select([terminal], [], [], HANG_S)
-    return os.read(terminal, 65536) if ready else b""
+def _read(terminal: int, again: str) -> bytes:
+    """What is written next; nothing, if nothing comes for a long time. Types `again` meanwhile."""
+    for _ in range(int(HANG_S / AGAIN_S)):
+        ready, _, _ = select.select([terminal], [], [], AGAIN_S)
+        if ready:
+            return os.read(terminal, 65536)
+        os.write(terminal, again.encode())
+    return b""
 
 
 def _since(written: bytes, answered: Sequence[tuple[str, str]]) -> str:
