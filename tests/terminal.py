@@ -16,7 +16,7 @@ from tests.waiting import HANG_S
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 CTRL_C = "\x03"
-AGAIN_S = 5.0
+AGAIN_S = 20.0
 """After this long without a word, Ctrl-C is pressed again, as one would: a signal that comes after
 a prompt is written and before it is read from interrupts no read."""
 PART = re.compile(r"\x1b\[(?P<number>[0-9;?]*)(?P<deed>[A-Za-z])|(?P<move>[\r\n])|[^\x1b\r\n]+")
