@@ -13,11 +13,12 @@ from toolcrib.cli.editor import edited
 from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.refresh import list_servers, listed_line
 from toolcrib.cli.screen import AsJson, console, print_json, safe
+from toolcrib.cli.servers import not_our_server
 from toolcrib.client_config import diff
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
-from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp import OwnServersFile, RefreshResult, read_servers
+from toolcrib.settings import own_servers_file
+from toolcrib.sources.mcp import OwnServersFile, RefreshResult
 from toolcrib.text import list_nearest
 
 
@@ -77,7 +78,7 @@ def edit_command(
     settings, file = options.settings(), OwnServersFile(own_servers_file())
     before = file.read(server)
     if before is None:
-        raise ConfigError(_not_ours(server, settings))
+        raise not_our_server(server, settings, "change")
     changes = EntryChanges(command or (), arg or (), drop_arg or (), env or (), url, set_ or ())
     put = partial(file.change, server, before)
     after = _changed(before, changes) if any(changes) else _by_hand(server, before, put)
@@ -99,16 +100,6 @@ def edit_command(
         _show(server, lines, listed)
     if listed and listed.error:
         raise typer.Exit(1)
-
-
-def _not_ours(name: str, settings: Settings) -> str:
-    for file in settings.mcp_config:
-        if file != own_servers_file() and any(name == s.id for s in read_servers([file]).servers):
-            return f"server {name!r} stands in {file}, which is not ours: change it there"
-    ours = own_servers_file()
-    names = [each.id for each in read_servers([ours]).servers] if ours.exists() else []
-    near = list_nearest(name, names)
-    return f"no server {name!r} was added; nearest: {near}"
 
 
 def _by_hand(name: str, before: JsonObject, put: Callable[[JsonObject], None]) -> JsonObject:

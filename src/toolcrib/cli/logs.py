@@ -19,9 +19,8 @@ from toolcrib.errors import ConfigError
 from toolcrib.gateway import log_file
 from toolcrib.names import Origin
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp import log_path, old_log, read_servers
+from toolcrib.sources.mcp import log_path, old_log, read_servers, unknown_server
 from toolcrib.store import AuditFile, AuditRow, CallFilter
-from toolcrib.text import list_nearest
 from toolcrib.wiring import retention_of
 
 POLL_S = 0.3
@@ -114,8 +113,7 @@ def _log_path(settings: Settings, server: str) -> Path:
     configured = read_servers(settings.mcp_config)
     names = [*(each.id for each in configured.servers), *configured.broken]
     if server not in names:
-        near = list_nearest(server, names)
-        raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
+        raise unknown_server(server, names)
     return log_path(settings.state_folder, server)
 
 
@@ -220,7 +218,6 @@ def _calls_of_server(settings: Settings, server: str) -> CallFilter:
     """The calls of one server. Raises `ConfigError` with the nearest names."""
     servers = {each.id: each for each in read_servers(settings.mcp_config).servers}
     if server not in servers:
-        near = list_nearest(server, list(servers))
-        raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
+        raise unknown_server(server, list(servers))
     source = servers[server].prefix or server
     return CallFilter(source, Origin("mcp", source, "").stem)

@@ -108,8 +108,8 @@ def _hit_table(answer: Answer) -> TextTable:
     return table("", ["name", "kind", "state", "permission", ">score", "/description"], rows)
 
 
-LEAST_LIFT = 0.005
-"""A lift that shows in two digits."""
+LEAST_CONTRIBUTION = 0.005
+"""A contribution that shows in two digits."""
 
 
 def why_command(
@@ -143,7 +143,7 @@ def show_explanation(why: Explanation) -> None:
         console().print(_wording_table(why.wordings))
     best = f"; the best is {why.best[0]} with {why.best[1]:.4f}" if why.best else ""
     print_text(f"Fused: rank {why.rank or '-'}, score {why.score:.4f}{best}.")
-    _show_lifts(why)
+    _show_contributions(why)
     if why.learned:
         print_text(f"Learned from use: the score is {why.learned:.1%} higher for it.")
     for part, rank in why.parts:
@@ -153,7 +153,7 @@ def show_explanation(why: Explanation) -> None:
     print_text(f"The cut leaves {why.cut_at}, the limit {why.limit}.")
 
 
-def _show_lifts(why: Explanation) -> None:
+def _show_contributions(why: Explanation) -> None:
     """How the places came about: by how many deviations each arm lifts it above the others."""
     if why.contributions:
         print_text(f"What lifts it: {_sum(why.contributions)}.")
@@ -161,11 +161,13 @@ def _show_lifts(why: Explanation) -> None:
         print_text(f"What lifts the best: {_sum(why.best_contributions)}.")
 
 
-def _sum(lifts: Mapping[str, float]) -> str:
+def _sum(contributions: Mapping[str, float]) -> str:
     parts = ", ".join(
-        f"{arm} {lift:+.2f}" for arm, lift in lifts.items() if abs(lift) >= LEAST_LIFT
+        f"{arm} {part:+.2f}"
+        for arm, part in contributions.items()
+        if abs(part) >= LEAST_CONTRIBUTION
     )
-    return f"{parts or 'nothing'}; in all {sum(lifts.values()):+.2f}"
+    return f"{parts or 'nothing'}; in all {sum(contributions.values()):+.2f}"
 
 
 def _grounds(why: Explanation) -> str:

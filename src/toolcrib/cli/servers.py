@@ -126,7 +126,7 @@ def remove_command(
     settings, file = options.settings(), own_servers_file()
     servers = read_servers([file]).servers if file.exists() else ()
     if not OwnServersFile(file).drop(name):
-        raise ConfigError(_why_not_removed(name, settings))
+        raise not_our_server(name, settings, "remove")
     tell_gateway(options)  # it stops the server before what is known of it goes
     for server in servers:
         if server.id == name:
@@ -137,13 +137,12 @@ def remove_command(
         console().print(safe(f"{name} is removed from {file}."), soft_wrap=True)
 
 
-def _why_not_removed(name: str, settings: Settings) -> str:
-    """That it stands in another file, or nowhere."""
-    names: list[str] = []
+def not_our_server(name: str, settings: Settings, action: str) -> ConfigError:
+    """That a server stands in another file, where one may do this, or that it was never added."""
+    ours = own_servers_file()
     for file in settings.mcp_config:
-        ids = [each.id for each in read_servers([file]).servers]
-        if name in ids and file != own_servers_file():
-            return f"server {name!r} stands in {file}, which is not ours: remove it there"
-        names += ids if file == own_servers_file() else []
-    near = list_nearest(name, names)
-    return f"no server {name!r} was added; nearest: {near}"
+        if file != ours and any(name == each.id for each in read_servers([file]).servers):
+            where = f"server {name!r} stands in {file}, which is not ours"
+            return ConfigError(f"{where}: {action} it there")
+    names = [each.id for each in read_servers([ours]).servers] if ours.exists() else []
+    return ConfigError(f"no server {name!r} was added; nearest: {list_nearest(name, names)}")

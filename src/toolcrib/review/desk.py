@@ -15,9 +15,8 @@ from toolcrib.names import Origin, overlaps
 from toolcrib.pool import NameResolver, ambiguous_name
 from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources import Definition
-from toolcrib.sources.mcp import McpSource, ReviewStatus
+from toolcrib.sources.mcp import McpSource, ReviewStatus, unknown_server
 from toolcrib.store import Decision, Decisions
-from toolcrib.text import list_nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,7 @@ class Desk:
         """The same, with what is approved."""
         sources = [source for source in self._sources if server in ("", source.server)]
         if server and not sources:
-            near = list_nearest(server, [each.server for each in self._sources])
-            raise ConfigError(f"no MCP server {server!r} is configured; nearest: {near}")
+            raise unknown_server(server, [each.server for each in self._sources])
         servers = [Origin("mcp", each.id or "", "") for each in self._sources]
         return tuple(item for source in sources for item in _review_items(source, servers))
 

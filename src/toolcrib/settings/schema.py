@@ -116,7 +116,7 @@ class Settings(Section):
 
     @field_validator("tool_search")
     @classmethod
-    def _is_mode(cls, text: str) -> str:
+    def _is_trigger(cls, text: str) -> str:
         DeferralTrigger.read(text)
         return text
 
@@ -215,4 +215,5 @@ def _explained(error: PydanticError) -> str:
     first = error.errors()[0]
     key = ".".join(map(str, first["loc"]))
     given = "" if key == "embed.api_key" else f", not {first['input']!r}"
-    return f"setting {key}: {first['msg']}{given}"
+    reason = first["msg"].removeprefix("Value error, ")  # pydantic's, of errors that are ours
+    return f"setting {key}: {reason}{given}"

@@ -44,7 +44,13 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp.registry import Distribution, EntryDraft, RegistryServer
     from toolcrib.sources.mcp.registry_inputs import RegistryInput
     from toolcrib.sources.mcp.server_log import log_path, old_log
-    from toolcrib.sources.mcp.servers import McpServers, ServerRules, find_server, refresh_all
+    from toolcrib.sources.mcp.servers import (
+        McpServers,
+        ServerRules,
+        find_server,
+        refresh_all,
+        unknown_server,
+    )
     from toolcrib.sources.mcp.source import McpSource, RefreshResult
     from toolcrib.sources.mcp.status import ServerStatus, unusable_entry
     from toolcrib.sources.mcp.trust import ReviewStatus
@@ -64,7 +70,13 @@ else:
             "registry": ("Distribution", "EntryDraft", "RegistryServer"),
             "registry_inputs": ("RegistryInput",),
             "server_log": ("log_path", "old_log"),
-            "servers": ("McpServers", "ServerRules", "find_server", "refresh_all"),
+            "servers": (
+                "McpServers",
+                "ServerRules",
+                "find_server",
+                "refresh_all",
+                "unknown_server",
+            ),
             "source": ("McpSource", "RefreshResult"),
             "status": ("ServerStatus", "unusable_entry"),
             "trust": ("ReviewStatus",),
@@ -100,5 +112,6 @@ __all__ = [
     "references",
     "refresh_all",
     "reply_id",
+    "unknown_server",
     "unusable_entry",
 ]

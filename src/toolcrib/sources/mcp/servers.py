@@ -187,8 +187,13 @@ def find_server(name: str, sources: Sequence[McpSource]) -> McpSource:
     for source in sources:
         if name in (source.server, source.id):
             return source
-    near = list_nearest(name, [source.server for source in sources])
-    raise ConfigError(f"no MCP server {name!r} is configured; nearest: {near}")
+    raise unknown_server(name, [source.server for source in sources])
+
+
+def unknown_server(name: str, configured: Sequence[str]) -> ConfigError:
+    """That no server is configured under this name, with the nearest of those that are."""
+    near = list_nearest(name, configured)
+    return ConfigError(f"no MCP server {name!r} is configured; nearest: {near}")
 
 
 def refresh_all(
