@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         nearest_names,
         typos,
     )
-    from toolcrib.text.stopwords import ENGLISH_STOPWORDS, without_wrapping
+    from toolcrib.text.stopwords import CHINESE_PARTICLES, ENGLISH_STOPWORDS, without_wrapping
     from toolcrib.text.tokens import (
         FEWEST_CHARACTERS_A_TOKEN,
         TokenCounter,
@@ -67,7 +67,7 @@ else:
                 "nearest_names",
                 "typos",
             ),
-            "stopwords": ("ENGLISH_STOPWORDS", "without_wrapping"),
+            "stopwords": ("CHINESE_PARTICLES", "ENGLISH_STOPWORDS", "without_wrapping"),
             "tokens": (
                 "FEWEST_CHARACTERS_A_TOKEN",
                 "TokenCounter",
@@ -80,6 +80,7 @@ else:
     )
 
 __all__ = [
+    "CHINESE_PARTICLES",
     "ENGLISH_STOPWORDS",
     "FEWEST_CHARACTERS_A_TOKEN",
     "LANGUAGE_NAMES",
