@@ -22,11 +22,13 @@ from toolcrib.adapters.auto_table import (
     NativeMode,
     Provider,
     WireMode,
+    searches_by_itself,
     undated,
 )
+from toolcrib.model import PrefetchMode
 from toolcrib.text import list_nearest
 
-__all__ = ["Auto", "Choice"]
+__all__ = ["Auto", "Choice", "PrefetchChoice", "choose_prefetch"]
 
 MODES: tuple[WireMode, ...] = get_args(WireMode)
 REFUSALS = frozenset({400, 404, 422})
@@ -42,6 +44,26 @@ class Choice:
 
     def __str__(self) -> str:
         return f"{self.mode}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class PrefetchChoice:
+    """Whether the messages of the user are prefetched, and why."""
+
+    on: bool
+    why: str
+
+    def __str__(self) -> str:
+        return f"{'on' if self.on else 'off'}: {self.why}"
+
+
+def choose_prefetch(mode: PrefetchMode, model: str) -> PrefetchChoice:
+    """Whether to prefetch for this model; "" is one that is not known."""
+    if mode != "auto":
+        return PrefetchChoice(mode == "on", "it was asked for")
+    if searches_by_itself(model):
+        return PrefetchChoice(on=False, why=f"{model} searches by itself, by the table of {AS_OF}")
+    return PrefetchChoice(on=True, why=f"{model or 'the model'} is not known to search by itself")
 
 
 class Auto:
