@@ -24,7 +24,10 @@ TOPICS: Mapping[str, str] = {
         Caller Scope Outcome CallError Page Call CallContext Deadline InputRequest Approver
         ApprovalRequest Tickets Ticket per_request_tools
     """,
-    "Sessions": "Session SearchResult TokenEstimate SourceTokens revealed_in",
+    "Sessions": """
+        Session SearchResult Prefetch PrefetchedNeed UserMessage TokenEstimate SourceTokens
+        revealed_in
+    """,
 }
 """The names of `toolcrib`, in the order in which one meets them."""
 

@@ -48,7 +48,16 @@ if TYPE_CHECKING:
         UnavailableServer,
     )
     from toolcrib.search import Explanation, Wording
-    from toolcrib.session import SearchResult, Session, SourceTokens, TokenEstimate, revealed_in
+    from toolcrib.session import (
+        Prefetch,
+        PrefetchedNeed,
+        SearchResult,
+        Session,
+        SourceTokens,
+        TokenEstimate,
+        UserMessage,
+        revealed_in,
+    )
     from toolcrib.settings import Settings, load_settings
     from toolcrib.sources import Source, ToolFacts, tool
     from toolcrib.sources.mcp import OfferedItem, Offers, RefreshResult, ServerEntry
@@ -87,7 +96,16 @@ else:
                 "UnavailableServer",
             ),
             "search": ("Explanation", "Wording"),
-            "session": ("SearchResult", "Session", "SourceTokens", "TokenEstimate", "revealed_in"),
+            "session": (
+                "Prefetch",
+                "PrefetchedNeed",
+                "SearchResult",
+                "Session",
+                "SourceTokens",
+                "TokenEstimate",
+                "UserMessage",
+                "revealed_in",
+            ),
             "settings": ("Settings", "load_settings"),
             "sources": ("Source", "ToolFacts", "tool"),
             "sources.mcp": ("OfferedItem", "Offers", "RefreshResult", "ServerEntry"),
@@ -118,6 +136,8 @@ __all__ = [
     "Operator",
     "Outcome",
     "Page",
+    "Prefetch",
+    "PrefetchedNeed",
     "RefreshResult",
     "Scope",
     "SearchResult",
@@ -135,6 +155,7 @@ __all__ = [
     "ToolcribError",
     "UnavailableServer",
     "UseHints",
+    "UserMessage",
     "Wording",
     "load_settings",
     "per_request_tools",

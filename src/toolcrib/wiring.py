@@ -8,11 +8,12 @@ gateway its own section, which is about nothing else.
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import get_args
 
 from toolcrib.embed import Embedder, make_embedder
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Audit, CallPolicy, Rule, Rulebook, Tickets
-from toolcrib.model import DeferralTrigger
+from toolcrib.model import DeferralTrigger, PrefetchMode
 from toolcrib.pool import Pool
 from toolcrib.search import ArmWeights, SearchRules
 from toolcrib.session import Deferral, SessionOptions
@@ -118,8 +119,10 @@ def deferral_of(
     )
 
 
-def session_options_of(settings: Settings, deferral: Deferral) -> SessionOptions:
-    """How a session behaves, by the settings."""
+def session_options_of(
+    settings: Settings, deferral: Deferral, prefetch: str | None = None
+) -> SessionOptions:
+    """How a session behaves, by the settings and by what it says itself. Raises `ConfigError`."""
     session = settings.session
     return SessionOptions(
         style=session.style,
@@ -129,7 +132,16 @@ def session_options_of(settings: Settings, deferral: Deferral) -> SessionOptions
         reveal_tokens=session.reveal_tokens,
         summary_tokens=session.summary_tokens,
         answer_tokens=session.answer_tokens,
+        prefetch=session.prefetch if prefetch is None else _prefetch_mode(prefetch),
+        prefetch_tokens=session.prefetch_tokens,
     )
+
+
+def _prefetch_mode(word: str) -> PrefetchMode:
+    for mode in get_args(PrefetchMode):
+        if word == mode:
+            return mode
+    raise ConfigError(f"{word!r} is not a value of `prefetch`; say auto, on or off")
 
 
 def app_rules_of(settings: Settings) -> AppRules:

@@ -28,8 +28,10 @@ class Talk(ABC):
     key: str
     wire: Any
 
-    def __init__(self, crib: Crib, id: str | None, model: ScriptedModel, said: Any) -> None:
-        self.session = crib.session(id)
+    def __init__(
+        self, crib: Crib, id: str | None, model: ScriptedModel, said: Any, prefetch: str
+    ) -> None:
+        self.session = crib.session(id, prefetch=prefetch)
         self.model = model
         self.history: list[Any] = []
         self.wire = self.make_wire(said)
@@ -192,10 +194,14 @@ def talking(
     id: str | None = "one",
     *,
     unknown: Sequence[str] = (),
+    prefetch: str = "off",
     **said: Any,
 ) -> Generator[Any]:
-    """A conversation in which the whole script is played."""
+    """A conversation in which the whole script is played.
+
+    The model is shown what it searches for, and nothing else, unless `prefetch` is said.
+    """
     own = id and f"{id} {next(_TALKS)}"
     with ScriptedModel(turns, unknown=unknown) as model:
-        yield kind(crib, own, model, said)
+        yield kind(crib, own, model, said, prefetch)
     assert model.is_over

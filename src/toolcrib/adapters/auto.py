@@ -17,16 +17,19 @@ from toolcrib.adapters.auto_table import (
     AS_OF,
     NATIVE,
     OUR_FAULT,
+    PREFETCH_REFUSED,
     REFUSED,
     EndpointGroup,
     NativeMode,
     Provider,
     WireMode,
+    searches_by_itself,
     undated,
 )
+from toolcrib.model import PrefetchMode
 from toolcrib.text import list_nearest
 
-__all__ = ["Auto", "Choice"]
+__all__ = ["Auto", "Choice", "PrefetchChoice", "choose_prefetch"]
 
 MODES: tuple[WireMode, ...] = get_args(WireMode)
 REFUSALS = frozenset({400, 404, 422})
@@ -42,6 +45,26 @@ class Choice:
 
     def __str__(self) -> str:
         return f"{self.mode}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class PrefetchChoice:
+    """Whether the messages of the user are prefetched, and why."""
+
+    on: bool
+    why: str
+
+    def __str__(self) -> str:
+        return f"{'on' if self.on else 'off'}: {self.why}"
+
+
+def choose_prefetch(mode: PrefetchMode, model: str) -> PrefetchChoice:
+    """Whether to prefetch for this model; "" is one that is not known."""
+    if mode != "auto":
+        return PrefetchChoice(mode == "on", "it was asked for")
+    if searches_by_itself(model):
+        return PrefetchChoice(on=False, why=f"{model} searches by itself, by the table of {AS_OF}")
+    return PrefetchChoice(on=True, why=f"{model or 'the model'} is not known to search by itself")
 
 
 class Auto:
@@ -85,6 +108,12 @@ class Auto:
             with self._changing:
                 self._refused |= {(_host(endpoint), mode)}
         return refused
+
+
+def refuses_prefetch(error: Exception) -> bool:
+    """Whether the error says that a model which thinks has to make its searches itself."""
+    words = " ".join(_error_texts(error)).lower()
+    return any(word in words for word in PREFETCH_REFUSED)
 
 
 @dataclass(frozen=True, slots=True)

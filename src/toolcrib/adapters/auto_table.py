@@ -62,6 +62,15 @@ GPT_WITH_ADDITIONS = GPT_WITH_SEARCH | frozenset(
     """.split()
 )
 
+SEARCHERS = frozenset(name.replace(".", "-") for name in CLAUDE | GPT_WITH_SEARCH)
+"""The models that search by themselves: their providers have a tool search, and made them for it.
+
+For these `session.prefetch = "auto"` does not prefetch: what it would show, the model asks for, and
+on their native wires nothing of the cache is lost by that. Every other model gets prefetch. Of
+qwen3, llama-4, gpt-oss and small local models it is known that they rarely call a search tool; of
+the rest nothing is known, and a message that search is not sure of shows nothing.
+"""
+
 _ANTHROPIC = EndpointGroup(re.compile(r"api\.anthropic\.com"))
 _VERTEX = EndpointGroup(
     re.compile(r"(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com"), ("tool-search-tool-2025-10-19",)
@@ -100,7 +109,16 @@ OUR_FAULT = (
 )
 """What an endpoint says that knows the mode and was asked wrongly: no reason to give it up."""
 
+PREFETCH_REFUSED = ("must start with a thinking block", "expected `thinking`")
+"""The words by which Anthropic refuses a search that a model which thinks has not made itself."""
+
 _DATE = re.compile(r"(?:-|@)(?:\d{8}|\d{4}-\d{2}-\d{2})$")
+
+
+def searches_by_itself(model: str) -> bool:
+    """Whether a model is one of `SEARCHERS`, also by the name that a router gives it."""
+    name = undated(model.lower().rpartition("/")[2].partition(":")[0])
+    return name.replace(".", "-") in SEARCHERS
 
 
 def undated(model: str) -> str:

@@ -12,7 +12,7 @@ checks.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NotRequired, TypeAlias, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, cast
 
 from openai.types.chat import (
     ChatCompletion,
@@ -22,8 +22,9 @@ from openai.types.chat import (
     ChatCompletionToolMessageParam,
 )
 
+from toolcrib.adapters.auto import choose_prefetch
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
-from toolcrib.adapters.wire.outcome_text import outcome_text
+from toolcrib.adapters.wire.outcome_text import outcome_text, prefetched_text
 from toolcrib.adapters.wire.proxy import (
     proxy_tools,
     revealed_by_call,
@@ -40,9 +41,10 @@ from toolcrib.adapters.wire.reply import (
     tokens_in,
 )
 from toolcrib.adapters.wire.tool_list import object_schema, tools_within_limit
+from toolcrib.adapters.wire.user_messages import text_parts, with_text
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
-from toolcrib.session import Session
+from toolcrib.session import Session, UserMessage
 
 __all__ = ["ChatMessage", "ChatMode", "ChatRequest", "ChatWire"]
 
@@ -60,12 +62,21 @@ class ChatRequest(TypedDict):
 
 
 class ChatWire:
-    """One conversation of a session on Chat Completions."""
+    """One conversation of a session on Chat Completions.
+
+    `model` decides whether the user's messages are prefetched, where the settings leave it to that.
+    """
 
     def __init__(
-        self, session: Session, *, mode: ChatMode = "append", approver: Approver | None = None
+        self,
+        session: Session,
+        *,
+        model: str = "",
+        mode: ChatMode = "append",
+        approver: Approver | None = None,
     ) -> None:
         self._session = session
+        self._prefetch = choose_prefetch(session.prefetch_mode, model)
         self._mode: ChatMode = mode
         self._approver = approver
 
@@ -76,17 +87,20 @@ class ChatWire:
     def request(self, messages: Iterable[ChatMessage]) -> ChatRequest:
         """The conversation as it is, and the tools; without any, the provider wants no list.
 
-        What the conversation shows to be revealed is revealed in the session. The provider takes
-        128 tools: beyond that, those found longest ago are left out until they are found again.
+        What the conversation shows to be revealed is revealed in the session, and the newest
+        message of the user is prefetched. The provider takes 128 tools: beyond that, those found
+        longest ago are left out until they are found again.
         Raises `ConfigError` where more tools than that are always shown.
         """
         given = list(messages)
-        self.see(given)
+        self._session.see(_revealed(given), prefetch=self._prefetch.on)
+        sent: list[Any] = [*given]
         if self._mode == "proxy":
             tools = proxy_tools(self._session)
+            sent = [self._with_prefetched(message) for message in given]
         else:
             tools = tools_within_limit(self._session, MOST_TOOLS, _revealed(given))
-        request = ChatRequest(messages=cast("list[ChatCompletionMessageParam]", given))
+        request = ChatRequest(messages=cast("list[ChatCompletionMessageParam]", sent))
         if tools:
             request["tools"] = [_param(tool) for tool in tools]
         return request
@@ -112,6 +126,15 @@ class ChatWire:
     def compacted(self, messages: Iterable[ChatMessage]) -> None:
         """Forget what is revealed, unless these messages still show it."""
         self._session.compacted(frozenset(_revealed(messages)))
+
+    def _with_prefetched(self, message: ChatMessage) -> ChatMessage | JsonObject:
+        """A message of the user, with what it has shown: with the proxy tool that is text."""
+        said = _said(message)
+        text = prefetched_text(self._session, said) if said else ""
+        if not text:
+            return message
+        read = cast("JsonObject", sdk_json(message))
+        return {**read, "content": with_text(read["content"], {"type": "text", "text": text})}
 
 
 def _param(tool: ToolInfo) -> ChatCompletionFunctionToolParam:
@@ -152,13 +175,22 @@ def _result(call: ToolCall, outcome: Outcome) -> ChatCompletionToolMessageParam:
     return {"role": "tool", "tool_call_id": call.id, "content": outcome_text(outcome)}
 
 
-def _revealed(messages: Iterable[ChatMessage]) -> Iterator[str]:
-    """The names that searches have revealed, and those that were called, in order."""
+def _revealed(messages: Iterable[ChatMessage]) -> Iterator[str | UserMessage]:
+    """The names that searches have revealed, those that were called, and what the user wrote."""
     calls: dict[str, ToolCall] = {}
     for message in objects(list(messages)):
+        if said := _said(message):
+            yield UserMessage(said)
         calls |= {call.id: call for call in map(_call, _tool_calls(message))}
         if call := calls.get(text_of(message.get("tool_call_id"))):
             yield from revealed_by_call(call, _text(message.get("content")))
+
+
+def _said(message: object) -> str:
+    """What the user wrote; "" for any other message."""
+    read = cast("JsonObject", sdk_json(message) or {})
+    is_user = read.get("role") == "user"
+    return text_parts(read.get("content"), "text").strip() if is_user else ""
 
 
 def _text(content: object) -> str:

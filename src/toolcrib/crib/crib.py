@@ -239,22 +239,31 @@ class Crib:
         )
         return self._door.paged(outcome, caller) if paged else outcome
 
-    def session(
+    def session(  # noqa: PLR0913 - what a session may have, each by its name
         self,
         id: str | None = None,
         *,
         caller: Caller = HOST,
         tool_search: str | None = None,
         context_window: int | None = None,
+        prefetch: str | None = None,
         bound: Iterable[str] = (),
     ) -> Session:
         """What one conversation of this caller sees. Its reveals are kept under its id.
 
-        Without an id it is for one request only. `tool_search` and `context_window` None mean the
-        settings. `bound` are the names of tools that the caller has already: they are neither
-        listed nor found. Raises `ConfigError` for an unknown `tool_search`, and `StoreError`.
+        Without an id it is for one request only. `tool_search`, `context_window` and `prefetch`
+        None mean the settings. `bound` are the names of tools that the caller has already: they are
+        neither listed nor found. Raises `ConfigError` for an unknown `tool_search` or `prefetch`,
+        and `StoreError`.
         """
-        return self._sessions.open(id, caller, bound, tool_search, context_window)
+        return self._sessions.open(
+            id,
+            caller,
+            bound,
+            tool_search=tool_search,
+            context_window=context_window,
+            prefetch=prefetch,
+        )
 
     def question(
         self, name: str, arguments: JsonObject | str, *, caller: Caller = HOST

@@ -3,9 +3,13 @@
 The session itself is `toolcrib.session`; here it is given what it needs of the other stages.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from threading import Lock
+from typing import TypeAlias
+from weakref import ReferenceType, ref
 
 from toolcrib.access import Scope
 from toolcrib.crib.inventory import Inventory
@@ -24,6 +28,56 @@ from toolcrib.store import StoredReveals
 from toolcrib.text import token_counter
 from toolcrib.wiring import deferral_of, session_options_of
 
+MOST_MESSAGES = 4_096
+MessageKey: TypeAlias = tuple[str, Scope, str]
+Searched: TypeAlias = tuple[ReferenceType[object], tuple[str, ...]]
+
+
+class SearchedMessages:
+    """What the newest messages of users have shown, in memory: no text, a bounded number."""
+
+    def __init__(self) -> None:
+        self._messages: OrderedDict[MessageKey, Searched] = OrderedDict()
+        self._changing = Lock()
+
+    def get(self, key: MessageKey) -> Searched | None:
+        """What is known of a message."""
+        return self._messages.get(key)
+
+    def put(self, key: MessageKey, searched: Searched) -> None:
+        """Know this of a message, and forget the oldest where there are too many."""
+        with self._changing:
+            self._messages[key] = searched
+            self._messages.move_to_end(key)
+            if len(self._messages) > MOST_MESSAGES:
+                self._messages.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CallerMessages:
+    """The messages of one caller. A conversation that `keeps` its reveals is told of no other's."""
+
+    messages: SearchedMessages
+    caller: Caller
+    keeps: bool
+
+    def searched(self, key: str, catalog: object) -> tuple[str, ...] | None:
+        """What a message showed when it was searched with this very catalog, if it was."""
+        known = self.messages.get(self._key(key))
+        return known[1] if known and known[0]() is catalog else None
+
+    def shown(self, key: str) -> tuple[str, ...]:
+        """What it showed with any catalog."""
+        known = None if self.keeps else self.messages.get(self._key(key))
+        return known[1] if known else ()
+
+    def remember(self, key: str, catalog: object, names: tuple[str, ...]) -> None:
+        """That this is what it showed."""
+        self.messages.put(self._key(key), (ref(catalog), names))
+
+    def _key(self, key: str) -> MessageKey:
+        return self.caller.id, self.caller.scope, key
+
 
 class Sessions:
     """The sessions of one crib. They share what tools cost, and what is deferred for whom.
@@ -39,14 +93,17 @@ class Sessions:
         self._host = host
         self._plans = EntryCache[tuple[Scope, Deferral, bool], DeferralPlan]()
         self._prices = Prices(token_counter)
+        self._messages = SearchedMessages()
 
-    def open(
+    def open(  # noqa: PLR0913 - as `Crib.session` has them
         self,
         id: str | None,
         caller: Caller,
         bound: Iterable[str],
+        *,
         tool_search: str | None,
         context_window: int | None,
+        prefetch: str | None,
     ) -> Session:
         """A session; without an id it is for one request alone. Raises `ConfigError`."""
         settings = self._inventory.settings
@@ -57,8 +114,9 @@ class Sessions:
             self._host(caller),
             partial(self._plan, caller.scope, deferral),
             RequestReveals() if id is None else StoredReveals(self._index.store, caller.id, id),
-            self._prices,
-            session_options_of(settings, deferral),
+            prices=self._prices,
+            options=session_options_of(settings, deferral, prefetch),
+            memory=CallerMessages(self._messages, caller, keeps=id is not None),
         )
 
     def _plan(self, scope: Scope, deferral: Deferral, used: int) -> DeferralPlan:

@@ -9,7 +9,8 @@
 `search`      what a search takes and gives
 `call`        what a call takes and gives; what a tool may ask and say while it runs
 `deadline`    how long a call has: one for all who work on it
-`session`     when the tools of a session wait for a search, and how long a conversation is
+`session`     when the tools of a session wait for a search or are shown unasked, and how long a
+              conversation is
 
 Every other package imports from here, and this one imports nothing of ours. That is why the list
 of names is long: it is the vocabulary of the whole tree. What belongs to one package alone is
@@ -64,7 +65,7 @@ from toolcrib.model.search import (
     UnavailableServer,
     Variant,
 )
-from toolcrib.model.session import ConversationTokens, DeferralTrigger
+from toolcrib.model.session import ConversationTokens, DeferralTrigger, PrefetchMode
 
 __all__ = [
     "CALLABLE_STATES",
@@ -95,6 +96,7 @@ __all__ = [
     "Page",
     "PermissionKind",
     "Phase",
+    "PrefetchMode",
     "ProgressHandler",
     "Query",
     "Ranking",

@@ -1,9 +1,12 @@
-"""When a session defers tools (`DeferralTrigger`), and how long its conversation is."""
+"""When a session defers tools or shows them unasked, and how long its conversation is."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+PrefetchMode = Literal["auto", "on", "off"]
+"""Whether the user's message is searched before the model is asked; `auto` goes by the model."""
 
 DEFAULT_PERCENT = 10
 _WITH_PERCENT = re.compile(r"(auto|conversation)(?::([0-9]{1,3}))?")

@@ -10,6 +10,7 @@ say? (`system_note`, `deferred_summary`.)
 
     session           `Session`: the three answers
     policy            which tools wait for a search: `Deferral` in, `DeferralPlan` out
+    prefetch          what the user's message shows before the model has to ask
     reveals           what a conversation has found so far, and how much one search may add
     search_tool       `tool_search`: its definition, and how its arguments are read
     search_result     what a search gave, as text for a model, and read back from it
@@ -32,9 +33,16 @@ if TYPE_CHECKING:
     from toolcrib.session.deferred_summary import summarize_deferred
     from toolcrib.session.host import Host
     from toolcrib.session.policy import Deferral, DeferralPlan, SessionOptions, is_offered
+    from toolcrib.session.prefetch import Prefetch, PrefetchedNeed, UserMessage
     from toolcrib.session.result_page import begins_with_page_note, page_note
     from toolcrib.session.reveals import RequestReveals
-    from toolcrib.session.search_result import CALLABLE_NOW, SearchResult, remarks_in, revealed_in
+    from toolcrib.session.search_result import (
+        CALLABLE_NOW,
+        SearchResult,
+        callable_text,
+        remarks_in,
+        revealed_in,
+    )
     from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES, define_search_tool
     from toolcrib.session.session import Session
 else:
@@ -45,9 +53,16 @@ else:
             "deferred_summary": ("summarize_deferred",),
             "host": ("Host",),
             "policy": ("Deferral", "DeferralPlan", "SessionOptions", "is_offered"),
+            "prefetch": ("Prefetch", "PrefetchedNeed", "UserMessage"),
             "result_page": ("begins_with_page_note", "page_note"),
             "reveals": ("RequestReveals",),
-            "search_result": ("CALLABLE_NOW", "SearchResult", "remarks_in", "revealed_in"),
+            "search_result": (
+                "CALLABLE_NOW",
+                "SearchResult",
+                "callable_text",
+                "remarks_in",
+                "revealed_in",
+            ),
             "search_tool": ("SEARCH_TOOL", "SEARCH_TOOL_NAMES", "define_search_tool"),
             "session": ("Session",),
         },
@@ -60,6 +75,8 @@ __all__ = [
     "Deferral",
     "DeferralPlan",
     "Host",
+    "Prefetch",
+    "PrefetchedNeed",
     "Prices",
     "RequestReveals",
     "SearchResult",
@@ -67,7 +84,9 @@ __all__ = [
     "SessionOptions",
     "SourceTokens",
     "TokenEstimate",
+    "UserMessage",
     "begins_with_page_note",
+    "callable_text",
     "define_search_tool",
     "is_offered",
     "page_note",

@@ -1,6 +1,6 @@
 """What tools cost a model in tokens, and what deferring them saves."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from toolcrib.model import Entry, ToolInfo
@@ -46,7 +46,8 @@ class TokenEstimate:
     """What the tools of a session cost with every request.
 
     `eager`: every definition whole. `deferred`: core tools, search tool, note and summary (and
-    stubs), before anything is revealed. `revealed`: the definitions that are revealed by now.
+    stubs), before anything is revealed. `revealed`: the definitions that are revealed by now, of
+    which the messages of the user have shown `prefetched` before any search.
     `saved` = eager - deferred - revealed, and `share` is its part of eager. `break_even`: after how
     many reveals of average size eager would be no dearer; 0 where nothing is deferred. `how` tells
     how every figure was obtained: `counted with ...` or `estimated`. `sources` has the dearest
@@ -60,6 +61,7 @@ class TokenEstimate:
     break_even: int
     how: str
     sources: tuple[SourceTokens, ...] = ()
+    prefetched: int = 0
 
     @property
     def saved(self) -> int:
@@ -138,16 +140,18 @@ class Prices:
         return tuple(sorted(costs, key=lambda each: (-each.eager, each.source)))
 
 
-def estimate_tokens_of(
+def estimate_tokens_of(  # noqa: PLR0913 - each by its name
     plan: DeferralPlan,
     prices: Prices,
     *,
     revealed: Sequence[ToolInfo],
     prompt: Iterable[str],
+    prefetched: Collection[str],
     lists_stubs: bool,
 ) -> TokenEstimate:
     """What the tools of a session cost by its plan.
 
+    `prefetched` are the names among the revealed ones that messages of the user have shown.
     `prompt` is what the system prompt says of deferred tools. `lists_stubs`: deferred tools are
     listed without their parameters.
     """
@@ -157,6 +161,7 @@ def estimate_tokens_of(
     stubs = prices.of(stubs_of(plan.deferred_tools))
     search = prices.of([plan.search_tool] if plan.search_tool else [])
     instead = search + stubs + sum(map(prices.counter.count, filter(None, prompt)))
+    shown = [tool for tool in revealed if tool.name in prefetched]
     return TokenEstimate(
         tools=len(plan.core) + len(plan.deferred),
         eager=core + deferred,
@@ -165,6 +170,7 @@ def estimate_tokens_of(
         break_even=break_even(deferred, instead, stubs, len(plan.deferred)),
         how=prices.counter.how,
         sources=prices.by_source(plan.core_tools, plan.deferred_tools),
+        prefetched=prices.of(shown) - prices.of(stubs_of(shown)),
     )
 
 

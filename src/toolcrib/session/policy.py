@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from toolcrib.access import Scope, why_barred
-from toolcrib.model import DeferralTrigger, Entry, ToolInfo
+from toolcrib.model import DeferralTrigger, Entry, PrefetchMode, ToolInfo
 from toolcrib.names import any_grants
 from toolcrib.session.deferred_summary import DeferStyle, is_smaller_than_stub, summarize_deferred
 from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES
@@ -55,6 +55,8 @@ class SessionOptions:
     reveal_tokens: int
     summary_tokens: int
     answer_tokens: int
+    prefetch: PrefetchMode
+    prefetch_tokens: int
 
 
 @dataclass(frozen=True)

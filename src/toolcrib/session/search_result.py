@@ -6,7 +6,7 @@ conversation which tools were made callable.
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import cast
 
@@ -108,12 +108,24 @@ class SearchResult:
         lines: list[str] = []
         for tool in self.tools:
             if tool.name in best:
-                schema = json.dumps(tool.parameters, ensure_ascii=False, separators=(",", ":"))
-                line = f"{tool.name}: {schema}"
-                lines = [*(lines or [SCHEMAS]), line]
+                lines = [*(lines or [SCHEMAS]), _schema(tool)]
                 if most_tokens("\n".join([*before, *lines])) > budget:
                     return lines[:-1] if len(lines) > 2 else []  # noqa: PLR2004 - header and one
         return lines
+
+
+def callable_text(tools: Iterable[ToolInfo]) -> str:
+    """That these can be called now, each with its signature and parameters; "" for none.
+
+    For models that are shown no definitions, in the words of a search.
+    """
+    listed = list(tools)
+    lines = [
+        f"- {signature(tool.name, tool.parameters)} [{tool.permission_kind}]"
+        f" {_one_line(tool.description)}".rstrip()
+        for tool in listed
+    ]
+    return "\n".join([CALLABLE_NOW, *lines, SCHEMAS, *map(_schema, listed)]) if listed else ""
 
 
 def revealed_in(text: str) -> tuple[str, ...]:
@@ -145,6 +157,11 @@ def remarks_in(text: str, *, hints: bool = True) -> str:
             remarks.pop()
         remarks.append(line)
     return "\n".join(remarks[:-1] if remarks and _is_query(remarks[-1]) else remarks)
+
+
+def _schema(tool: ToolInfo) -> str:
+    schema = json.dumps(tool.parameters, ensure_ascii=False, separators=(",", ":"))
+    return f"{tool.name}: {schema}"
 
 
 def _query_line(answer: Answer) -> str:

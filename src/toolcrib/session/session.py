@@ -13,11 +13,20 @@ after that search, and not before it.
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from toolcrib.execute import ApprovalRequest, Approver, CallRefused
-from toolcrib.model import ConversationTokens, JsonObject, Kind, Outcome, ProgressHandler, ToolInfo
+from toolcrib.model import (
+    ConversationTokens,
+    JsonObject,
+    Kind,
+    Outcome,
+    PrefetchMode,
+    ProgressHandler,
+    ToolInfo,
+)
 from toolcrib.session.accounting import Prices, TokenEstimate, estimate_tokens_of
 from toolcrib.session.deferred_summary import DeferStyle, note, stub
 from toolcrib.session.host import Host
 from toolcrib.session.policy import DeferralPlan, SessionOptions
+from toolcrib.session.prefetch import Prefetch, Prefetcher, PrefetchMemory, UserMessage
 from toolcrib.session.result_page import read_page_request
 from toolcrib.session.reveals import Reveals, not_a_tool, not_revealed, to_reveal
 from toolcrib.session.search_result import SearchResult
@@ -31,19 +40,23 @@ class Session:
     `StoreError` where its reveals cannot be read or kept.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it is made of, each by its name
         self,
         host: Host,
         plan: Callable[[int], DeferralPlan],
         reveals: Reveals,
+        *,
         prices: Prices,
         options: SessionOptions,
+        memory: PrefetchMemory,
     ) -> None:
         self._host = host
         self._make_plan = plan
         self._reveals = reveals
         self._prices = prices
         self._options = options
+        self._prefetcher = Prefetcher(host.search, reveals, memory, options.prefetch_tokens)
+        self._newest: UserMessage | None = None
 
     @property
     def deferring(self) -> bool:
@@ -62,6 +75,11 @@ class Session:
     def style(self) -> DeferStyle:
         """Whether deferred tools are hidden, or listed as stubs."""
         return self._options.style
+
+    @property
+    def prefetch_mode(self) -> PrefetchMode:
+        """Whether the user's messages are searched before the model is asked."""
+        return self._options.prefetch
 
     def active_tools(self) -> tuple[ToolInfo, ...]:
         """The tools to send with the next request.
@@ -135,6 +153,27 @@ class Session:
         active = {tool.name: tool for tool in (*self._plan.core_tools, *self.revealed_tools())}
         return SearchResult.of(answers, active.get, revealed)
 
+    def prefetch(self, message: str) -> tuple[ToolInfo, ...]:
+        """Search with what the user wrote, and reveal the sure hits; those that it shows, in order.
+
+        For programs without an adapter: before the first request and before each later one that
+        begins with a message of the user. Each thing that the message asks for is searched by
+        itself. What is found is shown, never called, and only if search is sure of it: at most 3
+        tools for each, in at most `session.prefetch_tokens`. A message is searched once. Nothing is
+        shown for one that asks for nothing, and nothing at all with `session.prefetch` off.
+        """
+        if self.prefetch_mode == "off":
+            return ()
+        return self._shown(self._prefetcher.show(message, self._plan))
+
+    def explain_prefetch(self, message: str) -> Prefetch:
+        """What a message would show before any search, and why; it shows and changes nothing."""
+        return self._prefetcher.plan(message, self._plan)
+
+    def prefetched(self, message: str) -> tuple[ToolInfo, ...]:
+        """The tools that this message has shown in this conversation, the best first."""
+        return self._shown(self._prefetcher.show_again(message))
+
     async def call(  # noqa: PLR0913 - what a call may have, each by its name
         self,
         name: str,
@@ -196,23 +235,37 @@ class Session:
         """
         return self._host.asks(name)
 
-    def see(self, names: Iterable[str]) -> None:
+    def see(self, names: Iterable[str | UserMessage], *, prefetch: bool = False) -> None:
         """Take for revealed what the caller's own conversation shows to be.
 
         `names` in the order in which they appear: of the tools in results of the search tool (see
         `revealed_in`), of tool references, of tools that were called, and of the search tool where
         a result was long (see `begins_with_page_note`). Other names have no effect. A session
         without an id that is shown its conversation before each request keeps no state of its own.
-        """
-        deferred = self._plan.deferred_by_name
-        self._reveals.add(name for name in names if name in deferred or name == SEARCH_TOOL.name)
 
-    def compacted(self, names: Collection[str]) -> None:
+        Among the names may stand what the user wrote. With `prefetch` the newest message is
+        prefetched in its place; an earlier one shows what it has shown before, and no more.
+        """
+        seen = list(names)
+        places = [place for place, each in enumerate(seen) if isinstance(each, UserMessage)]
+        newest = places[-1] if places else -1
+        found: list[str] = []
+        for place, each in enumerate(seen):
+            if isinstance(each, UserMessage):
+                self._see_names(found)
+                self._see_message(each, prefetch=prefetch and place == newest)
+                found = []
+            else:
+                found.append(each)
+        self._see_names(found)
+
+    def compacted(self, names: Collection[str | UserMessage]) -> None:
         """Forget all reveals but those of these names, which are still in the conversation.
 
-        The conversation counts as short again; see `used`.
+        What a message of the user among them has shown stays too. The conversation counts as short
+        again; see `used`.
         """
-        self._reveals.keep(names)
+        self._reveals.keep(self._prefetcher.kept(names))
         if self._options.keep_called:
             self._reveals.set_tokens(ConversationTokens())
 
@@ -254,8 +307,21 @@ class Session:
             self._prices,
             revealed=self.revealed_tools(),
             prompt=[self.system_note(), self.deferred_summary()],
+            prefetched=self._prefetcher.names(),
             lists_stubs=self.style == "stub",
         )
+
+    def _shown(self, names: Iterable[str]) -> tuple[ToolInfo, ...]:
+        deferred = self._plan.deferred_by_name
+        return tuple(deferred[name] for name in names if name in deferred)
+
+    def _see_names(self, names: Iterable[str]) -> None:
+        deferred = self._plan.deferred_by_name
+        self._reveals.add(name for name in names if name in deferred or name == SEARCH_TOOL.name)
+
+    def _see_message(self, message: UserMessage, *, prefetch: bool) -> None:
+        self._newest = message
+        self.prefetch(message.text) if prefetch else self.prefetched(message.text)
 
     @property
     def _plan(self) -> DeferralPlan:
@@ -324,6 +390,8 @@ class Session:
         return (entry.name,) if tool or self._options.keep_called else ()
 
     def _check_unrevealed(self, tool: ToolInfo, arguments: JsonObject | str) -> None:
+        if self._newest and tool in self.prefetch(self._newest.text):
+            return  # shown in another process, for the message that is answered now
         refused = not_revealed(tool.name, self._listed_plan.deferred_by_name)
         if not self._options.auto_reveal:
             raise refused

@@ -18,7 +18,7 @@ from pydantic import (
     field_validator,
 )
 
-from toolcrib.model import PermissionKind
+from toolcrib.model import PermissionKind, PrefetchMode
 
 ServerApproval = Literal["allow", "destructive", "ask"]
 GatewayMode = Literal["auto", "search", "reveal", "direct", "passthrough"]
@@ -268,6 +268,16 @@ class SessionSettings(Section):
     context_window: PositiveInt = Field(
         default=200_000,
         description="The model's context window in tokens, if the session sets none.",
+    )
+    prefetch: PrefetchMode = Field(
+        default="auto",
+        description="Whether the user's message is searched before the model is asked, and what"
+        " search is sure of is shown at once. `auto`: unless the model is known to search by"
+        " itself. `on`, `off`: always, never.",
+    )
+    prefetch_tokens: PositiveInt = Field(
+        default=800,
+        description="How many tokens of tools one message of the user may show unasked.",
     )
     summary_tokens: PositiveInt = Field(
         default=200, description="The largest summary of deferred tools, in tokens."

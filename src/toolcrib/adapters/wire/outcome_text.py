@@ -5,7 +5,14 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from toolcrib.model import CallError, Json, Outcome
-from toolcrib.session import CALLABLE_NOW, SEARCH_TOOL, page_note, remarks_in
+from toolcrib.session import (
+    CALLABLE_NOW,
+    SEARCH_TOOL,
+    Session,
+    callable_text,
+    page_note,
+    remarks_in,
+)
 
 
 def outcome_text(outcome: Outcome) -> str:
@@ -83,6 +90,15 @@ def unloaded_text(outcome: Outcome) -> str:
 def loaded_text(names: Iterable[str]) -> str:
     """That these tools were found, in the words that `revealed_in` reads."""
     return "\n".join([CALLABLE_NOW, *(f"- {name}(…)" for name in names)])
+
+
+def prefetched_text(session: Session, message: str) -> str:
+    """What a message of the user has shown, where a model is shown no definitions; "" if nothing.
+
+    The same bytes as long as the catalog is the same.
+    """
+    found = callable_text(session.prefetched(message))
+    return f"{SEARCH_TOOL.name} found by the message above:\n{found}" if found else ""
 
 
 def gone_text(names: Iterable[str]) -> str:

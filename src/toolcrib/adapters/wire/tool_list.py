@@ -12,7 +12,7 @@ from typing import cast
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject, ToolInfo
-from toolcrib.session import Session
+from toolcrib.session import Session, UserMessage
 
 ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 MOST_MEMBERS = 9
@@ -21,12 +21,14 @@ MOST_MEMBERS = 9
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def tools_within_limit(session: Session, most: int, found: Iterable[str]) -> tuple[ToolInfo, ...]:
+def tools_within_limit(
+    session: Session, most: int, found: Iterable[str | UserMessage]
+) -> tuple[ToolInfo, ...]:
     """The active tools of a session, at most as many as the provider takes.
 
-    Where there are more, those found longest ago are left out. `found` are the names in the order
-    of the conversation; a tool that is found again is listed again. Raises `ConfigError` where the
-    tools that are always shown are too many by themselves.
+    Where there are more, those found longest ago are left out. `found` are names and messages in
+    the order of the conversation; a tool that is found again is listed again. Raises `ConfigError`
+    where the tools that are always shown are too many by themselves.
     """
     tools = session.active_tools()
     if len(tools) <= most:
@@ -38,10 +40,18 @@ def tools_within_limit(session: Session, most: int, found: Iterable[str]) -> tup
             " (the settings tool_search, session.threshold, session.never_defer)"
         )
         raise ConfigError(message)
-    last = {name: place for place, name in enumerate(found, 1)}
+    last = {name: place for place, name in enumerate(_found_names(session, found), 1)}
     waiting = sorted(tools[len(stable) :], key=lambda tool: last.get(tool.name, 0), reverse=True)
     listed = {tool.name for tool in (*stable, *waiting[: most - len(stable)])}
     return tuple(tool for tool in tools if tool.name in listed)
+
+
+def _found_names(session: Session, found: Iterable[str | UserMessage]) -> Iterator[str]:
+    for each in found:
+        if isinstance(each, UserMessage):
+            yield from (tool.name for tool in session.prefetched(each.text))
+        else:
+            yield each
 
 
 def object_schema(schema: JsonObject) -> JsonObject:
