@@ -109,7 +109,7 @@ def test_a_part_for_which_there_is_no_room_is_said(search: Search):
 
 def test_of_more_parts_than_are_looked_for_the_rest_is_said(search: Search):
     task = "write a file; list issues; send a message; search the web; get the current time"
-    assert "'get current time'" in ask(search, task, 8).note
+    assert "'get the current time'" in ask(search, task, 8).note
 
 
 def test_a_name_within_a_task_does_not_stand_for_all_of_it(search: Search):

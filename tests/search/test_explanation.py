@@ -71,7 +71,7 @@ def test_an_explanation_says_how_sure_the_answer_is(search: Search):
 
 def test_an_explanation_names_the_several_things_that_were_asked_for(search: Search):
     told = why(search, "write text to a file and then send a message to a user", "write_file")
-    assert [part for part, _ in told.parts] == ["write text file", "send message user"]
+    assert [part for part, _ in told.parts] == ["write text to a file", "send a message to a user"]
     assert told.parts[0][1] == 1
 
 

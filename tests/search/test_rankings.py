@@ -33,19 +33,26 @@ def scored(**scores):
     return [Match(id, score) for id, score in scores.items()]
 
 
-def test_rankings_take_turns_and_each_id_comes_once():
+def test_the_best_of_each_come_first_and_each_id_once():
     whole, one, two = scored(a=0.9, b=0.8, c=0.7), scored(b=0.6, d=0.5), scored(e=0.4)
-    ids = [match.id for match in interleave([whole, one, two])]
-    assert ids == ["a", "b", "e", "d", "c"]
+    ids = [match.id for match in interleave([whole, one, two], [1, 1, 1])]
+    assert ids == ["b", "a", "e", "d", "c"]
+
+
+def test_behind_the_best_what_several_rank_comes_first():
+    rankings = [scored(a=0.9, x=0.8, b=0.7), scored(c=0.6, x=0.5, b=0.4), scored(b=0.5, y=0.4)]
+    assert [match.id for match in interleave(rankings, [1, 1, 1])] == ["b", "a", "c", "x", "y"]
+    lighter = [match.id for match in interleave(rankings, [1, 1, 3])]
+    assert lighter == ["b", "a", "c", "y", "x"]
 
 
 def test_a_score_is_the_best_that_any_gives_it():
-    taken = interleave([scored(a=0.3, b=0.2), scored(c=0.9, a=0.8)])
+    taken = interleave([scored(a=0.3, b=0.2), scored(c=0.9, a=0.8)], [1, 1])
     assert taken == scored(a=0.8, c=0.9, b=0.2)
 
 
 def test_nothing_gives_nothing():
-    assert interleave([]) == interleave([[], []]) == []
+    assert interleave([], []) == interleave([[], []], [1, 1]) == []
 
 
 def ranking(*scores: float) -> Ranking:

@@ -1,7 +1,6 @@
 import pytest
 
-from toolcrib.search import verb_family
-from toolcrib.search.verbs import starts_with_verb
+from toolcrib.search import asks_for, is_destructive, opposite_family, verb_family
 
 
 @pytest.mark.parametrize(
@@ -14,10 +13,22 @@ from toolcrib.search.verbs import starts_with_verb
         ("mcp create-issue", "create"),
         ("the weather, please send it", "send"),
         ("删除文件", "delete"),
-        ("删文件", ""),
+        ("删文件", "delete"),
+        ("把昨天的文件删了", "delete"),
+        ("天气查询", "read"),
+        ("清单", ""),  # a list, though its first character is to clear
+        ("email_delete", "delete"),
+        ("email me the report", "send"),
+        ("order status", "book"),
+        ("list_deleted_items", "list"),
+        ("restarted", "run"),
+        ("turn the light in the hall off", "disable"),
+        ("turned on", "enable"),
+        ("let ops know", "send"),
         ("读文件", "read"),
         ("发送消息", "send"),
-        ("weather forecast", ""),
+        ("weather forecast", "calculate"),
+        ("weather", ""),
         ("", ""),
         ("\ud800", ""),
     ],
@@ -36,8 +47,57 @@ def test_a_longer_chinese_verb_wins_over_a_shorter_one():
 
 
 @pytest.mark.parametrize(
-    ("words", "starts"),
-    [(["send", "it"], True), (["the", "send"], False), (["发送消息"], True), ([], False)],
+    ("family", "opposite"),
+    [("create", "delete"), ("open", "close"), ("enable", "disable"), ("lock", "unlock")],
 )
-def test_only_the_first_word_decides_whether_it_is_a_request(words: list[str], starts: bool):
-    assert starts_with_verb(words) is starts
+def test_opposites_are_opposites_of_each_other(family: str, opposite: str):
+    assert opposite_family(family) == opposite
+    assert opposite_family(opposite) == family
+
+
+def test_what_has_no_opposite_or_is_no_family_has_none():
+    assert opposite_family("calculate") == opposite_family("") == opposite_family("zyzzyva") == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["delete-key", "excel_delete_chart", "cancelOrder", "dropTable", "删除文件", "kill_pod"]
+)
+def test_a_tool_that_deletes_or_cancels_is_destructive(name: str):
+    assert is_destructive(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "list_deleted_items",
+        "get_removal_policy",
+        "undelete",
+        "restore_file",
+        "rotate_key",
+        "",
+        "图",
+    ],
+)
+def test_a_tool_that_only_speaks_of_deleting_is_not(name: str):
+    assert not is_destructive(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "delete the old branch",
+        "could the old branch be removed",
+        "get rid of it",
+        "take the page down",
+        "approve the deletion",
+        "把旧分支删了吧",
+        "舊的文件都刪掉",
+    ],
+)
+def test_a_request_asks_for_a_family_in_any_form_of_its_verbs(text: str):
+    assert asks_for("delete", text)
+
+
+@pytest.mark.parametrize("text", ["rotate my key", "截个图", "列个清单", "", "deleterious"])
+def test_a_request_without_the_verb_does_not_ask_for_it(text: str):
+    assert not asks_for("delete", text)

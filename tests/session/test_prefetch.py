@@ -12,6 +12,8 @@ import pytest
 from tests.session.deck import crib_of, names, only, plenty
 from tests.workshop import READ_FILE, ListedSource
 from toolcrib import Crib, Settings
+from toolcrib.crib import HOST
+from toolcrib.crib.sessions import MOST_MESSAGES, CallerMessages, SearchedMessages
 from toolcrib.errors import ConfigError
 from toolcrib.model import Answer, Confidence, Hit, State, ToolInfo
 from toolcrib.session import Prefetch, Session, UserMessage
@@ -245,6 +247,28 @@ def test_a_tool_that_comes_later_is_found_by_the_same_message():
     assert not crib.session().prefetch(READ)
     crib.add_source(ListedSource(READ_FILE))
     assert names(crib.session().prefetch(READ)) == ["read_file"]
+
+
+def test_what_was_found_in_another_catalog_is_searched_again():
+    class Catalog:
+        pass
+
+    one, other = Catalog(), Catalog()
+    memory = CallerMessages(SearchedMessages(), HOST, keeps=False)
+    memory.remember("key", one, ("read_file",))
+    assert memory.searched("key", one) == ("read_file",)
+    assert memory.searched("key", other) is None
+    assert memory.shown("key") == ("read_file",)
+    assert CallerMessages(memory.messages, only("x"), keeps=False).shown("key") == ()
+
+
+def test_the_oldest_messages_are_forgotten():
+    memory = CallerMessages(SearchedMessages(), HOST, keeps=False)
+    catalog = frozenset({"x"})
+    for number in range(MOST_MESSAGES + 1):
+        memory.remember(str(number), catalog, (str(number),))
+    assert not memory.shown("0")
+    assert memory.shown("1") == ("1",)
 
 
 def test_a_conversation_is_not_filled_without_end():

@@ -4,10 +4,11 @@
           → cut → limit → Answer
 
 query_syntax   the form of a query: free text, `select:`, `+word`, `/pattern/`, or nothing
-variants       one question in several wordings with weights; a task split into its subqueries
+variants       one question in several wordings with weights
+task_parts     the parts of a task that asks for several things
 languages      into which languages it is translated, and how much that counts
 name_mentions  tools that the query names outright
-verbs          families of verbs, which break near ties
+verbs          families of verbs, their opposites, and those that destroy
 pipeline       `Search`: all steps for one free text, kept in a `SearchTrace`
 zscore, rrf    the two formulas of fusion; `fusion` chooses
 confidence     the chance that a hit fits; below the threshold the answer abstains
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     from toolcrib.search.pipeline import Search
     from toolcrib.search.query_syntax import FreeQuery, SelectQuery, parse_query
     from toolcrib.search.rules import ArmWeights, SearchRules
-    from toolcrib.search.variants import MOST_SUBQUERIES, plain_words, subqueries
-    from toolcrib.search.verbs import verb_family
+    from toolcrib.search.task_parts import MOST_SUBQUERIES, subqueries
+    from toolcrib.search.variants import plain_words
+    from toolcrib.search.verbs import asks_for, is_destructive, opposite_family, verb_family
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -45,8 +47,9 @@ else:
             "pipeline": ("Search",),
             "query_syntax": ("FreeQuery", "SelectQuery", "parse_query"),
             "rules": ("ArmWeights", "SearchRules"),
-            "variants": ("MOST_SUBQUERIES", "plain_words", "subqueries"),
-            "verbs": ("verb_family",),
+            "task_parts": ("MOST_SUBQUERIES", "subqueries"),
+            "variants": ("plain_words",),
+            "verbs": ("asks_for", "is_destructive", "opposite_family", "verb_family"),
         },
     )
 
@@ -60,9 +63,12 @@ __all__ = [
     "SelectQuery",
     "Wording",
     "answer_query",
+    "asks_for",
     "explain",
+    "is_destructive",
     "is_identifier",
     "monolingual_share",
+    "opposite_family",
     "parse_query",
     "plain_words",
     "subqueries",

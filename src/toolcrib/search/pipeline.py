@@ -12,7 +12,8 @@ from toolcrib.search.name_mentions import RESPELT, VERBATIM, is_identifier, ment
 from toolcrib.search.query_syntax import unwrapped
 from toolcrib.search.rankings import autocut, boosted, interleave, top_band
 from toolcrib.search.rules import SearchRules
-from toolcrib.search.variants import MOST_SUBQUERIES, query_variants, subqueries
+from toolcrib.search.task_parts import MOST_SUBQUERIES, subqueries, whole_weight
+from toolcrib.search.variants import query_variants
 from toolcrib.search.verbs import verb_family
 from toolcrib.text import Glossary, Language, Lexicon, detect_language
 
@@ -100,12 +101,13 @@ class Search:
         if not several or self._is_name(text):
             return whole
         parts = tuple(self._trace_one(part, depth) for part in several[:MOST_SUBQUERIES])
-        ranking = interleave([each.ranking for each in (whole, *parts)])
+        weights = [whole_weight(text), *(1.0 for _ in parts)]
+        ranking = interleave([each.ranking for each in (whole, *parts)], weights)
         cut = [self._recut(whole, ranking), *(part.after_cut for part in parts)]
         return replace(
             whole,
             ranking=ranking,
-            after_cut=interleave(cut),
+            after_cut=interleave(cut, weights),
             chance=min((part.chance for part in parts if part.fits), default=whole.chance),
             parts=parts,
             parts_left_out=tuple(several[MOST_SUBQUERIES:]),

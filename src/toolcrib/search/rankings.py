@@ -2,7 +2,7 @@
 
 `autocut` ends it below a drop in the scores, `top_band` below a share of the best score.
 `boosted` adds what earlier use has taught, a small share of a score that is there already.
-`interleave` lets several rankings take turns, so that each part of a task is covered early.
+`interleave` makes one ranking of several, so that each part of a task is covered early.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,11 @@ from toolcrib.model import Match, Ranking
 
 BAND_SHARE = 0.5
 """The share of the best score that `top_band` asks for."""
+FIRST_PLACES = 0.5
+"""The k of the reciprocal ranks by which rankings are interleaved: so small that they take turns.
+
+At 1 and 2 the parts of short tasks lose a point and more: their tools are in one ranking alone.
+"""
 
 
 def rank_by_score(scores: Mapping[str, float]) -> Ranking:
@@ -30,17 +35,22 @@ def boosted(ranking: Ranking, shares: Mapping[str, float]) -> Ranking:
     return sorted(scored, key=lambda match: (-match.score, match.id))
 
 
-def interleave(rankings: Sequence[Ranking]) -> Ranking:
-    """The best of each in turn, then the second best of each, and on; each id once.
+def interleave(rankings: Sequence[Ranking], weights: Sequence[float]) -> Ranking:
+    """The best of each first; then the rest, by how high and how often they are ranked; once each.
 
     Its score is the best that any of them gives it. So scores may rise on the way down: the
     rankings say how well each fits what it was ranked for, not which need comes first.
     """
     scores: dict[str, float] = {}
-    for id, score in (match for ranking in rankings for match in ranking):
-        scores[id] = max(score, scores.get(id, score))
-    turns = (match for turn in zip_longest(*rankings) for match in turn if match)
-    return [Match(id, scores[id]) for id in dict.fromkeys(match.id for match in turns)]
+    worth: dict[str, float] = {}
+    for weight, ranking in zip(weights, rankings, strict=True):
+        for place, (id, score) in enumerate(ranking, 1):
+            scores[id] = max(score, scores.get(id, score))
+            worth[id] = worth.get(id, 0.0) + weight / (FIRST_PLACES + place)
+    best = {ranking[0].id for ranking in rankings if ranking}
+    turns = (match.id for turn in zip_longest(*rankings) for match in turn if match)
+    ordered = sorted(dict.fromkeys(turns), key=lambda id: (id not in best, -worth[id]))
+    return [Match(id, scores[id]) for id in ordered]
 
 
 def autocut(ranking: Ranking, *, ratio: float) -> Ranking:

@@ -2,18 +2,17 @@
 
 能不能帮我读文件                    as written · 读文件
 Can you show me the open issues?   as written · show open issues
-search the web and save a file     as written · search web save file · search web · save file
+search the web and save a file     as written · search web save file · its two parts
 读文件, among tools in English       as written · read file
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
 
 from toolcrib.model import Variant
-from toolcrib.search.verbs import starts_with_verb
+from toolcrib.search.task_parts import MOST_SUBQUERIES, subqueries
 from toolcrib.text import (
     LANGUAGE_NAMES,
     Lexicon,
@@ -25,8 +24,6 @@ from toolcrib.text import (
 )
 
 MOST_TERMS = 256
-MOST_SUBQUERIES = 4
-"""So many of the things that a task asks for are searched on their own."""
 
 # How much each wording counts in the fusion. All quality numbers in docs/benchmarks.md were
 # measured with these: whoever changes one runs `python -m benchmarks.quality` again.
@@ -37,9 +34,6 @@ SUBQUERY = 0.05
 """In reciprocal rank fusion alone: there a part of a task may only break ties."""
 TRANSLATED = 2.0
 """Where all tools are in that language; it falls with their share (decision 0010)."""
-
-_CLAUSE_END = re.compile(r"[\n;；。！？!?，,]|\.\s|\bthen\b|然后|接着|并且|之后", re.IGNORECASE)
-_AND = re.compile(r"\band\b|和|并", re.IGNORECASE)
 
 
 def query_variants(
@@ -64,22 +58,6 @@ def query_variants(
 def plain_words(text: str) -> str:
     """A request without question words, politeness, particles and stop words."""
     return " ".join(without_stopwords(words(without_wrapping(text))))
-
-
-def subqueries(text: str) -> Sequence[str]:
-    """The parts of a task that asks for several things, in plain words, in order; else none."""
-    parts = [part for clause in _CLAUSE_END.split(text) for part in _requests(clause)]
-    requests = dict.fromkeys(
-        part for part in map(plain_words, parts) if starts_with_verb(part.split())
-    )
-    return list(requests) if len(requests) > 1 else []
-
-
-def _requests(clause: str) -> Sequence[str]:
-    """The sides of an "and" that joins requests; an "and" between two things stays whole."""
-    sides = _AND.split(clause)
-    joined = all(starts_with_verb(plain_words(side).split()) for side in sides)
-    return sides if joined else [clause]
 
 
 def _wording(

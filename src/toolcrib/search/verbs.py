@@ -1,47 +1,78 @@
-"""What a query or a tool wants done: the family of its first verb.
+"""What a query or a tool wants done: the family of its verb.
 
 Families let "show me all buckets" meet list_buckets: the words differ, the verb family does not.
+A family may have an opposite, and some destroy: a tool of such a family fits a request that asks
+for just that, and hardly any other.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from toolcrib.text import is_unspaced, words
+from toolcrib.text import Verb, is_unspaced, our_verbs, words
 
-_FAMILIES = {
-    "read": "get read show view fetch retrieve open display describe check inspect load download "
-    "lookup tell obtain 读 读取 查看 获取 显示 打开 查询 下载 看",
-    "list": "list enumerate browse all every 列出 列举 浏览 所有 全部",
-    "search": "search find query locate discover grep lookup 搜索 查找 寻找 检索 搜 找",
-    "create": "create make add new generate build insert 创建 新建 添加 生成 增加 建立 注册",
-    "write": "write save store update edit modify change set replace rename put append upload "
-    "写 写入 保存 更新 修改 编辑 设置 更改 上传",
-    "delete": "delete remove drop erase clear destroy cancel 删除 移除 清除 清空 取消 卸载",
-    "send": "send post notify message email mail publish share broadcast 发送 通知 发布 分享 发 寄",
-    "run": "run execute invoke call launch start trigger deploy 运行 执行 调用 启动 触发 部署",
-    "stop": "stop kill terminate shutdown pause disable close 停止 终止 关闭 暂停 禁用",
-    "convert": "convert translate transform format parse encode decode 转换 翻译 转 格式化 解析",
-    "calculate": "calculate compute count sum measure estimate predict 计算 统计 求 估算 预测",
-    "compare": "compare diff validate verify analyze analyse 比较 对比 验证 分析",
-}
-_FAMILY_OF = {verb: family for family, verbs in _FAMILIES.items() for verb in verbs.split()}
-LONGEST_CHINESE_VERB = 3
+_OBJECT_STARTS = frozenset(
+    """
+    a an the this that these those it them him her us me my our your his their its all any each
+    every some one two three both another everyone everybody someone
+    what whatever everything
+    """.split()
+)
 
 
 @lru_cache(maxsize=1 << 16)
 def verb_family(text: str) -> str:
-    """The family of the first verb in a name or a request; "" if it has none that is known."""
-    families = (_family(word) for word in words(text))
-    return next((family for family in families if family), "")
+    """The family of the verb in a name or a request; "" if it has none that is known.
+
+    That is the first verb in the form of a command. A word that is as often a noun counts as one
+    where an article or a pronoun follows, or where there is no other: email_delete deletes, and
+    "email me" sends. list_deleted_items lists.
+    """
+    best = min(_verbs(text), key=_doubt, default=None)  # of equal ones the first
+    return best.family if best else ""
 
 
-def starts_with_verb(some: Iterable[str]) -> bool:
-    """Whether the first of these words is a known verb."""
-    return any(_family(word) for word in list(some)[:1])
+def opposite_family(family: str) -> str:
+    """The family that does the opposite; "" if there is none."""
+    known = our_verbs().families.get(family)
+    return known.opposite if known else ""
 
 
-def _family(word: str) -> str:
-    if not is_unspaced(word):
-        return _FAMILY_OF.get(word, "")
-    starts = (word[:length] for length in range(LONGEST_CHINESE_VERB, 0, -1))
-    return next((_FAMILY_OF[start] for start in starts if start in _FAMILY_OF), "")
+@lru_cache(maxsize=1 << 16)
+def is_destructive(name: str) -> bool:
+    """Whether a tool of this name does what is hard to undo: deletes, cancels, resets, revokes.
+
+    Only its verb counts: list_deleted_items lists, and get_removal_policy reads.
+    """
+    known = our_verbs().families.get(verb_family(name))
+    return known is not None and known.destroys
+
+
+def asks_for(family: str, text: str) -> bool:
+    """Whether any word of a text is a verb of this family, in any form: deleted, 删掉."""
+    return family in _families(text)
+
+
+def _doubt(verb: Verb) -> tuple[bool, bool, bool]:
+    """How little a word shows that it is the verb of its text; less comes first."""
+    return verb.hint, not verb.base, verb.noun_like
+
+
+@lru_cache(maxsize=256)
+def _families(text: str) -> frozenset[str]:
+    return frozenset(verb.family for verb in _verbs(text))
+
+
+def _verbs(text: str) -> Iterator[Verb]:
+    """The verbs of a text in order. One that is shown to be a verb is noun-like no more."""
+    listed, said = our_verbs(), words(text)
+    for at, word in enumerate(said):
+        if is_unspaced(word):
+            yield from listed.verbs_in(word)
+        elif verb := listed.verb_at(said, at):
+            shown = begins_object(said[at + verb.size :])
+            yield verb._replace(noun_like=verb.noun_like and not shown)
+
+
+def begins_object(some: Sequence[str]) -> bool:
+    """Whether the first of these words comes behind a verb and hardly ever behind a noun."""
+    return any(word in _OBJECT_STARTS for word in some[:1])

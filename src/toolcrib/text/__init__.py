@@ -5,10 +5,12 @@
 
 For search:
     analyzer       text to words, words to terms and stems: the one tokeniser of every index
-    stopwords      English stop words, Chinese particles, and polite phrases around a request
+    stopwords      English stop words and Chinese particles
+    politeness     the phrases around a request, taken off
     traditional    traditional Chinese characters as simplified ones
     language       which language a text is in
     glossary       what a term is called in another language, and the files that say so
+    verbs          what the verbs of requests and names do: families, in every form
     spelling       typos and the nearest names, and the endings of messages that name them
 For models:
     tokens         how many model tokens a text costs, counted or estimated
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from toolcrib.text.hidden_text import find_hidden, printable, show_hidden, without_hidden
     from toolcrib.text.language import LANGUAGE_NAMES, Language, detect_language
     from toolcrib.text.pattern import BadPattern, compile_pattern
+    from toolcrib.text.politeness import without_wrapping
     from toolcrib.text.redactor import REDACTED, SHORTEST_SECRET, Redactor
     from toolcrib.text.spelling import (
         MOST_EDITS,
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
         nearest_names,
         typos,
     )
-    from toolcrib.text.stopwords import CHINESE_PARTICLES, ENGLISH_STOPWORDS, without_wrapping
+    from toolcrib.text.stopwords import CHINESE_PARTICLES, ENGLISH_STOPWORDS
     from toolcrib.text.tokens import (
         FEWEST_CHARACTERS_A_TOKEN,
         TokenCounter,
@@ -49,6 +52,8 @@ if TYPE_CHECKING:
         token_counter,
         tool_definition,
     )
+    from toolcrib.text.traditional import simplified
+    from toolcrib.text.verbs import Verb, our_verbs
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -58,6 +63,7 @@ else:
             "hidden_text": ("find_hidden", "printable", "show_hidden", "without_hidden"),
             "language": ("LANGUAGE_NAMES", "Language", "detect_language"),
             "pattern": ("BadPattern", "compile_pattern"),
+            "politeness": ("without_wrapping",),
             "redactor": ("REDACTED", "SHORTEST_SECRET", "Redactor"),
             "spelling": (
                 "MOST_EDITS",
@@ -67,7 +73,7 @@ else:
                 "nearest_names",
                 "typos",
             ),
-            "stopwords": ("CHINESE_PARTICLES", "ENGLISH_STOPWORDS", "without_wrapping"),
+            "stopwords": ("CHINESE_PARTICLES", "ENGLISH_STOPWORDS"),
             "tokens": (
                 "FEWEST_CHARACTERS_A_TOKEN",
                 "TokenCounter",
@@ -76,6 +82,8 @@ else:
                 "token_counter",
                 "tool_definition",
             ),
+            "traditional": ("simplified",),
+            "verbs": ("Verb", "our_verbs"),
         },
     )
 
@@ -93,6 +101,7 @@ __all__ = [
     "Lexicon",
     "Redactor",
     "TokenCounter",
+    "Verb",
     "compile_pattern",
     "detect_language",
     "did_you_mean",
@@ -105,8 +114,10 @@ __all__ = [
     "load_glossary",
     "most_tokens",
     "nearest_names",
+    "our_verbs",
     "printable",
     "show_hidden",
+    "simplified",
     "stems",
     "terms",
     "token_counter",
