@@ -46,6 +46,8 @@ SHARES_B = {
     "mcp_name": 0.08,
     "mcp_zh": 0.31,
 }
+SHARES_KNOWN = SHARES_B | {"own_task": 0.2, "function": 0.2, "function_zh": 0.2}
+"""Of the queries whose order of tools shall stay as it was."""
 
 
 class Texts(NamedTuple):
@@ -191,10 +193,10 @@ class Questions:
         return self.queries.at(asked), self._documents(both, way), alike
 
     def known(self, size: int, chance: np.random.Generator) -> tuple[Tensor, Tensor]:
-        """Queries that are not ours, and twice as many tools without servers, theirs among them."""
-        sources = [source for source in self.of if source in SHARES_B]
-        total = sum(SHARES_B[source] for source in sources)
-        counts = [max(1, int(size * SHARES_B[source] / total)) for source in sources]
+        """Queries of the known kinds; twice as many tools without servers, theirs among them."""
+        sources = [source for source in self.of if source in SHARES_KNOWN]
+        total = sum(SHARES_KNOWN[source] for source in sources)
+        counts = [max(1, int(size * SHARES_KNOWN[source] / total)) for source in sources]
         asked = np.concatenate(
             [chance.choice(self.of[s], n) for s, n in zip(sources, counts, strict=True)]
         )

@@ -43,10 +43,11 @@ from training.losses import (
 from training.network import Encoder, Reading, loaded
 from training.tensors import TEXT_MOST, Numbering, lines, ragged
 
-OWN = {"own": 0.26, "own_zh": 0.15, "own_task": 0.06, "own_hint": 0.13}
-CHANGED = {"own_typo": 0.08, "own_product": 0.07}
+OWN = {"own": 0.2, "own_zh": 0.12, "own_task": 0.07, "own_hint": 0.1}
+FUNCTIONS = {"function": 0.08, "function_zh": 0.06, "function_hint": 0.04}
+CHANGED = {"own_typo": 0.06, "own_product": 0.05}
 """Requests of ours that a program has changed: misspelt, or with the name of the product."""
-SHARES = {source: 0.25 * share for source, share in SHARES_B.items()} | OWN | CHANGED
+SHARES = {s: 0.25 * share for s, share in SHARES_B.items()} | OWN | FUNCTIONS | CHANGED
 SHARES_MEASURED = (0.5, 0.75, 1.0)
 HEADS_FIRST = 150
 """So many steps the heads of the second look learn alone."""
@@ -121,7 +122,8 @@ class Fitting:
         """All at once: which fits better, what fits at all, what was known before."""
         args = self.args
         asked, tools, alike = self.questions.batch(args.batch, self.chance)
-        queries, documents = encoder.read(asked), self._content(tools, encoder.read(tools))
+        queries = self._content(asked, encoder.read(asked))
+        documents = self._content(tools, encoder.read(tools))
         unfit = self._unfit(encoder)
         better, first = self._whole(bounds[0], queries, documents, alike, unfit)
         second, look = self._by_words(bounds[1], queries, documents, alike, unfit)
@@ -136,8 +138,8 @@ class Fitting:
 
     def _unfit(self, encoder: Encoder) -> Unfit:
         missed, sound, none = self.questions.unfit(self.args.unfit, self.chance)
-        lures = self._content(sound, encoder.read(sound))
-        return Unfit(encoder.read(missed), lures, encoder.read(none))
+        texts = (missed, sound, none)
+        return Unfit(*(self._content(each, encoder.read(each)) for each in texts))
 
     def _whole(
         self, bound: Bound, queries: Reading, documents: Reading, alike: Tensor, unfit: Unfit

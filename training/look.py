@@ -21,9 +21,10 @@ MOST_QUERIES = 800
 
 
 def content(numbers: Tensor, read: Reading, says: Tensor) -> Reading:
-    """A document as the second look has it: the first tokens of it that say something."""
+    """A text as the second look has it: the first tokens of it that say something."""
     inside = read.real & says[numbers.long()]
-    return read._replace(real=inside & (inside.cumsum(1) <= MOST_TOKENS))
+    real = inside & (inside.cumsum(1) <= MOST_TOKENS)
+    return read._replace(real=real, weights=read.weights * real)
 
 
 @torch.no_grad()
@@ -36,20 +37,21 @@ def looked_at(
 
 def _looked_at(encoder: Encoder, dev: DevSet, says: Tensor) -> Mapping[str, float]:
     tools = content(dev.tools, _read(encoder, dev.tools), says)
-    queries = _read(encoder, dev.queries[:MOST_QUERIES])
+    asked = dev.queries[:MOST_QUERIES]
+    queries = content(asked, _read(encoder, asked), says)
     first, second, places = _scored(queries, tools, None)
     scores = {"first": first, "look": second, "both": _standard(second) + FIRST * _standard(first)}
     found: dict[str, list[float]] = {}
     for name, each in scores.items():
         order = places.gather(1, each.argsort(1, descending=True)).tolist()
-        for row, asked in zip(order, dev.asked, strict=False):
-            ids = ranked([dev.ids[place] for place in row], asked)
+        for row, query in zip(order, dev.asked, strict=False):
+            ids = ranked([dev.ids[place] for place in row], query)
             for most in (1, 5):
-                found.setdefault(f"{name}@{most}", []).append(recall(ids[:most], asked))
+                found.setdefault(f"{name}@{most}", []).append(recall(ids[:most], query))
             if dev.name == "everyday":
-                found.setdefault(f"{name}@5 {asked['split']}", []).append(recall(ids[:5], asked))
+                found.setdefault(f"{name}@5 {query['split']}", []).append(recall(ids[:5], query))
     table = {name: round(100 * float(np.mean(rows)), 1) for name, rows in found.items()}
-    return table | _empty(encoder, dev, tools, second.amax(1))
+    return table | _empty(encoder, dev, tools, second.amax(1), says)
 
 
 def _scored(
@@ -71,11 +73,14 @@ def _standard(scores: Tensor) -> Tensor:
     return (scores - scores.mean(1, keepdim=True)) / (scores.std(1, keepdim=True) + 1e-6)
 
 
-def _empty(encoder: Encoder, dev: DevSet, tools: Reading, best: Tensor) -> Mapping[str, float]:
+def _empty(
+    encoder: Encoder, dev: DevSet, tools: Reading, best: Tensor, says: Tensor
+) -> Mapping[str, float]:
     """How many queries without an answer get none, where 97 % of the others get one."""
     if dev.unfit is None:
         return {}
-    unfit = _read(encoder, dev.unfit.queries[:MOST_QUERIES])
+    rows = dev.unfit.queries[:MOST_QUERIES]
+    unfit = content(rows, _read(encoder, rows), says)
     _, looks, _ = _scored(unfit, tools, dev.unfit.among[:MOST_QUERIES])
     bound = torch.quantile(best, 1 - ANSWERED)
     return {"left empty": round(100 * (looks.amax(1) < bound).float().mean().item(), 1)}

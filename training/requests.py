@@ -29,6 +29,8 @@ SOURCES = {
     "miss": "miss",
     "multi": "own_task",
 }
+FUNCTION_SOURCES = {"own": "function", "own_zh": "function_zh", "own_hint": "function_hint"}
+"""Requests for our own functions are counted apart: those for MCP tools are far more."""
 TASK, NONE = "own_task", "none"
 NO_TOOL = -1
 TASKS = 12_000
@@ -40,10 +42,9 @@ PLACES = {
     "own": ("{} in {}", "{} on {}", "{} with {}", "in {1}, {0}", "{1}: {0}", "{} ({})"),
     "own_zh": ("用{1}{0}", "在{1}上{0}", "{1}里，{0}", "{0}，在{1}", "{1} {0}"),
 }
-THEN = {
-    "own": ("{}. Then {}", "{} and after that {}", "{}; {}", "First {}, next {}", "{} Also, {}"),
-    "own_zh": ("{}，然后{}", "{}，再{}", "{}；另外{}", "先{}，之后{}"),
-}
+_ENGLISH = ("{}. Then {}", "{} and after that {}", "{}; {}", "First {}, next {}", "{} Also, {}")
+_CHINESE = ("{}，然后{}", "{}，再{}", "{}；另外{}", "先{}，之后{}")
+THEN = {"own": _ENGLISH, "function": _ENGLISH, "own_zh": _CHINESE, "function_zh": _CHINESE}
 
 
 class Written(NamedTuple):
@@ -87,7 +88,8 @@ def functions(rows: Iterable[Sequence[str]], first: int) -> tuple[list[Function]
             found += [Function(name, english), Function(name, chinese)]
         else:
             last = first + len(found)
-            asked += [Query(SOURCES[kind], place, cells[0]) for place in (last - 2, last - 1)]
+            source = FUNCTION_SOURCES.get(SOURCES[kind], SOURCES[kind])
+            asked += [Query(source, place, cells[0]) for place in (last - 2, last - 1)]
     return found, asked
 
 

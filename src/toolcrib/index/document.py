@@ -69,7 +69,7 @@ def embedded_text(capability: Capability, *, bare: str = "") -> str:
     """What an embedder reads of a capability: whose it is, its name, what it says, parameters."""
     return _joined(
         [
-            server_words(capability.source_id or ""),
+            server_words(f"{capability.source_id or ''} {capability.search_hint}"),
             bare or capability.name,
             capability.title,
             capability.description,
