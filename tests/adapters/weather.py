@@ -58,7 +58,11 @@ class Plenty(CountingSource):
         super().__init__(*tools)
 
 
-def weather_crib(settings: Settings | None = None) -> tuple[Crib, Weather]:
+ONLY_SEARCHED = Settings(store=":memory:", session=SessionSettings(prefetch="off"))
+"""The model is shown what it searches for, and nothing else."""
+
+
+def weather_crib(settings: Settings = ONLY_SEARCHED) -> tuple[Crib, Weather]:
     crib, source = Crib(settings), Weather()
     crib.add_source(source, Plenty())
     return crib, source

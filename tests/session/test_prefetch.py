@@ -221,7 +221,7 @@ def test_with_an_id_no_other_conversation_counts():
 
 
 def test_what_another_process_showed_for_the_newest_message_can_be_called():
-    session = crib_of().session()
+    session = crib_of().session(prefetch="on")
     session.see([UserMessage(READ)])  # nothing was prefetched here
     assert not session.revealed_tools()
     outcome = asyncio.run(session.call("read_file", {"path": "a"}))

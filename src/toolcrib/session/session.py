@@ -390,7 +390,7 @@ class Session:
         return (entry.name,) if tool or self._options.keep_called else ()
 
     def _check_unrevealed(self, tool: ToolInfo, arguments: JsonObject | str) -> None:
-        if self._newest and tool in self.prefetch(self._newest.text):
+        if self._newest and self.prefetch_mode == "on" and tool in self.prefetch(self._newest.text):
             return  # shown in another process, for the message that is answered now
         refused = not_revealed(tool.name, self._listed_plan.deferred_by_name)
         if not self._options.auto_reveal:
