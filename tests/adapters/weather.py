@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.execute.counting import CountingSource
 from tests.workshop import many
 from toolcrib import Crib, Settings
-from toolcrib.model import Call, JsonObject, Outcome, ToolInfo
+from toolcrib.model import Call, JsonObject, Outcome, PrefetchMode, ToolInfo
 from toolcrib.settings import SessionSettings
 
 FORECAST = "mcp_weather_get_forecast"
@@ -90,3 +90,9 @@ def raw(body: bytes, key: str) -> str:
 def grows(earlier: str, later: str) -> bool:
     """Whether a list was only added to, byte for byte."""
     return earlier == later or later.startswith(earlier.removesuffix("]") + ",")
+
+
+def prefetching(mode: PrefetchMode = "on") -> tuple[Crib, Weather]:
+    """A crib whose sessions prefetch what the user's message names."""
+    session = SessionSettings(prefetch=mode)
+    return weather_crib(Settings(store=":memory:", session=session))

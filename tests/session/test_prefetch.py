@@ -212,6 +212,19 @@ def test_a_session_without_an_id_shows_earlier_messages_what_they_showed():
     assert names(called.revealed_tools()) == names(session.revealed_tools())
 
 
+def test_where_it_is_off_nothing_is_shown_that_others_were_shown():
+    crib = crib_of()
+    seen = [UserMessage(READ)]
+    crib.session().see(seen, prefetch=True)
+    off, other_model = crib.session(prefetch="off"), crib.session()
+    off.see(seen, prefetch=True)
+    off.see(seen)
+    other_model.see(seen, prefetch=False)
+    assert not off.revealed_tools()
+    assert not other_model.revealed_tools()
+    assert not crib.session().prefetched(READ)
+
+
 def test_with_an_id_no_other_conversation_counts():
     crib = crib_of()
     crib.session().see([UserMessage(READ)], prefetch=True)

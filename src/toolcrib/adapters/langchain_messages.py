@@ -35,12 +35,12 @@ ShownBy: TypeAlias = Callable[[AnyMessage], Iterable[str]]
 
 
 def session_after(
-    session: Session, messages: Sequence[AnyMessage], *, prefetch: bool = False
+    session: Session, messages: Sequence[AnyMessage], *, prefetch: bool | None = None
 ) -> Session:
     """The session, with everything revealed that these messages show.
 
-    With `prefetch` the newest message of the user is prefetched. A reply whose calls have no result
-    yet does not count for the length of the conversation: its request is what counts.
+    `prefetch` is as `Session.see` has it. A reply whose calls have no result yet does not count for
+    the length of the conversation: its request is what counts.
     """
     session.used(used(_before_reply(messages)))
     session.see(revealed(messages), prefetch=prefetch)

@@ -37,7 +37,7 @@ def session_in(
     session = session_for(sessions, deps)
     window = post_compaction_window(messages)
     session.used(_used(_before_reply(window)))
-    prefetch = model is not None and choose_prefetch(session.prefetch_mode, model).on
+    prefetch = None if model is None else choose_prefetch(session.prefetch_mode, model).on
     session.see(revealed(window), prefetch=prefetch)
     return session
 
