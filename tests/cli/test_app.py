@@ -75,6 +75,9 @@ def test_bad_files_for_eval_are_exit_code_2(
 ):
     files = ["--catalog", str(tmp_path / "c"), "--queries", str(tmp_path / "q")]
     assert run_main("eval", *files, monkeypatch=monkeypatch) == 2
+    assert capsys.readouterr().err.startswith(f"toolcrib: {tmp_path / 'q'}: there is no such file")
+    (tmp_path / "q").write_text('{"id": "q", "query": "x", "relevant": []}', encoding="utf-8")
+    assert run_main("eval", *files, monkeypatch=monkeypatch) == 2
     assert capsys.readouterr().err.startswith(f"toolcrib: {tmp_path / 'c'}: cannot be read")
 
 

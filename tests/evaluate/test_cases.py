@@ -1,13 +1,14 @@
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.errors import EvalError
-from toolcrib.evaluate import EvalSuite, load_suite
+from toolcrib.evaluate import EvalSuite, load_cases, load_suite
 from toolcrib.evaluate.cases import EvalCase, EvalTool
 from toolcrib.evaluate.measures import score
 
@@ -34,6 +35,14 @@ class Files:
             text = lines if isinstance(lines, str) else "\n".join(map(json.dumps, lines))
             path.write_text(text, encoding="utf-8")
 
+    @property
+    def yaml(self) -> Path:
+        return self.queries.with_suffix(".yaml")
+
+    def write_yaml(self, text: str) -> Mapping[str, EvalCase]:
+        self.yaml.write_text(dedent(text), encoding="utf-8")
+        return load_cases(self.yaml).cases
+
     def load(self) -> EvalSuite:
         return load_suite(self.catalog, self.queries)
 
@@ -59,7 +68,11 @@ def test_a_catalog_and_queries_are_read(files: Files):
 
 
 def test_everything_that_may_be_said_is_read(files: Files):
-    tool = TOOL | {"id": "t2", "title": "Reader", "tags": ["x"], "search_hint": "open"}
+    tool = (
+        TOOL
+        | {"id": "t2", "title": "Reader", "tags": ["x"], "search_hint": "open"}
+        | {"server": "disk"}
+    )
     query = QUERY | {
         "split": "hard",
         "equiv": {"t2": "t1"},
@@ -74,6 +87,7 @@ def test_everything_that_may_be_said_is_read(files: Files):
     suite = files.load()
     info = suite.tools["t2"].info()
     assert (info.name, info.title, info.tags, info.search_hint) == ("t2", "Reader", ("x",), "open")
+    assert (info.source, info.source_id) == ("mcp", "disk")
     case = suite.cases["q1"]
     assert (case.split, case.equiv, case.relevance) == ("hard", {"t2": "t1"}, "any")
     assert (case.grades, case.candidates) == ({"t1": 2}, ["t1", "t2"])
@@ -101,6 +115,41 @@ def test_empty_lines_and_line_breaks_in_texts_do_no_harm(files: Files):
     text = "\n\n".join(json.dumps(line, ensure_ascii=False) for line in (TOOL, odd)) + "\n"
     files.write(text, [QUERY])
     assert files.load().tools["t\u2028"].description == "a\x0cb\u2029c"
+
+
+def test_cases_in_yaml_need_no_id_and_no_list(files: Files):
+    text = """
+    # a comment
+    - query: read it
+      relevant: t1
+      split: mine
+    - {query: order a pizza, relevant: []}
+    - {id: third, query: read it, relevant: [t1]}
+    """
+    cases = files.write_yaml(text)
+    assert list(cases) == ["read it", "order a pizza", "third"]
+    assert (cases["read it"].relevant, cases["read it"].split) == (["t1"], "mine")
+    assert cases["order a pizza"].relevant == []
+
+
+YAMLS = [
+    ("- query: [a", "1: "),
+    ("query: x", "1: this is no list"),
+    ("- query: x\n  relevant: []\n- query: x\n  relevant: []", "3: the id 'x' is there already"),
+    ("- relevant: []", "1: id: "),
+    ("- query: x", "1: relevant: "),
+    ("- query: x\n  relevant: 7", "1: relevant: "),
+    ("- 7", "1: Input should be"),
+    ("- query: &a x\n  relevant: []", "1: there is an &anchor"),
+    ("", " there is nothing in it to evaluate"),
+]
+
+
+@pytest.mark.parametrize(("text", "cause"), YAMLS, ids=range(len(YAMLS)))
+def test_a_mistake_in_yaml_is_named_with_its_line(files: Files, text: str, cause: str):
+    with pytest.raises(EvalError) as caught:
+        files.write_yaml(text)
+    assert str(caught.value).startswith(f"{files.yaml}:{cause}")
 
 
 CATALOGS = [
@@ -149,6 +198,7 @@ def test_a_query_about_a_tool_that_is_not_in_the_catalog_is_named(
 ):
     files.write([TOOL], [QUERY | key])
     assert files.refusal().startswith(f"{files.queries}: query 'q1' names the tool 't9', which")
+    assert files.refusal().endswith("; nearest: t1")
 
 
 def test_files_with_nothing_in_them_are_no_suite(files: Files):

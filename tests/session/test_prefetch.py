@@ -12,6 +12,8 @@ import pytest
 from tests.session.deck import crib_of, names, only, plenty
 from tests.workshop import READ_FILE, ListedSource
 from toolcrib import Crib, Settings
+from toolcrib.crib import HOST
+from toolcrib.crib.sessions import MOST_MESSAGES, CallerMessages, SearchedMessages
 from toolcrib.errors import ConfigError
 from toolcrib.model import Answer, Confidence, Hit, State, ToolInfo
 from toolcrib.session import Prefetch, Session, UserMessage
@@ -210,6 +212,19 @@ def test_a_session_without_an_id_shows_earlier_messages_what_they_showed():
     assert names(called.revealed_tools()) == names(session.revealed_tools())
 
 
+def test_where_it_is_off_nothing_is_shown_that_others_were_shown():
+    crib = crib_of()
+    seen = [UserMessage(READ)]
+    crib.session().see(seen, prefetch=True)
+    off, other_model = crib.session(prefetch="off"), crib.session()
+    off.see(seen, prefetch=True)
+    off.see(seen)
+    other_model.see(seen, prefetch=False)
+    assert not off.revealed_tools()
+    assert not other_model.revealed_tools()
+    assert not crib.session().prefetched(READ)
+
+
 def test_with_an_id_no_other_conversation_counts():
     crib = crib_of()
     crib.session().see([UserMessage(READ)], prefetch=True)
@@ -219,7 +234,7 @@ def test_with_an_id_no_other_conversation_counts():
 
 
 def test_what_another_process_showed_for_the_newest_message_can_be_called():
-    session = crib_of().session()
+    session = crib_of().session(prefetch="on")
     session.see([UserMessage(READ)])  # nothing was prefetched here
     assert not session.revealed_tools()
     outcome = asyncio.run(session.call("read_file", {"path": "a"}))
@@ -245,6 +260,28 @@ def test_a_tool_that_comes_later_is_found_by_the_same_message():
     assert not crib.session().prefetch(READ)
     crib.add_source(ListedSource(READ_FILE))
     assert names(crib.session().prefetch(READ)) == ["read_file"]
+
+
+def test_what_was_found_in_another_catalog_is_searched_again():
+    class Catalog:
+        pass
+
+    one, other = Catalog(), Catalog()
+    memory = CallerMessages(SearchedMessages(), HOST, keeps=False)
+    memory.remember("key", one, ("read_file",))
+    assert memory.searched("key", one) == ("read_file",)
+    assert memory.searched("key", other) is None
+    assert memory.shown("key") == ("read_file",)
+    assert CallerMessages(memory.messages, only("x"), keeps=False).shown("key") == ()
+
+
+def test_the_oldest_messages_are_forgotten():
+    memory = CallerMessages(SearchedMessages(), HOST, keeps=False)
+    catalog = frozenset({"x"})
+    for number in range(MOST_MESSAGES + 1):
+        memory.remember(str(number), catalog, (str(number),))
+    assert not memory.shown("0")
+    assert memory.shown("1") == ("1",)
 
 
 def test_a_conversation_is_not_filled_without_end():

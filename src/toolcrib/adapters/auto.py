@@ -17,6 +17,7 @@ from toolcrib.adapters.auto_table import (
     AS_OF,
     NATIVE,
     OUR_FAULT,
+    PREFETCH_REFUSED,
     REFUSED,
     EndpointGroup,
     NativeMode,
@@ -107,6 +108,12 @@ class Auto:
             with self._changing:
                 self._refused |= {(_host(endpoint), mode)}
         return refused
+
+
+def refuses_prefetch(error: Exception) -> bool:
+    """Whether the error says that a model which thinks has to make its searches itself."""
+    words = " ".join(_error_texts(error)).lower()
+    return any(word in words for word in PREFETCH_REFUSED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,9 @@ OUR_FAULT = (
 )
 """What an endpoint says that knows the mode and was asked wrongly: no reason to give it up."""
 
+PREFETCH_REFUSED = ("must start with a thinking block", "expected `thinking`")
+"""The words by which Anthropic refuses a search that a model which thinks has not made itself."""
+
 _DATE = re.compile(r"(?:-|@)(?:\d{8}|\d{4}-\d{2}-\d{2})$")
 
 

@@ -41,6 +41,7 @@ from toolcrib.adapters.wire.reply import (
     tokens_in,
 )
 from toolcrib.adapters.wire.tool_list import object_schema, tools_within_limit
+from toolcrib.adapters.wire.user_messages import text_parts, with_text
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session import Session, UserMessage
@@ -133,10 +134,7 @@ class ChatWire:
         if not text:
             return message
         read = cast("JsonObject", sdk_json(message))
-        content = read["content"]
-        if isinstance(content, str):
-            return {**read, "content": f"{content}\n\n{text}"}
-        return {**read, "content": [*objects(content), {"type": "text", "text": text}]}
+        return {**read, "content": with_text(read["content"], {"type": "text", "text": text})}
 
 
 def _param(tool: ToolInfo) -> ChatCompletionFunctionToolParam:
@@ -191,7 +189,8 @@ def _revealed(messages: Iterable[ChatMessage]) -> Iterator[str | UserMessage]:
 def _said(message: object) -> str:
     """What the user wrote; "" for any other message."""
     read = cast("JsonObject", sdk_json(message) or {})
-    return _text(read.get("content")).strip() if read.get("role") == "user" else ""
+    is_user = read.get("role") == "user"
+    return text_parts(read.get("content"), "text").strip() if is_user else ""
 
 
 def _text(content: object) -> str:

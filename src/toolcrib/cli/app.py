@@ -17,7 +17,7 @@ from toolcrib.cli.clients import export_command, import_command
 from toolcrib.cli.completion import completed
 from toolcrib.cli.doctor import doctor_command
 from toolcrib.cli.edit import edit_command
-from toolcrib.cli.eval import eval_command
+from toolcrib.cli.eval import EVAL
 from toolcrib.cli.gateway import GATEWAY
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.groups import CommandGroup, Run
@@ -93,7 +93,7 @@ GROUPS: Mapping[str, Mapping[str, Command]] = {
     "Develop": {
         "index": index_command,
         "lint": lint_command,
-        "eval": eval_command,
+        "eval": EVAL,
     },
 }
 """All commands by name, as the help shows them, in the order in which a newcomer needs them."""

@@ -1,7 +1,7 @@
 """The options before the command, and what they lead to: settings, crib, servers, gateway."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,19 +26,25 @@ class GlobalOptions:
     mcp_config: tuple[Path, ...] = ()
     tools: tuple[str, ...] = ()
 
-    def settings(self, *, lasts: bool = False, content: bytes | None = None) -> Settings:
+    def settings(
+        self,
+        *,
+        lasts: bool = False,
+        content: bytes | None = None,
+        changes: Mapping[str, str] | None = None,
+    ) -> Settings:
         """The settings, read now. Raises `ConfigError`.
 
         A process that `lasts` has its index in memory, unless the settings name another: that takes
         a while to build, and answers sooner than a stored one. `content` stands for the content of
-        the settings file.
+        the settings file; `changes` are more variables of the environment, which win.
         """
-        settings = load_settings(os.environ, self.config, content)
+        settings = load_settings({**os.environ, **(changes or {})}, self.config, content)
         files = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
         index = "memory" if lasts and settings.index == "auto" else settings.index
         modules = (*settings.tool_modules, *self.tools)
-        changes = {"mcp_config": files, "tool_modules": modules, "index": index}
-        return settings.model_copy(update=changes)
+        update = {"mcp_config": files, "tool_modules": modules, "index": index}
+        return settings.model_copy(update=update)
 
     def lasting_settings(self) -> tuple[Settings, str]:
         """The settings of a process that lasts, and what is wrong with their file, if anything.

@@ -1,12 +1,20 @@
 """How well search finds what it should, on a catalog and queries with known answers.
 
     catalog.jsonl, queries.jsonl → load_suite → EvalSuite
+    cases.yaml → load_cases → EvalCases, over the entries of a crib
     EvalSuite, settings → open_search → Search over that catalog
-    Search, cases → evaluate → EvalResult: ranked ids, EvalScores of all and of each split
+    Search, cases → evaluate → EvalResult: what each found, EvalScores of all and of each split
+    two results → compare → CaseChanges;  one or two → Report → a page to look at
+    entries, recorded use → draft_cases → write_cases → a first cases.yaml, to be corrected
 
-cases       the files: one JSON object a line, every key checked, unused keys reported
-evaluation  runs the same search as everywhere, without the cut, on an index of its own
-measures    recall@k, nDCG@10, MRR; for unanswerable queries the share that is left empty
+cases         the files: JSON lines or YAML, every key checked, unused keys reported
+evaluation    runs the same search as everywhere, without the cut, on an index of its own
+measures      recall@k, nDCG@10, MRR; for unanswerable queries the share that is left empty
+calibration   the chance that search gave against what came of it
+comparison    which cases two settings answer differently, and which answer is better
+report        all of it as one HTML page, with the curve that `chart` draws and `report.css`
+draft         a first set of cases: from use, by `phrasing` from the tools, and `unanswerable` ones
+case_file     writes them, with what a person needs to correct them
 
 A query with an empty list `relevant` is unanswerable: search should abstain. Equivalent tools count
 as one (`equiv`), one relevant tool may be enough (`relevance: any`), and grades weigh in nDCG.
@@ -23,24 +31,60 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.evaluate.cases import EvalSuite, load_suite
-    from toolcrib.evaluate.evaluation import EvalResult, evaluate, open_search
+    from toolcrib.evaluate.case_file import write_cases
+    from toolcrib.evaluate.cases import (
+        EvalCase,
+        EvalCases,
+        EvalSuite,
+        load_cases,
+        load_catalog,
+        load_suite,
+    )
+    from toolcrib.evaluate.comparison import CaseChange, CaseOutcome, compare
+    from toolcrib.evaluate.draft import DraftEvidence, catalog_texts, draft_cases
+    from toolcrib.evaluate.evaluation import EvalResult, evaluate, open_search, open_search_of
     from toolcrib.evaluate.measures import EvalScores
+    from toolcrib.evaluate.report import Report, ReportSide
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "cases": ("EvalSuite", "load_suite"),
-            "evaluation": ("EvalResult", "evaluate", "open_search"),
+            "case_file": ("write_cases",),
+            "cases": (
+                "EvalCase",
+                "EvalCases",
+                "EvalSuite",
+                "load_cases",
+                "load_catalog",
+                "load_suite",
+            ),
+            "comparison": ("CaseChange", "CaseOutcome", "compare"),
+            "draft": ("DraftEvidence", "catalog_texts", "draft_cases"),
+            "evaluation": ("EvalResult", "evaluate", "open_search", "open_search_of"),
             "measures": ("EvalScores",),
+            "report": ("Report", "ReportSide"),
         },
     )
 
 __all__ = [
+    "CaseChange",
+    "CaseOutcome",
+    "DraftEvidence",
+    "EvalCase",
+    "EvalCases",
     "EvalResult",
     "EvalScores",
     "EvalSuite",
+    "Report",
+    "ReportSide",
+    "catalog_texts",
+    "compare",
+    "draft_cases",
     "evaluate",
+    "load_cases",
+    "load_catalog",
     "load_suite",
     "open_search",
+    "open_search_of",
+    "write_cases",
 ]

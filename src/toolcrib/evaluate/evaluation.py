@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from toolcrib import wiring
 from toolcrib.embed import CachedEmbedder
@@ -14,15 +15,30 @@ from toolcrib.model import Entry
 from toolcrib.search import Search, monolingual_share
 from toolcrib.settings import Settings
 from toolcrib.store import SqliteStore, VectorCache
+from toolcrib.text import LANGUAGE_NAMES, detect_language
+
+
+class EvalFound(NamedTuple):
+    """What one query found: the ranked ids, the same if it never abstained, and the chance."""
+
+    ranked: Sequence[str]
+    nearest: Sequence[str]
+    chance: float
 
 
 @dataclass(frozen=True, slots=True)
 class EvalResult:
-    """The ranked ids of every query, and the scores of all and of each split."""
+    """What every query found, and the scores of all, of each split and of each language."""
 
-    ranked: Mapping[str, Sequence[str]]
+    found: Mapping[str, EvalFound]
     total: EvalScores
     splits: Mapping[str, EvalScores]
+    languages: Mapping[str, EvalScores]
+
+    @property
+    def ranked(self) -> Mapping[str, Sequence[str]]:
+        """The ranked ids of every query, best first."""
+        return {id: found.ranked for id, found in self.found.items()}
 
 
 @contextmanager
@@ -33,7 +49,16 @@ def open_search(
 
     Nothing of it is stored, except the vectors of its tools if a cache is given.
     """
-    entries = {id: Entry(id, tool.name, tool.info()) for id, tool in suite.tools.items()}
+    entries = {id: tool.entry() for id, tool in suite.tools.items()}
+    with open_search_of(entries, settings, vectors) as search:
+        yield search
+
+
+@contextmanager
+def open_search_of(
+    entries: Mapping[str, Entry], settings: Settings, vectors: VectorCache | None = None
+) -> Generator[Search]:
+    """The same over entries of a pool, all of which are searched."""
     with SqliteStore.open(":memory:") as store:
         stored = settings.index == "sqlite"
         engine = SqliteEngine(store) if stored else MemoryEngine()
@@ -61,17 +86,19 @@ def evaluate(
     text: Callable[[EvalCase], str] = lambda case: case.query,
 ) -> EvalResult:
     """Search for every case, by its query or another text of it, and score the rankings."""
-    pairs = [(case, ranked_ids(search, case, text(case))[:limit]) for case in cases]
-    ranked = {case.id: ids for case, ids in pairs}
-    return EvalResult(ranked, score(pairs), dict(_by_split(pairs)))
+    found = [(case, _found(search, case, text(case), limit)) for case in cases]
+    pairs = [(case, each.ranked) for case, each in found]
+    return EvalResult(
+        {case.id: each for case, each in found},
+        score(pairs),
+        dict(_grouped(pairs, lambda case: case.split)),
+        dict(_grouped(pairs, lambda case: LANGUAGE_NAMES[detect_language(text(case))])),
+    )
 
 
 def ranked_ids(search: Search, case: EvalCase, text: str) -> Sequence[str]:
     """The ids that a text of a case finds, best first."""
-    return [
-        match.id
-        for match in among_candidates(search, case).trace(text, depth=search.depth).after_cut
-    ]
+    return _found(search, case, text, None).ranked
 
 
 def among_candidates(search: Search, case: EvalCase) -> Search:
@@ -79,6 +106,16 @@ def among_candidates(search: Search, case: EvalCase) -> Search:
     return search.within(case.candidates) if case.candidates and not case.relevant else search
 
 
-def _by_split(pairs: Sequence[tuple[EvalCase, Sequence[str]]]) -> Iterator[tuple[str, EvalScores]]:
-    for split in sorted({case.split for case, _ in pairs}):
-        yield split, score(pair for pair in pairs if pair[0].split == split)
+def _found(search: Search, case: EvalCase, text: str, limit: int | None) -> EvalFound:
+    trace = among_candidates(search, case).trace(text, depth=search.depth)
+    ranked, nearest = (
+        [match.id for match in ranking[:limit]] for ranking in (trace.after_cut, trace.ranking)
+    )
+    return EvalFound(ranked, nearest, trace.chance)
+
+
+def _grouped(
+    pairs: Sequence[tuple[EvalCase, Sequence[str]]], group: Callable[[EvalCase], str]
+) -> Iterator[tuple[str, EvalScores]]:
+    for name in sorted({group(case) for case, _ in pairs}):
+        yield name, score(pair for pair in pairs if group(pair[0]) == name)

@@ -1,6 +1,6 @@
 """How good a ranking is, given what is relevant. All measures are between 0 and 1."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 from statistics import fmean
@@ -14,7 +14,8 @@ NDCG_DEPTH = 10
 class EvalScores:
     """The means over the answerable queries, and over the others the share left empty.
 
-    None stands where there was no query of that sort.
+    `hit_1` is the share whose first hit is relevant, `wrongly_empty` the share of the answerable
+    that got no hits at all. None stands where there was no query of that sort.
     """
 
     answerable: int
@@ -25,6 +26,8 @@ class EvalScores:
     mrr: float | None
     unanswerable: int
     left_empty: float | None
+    wrongly_empty: float | None = None
+    hit_1: float | None = None
 
 
 def score(results: Iterable[tuple[EvalCase, Sequence[str]]]) -> EvalScores:
@@ -41,6 +44,8 @@ def score(results: Iterable[tuple[EvalCase, Sequence[str]]]) -> EvalScores:
         mrr=_mean(reciprocal_rank(case, ranked) for case, ranked in answerable),
         unanswerable=len(rest),
         left_empty=_mean(float(not ranked) for ranked in rest),
+        wrongly_empty=_mean(float(not ranked) for _, ranked in answerable),
+        hit_1=_mean(float(reciprocal_rank(case, ranked[:1])) for case, ranked in answerable),
     )
 
 
@@ -58,6 +63,12 @@ def recall(case: EvalCase, ranked: Sequence[str], depth: int) -> float:
 def reciprocal_rank(case: EvalCase, ranked: Sequence[str]) -> float:
     """One over the rank of the first that is relevant; 0 if none is."""
     return next((1 / rank for rank, id in enumerate(ranked, 1) if id in case.relevant), 0.0)
+
+
+def need_ranks(case: EvalCase, ranked: Sequence[str]) -> Mapping[str, int | None]:
+    """The rank at which each relevant tool, or an equivalent of it, is found; None: nowhere."""
+    places = {id: rank for rank, id in enumerate(counted(case, ranked), 1)}
+    return {id: places.get(id) for id in dict.fromkeys(case.relevant)}
 
 
 def ndcg(case: EvalCase, ranked: Sequence[str]) -> float:

@@ -119,20 +119,23 @@ class Prefetcher:
 
     def show(self, message: str, plan: DeferralPlan) -> tuple[str, ...]:
         """Reveal what a message asks for; the names that it shows, revealed before or not."""
-        key = key_of(message)
-        marked = self._marks.get(key)
-        if marked is not None:
+        if marked := self.shown(message):
             return marked
+        key = key_of(message)
         names = self._memory.searched(key, plan)
         if names is None:
             names = self.plan(message, plan).names
             self._memory.remember(key, plan, names)
         return self._reveal(message, names)
 
-    def show_again(self, message: str) -> tuple[str, ...]:
-        """What this message showed before; nothing if it was never searched."""
-        key = key_of(message)
-        return self._marks.get(key) or self._reveal(message, self._memory.shown(key))
+    def show_again(self, message: str) -> None:
+        """Reveal what this message showed before; nothing if it was never searched."""
+        if not self.shown(message):
+            self._reveal(message, self._memory.shown(key_of(message)))
+
+    def shown(self, message: str) -> tuple[str, ...]:
+        """What this message has shown in this conversation."""
+        return self._marks.get(key_of(message), ())
 
     def kept(self, names: Iterable[str | UserMessage]) -> frozenset[str]:
         """These names, and for each message what it has shown, with its mark."""
@@ -140,7 +143,7 @@ class Prefetcher:
         messages = [each.text for each in given if isinstance(each, UserMessage)]
         kept = {each for each in given if isinstance(each, str)}
         for message in messages:
-            if shown := self._marks.get(key_of(message)):
+            if shown := self.shown(message):
                 kept |= {mark_of(message, shown), *shown}
         return frozenset(kept)
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.sources.declaration_file import read_text_file
+    from toolcrib.sources.declaration_file import parse_yaml, read_text_file
     from toolcrib.sources.definition import Definition, permission_from
     from toolcrib.sources.function import ToolFacts, tool
     from toolcrib.sources.function_source import FunctionSource
@@ -44,7 +44,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "declaration_file": ("read_text_file",),
+            "declaration_file": ("parse_yaml", "read_text_file"),
             "definition": ("Definition", "permission_from"),
             "function": ("ToolFacts", "tool"),
             "function_source": ("FunctionSource",),
@@ -66,6 +66,7 @@ __all__ = [
     "WatchableSource",
     "add_module",
     "declare_tools",
+    "parse_yaml",
     "permission_from",
     "public_functions",
     "read_skill_file",

@@ -10,6 +10,7 @@
 `counts`         pairs and lessons in memory, ready to be looked up
 `hints`          what a tool is used with, from declared links and from counts
 `advice`         `UseAdvice`: the way from one search to all of this, and back
+`recognition`    which words of the catalog led to which tool, for `toolcrib eval init`
 
 Nothing is kept of who asked, what was asked or with which arguments something was called: a pair
 is two names and a count, a lesson is the hash of a word, a name and a weight. Those rows are
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from toolcrib.uses.advice import UseAdvice
     from toolcrib.uses.hints import UseHints, unresolved_links
     from toolcrib.uses.history import StoreOpener, UseHistory
+    from toolcrib.uses.recognition import LedWord, words_that_led
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -34,13 +36,16 @@ else:
             "advice": ("UseAdvice",),
             "hints": ("UseHints", "unresolved_links"),
             "history": ("StoreOpener", "UseHistory"),
+            "recognition": ("LedWord", "words_that_led"),
         },
     )
 
 __all__ = [
+    "LedWord",
     "StoreOpener",
     "UseAdvice",
     "UseHints",
     "UseHistory",
     "unresolved_links",
+    "words_that_led",
 ]

@@ -1,6 +1,6 @@
 """What a conversation on the Messages API shows, and how it is sent again."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import cast
 
@@ -10,8 +10,9 @@ from toolcrib.adapters.wire.calls import ToolCall
 from toolcrib.adapters.wire.outcome_text import gone_text, loaded_text, text_beside_loaded
 from toolcrib.adapters.wire.proxy import paging_tool_in, unwrap_proxy_call
 from toolcrib.adapters.wire.reply import objects, text_of
+from toolcrib.adapters.wire.user_messages import text_parts
 from toolcrib.model import Json, JsonObject, Outcome
-from toolcrib.session import SEARCH_TOOL, revealed_in
+from toolcrib.session import SEARCH_TOOL, UserMessage, revealed_in
 
 
 def typed(blocks: Iterable[JsonObject], kind: str) -> Iterator[JsonObject]:
@@ -33,10 +34,20 @@ def _names(references: object) -> Iterator[str]:
         yield text_of(reference.get("tool_name"))
 
 
-def revealed(messages: Iterable[MessageParam]) -> Iterator[str]:
-    """The names that searches have revealed, and those that were called, in order."""
+def said_in(message: MessageParam) -> str:
+    """What the user wrote; "" for any other message. One with results holds our remarks too."""
+    content = message["content"]
+    if message["role"] != "user" or any(typed(objects(content), "tool_result")):
+        return ""
+    return text_parts(content, "text").strip()
+
+
+def revealed(messages: Iterable[MessageParam]) -> Iterator[str | UserMessage]:
+    """The names that searches have revealed, those that were called, and what the user wrote."""
     calls: dict[str, ToolCall] = {}
     for message in messages:
+        if said := said_in(message):
+            yield UserMessage(said)
         blocks = objects(message["content"])
         calls |= {call.id: call for call in map(call_of, typed(blocks, "tool_use"))}
         yield from hosted_names(blocks)
@@ -62,12 +73,17 @@ def _revealed_by(content: Json) -> Iterator[str]:
         yield from revealed_in(text_of(block.get("text")))
 
 
-def as_referred(messages: Sequence[MessageParam], deferred: Collection[str]) -> list[MessageParam]:
+def as_referred(
+    messages: Sequence[MessageParam],
+    deferred: Collection[str],
+    shown_by: Callable[[MessageParam], Iterable[str]],
+) -> list[MessageParam]:
     """The messages as the native wire takes them, with these tools deferred.
 
     What a search has found becomes references, and references to other tools than these become
-    text. Before a call of a tool that nothing refers to any more, for example after a summary,
-    stands a search that does: the model would not see its definition otherwise.
+    text. Behind a message of the user stands a search for what it has shown. Before a call of a
+    tool that nothing refers to any more, for example after a summary, stands a search that does:
+    the model would not see its definition otherwise.
     """
     searches = set(_searches(messages))
     worded = with_references_to(messages, deferred)
@@ -83,14 +99,19 @@ def as_referred(messages: Sequence[MessageParam], deferred: Collection[str]) -> 
         ]:
             sent += _search_for(unreferred, len(sent))
             loaded |= set(unreferred)
-        sent.append(cast("MessageParam", message))
+        given = cast("MessageParam", message)
+        sent.append(given)
+        if shown := [name for name in shown_by(given) if name in deferred and name not in loaded]:
+            sent += _search_for(shown, len(sent))
+            loaded |= set(shown)
     return sent
 
 
 def _called(message: MessageParam | None, after: MessageParam | None) -> Iterator[str]:
     """The names of the calls of a message that the next one answers without an error."""
     pair = [each for each in (message, after) if each]
-    return (name for name in revealed(pair) if name not in set(_references(after)))
+    names = (name for name in revealed(pair) if isinstance(name, str))
+    return (name for name in names if name not in set(_references(after)))
 
 
 def _references(message: MessageParam | None) -> Iterator[str]:

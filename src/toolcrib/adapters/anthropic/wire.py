@@ -34,16 +34,18 @@ from toolcrib.adapters.anthropic.conversation import (
     call_of,
     hosted_names,
     revealed,
+    said_in,
     typed,
     with_references_to,
 )
 from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
-from toolcrib.adapters.auto import Auto, Choice, WireSelector
+from toolcrib.adapters.auto import Auto, Choice, WireSelector, choose_prefetch, refuses_prefetch
 from toolcrib.adapters.auto_table import WireMode
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
 from toolcrib.adapters.wire.outcome_text import (
     Image,
     outcome_parts,
+    prefetched_text,
     text_beside_loaded,
     unloaded_text,
 )
@@ -53,10 +55,12 @@ from toolcrib.adapters.wire.reply import (
     check_uncut,
     objects,
     read_reply,
+    sdk_json,
     text_of,
     tokens_in,
 )
 from toolcrib.adapters.wire.tool_list import object_schema
+from toolcrib.adapters.wire.user_messages import with_text
 from toolcrib.errors import ConfigError, ReplyError
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
@@ -101,6 +105,8 @@ class AnthropicWire:
         self._session = session
         self._selector = WireSelector(auto or Auto(), "anthropic", model, endpoint, mode)
         self._search = search
+        self._prefetch = choose_prefetch(session.prefetch_mode, model)
+        self._refuses_prefetch = False
         self._cache_control = cache_control
         self._approver = approver
         self._loop = BackgroundLoop("toolcrib-calls")
@@ -119,12 +125,14 @@ class AnthropicWire:
     def request(self, messages: Iterable[MessageParam]) -> AnthropicRequest:
         """The conversation and the tools, as they are to be sent.
 
-        What the conversation shows to be revealed is revealed in the session. The messages are sent
-        as they are, except for references that would be refused or are missing: see `as_referred`.
+        What the conversation shows to be revealed is revealed in the session, and the newest
+        message of the user is prefetched, unless the provider searches. The messages are sent as
+        they are, except for references that would be refused or are missing: see `as_referred`.
         Raises `ConfigError` where more tools are to be sent than the provider takes.
         """
         given = list(messages)
-        self.see(given)
+        prefetch = self._prefetch.on and not self._hosted and not self._refuses_prefetch
+        self._session.see(revealed(given), prefetch=prefetch)
         choice = self.choice
         tools = self._tools(choice.mode)
         request = AnthropicRequest(messages=self._as_sent(given, tools), tools=tools)
@@ -164,10 +172,14 @@ class AnthropicWire:
         self._session.compacted(frozenset(revealed(messages)))
 
     def refused(self, error: Exception) -> bool:
-        """Whether the error is the endpoint's refusal of the native wire.
+        """Whether the error is the endpoint's refusal of the native wire, or of prefetch on it.
 
-        If so, send `request(messages)` again, which is without it now. Raise any other error.
+        If so, send `request(messages)` again, which is without it now. Raise any other error. With
+        a thinking budget the provider refuses a search that the model did not make itself.
         """
+        if self._prefetch.on and self.choice.mode == "reference" and refuses_prefetch(error):
+            refused, self._refuses_prefetch = not self._refuses_prefetch, True
+            return refused
         return self._selector.refused(error)
 
     def runner_tools(self) -> list[AsyncRunnerTool]:
@@ -228,9 +240,25 @@ class AnthropicWire:
         self, messages: list[MessageParam], tools: Iterable[ToolUnionParam]
     ) -> list[MessageParam]:
         names = {str(tool.get("name")) for tool in tools if tool.get("defer_loading")}
+        if self.choice.mode == "proxy":
+            messages = [self._with_prefetched(message) for message in messages]
         if self.choice.mode != "reference" or self._hosted:
             return with_references_to(messages, names)
-        return as_referred(messages, names)
+        return as_referred(messages, names, self._shown_by)
+
+    def _shown_by(self, message: MessageParam) -> list[str]:
+        """What a message of the user has shown."""
+        said = "" if self._refuses_prefetch else said_in(message)
+        return [tool.name for tool in self._session.prefetched(said)] if said else []
+
+    def _with_prefetched(self, message: MessageParam) -> MessageParam:
+        """A message of the user, with what it has shown: with the proxy tool that is text."""
+        said = said_in(message)
+        text = prefetched_text(self._session, said) if said else ""
+        if not text:
+            return message
+        content = with_text(sdk_json(message["content"]), {"type": "text", "text": text})
+        return cast("MessageParam", {**message, "content": content})
 
     def _tools(self, mode: WireMode) -> list[ToolUnionParam]:
         session = self._session

@@ -14,21 +14,22 @@ from typing import Literal, TypeAlias, TypedDict, cast
 
 from google.genai import types
 
+from toolcrib.adapters.auto import choose_prefetch
 from toolcrib.adapters.gemini.reply import calls_of, tokens_of
 from toolcrib.adapters.gemini.schema import gemini_schema
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
-from toolcrib.adapters.wire.outcome_text import outcome_text
+from toolcrib.adapters.wire.outcome_text import outcome_text, prefetched_text
 from toolcrib.adapters.wire.proxy import (
     proxy_tools,
     revealed_by_call,
     search_note,
     unwrap_proxy_call,
 )
-from toolcrib.adapters.wire.reply import objects, text_of
+from toolcrib.adapters.wire.reply import objects, sdk_json, text_of
 from toolcrib.adapters.wire.tool_list import tools_within_limit
 from toolcrib.execute import Approver
 from toolcrib.model import Json, JsonObject, Outcome, ToolInfo
-from toolcrib.session import Session
+from toolcrib.session import Session, UserMessage
 
 GeminiMode = Literal["append", "proxy"]
 MOST_FUNCTIONS = 512
@@ -46,18 +47,21 @@ class GeminiWire:
     """One conversation of a session on Gemini.
 
     `config` has the other options of a request. `mode` None means `append`, or `proxy` where the
-    config names a cache.
+    config names a cache. `model` decides whether the user's messages are prefetched, where the
+    settings leave it to that.
     """
 
     def __init__(
         self,
         session: Session,
         *,
+        model: str = "",
         mode: GeminiMode | None = None,
         config: types.GenerateContentConfig | None = None,
         approver: Approver | None = None,
     ) -> None:
         self._session = session
+        self._prefetch = choose_prefetch(session.prefetch_mode, model)
         self._config = config or types.GenerateContentConfig()
         self._mode: GeminiMode = mode or ("proxy" if self._config.cached_content else "append")
         self._approver = approver
@@ -69,12 +73,15 @@ class GeminiWire:
     def request(self, contents: Iterable[GeminiContent]) -> GeminiRequest:
         """The conversation as it is, and the config with the tools.
 
-        What the conversation shows to be revealed is revealed in the session. Gemini takes 512
-        functions: beyond that, the tools found longest ago are left out until they are found again.
+        What the conversation shows to be revealed is revealed in the session, and the newest
+        message of the user is prefetched. Gemini takes 512 functions: beyond that, the tools found
+        longest ago are left out until they are found again.
         Raises `ConfigError` where more tools than that are always shown.
         """
         given = list(contents)
-        self.see(given)
+        self._session.see(_revealed(given), prefetch=self._prefetch.on)
+        if self._mode == "proxy":
+            given = [self._with_prefetched(each) for each in given]
         if self._config.cached_content:
             return {"contents": given, "config": self._config}
         if self._mode == "proxy":
@@ -111,6 +118,15 @@ class GeminiWire:
         """Forget what is revealed, unless these contents still show it."""
         self._session.compacted(frozenset(_revealed(contents)))
 
+    def _with_prefetched(self, content: GeminiContent) -> GeminiContent:
+        """A content of the user, with what it has shown: with the proxy tool that is text."""
+        said = _said(cast("JsonObject", sdk_json(content)))
+        text = prefetched_text(self._session, said) if said else ""
+        if not text:
+            return content
+        read = types.Content.model_validate(content)
+        return read.model_copy(update={"parts": [*(read.parts or []), types.Part(text=text)]})
+
 
 def _declared(tools: Iterable[ToolInfo]) -> list[types.Tool]:
     """All in one tool, which is how Gemini wants functions; none if there are none."""
@@ -135,17 +151,31 @@ def _part(call: types.FunctionCall, outcome: Outcome) -> types.Part:
     return types.Part(function_response=answer)
 
 
-def _revealed(contents: Iterable[GeminiContent]) -> Iterator[str]:
-    """The names that searches have revealed, and those that were called, in order.
+def _said(content: JsonObject) -> str:
+    """What the user wrote; "" for any other content. Results are in the user's name too."""
+    parts = objects(content.get("parts"))
+    if content.get("role", "user") != "user" or any(map(_answer_in, parts)):
+        return ""
+    return "\n".join(filter(None, (text_of(part.get("text")) for part in parts))).strip()
+
+
+def _answer_in(part: JsonObject) -> JsonObject:
+    return _member(part, "functionResponse", "function_response")
+
+
+def _revealed(contents: Iterable[GeminiContent]) -> Iterator[str | UserMessage]:
+    """The names that searches have revealed, those that were called, and what the user wrote.
 
     Answers come in the order of the calls; an id, which not every model gives, is not needed.
     """
     waiting: list[ToolCall] = []
     for content in objects(list(contents)):
+        if said := _said(content):
+            yield UserMessage(said)
         for part in objects(content.get("parts")):
             if call := _member(part, "functionCall", "function_call"):
                 waiting.append(_plain_call(call))
-            if answer := _member(part, "functionResponse", "function_response"):
+            if answer := _answer_in(part):
                 call_answered = next((call for call in waiting if _answers(answer, call)), None)
                 waiting = [call for call in waiting if call is not call_answered]
                 result = _member(answer, "response").get("result")

@@ -7,7 +7,7 @@ calls it (`with_carriers`): at the same place in every request, so that the prov
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, cast
@@ -19,8 +19,9 @@ from toolcrib.adapters.wire.outcome_text import loaded_text
 from toolcrib.adapters.wire.proxy import revealed_by_call
 from toolcrib.adapters.wire.reply import objects, sdk_json, text_of
 from toolcrib.adapters.wire.tool_list import namespace_name
+from toolcrib.adapters.wire.user_messages import said_in_items
 from toolcrib.model import Json, JsonObject, ToolInfo
-from toolcrib.session import SEARCH_TOOL, revealed_in
+from toolcrib.session import SEARCH_TOOL, UserMessage, revealed_in
 
 CARRIERS = ("tool_search_output", "additional_tools")
 """The items that bring definitions."""
@@ -40,11 +41,13 @@ def carried(items: Iterable[object]) -> dict[str, str]:
     return found
 
 
-def revealed(items: Iterable[object]) -> Iterator[str]:
-    """The names that searches have revealed, and those that were called, in order."""
+def revealed(items: Iterable[object]) -> Iterator[str | UserMessage]:
+    """The names that searches have revealed, those that were called, and what the user wrote."""
     read = objects(list(items))
     calls = {call.id: call for _, call in calls_of(read)}
-    for item in read:
+    for item, said in zip(read, said_in_items(read), strict=True):
+        if said:
+            yield UserMessage(said)
         if item.get("type") in CARRIERS:
             yield from (name for name, _ in _members(item))
         if call := _answered(item, calls):
@@ -162,13 +165,18 @@ class _ItemStep:
 
 
 def with_carriers(
-    items: Sequence[JsonObject], mode: WireMode, tools: Iterable[ToolInfo]
+    items: Sequence[JsonObject],
+    mode: WireMode,
+    tools: Iterable[ToolInfo],
+    shown_by: Callable[[str], Iterable[str]],
 ) -> Iterator[JsonObject]:
     """The items, with items that load those of these tools that are used and not loaded.
 
-    A call counts if it has a namespace or did not fail: a refused call needs no definition.
+    A call counts if it has a namespace or did not fail: a refused call needs no definition. What a
+    message of the user has shown is loaded behind it.
     """
     by_name = {tool.name: tool for tool in tools}
+    said = {id(item): text for item, text in zip(items, said_in_items(items), strict=True)}
     loaded: set[str] = set()
     place = 0
     for step in _steps(items):
@@ -176,7 +184,9 @@ def with_carriers(
         unloaded = {name: space for name, space in _called(step).items() if name not in loaded_here}
         before = _carriers(unloaded, by_name, mode, place)
         loaded = loaded_here.union(unloaded)
-        in_words = {name: "" for name in found_in_words(items, step.answers) if name not in loaded}
+        shown = [name for each in step.answers for name in shown_by(said[id(each)])]
+        found = (*found_in_words(items, step.answers), *shown)
+        in_words = {name: "" for name in found if name not in loaded}
         behind = _carriers(in_words, by_name, mode, place + len(step.reply) + 1)
         loaded.update(in_words)
         step_items = [*before, *step.reply, *step.answers, *behind]
@@ -209,7 +219,7 @@ def _is_ours(item: JsonObject) -> bool:
 
 def _called(step: _ItemStep) -> dict[str, str]:
     """The tools that a step calls, and the namespaces that the calls have."""
-    well = set(revealed((*step.reply, *step.answers)))
+    well = {*revealed((*step.reply, *step.answers))}
     calls = ((call.name, text_of(item.get("namespace"))) for item, call in calls_of(step.reply))
     return {name: space for name, space in calls if space or name in well}
 

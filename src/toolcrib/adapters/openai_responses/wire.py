@@ -25,7 +25,7 @@ from openai.types.responses import (
     ToolParam,
 )
 
-from toolcrib.adapters.auto import Auto, Choice, WireSelector
+from toolcrib.adapters.auto import Auto, Choice, WireSelector, choose_prefetch
 from toolcrib.adapters.openai_responses.conversation import (
     NATIVE,
     as_spoken,
@@ -40,6 +40,7 @@ from toolcrib.adapters.wire.outcome_text import (
     Image,
     outcome_parts,
     outcome_text,
+    prefetched_text,
     text_beside_loaded,
 )
 from toolcrib.adapters.wire.proxy import proxy_tools, search_note, unwrap_proxy_call
@@ -51,6 +52,7 @@ from toolcrib.adapters.wire.reply import (
     text_of,
     tokens_in,
 )
+from toolcrib.adapters.wire.user_messages import said_in_items, with_text
 from toolcrib.errors import ReplyError
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
@@ -91,6 +93,7 @@ class ResponsesWire:
         self._session = session
         self._selector = WireSelector(auto or Auto(), "openai_responses", model, endpoint, mode)
         self._search: ResponsesSearch = search
+        self._prefetch = choose_prefetch(session.prefetch_mode, model)
         self._approver = approver
         self._carried: set[str] = set()
 
@@ -107,12 +110,13 @@ class ResponsesWire:
     def request(self, items: Iterable[Item]) -> ResponsesRequest:
         """The conversation and the tools, as they are to be sent.
 
-        What the conversation shows to be revealed is revealed in the session. The items are sent as
-        they are, unless the conversation began in another mode or was made shorter: see
-        `with_carriers`.
+        What the conversation shows to be revealed is revealed in the session, and the newest
+        message of the user is prefetched, unless the provider searches. The items are sent as they
+        are, unless the conversation began in another mode or was made shorter: see `with_carriers`.
         """
         given = list(items)
-        self.see(given)
+        prefetch = self._prefetch.on and not self._hosted
+        self._session.see(revealed(given), prefetch=prefetch)
         sent = self._as_sent(given)
         self._carried = set(carried(sent))
         request = ResponsesRequest(input=sent)
@@ -164,14 +168,27 @@ class ResponsesWire:
         read = [(item, each) for item in items for each in objects([item])]
         sent = as_spoken([each for _, each in read], mode)
         if mode in NATIVE and not self._hosted:
-            sent = list(with_carriers(sent, mode, self._session.revealed_tools()))
+            tools = self._session.revealed_tools()
+            sent = list(with_carriers(sent, mode, tools, self._shown_by))
         if mode in NATIVE:
             listed = self._session.deferred_tools() if self._hosted else ()
             sent = list(with_namespaces(sent, {tool.name for tool in listed}))
+        if mode == "proxy":
+            sent = [*map(self._with_prefetched, sent, said_in_items(sent))]
         originals = {id(each): item for item, each in read}
         return cast(
             "list[ResponseInputItemParam]", [originals.get(id(each), each) for each in sent]
         )
+
+    def _shown_by(self, message: str) -> list[str]:
+        """What a message of the user has shown."""
+        return [tool.name for tool in self._session.prefetched(message)] if message else []
+
+    def _with_prefetched(self, item: JsonObject, said: str) -> JsonObject:
+        """A message of the user, with what it has shown: with the proxy tool that is text."""
+        text = prefetched_text(self._session, said) if said else ""
+        part: JsonObject = {"type": "input_text", "text": text}
+        return {**item, "content": with_text(item["content"], part)} if text else item
 
     @property
     def _hosted(self) -> bool:
