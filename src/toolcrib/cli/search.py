@@ -1,6 +1,7 @@
 """The commands `toolcrib search` and `toolcrib why`: one query, its answer and the reasons."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -125,7 +126,8 @@ def why_command(
 
     Shows what was corrected in the query; each of its wordings, with the rank and the score of each
     arm; what each arm and the name add, compared with the best hit; the parts of the task; how sure
-    the answer is; the filters, the cut and the limit.
+    the answer is; the filters, the cut and the limit; and what prefetch shows at once, if the user
+    writes this to a model.
 
         toolcrib why "save a page" fetch_url
     """
@@ -133,7 +135,14 @@ def why_command(
     with options.crib() as crib:
         await_vectors(crib)
         explanation = crib.explain(query, tool, limit=limit)
-    print_json(explanation) if as_json else show_explanation(explanation)
+        session = crib.session()
+        prefetch = session.explain_prefetch(query)
+    if as_json:
+        print_json(asdict(explanation) | {"prefetch": asdict(prefetch)})
+        return
+    show_explanation(explanation)
+    shown = "shown" if explanation.name in prefetch.names else "not shown"
+    print_text(f"Prefetch ({session.prefetch_mode}): {shown} before any search. {prefetch}.")
 
 
 def show_explanation(why: Explanation) -> None:

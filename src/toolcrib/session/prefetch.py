@@ -165,30 +165,32 @@ class Prefetcher:
         return names
 
 
-def is_sure(confidence: Confidence) -> bool:
+def is_sure(confidence: Confidence, bar: Confidence = SURE) -> bool:
     """Whether hits of this confidence are shown unasked."""
-    return _LEVELS.index(confidence) <= _LEVELS.index(SURE)
+    return _LEVELS.index(confidence) <= _LEVELS.index(bar)
 
 
-def plan_prefetch(
+def plan_prefetch(  # noqa: PLR0913 - each by its name
     message: str,
     search: Callable[[str], Answer],
     waiting: Mapping[str, ToolInfo],
     *,
     most: int,
     tokens: int,
+    bar: Confidence = SURE,
 ) -> Prefetch:
     """What a message shows: at most so many tools, in so many tokens, of those that wait.
 
-    Of each need the best few hits, if its search is sure. The first that does not fit into the
-    budget ends them: no worse hit is shown in place of a better one.
+    Of each need the best few hits, if its search is as sure as the bar. The first that does not fit
+    into the budget ends them: no worse hit is shown in place of a better one.
     """
     needs = needs_in(message)
     answers = [search(need) for need in needs]
     prices: dict[str, int] = {}
     shown: list[list[str]] = [[] for _ in answers]
     full: set[int] = set()
-    for place, hit in _sure_hits(answers, waiting):
+    sure = [answer if is_sure(answer.confidence, bar) else () for answer in answers]
+    for place, hit in _by_rank(sure, waiting):
         price = prices.get(hit.name) or estimate_tokens(tool_definition(waiting[hit.name]))
         after = prices | {hit.name: price}
         if len(after) > most or sum(after.values()) > tokens:
@@ -224,13 +226,13 @@ def read_marks(names: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     return {key: tuple(filter(None, listed.split(","))) for key, _, listed in marks}
 
 
-def _sure_hits(
-    answers: Sequence[Answer], waiting: Mapping[str, ToolInfo]
+def _by_rank(
+    answers: Sequence[Sequence[Hit]], waiting: Mapping[str, ToolInfo]
 ) -> Iterator[tuple[int, Hit]]:
-    """The hits of sure answers that can be shown and called, the best of each answer first."""
+    """The hits that can be shown and called, the best of each answer first."""
     for rank in range(MOST_A_NEED):
         for place, answer in enumerate(answers):
-            for hit in answer[rank : rank + 1] if is_sure(answer.confidence) else ():
+            for hit in answer[rank : rank + 1]:
                 if hit.name in waiting and hit.state in CALLABLE_STATES:
                     yield place, hit
 
