@@ -124,10 +124,10 @@ def why_command(
 ) -> None:
     """Explain why a query finds a capability, or does not.
 
-    Shows each wording of the query, with the rank and the score of each arm; what each arm and the
-    name add, compared with the best hit; the parts of the task; how sure the answer is; the
-    filters, the cut and the limit; and what prefetch shows at once, if the user writes this to a
-    model.
+    Shows what was corrected in the query; each of its wordings, with the rank and the score of each
+    arm; what each arm and the name add, compared with the best hit; the parts of the task; how sure
+    the answer is; the filters, the cut and the limit; and what prefetch shows at once, if the user
+    writes this to a model.
 
         toolcrib why "save a page" fetch_url
     """
@@ -148,6 +148,8 @@ def why_command(
 def show_explanation(why: Explanation) -> None:
     """An explanation, the verdict first."""
     print_text(f"{why.name} for {why.query!r}: {why.summary}.")
+    if why.corrections:
+        print_text(f"Corrected: {', '.join(why.corrections)}.")
     if why.wordings:
         console().print(_wording_table(why.wordings))
     best = f"; the best is {why.best[0]} with {why.best[1]:.4f}" if why.best else ""
