@@ -3,8 +3,20 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from toolcrib.evaluate.calibration import Reliability
+from toolcrib.evaluate.chart import reliability_chart
+
 WIDTH, HEIGHT, EDGE, RIGHT = 640, 400, 56, 28
 COLOURS = ("#1b6ca8", "#c8553d", "#588b8b", "#8a5a9e", "#b58900")
+PANEL, PANEL_HEAD, PANEL_HEIGHT = 360, 72, 340
+PANEL_STYLE = (
+    "svg svg text{fill:#555;font-size:10px}.grid{stroke:#ddd}"
+    ".ideal{stroke:#999;stroke-dasharray:4 4}"
+    f".curve{{fill:none;stroke:{COLOURS[0]};stroke-width:2}}"
+    f".dot{{fill:{COLOURS[0]};fill-opacity:.5;stroke:{COLOURS[0]}}}"
+    f".other .curve{{stroke:{COLOURS[1]}}}"
+    f".other .dot{{fill:{COLOURS[1]};stroke:{COLOURS[1]}}}"
+)
 
 
 class Curve(NamedTuple):
@@ -55,3 +67,37 @@ def _x(per_cent: float) -> float:
 
 def _y(per_cent: float) -> float:
     return HEIGHT - EDGE - per_cent / 100 * (HEIGHT - 2 * EDGE + 16)
+
+
+class Panel(NamedTuple):
+    """Reliability curves under one title, and a line about each, in its colour."""
+
+    title: str
+    curves: Sequence[Reliability]
+    legend: Sequence[str]
+
+
+def drawn_panels(panels: Sequence[Panel]) -> str:
+    """Panels side by side: the chance that was said, against the share that was right."""
+    height = PANEL_HEAD + PANEL_HEIGHT
+    inside = [part for place, panel in enumerate(panels) for part in _panel(place, panel)]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {PANEL * len(panels)} {height}" '
+        f'font-family="sans-serif" font-size="12">\n<style>{PANEL_STYLE}</style>\n'
+        f'<rect width="{PANEL * len(panels)}" height="{height}" fill="white"/>\n'
+        + "\n".join(inside)
+        + "\n</svg>\n"
+    )
+
+
+def _panel(place: int, panel: Panel) -> list[str]:
+    left = place * PANEL
+    head = [f'<text x="{left + 20}" y="24" font-size="15" fill="#222">{panel.title}</text>']
+    head += [
+        f'<text x="{left + 20}" y="{44 + 16 * number}" fill="{COLOURS[number]}">{line}</text>'
+        for number, line in enumerate(panel.legend)
+    ]
+    chart = reliability_chart(panel.curves).replace(
+        "<svg ", f'<svg x="{left}" y="{PANEL_HEAD}" width="{PANEL}" height="{PANEL_HEIGHT}" ', 1
+    )
+    return [*head, chart]

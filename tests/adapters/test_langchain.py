@@ -26,6 +26,7 @@ from tests.adapters.weather import (
     Weather,
     growing_crib,
     grows,
+    prefetching,
     raw,
     weather_crib,
 )
@@ -34,6 +35,7 @@ from toolcrib.adapters.auto import Auto, Choice
 from toolcrib.adapters.auto_table import Provider, WireMode
 from toolcrib.adapters.langchain import ToolcribMiddleware
 from toolcrib.crib import inventory_of
+from toolcrib.model import Outcome
 from toolcrib.settings import ApprovalRule, ApprovalSettings, Settings
 from toolcrib.testing import CallTool, Request, Say, ScriptedModel, SearchTools
 
@@ -463,3 +465,62 @@ def test_a_broken_call_of_the_agents_own_tool_is_answered_too(crib: Crib, drive:
     script = [CallTool("look", '{"where'), CallTool("look", {"where": "Oslo"}), Say("Nothing.")]
     with talking(crib, script, drive, make=gpt, tools=[look]) as talk:
         assert talk.ask("Look") == "Nothing."
+
+
+PREFETCHING: dict[str, Any] = {
+    "reference": {"auto": AtHome()},
+    "inject": {"auto": AtHome(), "make": partial(gpt, use_responses_api=True)},
+    "append": {"make": gpt},
+}
+HELLO_RAIN = [Say("Hi."), OSLO, Say("Sunny."), CallTool(RADAR, {"city": "Oslo"}), Say("No.")]
+
+
+@pytest.mark.parametrize("wire", PREFETCHING)
+def test_what_the_user_asks_for_is_shown_before_any_search(drive: Drive, wire: str):
+    crib, source = prefetching()
+    with talking(crib, HELLO_RAIN, drive, **PREFETCHING[wire]) as talk:
+        for message in ("Hello", FORECAST, RADAR):
+            talk.ask(message)
+        requests = talk.model.requests
+    assert [FORECAST in each.sees for each in requests] == [False] + [True] * 4
+    assert [RADAR in each.sees for each in requests] == [False] * 3 + [True] * 2
+    assert [call.name for call in source.reached] == ["get_forecast", "rain_radar"]
+    key = "input" if wire == "inject" else "messages"
+    for earlier, later in pairwise(requests):
+        assert grows(raw(earlier.body, key), raw(later.body, key))
+        assert grows(raw(earlier.body, "tools"), raw(later.body, "tools"))
+
+
+def test_no_result_and_no_summary_is_prefetched():
+    crib, source = prefetching()
+    source.answer = lambda _call: Outcome(RADAR)
+    with talking(crib, [OSLO, Say("Sunny."), Say("Hm.")], make=gpt) as talk:
+        talk.ask(FORECAST)
+        summary = HumanMessage(RADAR, additional_kwargs={"lc_source": "summarization"})
+        talk.say({"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), summary]})
+        assert all(RADAR not in each.sees for each in talk.model.requests)
+        assert FORECAST not in talk.model.requests[-1].sees
+
+
+def test_by_default_claude_searches_by_itself_and_others_are_shown_at_once():
+    crib, _ = prefetching("auto")
+    crib.session().prefetch(FORECAST)  # of another conversation
+    with talking(crib, [Say("Hi.")]) as talk:
+        talk.ask(FORECAST)
+        assert FORECAST not in talk.model.requests[0].sees
+    with talking(crib, [OSLO, Say("Sunny.")], make=gpt) as talk:
+        assert talk.ask(FORECAST) == "Sunny."
+
+
+def test_with_a_thinking_budget_no_search_is_put_before_the_reply():
+    thinking = {"type": "enabled", "budget_tokens": 1024}
+    crib, _ = prefetching()
+
+    def thinks(url: str) -> ChatAnthropic:
+        said: dict[str, Any] = {"model": "claude-opus-4-5", "base_url": url, "api_key": "none"}
+        return ChatAnthropic(**said, max_retries=0, thinking=thinking, max_tokens=2_000)
+
+    with talking(crib, [Say("Hi.")], auto=AtHome(), make=thinks) as talk:
+        talk.ask(FORECAST)
+        [request] = talk.model.requests
+    assert [each["role"] for each in request.json["messages"]] == ["user"]

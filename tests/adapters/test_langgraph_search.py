@@ -17,7 +17,16 @@ from langgraph.graph import END, START, MessagesState, StateGraph  # pyright: ig
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
+from tests.adapters.weather import (
+    FORECAST,
+    NOW,
+    RADAR,
+    Weather,
+    grows,
+    prefetching,
+    raw,
+    weather_crib,
+)
 from toolcrib import Caller, Crib, Scope
 from toolcrib.adapters.langgraph import ApprovalToolNode
 from toolcrib.crib import inventory_of
@@ -253,3 +262,23 @@ def test_arguments_that_are_no_json_are_told_and_do_not_end_the_run(
         assert talk.ask("Weather?") == "Sunny."
     assert model.requests[-1].body.count(b"not readable as JSON") == 3
     assert [call.name for call in source.reached] == ["current_time", "get_forecast"]
+
+
+@pytest.mark.parametrize("make", [claude, gpt])
+def test_what_the_user_asks_for_is_shown_before_any_search(drive: Drive, make: Make):
+    crib, source = prefetching()
+    with playing([Say("Hi."), OSLO, Say("Sunny.")]) as model:
+        talk = Talk(ApprovalToolNode([], crib), make(model.url), drive)
+        talk.ask("Hello")
+        assert talk.ask(FORECAST) == "Sunny."
+    assert [FORECAST in each.sees for each in model.requests] == [False, True, True]
+    assert [call.name for call in source.reached] == ["get_forecast"]
+
+
+def test_by_default_a_graph_can_say_that_its_model_searches_by_itself():
+    crib, _ = prefetching("auto")
+    node, asked = ApprovalToolNode([], crib), [HumanMessage(FORECAST)]
+    assert FORECAST in str(node.active_tools(asked))
+    crib, _ = prefetching("auto")
+    node = ApprovalToolNode([], crib)
+    assert FORECAST not in str(node.active_tools(asked, model="claude-opus-5-5"))

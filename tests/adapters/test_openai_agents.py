@@ -23,10 +23,20 @@ from agents import (
 from openai import AsyncOpenAI
 
 from tests.adapters.talks import open_ai
-from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
+from tests.adapters.weather import (
+    FORECAST,
+    NOW,
+    RADAR,
+    Weather,
+    grows,
+    prefetching,
+    raw,
+    weather_crib,
+)
 from toolcrib import Crib
 from toolcrib.adapters.openai_agents import AgentsMode, revealed, toolcrib_note, toolcrib_tools
 from toolcrib.crib import inventory_of
+from toolcrib.model import Outcome
 from toolcrib.testing import CallTool, Request, Say, ScriptedModel, SearchTools
 
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
@@ -281,3 +291,49 @@ def test_a_broken_call_that_would_be_asked_for_is_told_before_a_person_is_asked(
         assert [item.arguments for item in stopped.interruptions] == ['{"city": "Oslo"}']
         assert b"bad_arguments" in talk.model.requests[-1].body
     assert source.reached == []
+
+
+@pytest.mark.parametrize("id", ["one", None])
+@pytest.mark.parametrize("make", [chat, responses])
+def test_what_the_user_asks_for_is_shown_before_any_search(make: Make, id: str | None):
+    crib, source = prefetching()
+    script = [Say("Hi."), OSLO, Say("Sunny."), CallTool(RADAR, {"city": "Oslo"}), Say("No.")]
+    with talking(crib, script, make, id=id) as talk:
+        for message in ("Hello", FORECAST, RADAR):
+            talk.ask(message)
+        requests = talk.model.requests
+    assert [FORECAST in each.sees for each in requests] == [False] + [True] * 4
+    assert [RADAR in each.sees for each in requests] == [False] * 3 + [True] * 2
+    assert [call.name for call in source.reached] == ["get_forecast", "rain_radar"]
+    for earlier, later in pairwise(requests):
+        assert grows(raw(earlier.body, "tools"), raw(later.body, "tools"))
+
+
+def test_no_result_is_prefetched_and_the_proxy_tool_shows_nothing():
+    crib, source = prefetching()
+    source.answer = lambda _call: Outcome(RADAR)
+    with talking(crib, [OSLO, Say("Sunny."), Say("Hm.")]) as talk:
+        talk.ask(FORECAST)
+        talk.ask("thanks")
+        assert all(RADAR not in each.sees for each in talk.model.requests)
+    with talking(crib, [Say("Hi.")], mode="proxy", id="other") as talk:
+        talk.ask(FORECAST)
+        assert not talk.session.revealed_tools()
+
+
+def test_by_default_a_model_that_searches_by_itself_is_left_alone():
+    crib, _ = prefetching("auto")
+    with talking(crib, [Say("Hi.")], responses) as talk:
+        talk.ask(FORECAST)
+        assert FORECAST not in talk.model.requests[0].sees
+    with talking(crib, [OSLO, Say("Sunny.")], chat) as talk:
+        assert talk.ask(FORECAST) == "Sunny."
+
+
+def test_a_shorter_conversation_keeps_what_its_messages_have_shown():
+    crib, _ = prefetching()
+    with talking(crib, [Say("One."), Say("Two.")]) as talk:
+        talk.ask(FORECAST)
+        talk.ask(RADAR)
+        talk.session.compacted(frozenset(revealed(talk.history[2:])))
+        assert [tool.name for tool in talk.session.revealed_tools()] == [RADAR]

@@ -11,7 +11,7 @@ import anthropic
 import pytest
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
 from pydantic_ai.capabilities import ToolSearch
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest
+from pydantic_ai.messages import BinaryContent, ModelMessage, ModelMessagesTypeAdapter, ModelRequest
 from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
@@ -26,6 +26,7 @@ from tests.adapters.weather import (
     Weather,
     growing_crib,
     grows,
+    prefetching,
     raw,
     weather_crib,
 )
@@ -360,3 +361,39 @@ def test_leave_is_for_the_definition_that_was_shown(asked_for: tuple[Crib, Weath
         assert talk.ask(None, deferred_tool_results=approved) == "Hm."
         assert b"has changed since it was approved" in talk.model.requests[-1].body
     assert source.reached == []
+
+
+@pytest.mark.parametrize("make", [chat, claude, responses])
+def test_what_the_user_asks_for_is_shown_before_any_search(make: Make):
+    crib, source = prefetching()
+    script = [Say("Hi."), OSLO, Say("Sunny."), CallTool(RADAR, {"city": "Oslo"}), Say("No.")]
+    with talking(crib, script, make) as talk:
+        for message in ("Hello", FORECAST, RADAR):
+            talk.ask(message)
+        requests = talk.model.requests
+    assert [FORECAST in each.sees for each in requests] == [False] + [True] * 4
+    assert [RADAR in each.sees for each in requests] == [False] * 3 + [True] * 2
+    assert [call.name for call in source.reached] == ["get_forecast", "rain_radar"]
+    if make is chat:
+        for earlier, later in pairwise(requests):
+            assert grows(raw(earlier.body, "tools"), raw(later.body, "tools"))
+
+
+def test_no_result_is_prefetched_and_text_beside_an_image_is():
+    crib, source = prefetching()
+    source.answer = lambda _call: Outcome(RADAR)
+    with talking(crib, [OSLO, Say("Sunny.")]) as talk:
+        picture = BinaryContent(b"hello", media_type="image/png")
+        talk.loop.run(talk.agent.run([picture, FORECAST]))
+        assert [FORECAST in each.sees for each in talk.model.requests] == [True, True]
+        assert all(RADAR not in each.sees for each in talk.model.requests)
+
+
+def test_by_default_claude_searches_by_itself_and_others_are_shown_at_once():
+    crib, _ = prefetching("auto")
+    crib.session().prefetch(FORECAST)  # of another conversation
+    with talking(crib, [Say("Hi.")], claude) as talk:
+        talk.ask(FORECAST)
+        assert FORECAST not in talk.model.requests[0].sees
+    with talking(crib, [OSLO, Say("Sunny.")], chat) as talk:
+        assert talk.ask(FORECAST) == "Sunny."

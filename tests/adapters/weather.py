@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.execute.counting import CountingSource
 from tests.workshop import many
 from toolcrib import Crib, Settings
-from toolcrib.model import Call, JsonObject, Outcome, ToolInfo
+from toolcrib.model import Call, JsonObject, Outcome, PrefetchMode, ToolInfo
 from toolcrib.settings import SessionSettings
 
 FORECAST = "mcp_weather_get_forecast"
@@ -58,7 +58,11 @@ class Plenty(CountingSource):
         super().__init__(*tools)
 
 
-def weather_crib(settings: Settings | None = None) -> tuple[Crib, Weather]:
+ONLY_SEARCHED = Settings(store=":memory:", session=SessionSettings(prefetch="off"))
+"""The model is shown what it searches for, and nothing else."""
+
+
+def weather_crib(settings: Settings = ONLY_SEARCHED) -> tuple[Crib, Weather]:
     crib, source = Crib(settings), Weather()
     crib.add_source(source, Plenty())
     return crib, source
@@ -86,3 +90,9 @@ def raw(body: bytes, key: str) -> str:
 def grows(earlier: str, later: str) -> bool:
     """Whether a list was only added to, byte for byte."""
     return earlier == later or later.startswith(earlier.removesuffix("]") + ",")
+
+
+def prefetching(mode: PrefetchMode = "on") -> tuple[Crib, Weather]:
+    """A crib whose sessions prefetch what the user's message names."""
+    session = SessionSettings(prefetch=mode)
+    return weather_crib(Settings(store=":memory:", session=session))

@@ -212,6 +212,19 @@ def test_a_session_without_an_id_shows_earlier_messages_what_they_showed():
     assert names(called.revealed_tools()) == names(session.revealed_tools())
 
 
+def test_where_it_is_off_nothing_is_shown_that_others_were_shown():
+    crib = crib_of()
+    seen = [UserMessage(READ)]
+    crib.session().see(seen, prefetch=True)
+    off, other_model = crib.session(prefetch="off"), crib.session()
+    off.see(seen, prefetch=True)
+    off.see(seen)
+    other_model.see(seen, prefetch=False)
+    assert not off.revealed_tools()
+    assert not other_model.revealed_tools()
+    assert not crib.session().prefetched(READ)
+
+
 def test_with_an_id_no_other_conversation_counts():
     crib = crib_of()
     crib.session().see([UserMessage(READ)], prefetch=True)
@@ -221,7 +234,7 @@ def test_with_an_id_no_other_conversation_counts():
 
 
 def test_what_another_process_showed_for_the_newest_message_can_be_called():
-    session = crib_of().session()
+    session = crib_of().session(prefetch="on")
     session.see([UserMessage(READ)])  # nothing was prefetched here
     assert not session.revealed_tools()
     outcome = asyncio.run(session.call("read_file", {"path": "a"}))

@@ -1,9 +1,9 @@
 """The messages of LangChain: what they reveal, and how they carry tools to a model."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from langchain_core.messages import (
     AIMessage,
@@ -21,24 +21,43 @@ from toolcrib.adapters.wire.reply import objects, text_of
 from toolcrib.adapters.wire.tool_list import object_schema
 from toolcrib.execute import CallRefused
 from toolcrib.model import JsonObject, Outcome, ToolInfo
-from toolcrib.session import SEARCH_TOOL, SEARCH_TOOL_NAMES, Session, revealed_in
+from toolcrib.session import (
+    SEARCH_TOOL,
+    SEARCH_TOOL_NAMES,
+    Session,
+    UserMessage,
+    revealed_in,
+)
 from toolcrib.strict_json import NotJson, read_json
 
+ShownBy: TypeAlias = Callable[[AnyMessage], Iterable[str]]
+"""The names that a message of the user has shown; of any other message none."""
 
-def session_after(session: Session, messages: Sequence[AnyMessage]) -> Session:
+
+def session_after(
+    session: Session, messages: Sequence[AnyMessage], *, prefetch: bool | None = None
+) -> Session:
     """The session, with everything revealed that these messages show.
 
-    A reply whose calls have no result yet does not count for the length of the conversation: its
-    request is what counts.
+    `prefetch` is as `Session.see` has it. A reply whose calls have no result yet does not count for
+    the length of the conversation: its request is what counts.
     """
     session.used(used(_before_reply(messages)))
-    session.see(revealed(messages))
+    session.see(revealed(messages), prefetch=prefetch)
     return session
 
 
-def revealed(messages: Iterable[AnyMessage]) -> Iterator[str]:
-    """The names that searches have revealed, and those that were called, in order."""
+def said_in(message: AnyMessage) -> str:
+    """What the user wrote; "" for any other message. A summary is not the user's."""
+    is_user = isinstance(message, HumanMessage)
+    return "" if not is_user or "lc_source" in message.additional_kwargs else message.text.strip()
+
+
+def revealed(messages: Iterable[AnyMessage]) -> Iterator[str | UserMessage]:
+    """The names that searches have revealed, those that were called, and what the user wrote."""
     for message in messages:
+        if said := said_in(message):
+            yield UserMessage(said)
         if isinstance(message, ToolMessage) and message.status != "error":
             called = (message.name or "", *paging_tool_in(message.text))
             yield from found_in(message) if message.name in SEARCH_TOOL_NAMES else called
@@ -67,37 +86,42 @@ def used(messages: Iterable[AnyMessage]) -> int:
     return max((usage["total_tokens"] for usage in usages if usage), default=0)
 
 
-def with_references(messages: Sequence[AnyMessage], deferred: Collection[str]) -> list[AnyMessage]:
+def with_references(
+    messages: Sequence[AnyMessage], deferred: Collection[str], shown_by: ShownBy
+) -> list[AnyMessage]:
     """The messages with the results of searches as references, as Anthropic takes them.
 
     A result with references holds nothing else, and no message may stand between calls and results.
     So what a search says besides follows all results of its step. Before a call of a tool that
-    nothing refers to any more, for example after a summary, stands a search that does.
+    nothing refers to any more, for example after a summary, stands a search that does; and behind a
+    message of the user one for what it has shown.
     """
     sent: list[AnyMessage] = []
-    for step in _steps(messages, deferred):
+    for step in _steps(messages, deferred, shown_by):
         if step.unrevealed:
             sent += _search_for(step.unrevealed, len(sent))
         sent += [_referring(message, deferred) for message in step.messages]
         besides = (text_beside_loaded(Outcome(each.text)) for each in step.found)
         sent += [HumanMessage(text) for text in besides if text]
+        if step.shown:
+            sent += _search_for(step.shown, len(sent))
     return sent
 
 
 def with_additions(
-    messages: Sequence[AnyMessage], definitions: Mapping[str, JsonObject]
+    messages: Sequence[AnyMessage], definitions: Mapping[str, JsonObject], shown_by: ShownBy
 ) -> list[AnyMessage]:
-    """The messages with each tool in an item of its own behind the search that found it first.
+    """The messages with each tool in an item behind the search or the message that showed it first.
 
     The item stands behind all results of that step: no message may stand between calls and results.
     Before a call of a tool that no such item adds any more stands one that does. A call that
     another model made has no namespace, and gets the one that the API wants: the tool's name.
     """
     sent: list[AnyMessage] = []
-    for step in _steps(messages, definitions):
+    for step in _steps(messages, definitions, shown_by):
         sent += _addition(definitions[name] for name in step.unrevealed)
         sent += [_with_namespaces(message, definitions) for message in step.messages]
-        sent += _addition(definitions[name] for name in step.new)
+        sent += _addition(definitions[name] for name in (*step.new, *step.shown))
     return sent
 
 
@@ -105,17 +129,21 @@ def with_additions(
 class _MessageStep:
     """A message of the model with its results, or any other message alone.
 
-    `found` are the results that reveal a tool, `new` the tools that are revealed here first, and
-    `unrevealed` those that are called here and that nothing has revealed before.
+    `found` are the results that reveal a tool, `new` the tools that are revealed here first,
+    `unrevealed` those that are called here and that nothing has revealed before, and `shown` those
+    that a message of the user shows first.
     """
 
     messages: tuple[AnyMessage, ...]
     found: tuple[AnyMessage, ...]
     new: tuple[str, ...]
     unrevealed: tuple[str, ...]
+    shown: tuple[str, ...]
 
 
-def _steps(messages: Sequence[AnyMessage], deferred: Collection[str]) -> Iterator[_MessageStep]:
+def _steps(
+    messages: Sequence[AnyMessage], deferred: Collection[str], shown_by: ShownBy
+) -> Iterator[_MessageStep]:
     loaded: set[str] = set()
     for run in _runs(messages):
         found = tuple(each for each in run if not set(deferred).isdisjoint(found_in(each)))
@@ -124,10 +152,14 @@ def _steps(messages: Sequence[AnyMessage], deferred: Collection[str]) -> Iterato
             dict.fromkeys(name for name in fresh if name in deferred and name not in loaded)
         )
         loaded.update(new)
-        called = (name for name in revealed(run) if name in deferred and name not in loaded)
+        names = (name for name in revealed(run) if isinstance(name, str))
+        called = (name for name in names if name in deferred and name not in loaded)
         unrevealed = tuple(dict.fromkeys(called))
         loaded.update(unrevealed)
-        yield _MessageStep(run, found, new, unrevealed)
+        by_user = (name for each in run for name in shown_by(each))
+        shown = tuple(name for name in by_user if name in deferred and name not in loaded)
+        loaded.update(shown)
+        yield _MessageStep(run, found, new, unrevealed, shown)
 
 
 def _runs(messages: Sequence[AnyMessage]) -> Iterator[tuple[AnyMessage, ...]]:

@@ -33,6 +33,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from toolcrib.adapters.auto import choose_prefetch
 from toolcrib.adapters.interrupts import (
     ApprovalSteps,
     Replies,
@@ -106,15 +107,19 @@ class ApprovalToolNode(ToolNode):
         finalize(self, self._loop.end_soon)
 
     def active_tools(
-        self, messages: Sequence[AnyMessage], context: object = None
+        self, messages: Sequence[AnyMessage], context: object = None, *, model: str = ""
     ) -> list[BaseTool | dict[str, Any]]:
         """What to bind to the chat model for its next reply, given the messages of the state.
 
         The bound tools, then core, the search tool, and what these messages show to be revealed,
-        each as a function. `context` is that of the run, where `caller` is told from it.
+        each as a function. The newest message of the user is prefetched, unless `model` is the name
+        of one that searches by itself; see the setting `session.prefetch`. `context` is that of the
+        run, where `caller` is told from it.
         """
         own = {name: tool for name, tool in self.tools_by_name.items() if self._is_bound(name)}
-        found = self._session(messages, context).active_tools()
+        session = self._open(context)
+        prefetch = choose_prefetch(session.prefetch_mode, model).on
+        found = session_after(session, messages, prefetch=prefetch).active_tools()
         return [*own.values(), *(function(tool) for tool in found if tool.name not in own)]
 
     def system_note(self, context: object = None) -> str:
@@ -122,7 +127,7 @@ class ApprovalToolNode(ToolNode):
 
         The same bytes as long as the catalog is the same.
         """
-        session = self._session([], context)
+        session = self._open(context)
         return "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
 
     def _func(
@@ -211,8 +216,11 @@ class ApprovalToolNode(ToolNode):
         return message_of(name, id, outcome)
 
     def _session(self, messages: Sequence[AnyMessage], context: object) -> Session:
+        return session_after(self._open(context), messages)
+
+    def _open(self, context: object) -> Session:
         caller = self._caller if isinstance(self._caller, Caller) else self._caller(context)
-        return session_after(self._crib.session(caller=caller), messages)
+        return self._crib.session(caller=caller)
 
     def _messages(self, state: Any) -> Sequence[AnyMessage]:  # noqa: ANN401 - as theirs
         """The messages of a state, in whichever of its forms."""

@@ -29,6 +29,7 @@ from agents import (
 from agents.agent import AgentBase
 from agents.tool_context import ToolContext
 
+from toolcrib.adapters.auto import choose_prefetch
 from toolcrib.adapters.wire.calls import ToolCall, approver_for, make_call
 from toolcrib.adapters.wire.outcome_text import outcome_text
 from toolcrib.adapters.wire.proxy import (
@@ -39,8 +40,9 @@ from toolcrib.adapters.wire.proxy import (
 )
 from toolcrib.adapters.wire.reply import objects, text_of
 from toolcrib.adapters.wire.tool_list import group_in_namespaces, object_schema
+from toolcrib.adapters.wire.user_messages import said_in_items
 from toolcrib.model import JsonObject, ToolInfo
-from toolcrib.session import SEARCH_TOOL, Session
+from toolcrib.session import SEARCH_TOOL, Session, UserMessage
 from toolcrib.strict_json import parse_strictly
 
 __all__ = ["AgentsMode", "revealed", "toolcrib_note", "toolcrib_tools"]
@@ -54,8 +56,9 @@ IsEnabled: TypeAlias = Callable[[Context, AgentBase[Any]], bool]
 def toolcrib_tools(session: Session, mode: AgentsMode = "enabled") -> list[Tool]:
     """The tools of this session, as the catalog is now.
 
-    What is revealed lasts in the session, and what the input of a run shows is revealed too. Calls
-    go through the door. Where the rules ask for approval, the run is interrupted, and
+    What is revealed lasts in the session, and what the input of a run shows is revealed too. With
+    `enabled` the newest message of the user is prefetched; see the setting `session.prefetch`.
+    Calls go through the door. Where the rules ask for approval, the run is interrupted, and
     `state.approve(...)` approves that one call.
     """
     core = [_tool(session, tool) for tool in session.core_tools()]
@@ -64,7 +67,7 @@ def toolcrib_tools(session: Session, mode: AgentsMode = "enabled") -> list[Tool]
         return [*core, _tool(session, SEARCH_TOOL, is_enabled=_reading_on(session))]
     if mode == "hosted":
         return [*core, *_namespaces(session), ToolSearchTool()]
-    search = _tool(session, SEARCH_TOOL, is_enabled=_seeing(session))
+    search = _tool(session, SEARCH_TOOL, is_enabled=_seeing(session, mode))
     if mode == "proxy":
         return [*core, search, _tool(session, PROXY_TOOL, asks=_may_ask(session))]
     waiting = (_tool(session, tool, is_enabled=_revealed(session, tool.name)) for tool in deferred)
@@ -82,13 +85,16 @@ def toolcrib_note(session: Session, mode: AgentsMode = "enabled") -> str:
     return "\n\n".join(filter(None, (note, session.deferred_summary())))
 
 
-def revealed(items: Iterable[object]) -> Iterator[str]:
-    """The names that searches have revealed, and those that were called, in order.
+def revealed(items: Iterable[object]) -> Iterator[str | UserMessage]:
+    """The names that searches have revealed, those that were called, and what the user wrote.
 
     For `session.compacted(frozenset(revealed(items)))`, once a conversation was made shorter.
     """
     calls: dict[str, ToolCall] = {}
-    for item in objects(list(items)):
+    read = objects(list(items))
+    for item, said in zip(read, said_in_items(read), strict=True):
+        if said:
+            yield UserMessage(said)
         id = text_of(item.get("call_id"))
         match item:
             case {"type": "function_call", "name": str(name)}:
@@ -185,17 +191,25 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _seeing(session: Session) -> IsEnabled:
+def _seeing(session: Session, mode: AgentsMode) -> IsEnabled:
     """The search tool is always enabled. Asked that, it reads the input of the run.
 
-    It stands before the deferred tools, and the SDK asks in order.
+    It stands before the deferred tools, and the SDK asks in order. The proxy tool calls what a
+    search has described: there nothing can be shown unasked, since the runner alone writes.
     """
 
-    def is_enabled(context: Context, _agent: AgentBase[Any]) -> bool:
-        session.see(revealed(context.turn_input))
+    def is_enabled(context: Context, agent: AgentBase[Any]) -> bool:
+        prefetch = choose_prefetch(session.prefetch_mode, _model_name(agent)).on
+        session.see(revealed(context.turn_input), prefetch=prefetch and mode == "enabled")
         return True
 
     return is_enabled
+
+
+def _model_name(agent: object) -> str:
+    """The name of an agent's model, as far as the agent says it."""
+    model = getattr(agent, "model", None)
+    return text_of(model) or text_of(getattr(model, "model", None))
 
 
 def _reading_on(session: Session) -> IsEnabled:

@@ -56,9 +56,9 @@ def write_cases(path: Path, cases: Sequence[DraftCase], *, force: bool = False) 
 def case_text(cases: Sequence[DraftCase], name: str) -> str:
     """The file of that name, as `load_cases` reads it."""
     parts = [_HEAD.format(name=_one_line(name))]
-    for split in dict.fromkeys(each.split for each in cases):
-        parts.append(_SECTIONS[split])
-        parts += [_case(each) for each in cases if each.split == split]
+    for split, section in _SECTIONS.items():
+        some = [_case(each) for each in cases if each.split == split]
+        parts += [section, *some] if some else []
     return "\n".join(parts)
 
 

@@ -100,7 +100,7 @@ def _guesses(entries: Mapping[str, Entry], calls: Mapping[str, int]) -> Iterator
 def _none_cases(entries: Mapping[str, Entry], said: set[str]) -> Iterator[DraftCase]:
     described = [detect_language(each.capability.description) for each in entries.values()]
     for each in unanswerable(said, chinese="zh" in described):
-        yield DraftCase(each.text, (), "none", "nothing should be found for this")
+        yield DraftCase(each.text, (), "none", "")
 
 
 def _distinct(cases: Iterable[DraftCase]) -> Sequence[DraftCase]:

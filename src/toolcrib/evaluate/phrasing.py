@@ -66,7 +66,7 @@ _DETAIL = re.compile(
 )
 _ARTICLE = re.compile(r"\ban? (?=(\w))", re.IGNORECASE)
 _YOUR = re.compile(r"\byour\b", re.IGNORECASE)
-_HANGING = frozenset("a an the of for to in on from with and or".split())
+_HANGING = frozenset("a an the of for to in into on back from with and or".split())
 _CHINESE_PREAMBLE = re.compile(
     r"(?:该|此|本|这个)?(?:工具|接口|函数|功能)?(?:可以|能够|可)?(?:用于|用来)?"
 )

@@ -119,20 +119,23 @@ class Prefetcher:
 
     def show(self, message: str, plan: DeferralPlan) -> tuple[str, ...]:
         """Reveal what a message asks for; the names that it shows, revealed before or not."""
-        key = key_of(message)
-        marked = self._marks.get(key)
-        if marked is not None:
+        if marked := self.shown(message):
             return marked
+        key = key_of(message)
         names = self._memory.searched(key, plan)
         if names is None:
             names = self.plan(message, plan).names
             self._memory.remember(key, plan, names)
         return self._reveal(message, names)
 
-    def show_again(self, message: str) -> tuple[str, ...]:
-        """What this message showed before; nothing if it was never searched."""
-        key = key_of(message)
-        return self._marks.get(key) or self._reveal(message, self._memory.shown(key))
+    def show_again(self, message: str) -> None:
+        """Reveal what this message showed before; nothing if it was never searched."""
+        if not self.shown(message):
+            self._reveal(message, self._memory.shown(key_of(message)))
+
+    def shown(self, message: str) -> tuple[str, ...]:
+        """What this message has shown in this conversation."""
+        return self._marks.get(key_of(message), ())
 
     def kept(self, names: Iterable[str | UserMessage]) -> frozenset[str]:
         """These names, and for each message what it has shown, with its mark."""
@@ -140,7 +143,7 @@ class Prefetcher:
         messages = [each.text for each in given if isinstance(each, UserMessage)]
         kept = {each for each in given if isinstance(each, str)}
         for message in messages:
-            if shown := self._marks.get(key_of(message)):
+            if shown := self.shown(message):
                 kept |= {mark_of(message, shown), *shown}
         return frozenset(kept)
 
@@ -162,30 +165,32 @@ class Prefetcher:
         return names
 
 
-def is_sure(confidence: Confidence) -> bool:
+def is_sure(confidence: Confidence, bar: Confidence = SURE) -> bool:
     """Whether hits of this confidence are shown unasked."""
-    return _LEVELS.index(confidence) <= _LEVELS.index(SURE)
+    return _LEVELS.index(confidence) <= _LEVELS.index(bar)
 
 
-def plan_prefetch(
+def plan_prefetch(  # noqa: PLR0913 - each by its name
     message: str,
     search: Callable[[str], Answer],
     waiting: Mapping[str, ToolInfo],
     *,
     most: int,
     tokens: int,
+    bar: Confidence = SURE,
 ) -> Prefetch:
     """What a message shows: at most so many tools, in so many tokens, of those that wait.
 
-    Of each need the best few hits, if its search is sure. The first that does not fit into the
-    budget ends them: no worse hit is shown in place of a better one.
+    Of each need the best few hits, if its search is as sure as the bar. The first that does not fit
+    into the budget ends them: no worse hit is shown in place of a better one.
     """
     needs = needs_in(message)
     answers = [search(need) for need in needs]
     prices: dict[str, int] = {}
     shown: list[list[str]] = [[] for _ in answers]
     full: set[int] = set()
-    for place, hit in _sure_hits(answers, waiting):
+    sure = [answer if is_sure(answer.confidence, bar) else () for answer in answers]
+    for place, hit in _by_rank(sure, waiting):
         price = prices.get(hit.name) or estimate_tokens(tool_definition(waiting[hit.name]))
         after = prices | {hit.name: price}
         if len(after) > most or sum(after.values()) > tokens:
@@ -221,13 +226,13 @@ def read_marks(names: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     return {key: tuple(filter(None, listed.split(","))) for key, _, listed in marks}
 
 
-def _sure_hits(
-    answers: Sequence[Answer], waiting: Mapping[str, ToolInfo]
+def _by_rank(
+    answers: Sequence[Sequence[Hit]], waiting: Mapping[str, ToolInfo]
 ) -> Iterator[tuple[int, Hit]]:
-    """The hits of sure answers that can be shown and called, the best of each answer first."""
+    """The hits that can be shown and called, the best of each answer first."""
     for rank in range(MOST_A_NEED):
         for place, answer in enumerate(answers):
-            for hit in answer[rank : rank + 1] if is_sure(answer.confidence) else ():
+            for hit in answer[rank : rank + 1]:
                 if hit.name in waiting and hit.state in CALLABLE_STATES:
                     yield place, hit
 

@@ -172,7 +172,7 @@ class Session:
 
     def prefetched(self, message: str) -> tuple[ToolInfo, ...]:
         """The tools that this message has shown in this conversation, the best first."""
-        return self._shown(self._prefetcher.show_again(message))
+        return self._shown(self._prefetcher.shown(message))
 
     async def call(  # noqa: PLR0913 - what a call may have, each by its name
         self,
@@ -235,7 +235,7 @@ class Session:
         """
         return self._host.asks(name)
 
-    def see(self, names: Iterable[str | UserMessage], *, prefetch: bool = False) -> None:
+    def see(self, names: Iterable[str | UserMessage], *, prefetch: bool | None = None) -> None:
         """Take for revealed what the caller's own conversation shows to be.
 
         `names` in the order in which they appear: of the tools in results of the search tool (see
@@ -243,20 +243,20 @@ class Session:
         a result was long (see `begins_with_page_note`). Other names have no effect. A session
         without an id that is shown its conversation before each request keeps no state of its own.
 
-        Among the names may stand what the user wrote. With `prefetch` the newest message is
-        prefetched in its place; an earlier one shows what it has shown before, and no more.
+        Among the names may stand what the user wrote. A message shows in its place what it has
+        shown before. With `prefetch` True the newest one is prefetched too, with False none counts.
         """
         seen = list(names)
         places = [place for place, each in enumerate(seen) if isinstance(each, UserMessage)]
         newest = places[-1] if places else -1
         found: list[str] = []
         for place, each in enumerate(seen):
-            if isinstance(each, UserMessage):
-                self._see_names(found)
-                self._see_message(each, prefetch=prefetch and place == newest)
-                found = []
-            else:
+            if isinstance(each, str):
                 found.append(each)
+            elif prefetch is not False and self.prefetch_mode != "off":
+                self._see_names(found)
+                self._see_message(each, is_new=bool(prefetch) and place == newest)
+                found = []
         self._see_names(found)
 
     def compacted(self, names: Collection[str | UserMessage]) -> None:
@@ -319,9 +319,12 @@ class Session:
         deferred = self._plan.deferred_by_name
         self._reveals.add(name for name in names if name in deferred or name == SEARCH_TOOL.name)
 
-    def _see_message(self, message: UserMessage, *, prefetch: bool) -> None:
+    def _see_message(self, message: UserMessage, *, is_new: bool) -> None:
         self._newest = message
-        self.prefetch(message.text) if prefetch else self.prefetched(message.text)
+        if is_new:
+            self.prefetch(message.text)
+        else:
+            self._prefetcher.show_again(message.text)
 
     @property
     def _plan(self) -> DeferralPlan:
@@ -390,7 +393,7 @@ class Session:
         return (entry.name,) if tool or self._options.keep_called else ()
 
     def _check_unrevealed(self, tool: ToolInfo, arguments: JsonObject | str) -> None:
-        if self._newest and tool in self.prefetch(self._newest.text):
+        if self._newest and self.prefetch_mode == "on" and tool in self.prefetch(self._newest.text):
             return  # shown in another process, for the message that is answered now
         refused = not_revealed(tool.name, self._listed_plan.deferred_by_name)
         if not self._options.auto_reveal:

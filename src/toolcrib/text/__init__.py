@@ -11,6 +11,8 @@ For search:
     language       which language a text is in
     glossary       what a term is called in another language, and the files that say so
     verbs          what the verbs of requests and names do: families, in every form
+    speller        misspelt words of a request, and what they mean; `misspelling` says how likely,
+                   `word_lists` has the words that come with Toolcrib
     spelling       typos and the nearest names, and the endings of messages that name them
 For models:
     tokens         how many model tokens a text costs, counted or estimated
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from toolcrib.text.pattern import BadPattern, compile_pattern
     from toolcrib.text.politeness import without_wrapping
     from toolcrib.text.redactor import REDACTED, SHORTEST_SECRET, Redactor
+    from toolcrib.text.speller import CorrectedText, Correction, Speller
     from toolcrib.text.spelling import (
         MOST_EDITS,
         did_you_mean,
@@ -65,6 +68,7 @@ else:
             "pattern": ("BadPattern", "compile_pattern"),
             "politeness": ("without_wrapping",),
             "redactor": ("REDACTED", "SHORTEST_SECRET", "Redactor"),
+            "speller": ("CorrectedText", "Correction", "Speller"),
             "spelling": (
                 "MOST_EDITS",
                 "did_you_mean",
@@ -96,10 +100,13 @@ __all__ = [
     "REDACTED",
     "SHORTEST_SECRET",
     "BadPattern",
+    "CorrectedText",
+    "Correction",
     "Glossary",
     "Language",
     "Lexicon",
     "Redactor",
+    "Speller",
     "TokenCounter",
     "Verb",
     "compile_pattern",

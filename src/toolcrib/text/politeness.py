@@ -26,13 +26,14 @@ CHINESE_ENDINGS = """
 ENGLISH_OPENINGS = r"""
     please|pls|plz|kindly|(?:hey|hi|hello)(?: there| all| everyone)?|hiya|yo|ok|okay|so|well|oh
     good (?:morning|afternoon|evening)|quick question|one (?:question|thing)|quickly|just
-    maybe|perhaps|(?:can|could|would|will|can't|won't) (?:you|u|someone|anyone|anybody|we)
+    maybe|perhaps|(?:would|do) you mind
+    (?:can|could|would|will|can't|won't) (?:you|u|someone|anyone|anybody|we)
     (?:i|we)(?:'d| would|d)? (?:really |just |also )?(?:like|love|want|need|have|hope|wish)
         (?: (?:for )?(?:you|u))? to
     (?:i|we)(?:'d| would|d)? (?:really |just |also )?(?:like|love|want|wanna|need|gotta)
     (?:i'm|im|i am|we're|we are) (?:just )?(?:trying|looking|hoping|going|wanting|about) to
     (?:i was|i'm|im|i am) (?:just )?wondering(?: if| whether)?(?: (?:you|i|we) (?:can|could))?
-    do you (?:think|know) (?:if|whether)(?: (?:you|i|we) (?:can|could))?|(?:would|do) you mind
+    do you (?:think|know) (?:if|whether)(?: (?:you|i|we) (?:can|could))?
     is it possible(?: for you)? to|is there (?:a|any) way to|are you able to
     be (?:so kind|a dear|an angel|sure|kind enough)(?: (?:as )?to| and)?
     help (?:me|us)(?: out)?(?: to| with)?|give me a hand(?: with)?|assist me (?:in|with)

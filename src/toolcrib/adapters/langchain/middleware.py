@@ -7,6 +7,7 @@ request and each call. So a checkpoint brings it back, a summary forgets it, and
 share any.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -36,7 +37,13 @@ from toolcrib.adapters.interrupts import (
     run_steps_async,
     shown_pin,
 )
-from toolcrib.adapters.langchain.wires import APPEND, ChatModelWire, request_in_mode, wire_of_model
+from toolcrib.adapters.langchain.wires import (
+    APPEND,
+    ChatModelWire,
+    prefetches,
+    request_in_mode,
+    wire_of_model,
+)
 from toolcrib.adapters.langchain_messages import (
     message_of,
     session_after,
@@ -66,7 +73,9 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
     `sessions` is a crib, or a function that makes a session without an id for the context of a run:
     for agents whose callers have different rights. The agent's own tools stand before all others,
     and win where a name is the same. `note` adds to the system prompt how to find tools, and what
-    there is. Share one `auto` between agents, and an endpoint refuses only once.
+    there is. The newest message of the user is prefetched, unless the model is known to search by
+    itself; see the setting `session.prefetch`. Share one `auto` between agents, and an endpoint
+    refuses only once.
     """
 
     def __init__(
@@ -102,9 +111,9 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """As `wrap_model_call`."""
+        """As `wrap_model_call`. The search of a prefetch does not keep the event loop waiting."""
         while True:
-            sent = self._sent_request(request)
+            sent = await asyncio.to_thread(self._sent_request, request)
             try:
                 return await handler(sent.request)
             except Exception as error:
@@ -155,9 +164,11 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         return recorded_value(step)
 
     def _sent_request(self, request: ModelRequest[Any]) -> _SentRequest:
-        session = self._session(request.runtime.context, request.state["messages"])
         wire = wire_of_model(request.model)
         choice = wire.choose(self._auto) if wire else APPEND
+        session = self._make(request.runtime.context)
+        prefetch = prefetches(session, request.model, choice.mode)
+        session_after(session, request.state["messages"], prefetch=prefetch)
         shaped = request_in_mode(choice.mode, session, request.messages)
         own = {_name(tool) for tool in request.tools}
         override = request.override(

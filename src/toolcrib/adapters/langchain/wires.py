@@ -10,15 +10,17 @@ so a conversation can go on with another model, or after a wire was refused.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from langchain_core.messages import AnyMessage
 
-from toolcrib.adapters.auto import Auto, Choice
+from toolcrib.adapters.auto import Auto, Choice, choose_prefetch
 from toolcrib.adapters.auto_table import Provider, WireMode
 from toolcrib.adapters.langchain_messages import (
     definition,
     function,
+    said_in,
     with_additions,
     with_references,
 )
@@ -66,6 +68,20 @@ def wire_of_model(model: object) -> ChatModelWire | None:
             return None
 
 
+def prefetches(session: Session, model: object, mode: WireMode) -> bool:
+    """Whether the user's messages are prefetched for this chat model.
+
+    With a thinking budget Anthropic refuses a search that the model has not made itself.
+    """
+    match model:
+        case object(thinking={"type": "enabled"}) if mode == "reference":
+            return False
+        case object(model_name=str(name)) | object(model=str(name)):
+            return choose_prefetch(session.prefetch_mode, name).on
+        case _:
+            return choose_prefetch(session.prefetch_mode, "").on
+
+
 def request_in_mode(
     mode: WireMode, session: Session, messages: Sequence[AnyMessage]
 ) -> WireRequest:
@@ -77,13 +93,19 @@ def request_in_mode(
     """
     if mode == "append" or session.style == "stub":
         return WireRequest([function(tool) for tool in session.active_tools()], [*messages])
+    shown_by = partial(_shown_by, session)
     waiting = {tool.name: tool for tool in session.revealed_tools()}
     at_once = [function(tool) for tool in session.stable_tools()]
     if mode == "reference":
         deferred = [_deferred(tool) for tool in waiting.values()]
-        return WireRequest([*at_once, *deferred], with_references(messages, waiting))
+        return WireRequest([*at_once, *deferred], with_references(messages, waiting, shown_by))
     definitions = {name: _flat_function(tool) for name, tool in waiting.items()}
-    return WireRequest(at_once, with_additions(messages, definitions))
+    return WireRequest(at_once, with_additions(messages, definitions, shown_by))
+
+
+def _shown_by(session: Session, message: AnyMessage) -> list[str]:
+    said = said_in(message)
+    return [tool.name for tool in session.prefetched(said)] if said else []
 
 
 def _flat_function(tool: ToolInfo) -> dict[str, Any]:

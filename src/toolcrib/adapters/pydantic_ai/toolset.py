@@ -11,6 +11,7 @@ to the `ToolSearch` capability when to show them, on the provider's own wire whe
     agent = Agent(model, toolsets=[toolset], capabilities=[search])
 """
 
+import asyncio
 import sys
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
@@ -112,8 +113,11 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         return InstructionPart(text) if self._note and text else None
 
     async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
-        """What the conversation shows; with `deferred` all there is, in an order that stays."""
-        session = self._session(ctx)
+        """What the conversation shows; with `deferred` all there is, in an order that stays.
+
+        The newest message of the user is prefetched; see the setting `session.prefetch`.
+        """
+        session = await asyncio.to_thread(self._session, ctx, ctx.model.model_name)
         if not self._deferred:
             return {tool.name: self._tool(tool) for tool in session.active_tools()}
         core = {tool.name: self._tool(tool) for tool in session.core_tools()}
@@ -141,10 +145,10 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         approver, paged = approver_for(question), not self._deferred
         return _result(await session.call(name, tool_args, approver=approver, paged=paged))
 
-    def _session(self, ctx: RunContext[AgentDepsT]) -> Session:
+    def _session(self, ctx: RunContext[AgentDepsT], model: str | None = None) -> Session:
         if self._deferred:
             return session_for(self._sessions, ctx.deps)
-        return session_in(self._sessions, ctx.deps, ctx.messages)
+        return session_in(self._sessions, ctx.deps, ctx.messages, model)
 
     def _tool(self, tool: ToolInfo, *, deferred: bool = False) -> ToolsetTool[AgentDepsT]:
         definition = ToolDefinition(
