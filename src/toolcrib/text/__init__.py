@@ -10,6 +10,7 @@ For search:
     traditional    traditional Chinese characters as simplified ones
     language       which language a text is in
     glossary       what a term is called in another language, and the files that say so
+    products       the products that a text names, by a list with their other names
     verbs          what the verbs of requests and names do: families, in every form
     spelling       typos and the nearest names, and the endings of messages that name them
 For models:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from toolcrib.text.language import LANGUAGE_NAMES, Language, detect_language
     from toolcrib.text.pattern import BadPattern, compile_pattern
     from toolcrib.text.politeness import without_wrapping
+    from toolcrib.text.products import Mention, Product, our_products
     from toolcrib.text.redactor import REDACTED, SHORTEST_SECRET, Redactor
     from toolcrib.text.spelling import (
         MOST_EDITS,
@@ -64,6 +66,7 @@ else:
             "language": ("LANGUAGE_NAMES", "Language", "detect_language"),
             "pattern": ("BadPattern", "compile_pattern"),
             "politeness": ("without_wrapping",),
+            "products": ("Mention", "Product", "our_products"),
             "redactor": ("REDACTED", "SHORTEST_SECRET", "Redactor"),
             "spelling": (
                 "MOST_EDITS",
@@ -98,6 +101,8 @@ __all__ = [
     "Glossary",
     "Language",
     "Lexicon",
+    "Mention",
+    "Product",
     "Redactor",
     "TokenCounter",
     "Verb",
@@ -113,6 +118,7 @@ __all__ = [
     "load_glossary",
     "most_tokens",
     "nearest_names",
+    "our_products",
     "our_verbs",
     "printable",
     "show_hidden",
