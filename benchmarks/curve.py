@@ -10,7 +10,8 @@ WIDTH, HEIGHT, EDGE, RIGHT = 640, 400, 56, 28
 COLOURS = ("#1b6ca8", "#c8553d", "#588b8b", "#8a5a9e", "#b58900")
 PANEL, PANEL_HEAD, PANEL_HEIGHT = 360, 72, 340
 PANEL_STYLE = (
-    "svg svg text{fill:#555}.grid{stroke:#ddd}.ideal{stroke:#999;stroke-dasharray:4 4}"
+    "svg svg text{fill:#555;font-size:10px}.grid{stroke:#ddd}"
+    ".ideal{stroke:#999;stroke-dasharray:4 4}"
     f".curve{{fill:none;stroke:{COLOURS[0]};stroke-width:2}}"
     f".dot{{fill:{COLOURS[0]};fill-opacity:.5;stroke:{COLOURS[0]}}}"
     f".other .curve{{stroke:{COLOURS[1]}}}"

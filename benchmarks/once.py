@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from toolcrib.index import Arm, View
 from toolcrib.index.protocol import Index
 from toolcrib.model import Ranking, Variant
+from toolcrib.text import Speller
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,9 @@ class Once:
 
     def ids(self) -> Sequence[str]:
         return self.view.ids()
+
+    def speller(self) -> Speller:
+        return self.view.speller()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 Both know a tool of an MCP server by the server's name and its own: fastmcp puts the namespace of a
 mounted server before the name, pydantic-ai the prefix of a toolset. Each ranks by its own function
 and its own defaults, except that it is not cut at 5 or 10 tools: more of the ranking is scored.
+Both are asked what was typed, as everything here is; a model would put some of it into keywords.
 """
 
 # Where they are not installed, their types are unknown.

@@ -7,8 +7,8 @@ from the share that is right, the mean over ten bins by their size. An answer is
 first five serves a need. It is what search says now, by the constants that it has: nothing is
 fitted here (`benchmarks.confidence` does that).
 
-`everyday` is taken as it is; *half without an answer* adds unanswerable requests of BFCL and
-ACEBench, each searched among its own candidates, until half of all have no answer.
+`everyday` is taken as it is, and with unanswerable requests of BFCL and ACEBench added, each
+searched among its own candidates: until half of all have no answer, or there are no more of them.
 """
 
 import os
@@ -34,7 +34,7 @@ from toolcrib.wiring import embedder_of
 NAME = "reliability"
 EVERYDAY = "everyday"
 UNANSWERABLE = ("acebench_en", "acebench_zh", "bfcl")
-AS_IT_IS, HALF = "everyday", "half without an answer"
+AS_IT_IS, MORE = "everyday", "with more unanswerable ones"
 LANGUAGES = (ENGLISH, CHINESE)
 AIM = 0.05
 
@@ -86,7 +86,7 @@ def _said(bench_set: BenchSet, cache: Path | None) -> Sequence[Said]:
 
 
 def _curves(language: str, every: Mapping[str, Sequence[Said]]) -> Mapping[str, Reliability]:
-    """The curves of one language: everyday as it is, and with as many unanswerable as others."""
+    """The curves of one language: everyday as it is, and with unanswerable requests added."""
     own = [each for each in every[EVERYDAY] if each.language == language]
     others = [
         each for name in UNANSWERABLE for each in every.get(name, ()) if each.language == language
@@ -95,7 +95,7 @@ def _curves(language: str, every: Mapping[str, Sequence[Said]]) -> Mapping[str, 
     more = Random(SEED).sample(others, min(max(missing, 0), len(others)))
     return {
         AS_IT_IS: reliability(each.forecast for each in own),
-        HALF: reliability(each.forecast for each in (*own, *more)),
+        MORE: reliability(each.forecast for each in (*own, *more)),
     }
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from toolcrib.index import Arm, View
 from toolcrib.index.protocol import Index
+from toolcrib.text import Speller
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +36,6 @@ class SomeArms:
 
     def ids(self) -> Sequence[str]:
         return self.view.ids()
+
+    def speller(self) -> Speller:
+        return self.view.speller()

@@ -2,9 +2,10 @@
 
     python -m benchmarks.tokens --bench-dir DIR [--catalogs DIR] [--sizes 19,50]
 
-Prints three tables: what a request costs before anything is found, by number of tools; what stubs
-save where every tool stays listed; and what a whole task costs. Tools are those of whole servers,
-drawn at random until there are enough. Of several draws the middle one is shown, and the worst.
+Prints three tables: what a request costs before anything is found, by number of tools, also with
+what prefetch shows (by words) for a message that asks for one tool; what stubs save where every
+tool stays listed; and what a whole task costs. Tools are those of whole servers, drawn at random
+until there are enough. Of several draws the middle one is shown, and the worst.
 `--catalogs` is a folder with one JSON file a server, its `tools/list` under `tools`. Tokens are
 counted with o200k_base.
 """
@@ -15,21 +16,21 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from statistics import median
+from statistics import fmean, median
 
 from benchmarks.folder import SEED, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
-from benchmarks.systems import servers
+from benchmarks.systems import WORDS, servers
 from toolcrib.crib import Crib
 from toolcrib.errors import EvalError
 from toolcrib.evaluate.cases import EvalTool
 from toolcrib.model import ToolInfo
 from toolcrib.session import SEARCH_TOOL, Session, TokenEstimate
 from toolcrib.session.deferred_summary import DeferStyle
-from toolcrib.settings import AppSettings, SessionSettings, Settings
+from toolcrib.settings import AppSettings, EmbedSettings, SessionSettings, Settings
 from toolcrib.text import tool_definition
 from toolcrib.text.tokens import Tokenizer
 
@@ -140,7 +141,8 @@ def _report(catalogs: Mapping[str, Tools], said: Namespace) -> str:
 
 
 def _request_table(catalogs: Mapping[str, Tools], sizes: Iterable[int]) -> str:
-    head = ["catalog", ">tools", ">eager", ">deferred", ">saved", ">worst draw", ">break-even"]
+    head = ["catalog", ">tools", ">eager", ">deferred", ">with prefetch", ">saved", ">worst draw"]
+    head += [">break-even"]
     rows = [
         _request_row(name, tools, size)
         for name, tools in catalogs.items()
@@ -159,6 +161,7 @@ def _request_row(name: str, tools: Tools, size: int) -> list[str]:
         f"{size:,}",
         f"{middle.eager:,}",
         f"{middle.deferred:,}",
+        f"{middle.deferred + fmean(each.prefetched for each in found):,.0f}",
         _per_cent(middle.share),
         _per_cent(worst),
         f"{middle.break_even:,}",
@@ -166,8 +169,13 @@ def _request_row(name: str, tools: Tools, size: int) -> list[str]:
 
 
 def _estimated(tools: Tools) -> TokenEstimate:
-    with _crib(tools) as crib:
-        return crib.session(tool_search="on").token_estimate()
+    """The estimate before anything is found, with what a message that asks for one tool shows."""
+    with _crib(tools, embed=WORDS) as crib:
+        session = crib.session(tool_search="on", prefetch="on")
+        goal = Random(SEED).choice(session.deferred_tools())
+        estimate = session.token_estimate()
+        session.prefetch(_query(goal))
+        return replace(estimate, prefetched=session.token_estimate().prefetched)
 
 
 def _draws(tools: Tools, size: int) -> Iterable[Tools]:
@@ -182,10 +190,11 @@ def _draws(tools: Tools, size: int) -> Iterable[Tools]:
         yield {id: tools[id] for id in ids[:size]}
 
 
-def _crib(tools: Tools, style: DeferStyle = "hidden") -> Crib:
+def _crib(tools: Tools, style: DeferStyle = "hidden", embed: EmbedSettings | None = None) -> Crib:
     """A crib that defers whatever its size is."""
     session = SessionSettings(threshold=0, style=style)
-    crib = Crib(Settings(store=":memory:", session=session))
+    settings = Settings(store=":memory:", session=session, embed=embed or EmbedSettings())
+    crib = Crib(settings)
     crib.add_source(*servers(tools))
     return crib
 

@@ -30,6 +30,7 @@ from toolcrib.search import Search, SearchRules
 from toolcrib.search.rules import Fusion
 from toolcrib.settings import Settings
 from toolcrib.store import SqliteStore
+from toolcrib.text import Speller
 from toolcrib.wiring import rules_of
 
 EngineName = Literal["memory", "sqlite"]
@@ -142,6 +143,9 @@ class OneNear:
 
     def ids(self) -> Sequence[str]:
         return self.view.ids()
+
+    def speller(self) -> Speller:
+        return self.view.speller()
 
     def lookup(
         self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import reliability
 from benchmarks.curve import Panel, drawn_panels
-from benchmarks.reliability import AS_IT_IS, HALF, Said, _curves
+from benchmarks.reliability import AS_IT_IS, MORE, Said, _curves
 from toolcrib.evaluate.calibration import Forecast, Reliability, ReliabilityBin
 from toolcrib.settings import EmbedSettings, Settings
 
@@ -17,7 +17,7 @@ def said(language: str, count: int, *, answerable: bool) -> list[Said]:
     return [Said(language, answerable, Forecast(0.9, answerable))] * count
 
 
-def test_half_of_the_second_curve_has_no_answer():
+def test_half_of_the_second_curve_has_no_answer_where_there_are_enough():
     every = {
         "everyday": [
             *said("English", 6, answerable=True),
@@ -28,11 +28,11 @@ def test_half_of_the_second_curve_has_no_answer():
         "acebench_zh": said("Chinese", 1, answerable=False),
     }
     english = _curves("English", every)
-    assert (english[AS_IT_IS].size, english[HALF].size) == (7, 12)
-    [both] = english[HALF].bins
+    assert (english[AS_IT_IS].size, english[MORE].size) == (7, 12)
+    [both] = english[MORE].bins
     assert both.observed == 0.5
     chinese = _curves("Chinese", every)
-    assert (chinese[AS_IT_IS].size, chinese[HALF].size) == (2, 3)
+    assert (chinese[AS_IT_IS].size, chinese[MORE].size) == (2, 3)
 
 
 def test_each_language_is_a_panel_with_its_curves_and_errors():
@@ -68,7 +68,7 @@ def test_it_is_one_command(
     reliability.main(["--bench-dir", str(bench), "--svg", str(svg)])
     printed = capsys.readouterr()
     assert "| English | everyday | 2 |" in printed.out
-    assert "| Chinese | half without an answer | 1 |" in printed.out
+    assert "| Chinese | with more unanswerable ones | 1 |" in printed.out
     assert "bfcl: 1 requests" in printed.err
     assert ET.parse(svg)
 

@@ -1,7 +1,9 @@
 import asyncio
 import json
 import re
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -134,6 +136,18 @@ def test_without_a_catalog_your_own_tools_are_searched(run: Run, cases: str, hom
     assert ran.json["query"]["total"]["answerable"] == 2
     assert ran.json["query"]["splits"]["names"]["recall_1"] == 1
     assert not [each for each in home.rglob("*") if each.suffix == ".db"]
+
+
+def test_a_catalog_file_that_cannot_be_used_is_gone_without(run: Run, cases: str, tmp_path: Path):
+    config = tmp_path / "settings.toml"
+    config.write_text("store = 'catalog.db'\nindex = 'memory'\n", encoding="utf-8")
+    with closing(sqlite3.connect(tmp_path / "catalog.db")) as db:
+        db.execute("PRAGMA application_id = 7")
+        db.execute("CREATE TABLE another (program)")
+        db.commit()
+    ran = run("--config", str(config), "eval", "run", cases)
+    assert ran.code == 0, ran.error
+    assert "all vectors are made anew" in ran.err
 
 
 def test_what_search_cannot_find_is_not_searched(

@@ -44,7 +44,8 @@ def test_the_tables_have_each_source_and_each_surface(run: Run, settings_file: s
     assert head.split() == ["definitions", "of", "tools", "tokens", "never", "deferred"]
     assert builtin.split()[:2] == ["builtin", str(figures["tools"])]
     assert total.split() == ["all", str(figures["tools"]), f"{figures['eager']:,}", "0"]
-    assert places.split() == ["sent", "by", "all", "listed", "with", "search", "saved"]
+    titles = ["sent by", "all listed", "with search", "saved", "with prefetch"]
+    assert places.split() == " ".join(titles).split()
     assert [row.split("  ")[0] for row in rows] == [each["name"] for each in figures["surfaces"]]
     assert f"{figures['surfaces'][1]['sent']:,}" in rows[1]
     assert f"revealed {figures['break_even']} tools" in verdict
@@ -132,3 +133,29 @@ def test_a_pool_that_is_small_says_that_there_is_nothing_to_save(
     assert "fewer than 90 tools are all listed: nothing to save yet" in shown
     monkeypatch.setenv("TOOLCRIB_SESSION__THRESHOLD", "1")
     assert "nothing to save" not in run("--mcp-config", str(file), "tokens").out
+
+
+def test_what_a_message_shows_at_once_is_counted(run: Run, settings_file: str):
+    def prefetched(*said: str) -> dict[str, tuple[int, int | None]]:
+        figures = run("--config", settings_file, "tokens", "--json", *said).json
+        return {each["name"]: (each["sent"], each["prefetched"]) for each in figures["surfaces"]}
+
+    at_most, named = prefetched(), prefetched("--message", "read_file")
+    nothing = prefetched("--message", "zzzqqq")
+    for name in WIRES:
+        sent, most = at_most[name]
+        assert most == sent + 800
+        assert sent < (named[name][1] or 0) < most
+        assert nothing[name] == (sent, sent)
+    [gateway] = [name for name in at_most if name not in WIRES]
+    assert at_most[gateway][1] is None
+
+
+def test_with_prefetch_off_it_costs_nothing(run: Run, tmp_path: Path):
+    config = tmp_path / "off.toml"
+    config.write_text(
+        'store = ":memory:"\nplugins = false\n[session]\nprefetch = "off"\n', encoding="utf-8"
+    )
+    figures = run("--config", str(config), "tokens", "--json").json
+    wires = [each for each in figures["surfaces"] if each["name"] in WIRES]
+    assert all(each["prefetched"] == each["sent"] for each in wires)

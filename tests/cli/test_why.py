@@ -78,3 +78,12 @@ def test_what_was_learned_from_use_has_a_line_of_its_own(run: Run, tmp_path: Pat
     ran = run("--config", str(config), "why", "which hour strikes now", "current_time")
     assert "Learned from use: the score is 5.0% higher for it." in ran.out
     assert "Learned" not in run("why", "which hour strikes now", "current_time").out
+
+
+def test_why_tells_what_prefetch_shows_at_once(run: Run):
+    ran = run("why", "read_file", "read_file")
+    assert "Prefetch (auto): shown before any search. 'read_file': high (1.00)" in ran.out
+    assert "not shown before any search" in run("why", "zzzqqq", "read_file").out
+    prefetch = run("why", "read_file", "read_file", "--json").json["prefetch"]
+    [need] = prefetch["needs"]
+    assert need["tools"] == ["read_file"]

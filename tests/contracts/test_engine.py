@@ -180,6 +180,18 @@ def test_names_are_found_by_their_folded_spelling(engine: Engine):
         assert list(view.named("writefile")) == ["b"]
 
 
+def test_words_are_corrected_by_those_of_the_current_generation(engine: Engine):
+    def corrected(text: str) -> str:
+        with engine.view() as view:
+            return view.speller().correct(text).text
+
+    assert corrected("find qwexxer") == "find qwexxer"
+    engine.change([doc("q", "find_qwexer")])
+    assert corrected("find qwexxer") == corrected("find qwexer") == "find qwexer"
+    engine.change(remove=["q"])
+    assert corrected("find qwexxer") == "find qwexxer"
+
+
 def test_of_two_documents_with_one_id_the_later_counts(engine: Engine):
     twice = [doc("a", "draw_map"), doc("b", "read_file"), doc("a", "read_file")]
     engine.rebuild(twice)

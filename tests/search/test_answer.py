@@ -401,3 +401,17 @@ def test_no_query_reveals_what_is_hidden(search: Search, text: str):
     }
     assert not told & HIDDEN_NAMES
     assert found.query == text
+
+
+def test_what_is_misspelt_is_corrected_for_every_arm_and_said(search: Search):
+    found = ask(search, "sned a mesage")
+    assert found[0].name == ask(search, "send a message")[0].name
+    assert found.note.startswith("Corrected: sned → send, mesage → message.")
+
+
+def test_a_correction_tells_nothing_of_what_is_hidden():
+    entries = pooled(ToolInfo(name="find_qwexer", description="Find a qwexer"), READ_FILE)
+    with searching("memory", entries) as every:
+        assert "qwexxer → qwexer" in ask(every, "find qwexxer").note
+        few = replace(every, hidden=frozenset(["find_qwexer"]))
+        assert "Corrected" not in ask(few, "find qwexxer").note

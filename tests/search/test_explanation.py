@@ -174,3 +174,10 @@ def test_how_far_down_an_arm_has_it_is_told_even_if_the_fusion_never_heard(crowd
     lost = [told for told in deep if told.rank is None and told.wordings[0].ranks["bm25"]]
     assert lost
     assert all(told.summary.startswith("not found") for told in lost)
+
+
+def test_an_explanation_says_what_was_corrected(search: Search):
+    told = why(search, "wriet a fiel", "write_file")
+    assert told.corrections == ("wriet → write", "fiel → file")
+    assert (told.wordings[0].text, told.wordings[0].origin) == ("write a file", "corrected")
+    assert why(search, "write a file", "write_file").corrections == ()

@@ -36,14 +36,14 @@ def scored(**scores):
 def test_the_best_of_each_come_first_and_each_id_once():
     whole, one, two = scored(a=0.9, b=0.8, c=0.7), scored(b=0.6, d=0.5), scored(e=0.4)
     ids = [match.id for match in interleave([whole, one, two], [1, 1, 1])]
-    assert ids == ["b", "a", "e", "d", "c"]
+    assert ids == ["a", "b", "e", "d", "c"]
 
 
 def test_behind_the_best_what_several_rank_comes_first():
     rankings = [scored(a=0.9, x=0.8, b=0.7), scored(c=0.6, x=0.5, b=0.4), scored(b=0.5, y=0.4)]
-    assert [match.id for match in interleave(rankings, [1, 1, 1])] == ["b", "a", "c", "x", "y"]
+    assert [match.id for match in interleave(rankings, [1, 1, 1])] == ["a", "b", "c", "x", "y"]
     lighter = [match.id for match in interleave(rankings, [1, 1, 3])]
-    assert lighter == ["b", "a", "c", "y", "x"]
+    assert lighter == ["a", "b", "c", "y", "x"]
 
 
 def test_a_score_is_the_best_that_any_gives_it():

@@ -6,7 +6,7 @@
 `app` is the one table of commands, in the groups that `toolcrib --help` shows. A command is a
 function with typer's annotations: its docstring is its help, and `docs/cli.md` is written from it.
 A file holds one command, or a few that share their body (`verdicts`: allow, ask and deny). Commands
-with action words are a `CommandGroup` (`groups`): gateway, keys, apps, rules, approvals.
+with action words are a `CommandGroup` (`groups`): gateway, keys, apps, rules, approvals, eval.
 
 `global_options` has what stands before the command (`--config`, `--mcp-config`, `--tools`), and
 opens the settings, the crib, the MCP servers or the running gateway by it. `consent` knows who

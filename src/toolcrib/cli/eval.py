@@ -19,7 +19,7 @@ from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.progress import progress, tracked
 from toolcrib.cli.screen import AsJson, console, number, print_json, print_remedy, safe, warn
 from toolcrib.crib import Crib, inventory_of, use_history_of
-from toolcrib.errors import ConfigError, EvalError
+from toolcrib.errors import ConfigError, EvalError, StoreError
 from toolcrib.evaluate import (
     DraftEvidence,
     EvalCases,
@@ -257,9 +257,18 @@ def _catalog(options: GlobalOptions, file: Path | None) -> Generator[EvalCatalog
         return
     with options.crib() as crib:
         entries, place = _visible(crib), crib.settings.store_path
-    kept = place != ":memory:" and Path(place).exists()
-    with SqliteStore.open(Path(place) if kept else ":memory:") as vectors:
+    with _kept_vectors(place) as vectors:
         yield EvalCatalog(entries, "your catalog", vectors)
+
+
+def _kept_vectors(place: str) -> SqliteStore:
+    """The catalog file, if there is one that can be used: searching needs none."""
+    if place != ":memory:" and Path(place).exists():
+        try:
+            return SqliteStore.open(Path(place))
+        except StoreError as error:
+            warn(f"{error}; all vectors are made anew")
+    return SqliteStore.open(":memory:")
 
 
 def _visible(crib: Crib) -> Mapping[str, Entry]:

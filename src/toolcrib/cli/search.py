@@ -1,6 +1,7 @@
 """The commands `toolcrib search` and `toolcrib why`: one query, its answer and the reasons."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -123,9 +124,10 @@ def why_command(
 ) -> None:
     """Explain why a query finds a capability, or does not.
 
-    Shows each wording of the query, with the rank and the score of each arm; what each arm and the
-    name add, compared with the best hit; the parts of the task; how sure the answer is; the
-    filters, the cut and the limit.
+    Shows what was corrected in the query; each of its wordings, with the rank and the score of each
+    arm; what each arm and the name add, compared with the best hit; the parts of the task; how sure
+    the answer is; the filters, the cut and the limit; and what prefetch shows at once, if the user
+    writes this to a model.
 
         toolcrib why "save a page" fetch_url
     """
@@ -133,12 +135,21 @@ def why_command(
     with options.crib() as crib:
         await_vectors(crib)
         explanation = crib.explain(query, tool, limit=limit)
-    print_json(explanation) if as_json else show_explanation(explanation)
+        session = crib.session()
+        prefetch = session.explain_prefetch(query)
+    if as_json:
+        print_json(asdict(explanation) | {"prefetch": asdict(prefetch)})
+        return
+    show_explanation(explanation)
+    shown = "shown" if explanation.name in prefetch.names else "not shown"
+    print_text(f"Prefetch ({session.prefetch_mode}): {shown} before any search. {prefetch}.")
 
 
 def show_explanation(why: Explanation) -> None:
     """An explanation, the verdict first."""
     print_text(f"{why.name} for {why.query!r}: {why.summary}.")
+    if why.corrections:
+        print_text(f"Corrected: {', '.join(why.corrections)}.")
     if why.wordings:
         console().print(_wording_table(why.wordings))
     best = f"; the best is {why.best[0]} with {why.best[1]:.4f}" if why.best else ""

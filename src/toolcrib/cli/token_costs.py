@@ -26,14 +26,16 @@ from toolcrib.text import TokenCounter, tool_definition
 class Surface:
     """One place: tokens with every tool listed, and of what is sent there before any search.
 
-    `eager` None: the place does not take so many tools. `note` says why nothing is saved, where
-    that is as it should be.
+    `eager` None: the place does not take so many tools. `prefetched` is `sent` with what a message
+    of the user shows unasked; None where no message is seen. `note` says why nothing is saved,
+    where that is as it should be.
     """
 
     name: str
     eager: int | None
     sent: int
     note: str = ""
+    prefetched: int | None = None
 
     @property
     def share(self) -> float | None:
@@ -41,16 +43,23 @@ class Surface:
         return 1 - self.sent / self.eager if self.eager else None
 
 
-def surfaces(crib: Crib, tool_search: str | None, counter: TokenCounter) -> Iterator[Surface]:
-    """The gateway for each profile, then the wire of each provider whose SDK is installed."""
+def surfaces(
+    crib: Crib, tool_search: str | None, counter: TokenCounter, message: str = ""
+) -> Iterator[Surface]:
+    """The gateway for each profile, then the wire of each provider whose SDK is installed.
+
+    Without a message of the user, what one shows unasked is counted as the most that it may be.
+    """
     for name in {DEFAULT_PROFILE: None, **crib.settings.gateway.profiles}:
         yield _gateway_surface(crib, name, counter)
     for name, request in _WIRES.items():
+        session = crib.session(tool_search=tool_search)
         try:
-            sent = _request_tokens(request, crib.session(tool_search=tool_search), counter)
+            sent = _request_tokens(request, session, counter)
         except ImportError:
             continue
-        yield Surface(name, _eager_tokens(request, crib, counter), sent)
+        prefetched = sent + _prefetched_tokens(crib, session, message)
+        yield Surface(name, _eager_tokens(request, crib, counter), sent, prefetched=prefetched)
 
 
 def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
@@ -68,6 +77,15 @@ def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
         counter.count(sent.text),
         note=few if shows == "direct" and principal.profile.mode == "auto" else "",
     )
+
+
+def _prefetched_tokens(crib: Crib, session: Session, message: str) -> int:
+    """The tokens of what a message shows unasked; of an unknown message the most they may be."""
+    if session.prefetch_mode == "off" or not session.deferring:
+        return 0
+    if not message:
+        return crib.settings.session.prefetch_tokens
+    return session.explain_prefetch(message).tokens
 
 
 def _eager_tokens(request: "Request", crib: Crib, counter: TokenCounter) -> int | None:

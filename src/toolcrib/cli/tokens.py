@@ -15,6 +15,7 @@ from toolcrib.cli.screen import (
     print_text,
     table,
 )
+from toolcrib.cli.search import await_vectors
 from toolcrib.cli.token_costs import Surface, surfaces
 from toolcrib.crib import HOST, inventory_of
 from toolcrib.session import Prices, SourceTokens, TokenEstimate
@@ -30,9 +31,21 @@ ToolSearch = Annotated[
     ),
 ]
 
+Message = Annotated[
+    str,
+    typer.Option(
+        "--message",
+        metavar="TEXT",
+        help="Count with what prefetch shows for this message of a user.",
+    ),
+]
+
 
 def tokens_command(
-    context: typer.Context, tool_search: ToolSearch = None, as_json: AsJson = False
+    context: typer.Context,
+    tool_search: ToolSearch = None,
+    message: Message = "",
+    as_json: AsJson = False,
 ) -> None:
     """Count what your tools cost a model, and what deferring saves.
 
@@ -40,13 +53,16 @@ def tokens_command(
     deferred. The second has what is really sent, for each place where a model is shown tools: with
     every tool listed, and before any search. For the gateway that is its instructions and its
     `tools/list`. For a provider it is the tools of a request as its wire sends them, the note and
-    the summary; the provider adds text of its own, which is not counted. Below stands which MCP
-    servers ask to load tools always.
+    the summary; the provider adds text of its own, which is not counted. The column of prefetch has
+    the same with the tools that the user's message shows at once: at most, or for `--message`. The
+    gateway sees no messages. Below stands which MCP servers ask to load tools always.
     """
     options: GlobalOptions = context.obj
     with options.crib() as crib:
         estimate = crib.session(tool_search=tool_search).token_estimate()
-        costs = list(surfaces(crib, tool_search, token_counter()))
+        if message:
+            await_vectors(crib)
+        costs = list(surfaces(crib, tool_search, token_counter(), message))
         entries = inventory_of(crib).seen_by(HOST).values()
         loads = Prices(token_counter).asked_loads(entries)
     if as_json:
@@ -65,7 +81,7 @@ def _show_costs(estimate: TokenEstimate, costs: list[Surface]) -> None:
     columns = ["definitions of", ">tools", ">tokens", ">never deferred"]
     screen.print(table("", columns, [*map(_source_row, estimate.sources), total]))
     screen.print()
-    columns = ["sent by", ">all listed", ">with search", ">saved"]
+    columns = ["sent by", ">all listed", ">with search", ">saved", ">with prefetch"]
     screen.print(table("", columns, map(_surface_row, costs)))
     print_footnotes(Footnote(each.name, each.note) for each in costs if each.note)
     print_text(_verdict(estimate))
@@ -82,7 +98,8 @@ def _core(estimate: TokenEstimate) -> int:
 def _surface_row(surface: Surface) -> tuple[object, ...]:
     eager = "too many" if surface.eager is None else f"{surface.eager:,}"
     share = "" if surface.share is None else f"{surface.share:.1%}"
-    return surface.name, eager, f"{surface.sent:,}", share
+    prefetched = "" if surface.prefetched is None else f"{surface.prefetched:,}"
+    return surface.name, eager, f"{surface.sent:,}", share, prefetched
 
 
 def _verdict(estimate: TokenEstimate) -> str:

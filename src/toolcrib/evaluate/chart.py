@@ -9,7 +9,9 @@ from math import sqrt
 
 from toolcrib.evaluate.calibration import Reliability, ReliabilityBin
 
-SIDE, LEFT, BELOW, EDGE = 240, 46, 40, 18
+SIDE, LEFT, BELOW, EDGE = 240, 50, 40, 18
+BASELINE = 11
+"""Of the label that stands upright."""
 SMALLEST_DOT, LARGEST_DOT = 3.0, 9.0
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -35,8 +37,8 @@ def _axes() -> Iterator[str]:
         yield _text(_x(0) - 6, y + 4, f"{tick:.0%}", "end")
     yield f'<line class="ideal" x1="{_x(0):g}" y1="{_y(0):g}" x2="{_x(1):g}" y2="{_y(1):g}"/>'
     yield _text(_x(0.5), _y(0) + 33, "chance that search gave", "middle")
-    middle = f"{EDGE} {_y(0.5):g}"
-    yield f'<g transform="rotate(-90 {middle})">{_text(EDGE, _y(0.5), "was right", "middle")}</g>'
+    label = _text(BASELINE, _y(0.5), "was right", "middle")
+    yield f'<g transform="rotate(-90 {BASELINE} {_y(0.5):g})">{label}</g>'
 
 
 def _curve(place: int, curve: Reliability) -> Iterator[str]:

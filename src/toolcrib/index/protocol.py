@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 
 from toolcrib.index.document import Document
 from toolcrib.model import Ranking, Variant
+from toolcrib.text import Speller
 
 Arm = Literal["like", "bm25", "vector"]
 Progress = Callable[[int], None]
@@ -63,6 +64,10 @@ class View(Protocol):
 
     def ids(self) -> Sequence[str]:
         """All ids, in order."""
+        ...
+
+    def speller(self) -> Speller:
+        """What corrects a query's words by those of this generation; made once."""
         ...
 
 

@@ -1,7 +1,7 @@
 """A question becomes a short ranked list, or the reason why nothing fits.
 
-    query → parse_query → query_variants → look up in each arm → fuse → confidence, or abstain
-          → cut → limit → Answer
+    query → parse_query → correct → query_variants → look up in each arm → fuse → confidence,
+          or abstain → cut → limit → Answer
 
 query_syntax   the form of a query: free text, `select:`, `+word`, `/pattern/`, or nothing
 variants       one question in several wordings with weights

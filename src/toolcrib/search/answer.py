@@ -77,11 +77,19 @@ def _answer(query: Query, search: Search, ranking: Ranking) -> Answer:
 
 
 def _free(query: Query, search: Search, trace: SearchTrace) -> Answer:
-    """The answer to a free text, with its confidence and a note on parts without a hit."""
+    """The answer to a free text, with its confidence.
+
+    Its note is on what was corrected, and on parts without a hit.
+    """
     answer = _answer(query, search, trace.after_cut)
     level = confidence_level(trace.chance) if trace.ranking else "none"
-    note = answer.note or _unanswered_parts(answer, trace)
+    notes = [_corrected(trace), answer.note or _unanswered_parts(answer, trace)]
+    note = " ".join(filter(None, notes))
     return replace(answer, confidence=level, chance=trace.chance, note=note)
+
+
+def _corrected(trace: SearchTrace) -> str:
+    return f"Corrected: {', '.join(map(str, trace.corrections))}." if trace.corrections else ""
 
 
 def _unanswered_parts(answer: Answer, trace: SearchTrace) -> str:

@@ -45,7 +45,8 @@ class Explanation:
     the query asks for, each with the rank that it has there. `summary` says it in a sentence.
     `contributions` is what each arm and the name add to its score, `best_contributions` the same
     of the winner; both are empty by `rrf`. `share` and `cosine` are those of the best tool of
-    each arm: what the chance comes from.
+    each arm: what the chance comes from. `corrections` are the misspelt words of the
+    query, as in "emial → email".
     """
 
     query: str
@@ -67,6 +68,7 @@ class Explanation:
     best_contributions: Contributions = field(default_factory=dict[str, float])
     share: float = 0.0
     cosine: float | None = None
+    corrections: tuple[str, ...] = ()
 
 
 def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) -> Explanation:
@@ -101,6 +103,7 @@ def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) 
         best_contributions=added(best.id) if best else {},
         share=found.share,
         cosine=found.cosine if search.calibrated_cosines else None,
+        corrections=tuple(map(str, trace.corrections)),
     )
 
 

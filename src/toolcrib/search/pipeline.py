@@ -15,7 +15,7 @@ from toolcrib.search.rules import SearchRules
 from toolcrib.search.task_parts import MOST_SUBQUERIES, subqueries, whole_weight
 from toolcrib.search.variants import query_variants
 from toolcrib.search.verbs import verb_family
-from toolcrib.text import Glossary, Language, Lexicon, detect_language
+from toolcrib.text import Correction, Glossary, Language, Lexicon, detect_language
 
 DEPTH = 30
 """How many matches each arm gives to the fusion: several times what an answer may hold."""
@@ -45,6 +45,7 @@ class SearchTrace:
     the best fits. `parts` are the traces of the subqueries, if the text asks for several things:
     each is cut by itself, then the whole and the parts are interleaved, and the chance is that of
     the weakest part that is answered. `parts_left_out` are subqueries beyond the most.
+    `corrections` are the misspelt words, which were looked up as what they mean.
     """
 
     steps: tuple[VariantTrace, ...]
@@ -54,10 +55,11 @@ class SearchTrace:
     chance: float = 1.0
     parts: tuple["SearchTrace", ...] = ()
     parts_left_out: tuple[str, ...] = ()
+    corrections: tuple[Correction, ...] = ()
 
     @property
     def text(self) -> str:
-        """What was looked up, as it was written."""
+        """What was looked up: as it was written, but for what was corrected."""
         return self.steps[0].variant.text
 
     @property
@@ -95,23 +97,12 @@ class Search:
     bonuses: bool = True
 
     def trace(self, text: str, *, depth: int | None) -> SearchTrace:
-        """Rewrite, look up, fuse, cut. `depth` is how far down each arm looks; None: to the end."""
-        whole = self._trace_one(text, depth)
-        several = subqueries(text) if self.rules.fusion == "zscore" else ()
-        if not several or self._is_name(text):
-            return whole
-        parts = tuple(self._trace_one(part, depth) for part in several[:MOST_SUBQUERIES])
-        weights = [whole_weight(text), *(1.0 for _ in parts)]
-        ranking = interleave([each.ranking for each in (whole, *parts)], weights)
-        cut = [self._recut(whole, ranking), *(part.after_cut for part in parts)]
-        return replace(
-            whole,
-            ranking=ranking,
-            after_cut=interleave(cut, weights),
-            chance=min((part.chance for part in parts if part.fits), default=whole.chance),
-            parts=parts,
-            parts_left_out=tuple(several[MOST_SUBQUERIES:]),
-        )
+        """Correct, rewrite, look up, fuse, cut.
+
+        `depth` is how far down each arm looks; None: to the end.
+        """
+        corrected = self.view.speller().correct(text, may_say=self._may_say)
+        return _with_corrections(self._trace_task(corrected.text, depth), corrected.corrections)
 
     def sees(self, id: str) -> bool:
         """Whether this one is visible to the caller."""
@@ -159,6 +150,32 @@ class Search:
         """What an answer is made of: nothing, if most likely nothing fits."""
         abstains = self.rules.abstain and confidence_level(likely) == "none"
         return [] if abstains else self.cut(ranking)
+
+    def _may_say(self, word: str) -> bool:
+        """Whether something visible has this word: a correction must not tell of what is hidden."""
+        index = self.view.arms.get("bm25")
+        if not self.hidden or index is None:
+            return not self.hidden
+        return bool(index.lookup(Variant(word, terms=(word,)), limit=1, exclude=self.hidden))
+
+    def _trace_task(self, text: str, depth: int | None) -> SearchTrace:
+        """The trace of a text, and of its parts if it asks for several things."""
+        whole = self._trace_one(text, depth)
+        several = subqueries(text) if self.rules.fusion == "zscore" else ()
+        if not several or self._is_name(text):
+            return whole
+        parts = tuple(self._trace_one(part, depth) for part in several[:MOST_SUBQUERIES])
+        weights = [whole_weight(text), *(1.0 for _ in parts)]
+        ranking = interleave([each.ranking for each in (whole, *parts)], weights)
+        cut = [self._recut(whole, ranking), *(part.after_cut for part in parts)]
+        return replace(
+            whole,
+            ranking=ranking,
+            after_cut=interleave(cut, weights),
+            chance=min((part.chance for part in parts if part.fits), default=whole.chance),
+            parts=parts,
+            parts_left_out=tuple(several[MOST_SUBQUERIES:]),
+        )
 
     def _trace_one(self, text: str, depth: int | None) -> SearchTrace:
         """The trace of a text that asks for one thing, or is taken as if it did."""
@@ -236,3 +253,12 @@ class Search:
             if (entry := self.entries.get(id)) and verb_family(entry.bare) == family:
                 bonus[id] = bonus.get(id, 0.0) + VERB_BOOST
         return bonus
+
+
+def _with_corrections(trace: SearchTrace, made: tuple[Correction, ...]) -> SearchTrace:
+    """The trace that says what was corrected before it."""
+    if not made:
+        return trace
+    first, *others = trace.steps
+    first = replace(first, variant=replace(first.variant, origin="corrected"))
+    return replace(trace, steps=(first, *others), corrections=made)

@@ -8,7 +8,7 @@
 A name is *certain* if the text acts on that product. It is not if the name is an everyday word
 without a sign that the product is meant, or if the text asks about the product ("the CEO of Zoom").
 Addresses, paths, file names and quoted texts name nothing. The list is a file in the package, which
-says how it is read: `wordlists/products.txt`.
+says how it is read: `wordlists/product_names.txt`.
 """
 
 import re
@@ -23,7 +23,7 @@ from typing import NamedTuple
 from toolcrib.text.analyzer import fold, is_unspaced
 from toolcrib.text.traditional import simplified
 
-OURS = "products.txt"
+OURS = "product_names.txt"
 LONGEST_TEXT = 4096
 """So many characters of a text are read: a request is shorter, and what follows is its payload."""
 LONGEST_QUOTE = 400

@@ -14,6 +14,7 @@ from toolcrib.index.memory.inverted_index import Segment
 from toolcrib.index.memory.like import Like
 from toolcrib.index.memory.vector import Vector
 from toolcrib.index.protocol import Arm, Index, Progress, Superseded
+from toolcrib.text import Speller
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,18 @@ class Snapshot:
         """All ids, in order."""
         return self._ids
 
+    def speller(self) -> Speller:
+        """As the protocol says."""
+        return self._speller
+
     @cached_property
     def _ids(self) -> Sequence[str]:
         return sorted(self.documents)
+
+    @cached_property
+    def _speller(self) -> Speller:
+        postings = self.bm25.segment.postings.items()
+        return Speller({term: len(posting.rows) for term, posting in postings})
 
 
 class MemoryEngine:

@@ -3,7 +3,7 @@
 A search reads one `SqliteView`: one generation, in one transaction.
 """
 
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +20,7 @@ from toolcrib.index.sqlite.lookup import storable
 from toolcrib.index.sqlite.tables import FORMAT, Pointer, Tables, current_pointer, switch_pointer
 from toolcrib.index.sqlite.vector import Vector
 from toolcrib.store import SqliteStore
+from toolcrib.text import Speller
 
 _NAMED = "SELECT id FROM spelling_N JOIN doc_N USING (doc) WHERE spelling = ? ORDER BY id"
 
@@ -34,6 +35,7 @@ class SqliteView:
     like: Like
     bm25: Bm25
     vector: Vector | None
+    spell: Callable[[], Speller]
 
     @property
     def vector_size(self) -> int:
@@ -54,6 +56,10 @@ class SqliteView:
         """All ids, in order."""
         return self._ids("SELECT id FROM doc_N ORDER BY id")
 
+    def speller(self) -> Speller:
+        """As the protocol says."""
+        return self.spell()
+
     def _ids(self, sql: str, *bindings: str) -> list[str]:
         return [id for (id,) in self.tables.run(sql, bindings)]
 
@@ -68,6 +74,7 @@ class SqliteEngine:
         self._store = store
         self._weights = weights or FieldWeights()
         self._labels: dict[int, Labels] = {}
+        self._spellers: dict[int, Speller] = {}
         with store.read() as db:
             usable = current_pointer(db).format == FORMAT
         if not usable:
@@ -87,6 +94,7 @@ class SqliteEngine:
                 like=Like(tables, labels),
                 bm25=Bm25(tables, self._weights),
                 vector=Vector.of(tables),
+                spell=partial(self._speller_of, pointer.generation, tables),
             )
 
     def rebuild(
@@ -135,6 +143,12 @@ class SqliteEngine:
             labels = read_labels(tables)
             self._labels = {generation: labels}
         return labels
+
+    def _speller_of(self, generation: int, tables: Tables) -> Speller:
+        if (speller := self._spellers.get(generation)) is None:
+            speller = Speller(dict(tables.run("SELECT term, doc FROM vocabulary_N")))
+            self._spellers = {generation: speller}
+        return speller
 
 
 def _replace(
