@@ -178,6 +178,14 @@ def test_of_a_message_with_an_image_the_text_is_searched(crib: Crib, name: str):
         talk.ask("thanks")
 
 
+def test_on_chat_a_text_stays_a_text(crib: Crib):
+    with WIRES["chat proxy"](crib, [Say("Hi.")], prefetch="on") as talk:
+        talk.ask(FORECAST)
+        [sent] = talk.model.requests[0].json["messages"]
+    assert sent["content"].startswith(f"{FORECAST}\n\ntool_search found by the message above:")
+    assert '"city":{"type":"string"}' in sent["content"]
+
+
 def test_on_gemini_text_beside_results_is_not_the_users():
     crib, _ = weather_crib()
     with WIRES["gemini"](crib, [Say("Hi.")], prefetch="on") as talk:

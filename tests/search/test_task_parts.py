@@ -62,6 +62,7 @@ def test_a_task_is_split_into_what_it_asks_for(asked: str, parts: list[str]):
         "订一个会议室，明天下午三点",
         "搜索和替换文件里的文字",
         "再见",
+        "安排一个考试，开始时间是九点，联系电话是5551234",
     ],
 )
 def test_a_request_for_one_thing_is_not_split(asked: str):

@@ -20,7 +20,7 @@ from toolcrib.session import Prefetch, Session, UserMessage
 from toolcrib.session.prefetch import (
     LONGEST_MESSAGE,
     MOST_IN_CONVERSATION,
-    mark_of,
+    key_of,
     needs_in,
     plan_prefetch,
     read_marks,
@@ -48,8 +48,8 @@ def answers(found: Mapping[str, tuple[Confidence, list[Hit]]]) -> Any:
 def planned(
     message: str, found: Mapping[str, tuple[Confidence, list[Hit]]], **said: int
 ) -> Prefetch:
-    bounds = {"most": 8, "tokens": 800, **said}
-    return plan_prefetch(message, answers(found), TOOLS, **bounds)
+    most, tokens = said.get("most", 8), said.get("tokens", 800)
+    return plan_prefetch(message, answers(found), TOOLS, most=most, tokens=tokens)
 
 
 def test_only_sure_hits_are_shown_and_at_most_three_a_need():
@@ -66,7 +66,8 @@ def test_each_thing_that_a_message_asks_for_shows_what_search_is_sure_of():
         "send": ("high", [hit(THIRD)]),
     }
     assert planned(asked, both).names == (FIRST, THIRD, SECOND)
-    assert planned(asked, both | {"read": ("low", [hit(FIRST)])}).names == (THIRD,)
+    both["read"] = ("low", [hit(FIRST)])
+    assert planned(asked, both).names == (THIRD,)
 
 
 def test_the_budget_bounds_what_is_shown_and_no_worse_hit_takes_the_place_of_a_better():
@@ -79,7 +80,7 @@ def test_the_budget_bounds_what_is_shown_and_no_worse_hit_takes_the_place_of_a_b
 
 
 def test_what_does_not_wait_or_cannot_be_called_is_not_shown():
-    found = [hit("elsewhere"), hit(FIRST, "unavailable"), hit(SECOND)]
+    found = [hit("elsewhere"), hit(FIRST, "disabled"), hit(SECOND)]
     assert planned("turn it", {"turn": ("high", found)}).names == (SECOND,)
 
 
@@ -118,9 +119,12 @@ def test_of_a_long_message_its_beginning_and_its_end_are_searched():
     assert needs_in("fix the test\n```\nopen a ticket\n```") == ("fix the test",)
 
 
-def test_marks_are_read_back():
-    marks = read_marks(["a", mark_of("hello", ["b", "c"]), "b", "c", mark_of("bye", [])])
-    assert list(marks.values()) == [("b", "c"), ()]
+def test_marks_are_read_back_and_no_name_is_taken_for_one():
+    assert read_marks(["a", "?abc:b,c", "b", "c"]) == {"abc": ("b", "c")}
+    session = crib_of().session()
+    session.see([f"?{key_of(READ)}:read_file", "search_web"])
+    assert names(session.revealed_tools()) == ["search_web"]
+    assert not session.prefetched([READ])
 
 
 # in a session
@@ -151,6 +155,16 @@ def test_off_is_off_and_an_unknown_word_is_an_error():
     assert crib.session(prefetch="on").prefetch(READ)
     with pytest.raises(ConfigError, match="auto, on or off"):
         crib.session(prefetch="maybe")
+
+
+def test_a_stub_gets_its_parameters_in_its_place():
+    session = crib_of(style="stub").session("1")
+    before = session.active_tools()
+    session.prefetch(READ)
+    after = session.active_tools()
+    assert names(after) == names(before)
+    [changed] = [tool for tool, stub in zip(after, before, strict=True) if tool != stub]
+    assert changed.name == READ
 
 
 def test_where_nothing_is_deferred_nothing_is_shown_twice():
@@ -188,8 +202,9 @@ def test_what_was_shown_lasts_with_the_id(tmp_path: Path):
         crib.session("1").prefetch(READ)
     with crib_of(store=store) as crib:
         assert names(crib.session("1").revealed_tools()) == ["read_file"]
-        assert names(crib.session("1").prefetched(READ)) == ["read_file"]
-        assert not crib.session("2").prefetched(READ)
+        [shown] = crib.session("1").prefetched([READ, WEB]).values()
+        assert names(shown) == ["read_file"]
+        assert not crib.session("2").prefetched([READ])
 
 
 def test_only_the_newest_message_of_a_conversation_is_searched():
@@ -222,7 +237,7 @@ def test_where_it_is_off_nothing_is_shown_that_others_were_shown():
     other_model.see(seen, prefetch=False)
     assert not off.revealed_tools()
     assert not other_model.revealed_tools()
-    assert not crib.session().prefetched(READ)
+    assert not crib.session().prefetched([READ])
 
 
 def test_with_an_id_no_other_conversation_counts():
@@ -244,13 +259,21 @@ def test_what_another_process_showed_for_the_newest_message_can_be_called():
     assert refused.error.code == "not_revealed"
 
 
+def test_where_the_model_decides_a_guessed_call_is_refused():
+    session = crib_of().session(prefetch="auto")
+    session.see([UserMessage(READ)])
+    refused = asyncio.run(session.call("read_file", {"path": "a"}))
+    assert refused.error
+    assert refused.error.code == "not_revealed"
+
+
 def test_compaction_keeps_what_the_messages_that_are_left_have_shown():
     session = crib_of().session("1")
     session.prefetch(READ)
     session.prefetch(WEB)
     session.compacted({UserMessage(WEB)})
     assert names(session.revealed_tools()) == ["search_web"]
-    assert not session.prefetched(READ)
+    assert not session.prefetched([READ])
     session.clear()
     assert not session.revealed_tools()
 

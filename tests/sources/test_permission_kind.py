@@ -42,6 +42,14 @@ def test_what_is_believed_may_lower_it_to_read(said, kind: PermissionKind):
     assert permission_from(said, believed=True) == kind
 
 
+@pytest.mark.parametrize("name", ["delete_file", "fileDelete", "purge-queue", "删除文件"])
+def test_a_tool_whose_name_says_that_it_destroys_does_not_only_read(name: str):
+    assert permission_from({"readOnlyHint": True}, believed=True, name=name) == "write"
+    assert permission_from({"readOnlyHint": True}, believed=True, name="list_deleted") == "read"
+    said = permission_from({"readOnlyHint": True}, believed=True, override="read", name=name)
+    assert said == "read"
+
+
 @pytest.mark.plan(47)
 @pytest.mark.parametrize("override", get_args(PermissionKind))
 def test_the_operator_has_the_first_word(override: PermissionKind):

@@ -1,7 +1,7 @@
 """The messages of LangChain: what they reveal, and how they carry tools to a model."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -30,8 +30,8 @@ from toolcrib.session import (
 )
 from toolcrib.strict_json import NotJson, read_json
 
-ShownBy: TypeAlias = Callable[[AnyMessage], Iterable[str]]
-"""The names that a message of the user has shown; of any other message none."""
+Shown: TypeAlias = Mapping[str, Sequence[ToolInfo]]
+"""What the messages of the user have shown; see `Session.prefetched`."""
 
 
 def session_after(
@@ -87,7 +87,7 @@ def used(messages: Iterable[AnyMessage]) -> int:
 
 
 def with_references(
-    messages: Sequence[AnyMessage], deferred: Collection[str], shown_by: ShownBy
+    messages: Sequence[AnyMessage], deferred: Collection[str], shown: Shown
 ) -> list[AnyMessage]:
     """The messages with the results of searches as references, as Anthropic takes them.
 
@@ -97,7 +97,7 @@ def with_references(
     message of the user one for what it has shown.
     """
     sent: list[AnyMessage] = []
-    for step in _steps(messages, deferred, shown_by):
+    for step in _steps(messages, deferred, shown):
         if step.unrevealed:
             sent += _search_for(step.unrevealed, len(sent))
         sent += [_referring(message, deferred) for message in step.messages]
@@ -109,7 +109,7 @@ def with_references(
 
 
 def with_additions(
-    messages: Sequence[AnyMessage], definitions: Mapping[str, JsonObject], shown_by: ShownBy
+    messages: Sequence[AnyMessage], definitions: Mapping[str, JsonObject], shown: Shown
 ) -> list[AnyMessage]:
     """The messages with each tool in an item behind the search or the message that showed it first.
 
@@ -118,7 +118,7 @@ def with_additions(
     another model made has no namespace, and gets the one that the API wants: the tool's name.
     """
     sent: list[AnyMessage] = []
-    for step in _steps(messages, definitions, shown_by):
+    for step in _steps(messages, definitions, shown):
         sent += _addition(definitions[name] for name in step.unrevealed)
         sent += [_with_namespaces(message, definitions) for message in step.messages]
         sent += _addition(definitions[name] for name in (*step.new, *step.shown))
@@ -142,7 +142,7 @@ class _MessageStep:
 
 
 def _steps(
-    messages: Sequence[AnyMessage], deferred: Collection[str], shown_by: ShownBy
+    messages: Sequence[AnyMessage], deferred: Collection[str], shown: Shown
 ) -> Iterator[_MessageStep]:
     loaded: set[str] = set()
     for run in _runs(messages):
@@ -156,10 +156,10 @@ def _steps(
         called = (name for name in names if name in deferred and name not in loaded)
         unrevealed = tuple(dict.fromkeys(called))
         loaded.update(unrevealed)
-        by_user = (name for each in run for name in shown_by(each))
-        shown = tuple(name for name in by_user if name in deferred and name not in loaded)
-        loaded.update(shown)
-        yield _MessageStep(run, found, new, unrevealed, shown)
+        by_user = (tool.name for each in run for tool in shown.get(said_in(each), ()))
+        unasked = tuple(name for name in by_user if name in deferred and name not in loaded)
+        loaded.update(unasked)
+        yield _MessageStep(run, found, new, unrevealed, unasked)
 
 
 def _runs(messages: Sequence[AnyMessage]) -> Iterator[tuple[AnyMessage, ...]]:

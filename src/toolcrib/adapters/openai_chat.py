@@ -11,7 +11,7 @@ what it found through one tool: for when the cache matters more than arguments t
 checks.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, cast
 
 from openai.types.chat import (
@@ -41,7 +41,7 @@ from toolcrib.adapters.wire.reply import (
     tokens_in,
 )
 from toolcrib.adapters.wire.tool_list import object_schema, tools_within_limit
-from toolcrib.adapters.wire.user_messages import text_parts, with_text
+from toolcrib.adapters.wire.user_messages import text_parts
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session import Session, UserMessage
@@ -97,7 +97,8 @@ class ChatWire:
         sent: list[Any] = [*given]
         if self._mode == "proxy":
             tools = proxy_tools(self._session)
-            sent = [self._with_prefetched(message) for message in given]
+            shown = self._session.prefetched(map(_said, given))
+            sent = [_with_prefetched(message, shown) for message in given]
         else:
             tools = tools_within_limit(self._session, MOST_TOOLS, _revealed(given))
         request = ChatRequest(messages=cast("list[ChatCompletionMessageParam]", sent))
@@ -126,15 +127,6 @@ class ChatWire:
     def compacted(self, messages: Iterable[ChatMessage]) -> None:
         """Forget what is revealed, unless these messages still show it."""
         self._session.compacted(frozenset(_revealed(messages)))
-
-    def _with_prefetched(self, message: ChatMessage) -> ChatMessage | JsonObject:
-        """A message of the user, with what it has shown: with the proxy tool that is text."""
-        said = _said(message)
-        text = prefetched_text(self._session, said) if said else ""
-        if not text:
-            return message
-        read = cast("JsonObject", sdk_json(message))
-        return {**read, "content": with_text(read["content"], {"type": "text", "text": text})}
 
 
 def _param(tool: ToolInfo) -> ChatCompletionFunctionToolParam:
@@ -191,6 +183,20 @@ def _said(message: object) -> str:
     read = cast("JsonObject", sdk_json(message) or {})
     is_user = read.get("role") == "user"
     return text_parts(read.get("content"), "text").strip() if is_user else ""
+
+
+def _with_prefetched(
+    message: ChatMessage, shown: Mapping[str, Sequence[ToolInfo]]
+) -> ChatMessage | JsonObject:
+    """A message of the user, with what it has shown: with the proxy tool that is text."""
+    text = prefetched_text(shown.get(_said(message), ()))
+    if not text:
+        return message
+    read = cast("JsonObject", sdk_json(message))
+    content = read["content"]
+    if isinstance(content, str):  # not every server that speaks this API takes parts
+        return {**read, "content": f"{content}\n\n{text}"}
+    return {**read, "content": [*objects(content), {"type": "text", "text": text}]}
 
 
 def _text(content: object) -> str:

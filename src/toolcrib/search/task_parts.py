@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from toolcrib.search.verbs import begins_object
 from toolcrib.text import (
     ENGLISH_STOPWORDS,
+    begins_object,
     is_unspaced,
     our_verbs,
     simplified,
@@ -35,7 +35,7 @@ _THEN = (
 )
 _WEAK = (
     r"[，,、]|\s&\s|\b(?:and|plus)\b"
-    r"|(?<![不一])再(?![见次生说])|和|并(?![发行])|以及|还要?(?=[把给发写建做在])"
+    r"|(?<![不一])再(?![见次生说])|(?<![总饱温])和(?![平谐])|(?<!合)并(?![发行])|以及|还要?(?=[把给发写建做在])"
 )
 _BOUNDARY = re.compile(
     f"(?P<sentence>{_SENTENCE})|(?P<then>{_THEN})|(?P<weak>{_WEAK})", re.IGNORECASE
@@ -43,9 +43,12 @@ _BOUNDARY = re.compile(
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`|「[^」\n]*」|《[^》\n]*》")
 _QUESTION_WORDS = frozenset("what who which when where how why is are does did any".split())
 _LEADING = re.compile(
-    r"^(?:(?:要是|如果|若|假如|万一|有).{1,8}?就|再|就|也|都|去|来|先|还|要|记得|且)+"
+    r"^(?:(?:要是|如果|若|假如|万一|有).{1,8}?就|再|就|也|都|去|来|先|还|要(?!求)|记得|且)+"
 )
+_PLACES = tuple("上里中")
 _MARKERS = tuple("把将给从在用跟向到按帮对为往让叫")
+_STATES = re.compile(r".{2,10}?(?:是(?!否|不是)|为(?!什么))")
+"""What a clause begins with that says how something is: 开始时间是九点."""
 _ASKED = re.compile(r"多少|哪|什么|啥|咋|怎么|几[个点]|吗|谁|有没有")
 _SAYS_LITTLE = re.compile(r"[的了一下个着过吧啊吗呢我你它他她这那些份张几出来去里上给把\W]")
 FEWEST_CHARACTERS = 2
@@ -103,7 +106,7 @@ def _begins_part(clause: Clause, before: str) -> bool:
         return False
     if clause.kind != "then" and not _has_object(clause.text):
         return False
-    return (_is_chinese(clause.text) and _asks_in_chinese(clause)) or _asks_in_english(clause)
+    return (_asks_in_chinese if _is_chinese(clause.text) else _asks_in_english)(clause)
 
 
 def _asks_in_english(clause: Clause) -> bool:
@@ -119,8 +122,9 @@ def _asks_in_chinese(clause: Clause) -> bool:
     said = words(_inner(inner))
     verbs = our_verbs()
     if said and verbs.verb_at(said, 0):
-        return True
-    marked = inner.startswith(_MARKERS) and any(any(verbs.verbs_in(word)) for word in said)
+        return not _STATES.match(said[0])
+    placed = inner.startswith(_MARKERS) or (said[1:2] != [] and said[1].startswith(_PLACES))
+    marked = placed and any(any(verbs.verbs_in(word)) for word in said)
     return marked or (clause.kind == "sentence" and bool(_ASKED.search(inner)))
 
 

@@ -16,8 +16,10 @@ from toolcrib.search.task_parts import MOST_SUBQUERIES, subqueries
 from toolcrib.text import (
     LANGUAGE_NAMES,
     Lexicon,
+    plain_verbs,
     stems,
     terms,
+    without_politeness,
     without_stopwords,
     without_wrapping,
     words,
@@ -41,11 +43,13 @@ def query_variants(
 ) -> tuple[Variant, ...]:
     """The wordings of a free text: at least one, no two looked up alike, the one as written first.
 
-    As written, terms are spelt as in the text; the other wordings go by their stems. Each
+    As written, terms are spelt as in the text, and only politeness is left out: so a vector is
+    made of it. The other wordings go by their stems. Each
     lexicon in `foreign` adds the text in its language, as far as it knows the words, with that
     share of the weight. With `split`, each subquery is a wording too.
     """
-    wordings = [_wording(text, AS_WRITTEN, "as written", terms)]
+    written = plain_verbs(without_politeness(text))
+    wordings = [_wording(written, AS_WRITTEN, "as written", terms)]
     wordings.append(_wording(plain_words(text), PLAIN, "plain words", stems))
     parts = subqueries(text)[:MOST_SUBQUERIES] if split else ()
     wordings += [_wording(part, SUBQUERY, "one intent", stems) for part in parts]
@@ -57,7 +61,7 @@ def query_variants(
 @lru_cache(maxsize=256)
 def plain_words(text: str) -> str:
     """A request without question words, politeness, particles and stop words."""
-    return " ".join(without_stopwords(words(without_wrapping(text))))
+    return " ".join(without_stopwords(words(plain_verbs(without_wrapping(text)))))
 
 
 def _wording(
@@ -79,7 +83,7 @@ def _translated(text: str, foreign: tuple[Lexicon, float]) -> Variant | None:
     All meanings are looked up; its text and its words are the most usual meaning of each term.
     """
     lexicon, share = foreign
-    glosses = lexicon.glosses(without_wrapping(text))
+    glosses = lexicon.glosses(plain_verbs(without_wrapping(text)))
     if not glosses:
         return None
     usual = " ".join(meanings[0] for meanings in glosses)

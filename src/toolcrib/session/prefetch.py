@@ -18,8 +18,9 @@ from typing import Final, Protocol, get_args
 from toolcrib.model import CALLABLE_STATES, Answer, Confidence, Hit, Kind, ToolInfo
 from toolcrib.search import MOST_SUBQUERIES, plain_words, subqueries
 from toolcrib.session.host import RunSearch
-from toolcrib.session.policy import DeferralPlan
+from toolcrib.session.policy import DeferralPlan, SessionOptions
 from toolcrib.session.reveals import Reveals
+from toolcrib.session.search_tool import SEARCH_TOOL_NAME
 from toolcrib.text import estimate_tokens, tool_definition
 
 SURE: Final[Confidence] = "high"
@@ -104,12 +105,13 @@ class Prefetcher:
     """Shows what messages ask for, each searched once; see `Session.prefetch`."""
 
     def __init__(
-        self, search: RunSearch, reveals: Reveals, memory: PrefetchMemory, tokens: int
+        self, search: RunSearch, reveals: Reveals, memory: PrefetchMemory, options: SessionOptions
     ) -> None:
         self._search = search
         self._reveals = reveals
         self._memory = memory
-        self._tokens = tokens
+        self._tokens = options.prefetch_tokens
+        self._is_off = options.prefetch == "off"
 
     def plan(self, message: str, plan: DeferralPlan) -> Prefetch:
         """What a message shows of what waits by this plan, and why; it shows nothing yet."""
@@ -119,37 +121,66 @@ class Prefetcher:
 
     def show(self, message: str, plan: DeferralPlan) -> tuple[str, ...]:
         """Reveal what a message asks for; the names that it shows, revealed before or not."""
-        if marked := self.shown(message):
-            return marked
+        if self._is_off:
+            return ()
         key = key_of(message)
+        if marked := self._marks.get(key):
+            return marked
         names = self._memory.searched(key, plan)
         if names is None:
             names = self.plan(message, plan).names
             self._memory.remember(key, plan, names)
-        return self._reveal(message, names)
+        self._reveals.add(_with_mark(key, names))
+        return names
 
-    def show_again(self, message: str) -> None:
-        """Reveal what this message showed before; nothing if it was never searched."""
-        if not self.shown(message):
-            self._reveal(message, self._memory.shown(key_of(message)))
+    def shown_by(self, messages: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """What each of these messages has shown in this conversation; without those with none."""
+        marks = self._marks
+        keys = {message: key_of(message) for message in messages} if marks else {}
+        return {message: marks[key] for message, key in keys.items() if key in marks}
 
-    def shown(self, message: str) -> tuple[str, ...]:
-        """What this message has shown in this conversation."""
-        return self._marks.get(key_of(message), ())
+    def see(
+        self, seen: Sequence[str | UserMessage], plan: DeferralPlan, *, prefetch: bool | None
+    ) -> UserMessage | None:
+        """Reveal what a conversation shows, as `Session.see` says.
+
+        Returns its newest message, if messages count.
+        """
+        if prefetch is False or self._is_off:
+            self._reveal([each for each in seen if isinstance(each, str)], plan)
+            return None
+        messages = [each for each in seen if isinstance(each, UserMessage)]
+        if not prefetch or not messages:
+            self._reveal(seen, plan)
+            return messages[-1] if messages else None
+        place = len(seen) - 1 - list(reversed(seen)).index(messages[-1])
+        self._reveal(seen[:place], plan)
+        self.show(messages[-1].text, plan)
+        self._reveal(seen[place + 1 :], plan)
+        return messages[-1]
 
     def kept(self, names: Iterable[str | UserMessage]) -> frozenset[str]:
         """These names, and for each message what it has shown, with its mark."""
-        given = list(names)
-        messages = [each.text for each in given if isinstance(each, UserMessage)]
-        kept = {each for each in given if isinstance(each, str)}
-        for message in messages:
-            if shown := self.shown(message):
-                kept |= {mark_of(message, shown), *shown}
+        marks, kept = self._marks, set[str]()
+        for each in names:
+            key = key_of(each.text) if isinstance(each, UserMessage) else ""
+            kept.update(_with_mark(key, marks.get(key, ())) if key else [str(each)])
         return frozenset(kept)
 
     def names(self) -> frozenset[str]:
         """All that messages have shown in this conversation."""
         return frozenset(name for names in self._marks.values() for name in names)
+
+    def _reveal(self, seen: Iterable[str | UserMessage], plan: DeferralPlan) -> None:
+        """Reveal the names, and in the place of each message what it has shown before."""
+        marks, found = self._marks, list[str]()
+        for each in seen:
+            if isinstance(each, UserMessage):
+                key = key_of(each.text)
+                found += _with_mark(key, marks.get(key) or self._memory.shown(key))
+            elif each in plan.deferred_by_name or each == SEARCH_TOOL_NAME:
+                found.append(each)
+        self._reveals.add(found)
 
     @property
     def _marks(self) -> Mapping[str, tuple[str, ...]]:
@@ -158,11 +189,6 @@ class Prefetcher:
     @property
     def _room(self) -> int:
         return max(0, MOST_IN_CONVERSATION - len(self.names()))
-
-    def _reveal(self, message: str, names: tuple[str, ...]) -> tuple[str, ...]:
-        if names:
-            self._reveals.add([mark_of(message, names), *names])
-        return names
 
 
 def is_sure(confidence: Confidence, bar: Confidence = SURE) -> bool:
@@ -215,15 +241,20 @@ def key_of(message: str) -> str:
     return sha256(message.strip().encode(errors="replace")).hexdigest()[:16]
 
 
-def mark_of(message: str, names: Iterable[str]) -> str:
-    """The mark of what was shown for a message, for a place among the reveals."""
-    return f"{_MARK}{key_of(message)}:{','.join(names)}"
+def is_mark(name: str) -> bool:
+    """Whether this is no name but a mark: what was shown for a message."""
+    return name.startswith(_MARK)
 
 
 def read_marks(names: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     """The marks among the reveals: the keys of messages, and what was shown for each."""
-    marks = (name.removeprefix(_MARK).partition(":") for name in names if name.startswith(_MARK))
-    return {key: tuple(filter(None, listed.split(","))) for key, _, listed in marks}
+    marks = (name.removeprefix(_MARK).partition(":") for name in names if is_mark(name))
+    return {key: tuple(listed.split(",")) for key, _, listed in marks}
+
+
+def _with_mark(key: str, names: Sequence[str]) -> list[str]:
+    """The names that a message shows behind their mark; nothing if there are none."""
+    return [f"{_MARK}{key}:{','.join(names)}", *names] if names else []
 
 
 def _by_rank(

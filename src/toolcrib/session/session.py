@@ -10,7 +10,7 @@ The order matters within one batch too: a tool that a search in the batch has fo
 after that search, and not before it.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from toolcrib.execute import ApprovalRequest, Approver, CallRefused
 from toolcrib.model import (
@@ -26,7 +26,12 @@ from toolcrib.session.accounting import Prices, TokenEstimate, estimate_tokens_o
 from toolcrib.session.deferred_summary import DeferStyle, note, stub
 from toolcrib.session.host import Host
 from toolcrib.session.policy import DeferralPlan, SessionOptions
-from toolcrib.session.prefetch import Prefetch, Prefetcher, PrefetchMemory, UserMessage
+from toolcrib.session.prefetch import (
+    Prefetch,
+    Prefetcher,
+    PrefetchMemory,
+    UserMessage,
+)
 from toolcrib.session.result_page import read_page_request
 from toolcrib.session.reveals import Reveals, not_a_tool, not_revealed, to_reveal
 from toolcrib.session.search_result import SearchResult
@@ -55,7 +60,7 @@ class Session:
         self._reveals = reveals
         self._prices = prices
         self._options = options
-        self._prefetcher = Prefetcher(host.search, reveals, memory, options.prefetch_tokens)
+        self._prefetcher = Prefetcher(host.search, reveals, memory, options)
         self._newest: UserMessage | None = None
 
     @property
@@ -162,17 +167,19 @@ class Session:
         tools for each, in at most `session.prefetch_tokens`. A message is searched once. Nothing is
         shown for one that asks for nothing, and nothing at all with `session.prefetch` off.
         """
-        if self.prefetch_mode == "off":
-            return ()
         return self._shown(self._prefetcher.show(message, self._plan))
 
     def explain_prefetch(self, message: str) -> Prefetch:
         """What a message would show before any search, and why; it shows and changes nothing."""
         return self._prefetcher.plan(message, self._plan)
 
-    def prefetched(self, message: str) -> tuple[ToolInfo, ...]:
-        """The tools that this message has shown in this conversation, the best first."""
-        return self._shown(self._prefetcher.shown(message))
+    def prefetched(self, messages: Iterable[str]) -> Mapping[str, tuple[ToolInfo, ...]]:
+        """The tools that each of these messages has shown in this conversation, the best first.
+
+        A message that has shown none is not among them.
+        """
+        shown = self._prefetcher.shown_by(messages)
+        return {message: self._shown(names) for message, names in shown.items()}
 
     async def call(  # noqa: PLR0913 - what a call may have, each by its name
         self,
@@ -246,18 +253,7 @@ class Session:
         Among the names may stand what the user wrote. A message shows in its place what it has
         shown before. With `prefetch` True the newest one is prefetched too, with False none counts.
         """
-        seen = list(names)
-        places = [place for place, each in enumerate(seen) if isinstance(each, UserMessage)]
-        newest = places[-1] if places else -1
-        found: list[str] = []
-        for place, each in enumerate(seen):
-            if isinstance(each, str):
-                found.append(each)
-            elif prefetch is not False and self.prefetch_mode != "off":
-                self._see_names(found)
-                self._see_message(each, is_new=bool(prefetch) and place == newest)
-                found = []
-        self._see_names(found)
+        self._newest = self._prefetcher.see(list(names), self._plan, prefetch=prefetch)
 
     def compacted(self, names: Collection[str | UserMessage]) -> None:
         """Forget all reveals but those of these names, which are still in the conversation.
@@ -314,17 +310,6 @@ class Session:
     def _shown(self, names: Iterable[str]) -> tuple[ToolInfo, ...]:
         deferred = self._plan.deferred_by_name
         return tuple(deferred[name] for name in names if name in deferred)
-
-    def _see_names(self, names: Iterable[str]) -> None:
-        deferred = self._plan.deferred_by_name
-        self._reveals.add(name for name in names if name in deferred or name == SEARCH_TOOL.name)
-
-    def _see_message(self, message: UserMessage, *, is_new: bool) -> None:
-        self._newest = message
-        if is_new:
-            self.prefetch(message.text)
-        else:
-            self._prefetcher.show_again(message.text)
 
     @property
     def _plan(self) -> DeferralPlan:

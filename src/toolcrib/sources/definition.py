@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from toolcrib.model import AgentInfo, Json, JsonObject, PermissionKind, SkillInfo, ToolInfo
 from toolcrib.strict_json import canonical_json, json_digest
-from toolcrib.text import find_hidden, without_hidden
+from toolcrib.text import find_hidden, our_verbs, without_hidden
 
 FORMAT = 1
 
@@ -74,19 +74,23 @@ def read_definition(text: str) -> Definition:
 
 
 def permission_from(
-    annotations: JsonObject, *, believed: bool, override: PermissionKind | None = None
+    annotations: JsonObject,
+    *,
+    believed: bool,
+    override: PermissionKind | None = None,
+    name: str = "",
 ) -> PermissionKind:
     """What a tool may do: the operator's `override`, else what MCP's annotations say.
 
     The annotations are the server's own word. They may raise the kind; they lower it to `read` only
-    if the server is `believed`. Only a plain true counts, destructive comes before read-only, and a
-    tool that says nothing is `write`.
+    if the server is `believed`, and not for a tool whose `name` says that it destroys. Only a plain
+    true counts, destructive comes before read-only, and a tool that says nothing is `write`.
     """
     if override:
         return override
     if annotations.get("destructiveHint") is True:
         return "dangerous"
-    if believed and annotations.get("readOnlyHint") is True:
+    if believed and annotations.get("readOnlyHint") is True and not our_verbs().destroys(name):
         return "read"
     return "network" if annotations.get("openWorldHint") is True else "write"
 

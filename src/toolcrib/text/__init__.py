@@ -10,6 +10,8 @@ For search:
     traditional    traditional Chinese characters as simplified ones
     language       which language a text is in
     glossary       what a term is called in another language, and the files that say so
+    colloquial     Chinese verbs as people say them, in their plain form
+    products       the products that a text names, by a list with their other names
     verbs          what the verbs of requests and names do: families, in every form
     speller        misspelt words of a request, and what they mean; `misspelling` says how likely,
                    `word_lists` has the words that come with Toolcrib
@@ -31,11 +33,13 @@ from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.text.analyzer import fold, is_unspaced, stems, terms, without_stopwords, words
+    from toolcrib.text.colloquial import plain_verbs
     from toolcrib.text.glossary import Glossary, Lexicon, load_glossary
     from toolcrib.text.hidden_text import find_hidden, printable, show_hidden, without_hidden
     from toolcrib.text.language import LANGUAGE_NAMES, Language, detect_language
     from toolcrib.text.pattern import BadPattern, compile_pattern
-    from toolcrib.text.politeness import without_wrapping
+    from toolcrib.text.politeness import without_politeness, without_wrapping
+    from toolcrib.text.products import Mention, Product, our_products
     from toolcrib.text.redactor import REDACTED, SHORTEST_SECRET, Redactor
     from toolcrib.text.speller import CorrectedText, Correction, Speller
     from toolcrib.text.spelling import (
@@ -56,17 +60,19 @@ if TYPE_CHECKING:
         tool_definition,
     )
     from toolcrib.text.traditional import simplified
-    from toolcrib.text.verbs import Verb, our_verbs
+    from toolcrib.text.verbs import Verb, begins_object, our_verbs
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "analyzer": ("fold", "is_unspaced", "stems", "terms", "without_stopwords", "words"),
+            "colloquial": ("plain_verbs",),
             "glossary": ("Glossary", "Lexicon", "load_glossary"),
             "hidden_text": ("find_hidden", "printable", "show_hidden", "without_hidden"),
             "language": ("LANGUAGE_NAMES", "Language", "detect_language"),
             "pattern": ("BadPattern", "compile_pattern"),
-            "politeness": ("without_wrapping",),
+            "politeness": ("without_politeness", "without_wrapping"),
+            "products": ("Mention", "Product", "our_products"),
             "redactor": ("REDACTED", "SHORTEST_SECRET", "Redactor"),
             "speller": ("CorrectedText", "Correction", "Speller"),
             "spelling": (
@@ -87,7 +93,7 @@ else:
                 "tool_definition",
             ),
             "traditional": ("simplified",),
-            "verbs": ("Verb", "our_verbs"),
+            "verbs": ("Verb", "begins_object", "our_verbs"),
         },
     )
 
@@ -105,10 +111,13 @@ __all__ = [
     "Glossary",
     "Language",
     "Lexicon",
+    "Mention",
+    "Product",
     "Redactor",
     "Speller",
     "TokenCounter",
     "Verb",
+    "begins_object",
     "compile_pattern",
     "detect_language",
     "did_you_mean",
@@ -121,7 +130,9 @@ __all__ = [
     "load_glossary",
     "most_tokens",
     "nearest_names",
+    "our_products",
     "our_verbs",
+    "plain_verbs",
     "printable",
     "show_hidden",
     "simplified",
@@ -131,6 +142,7 @@ __all__ = [
     "tool_definition",
     "typos",
     "without_hidden",
+    "without_politeness",
     "without_stopwords",
     "without_wrapping",
     "words",

@@ -1,7 +1,7 @@
 """The verbs of requests and of tools' names, by what they do: a list of our own, in families.
 
-    find_verb(["looked", "up", "the", "price"])   → look up, of the family search
-    find_verb(["删掉文件"])                        → 删掉, of the family delete
+    our_verbs().main_verb("looked up the price")   → looked up, of the family search
+    our_verbs().main_verb("把文件删掉")              → 删掉, of the family delete
 
 The list is a file in the package, which says how it is read: `wordlists/verbs.txt`.
 """
@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from toolcrib.text.analyzer import is_unspaced
+from toolcrib.text.analyzer import is_unspaced, words
 
 OURS = "verbs.txt"
 IRREGULAR, NOUNS = "irregular", "nouns"
@@ -25,6 +25,12 @@ FARTHEST_PARTICLE = 6
 PARTICLES = frozenset("on off up down out away back know".split())
 
 
+_OBJECT_STARTS = frozenset(
+    """
+    a an the this that these those it them him her us me my our your his their its all any each
+    every some one two three both another everyone everybody someone what whatever everything
+    """.split()
+)
 _BEHIND_VERBS = frozenset("了掉个下一出到成给进好完上条封张份几走过着")
 
 
@@ -59,13 +65,36 @@ class VerbList:
     families: Mapping[str, VerbFamily]
     verbs: Mapping[str, Verb]
 
-    def verb_at(self, words: Sequence[str], at: int) -> Verb | None:
+    def main_verb(self, text: str) -> Verb | None:
+        """The verb of a name or a request: the first in the form of a command; None without any.
+
+        A word that is as often a noun counts where an article or a pronoun follows, or where there
+        is no other: email_delete deletes, and "email me" sends. list_deleted_items lists.
+        """
+        return min(self.verbs_of(text), key=_doubt, default=None)  # of equal ones the first
+
+    def destroys(self, name: str) -> bool:
+        """Whether a tool of this name does what is hard to undo, by its verb alone."""
+        verb = self.main_verb(name)
+        return verb is not None and self.families[verb.family].destroys
+
+    def verbs_of(self, text: str) -> Iterator[Verb]:
+        """The verbs of a text in order. One that is shown to be a verb is noun-like no more."""
+        said = words(text)
+        for at, word in enumerate(said):
+            if is_unspaced(word):
+                yield from self.verbs_in(word)
+            elif verb := self.verb_at(said, at):
+                shown = begins_object(said[at + verb.size :])
+                yield verb._replace(noun_like=verb.noun_like and not shown)
+
+    def verb_at(self, some: Sequence[str], at: int) -> Verb | None:
         """The verb that begins at this word, the longest first; None for another word."""
-        word = words[at]
+        word = some[at]
         if is_unspaced(word):
             found = self._in_run(word, 0)
             return found if found and found.family else None
-        return self._phrase_at(words, at) or self._parted_at(words, at) or self.verbs.get(word)
+        return self._phrase_at(some, at) or self._parted_at(some, at) or self.verbs.get(word)
 
     def verbs_in(self, run: str) -> Iterator[Verb]:
         """The verbs in a run of Chinese, in order; no two share a character.
@@ -85,15 +114,15 @@ class VerbList:
         starts = (run[at : at + size] for size in range(LONGEST_CHINESE_VERB, 0, -1))
         return next((self.verbs[start] for start in starts if start in self.verbs), None)
 
-    def _phrase_at(self, words: Sequence[str], at: int) -> Verb | None:
+    def _phrase_at(self, some: Sequence[str], at: int) -> Verb | None:
         lengths = range(LONGEST_PHRASE, 1, -1)
-        phrases = (" ".join(words[at : at + length]) for length in lengths)
+        phrases = (" ".join(some[at : at + length]) for length in lengths)
         return next((self.verbs[each] for each in phrases if each in self.verbs), None)
 
-    def _parted_at(self, words: Sequence[str], at: int) -> Verb | None:
+    def _parted_at(self, some: Sequence[str], at: int) -> Verb | None:
         """A verb whose particle stands behind its object: turn it off, let the team know."""
-        near = words[at + 2 : at + 1 + FARTHEST_PARTICLE]
-        phrases = (f"{words[at]} {particle}" for particle in near if particle in PARTICLES)
+        near = some[at + 2 : at + 1 + FARTHEST_PARTICLE]
+        phrases = (f"{some[at]} {particle}" for particle in near if particle in PARTICLES)
         found = next((self.verbs[each] for each in phrases if each in self.verbs), None)
         return found and found._replace(size=1)
 
@@ -120,6 +149,16 @@ def parse_verbs(text: str) -> VerbList:
     bases = {form: verb for form, verb in verbs.items() if verb.base}
     no_verbs = {noun: Verb("", len(noun)) for noun in nouns}
     return VerbList(families, {**verbs, **bases, **no_verbs})
+
+
+def begins_object(some: Sequence[str]) -> bool:
+    """Whether the first of these words comes behind a verb and hardly ever behind a noun."""
+    return any(word in _OBJECT_STARTS for word in some[:1])
+
+
+def _doubt(verb: Verb) -> tuple[bool, bool, bool]:
+    """How little a word shows that it is the verb of its text; less comes first."""
+    return verb.hint, not verb.base, verb.noun_like
 
 
 def _sections(text: str) -> Iterator[tuple[str, list[str]]]:

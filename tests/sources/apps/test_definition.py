@@ -39,6 +39,11 @@ def test_an_app_may_raise_the_permission_kind_and_lower_it_only_if_trusted(said,
     assert tool_from_json({"name": "x", **said}, "a", trusted=trusted).permission_kind == kind
 
 
+def test_a_trusted_app_does_not_make_deleting_into_reading():
+    said = {"name": "delete_x", "annotations": {"readOnlyHint": True}}
+    assert tool_from_json(said, "a", trusted=True).permission_kind == "write"
+
+
 @pytest.mark.parametrize(
     "said",
     [

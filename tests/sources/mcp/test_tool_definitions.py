@@ -222,6 +222,11 @@ def test_annotations_are_not_believed_where_the_operator_does_not():
     assert defined(both, config=doubted).tools["look"].permission_kind == "dangerous"
 
 
+def test_a_tool_that_is_named_for_deleting_is_not_believed_to_only_read():
+    raw = {"name": "delete_look", "annotations": {"readOnlyHint": True}}
+    assert defined(raw).tools["delete_look"].permission_kind == "write"
+
+
 def test_a_tool_that_the_operator_calls_dangerous_asks():
     raws = [{"name": "wipe"}, {"name": "drop", "annotations": {"destructiveHint": True}}]
     tools = defined(*raws, config=replace(CONFIG, permission=(("wipe", "dangerous"),))).tools

@@ -1,6 +1,6 @@
 """What a conversation on the Messages API shows, and how it is sent again."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import cast
 
@@ -11,7 +11,7 @@ from toolcrib.adapters.wire.outcome_text import gone_text, loaded_text, text_bes
 from toolcrib.adapters.wire.proxy import paging_tool_in, unwrap_proxy_call
 from toolcrib.adapters.wire.reply import objects, text_of
 from toolcrib.adapters.wire.user_messages import text_parts
-from toolcrib.model import Json, JsonObject, Outcome
+from toolcrib.model import Json, JsonObject, Outcome, ToolInfo
 from toolcrib.session import SEARCH_TOOL, UserMessage, revealed_in
 
 
@@ -76,7 +76,7 @@ def _revealed_by(content: Json) -> Iterator[str]:
 def as_referred(
     messages: Sequence[MessageParam],
     deferred: Collection[str],
-    shown_by: Callable[[MessageParam], Iterable[str]],
+    shown: Mapping[str, Sequence[ToolInfo]],
 ) -> list[MessageParam]:
     """The messages as the native wire takes them, with these tools deferred.
 
@@ -101,9 +101,10 @@ def as_referred(
             loaded |= set(unreferred)
         given = cast("MessageParam", message)
         sent.append(given)
-        if shown := [name for name in shown_by(given) if name in deferred and name not in loaded]:
-            sent += _search_for(shown, len(sent))
-            loaded |= set(shown)
+        tools = [tool.name for tool in shown.get(said_in(given), ())]
+        if new := [name for name in tools if name in deferred and name not in loaded]:
+            sent += _search_for(new, len(sent))
+            loaded |= set(new)
     return sent
 
 

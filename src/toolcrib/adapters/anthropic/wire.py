@@ -240,25 +240,13 @@ class AnthropicWire:
         self, messages: list[MessageParam], tools: Iterable[ToolUnionParam]
     ) -> list[MessageParam]:
         names = {str(tool.get("name")) for tool in tools if tool.get("defer_loading")}
+        said = () if self._refuses_prefetch else tuple(map(said_in, messages))
+        shown = self._session.prefetched(said)
         if self.choice.mode == "proxy":
-            messages = [self._with_prefetched(message) for message in messages]
+            messages = [_with_prefetched(message, shown) for message in messages]
         if self.choice.mode != "reference" or self._hosted:
             return with_references_to(messages, names)
-        return as_referred(messages, names, self._shown_by)
-
-    def _shown_by(self, message: MessageParam) -> list[str]:
-        """What a message of the user has shown."""
-        said = "" if self._refuses_prefetch else said_in(message)
-        return [tool.name for tool in self._session.prefetched(said)] if said else []
-
-    def _with_prefetched(self, message: MessageParam) -> MessageParam:
-        """A message of the user, with what it has shown: with the proxy tool that is text."""
-        said = said_in(message)
-        text = prefetched_text(self._session, said) if said else ""
-        if not text:
-            return message
-        content = with_text(sdk_json(message["content"]), {"type": "text", "text": text})
-        return cast("MessageParam", {**message, "content": content})
+        return as_referred(messages, names, shown)
 
     def _tools(self, mode: WireMode) -> list[ToolUnionParam]:
         session = self._session
@@ -325,6 +313,17 @@ def _param(tool: ToolInfo, *, deferred: bool = False) -> ToolParam:
     if deferred:
         param["defer_loading"] = True
     return param
+
+
+def _with_prefetched(
+    message: MessageParam, shown: Mapping[str, Sequence[ToolInfo]]
+) -> MessageParam:
+    """A message of the user, with what it has shown: with the proxy tool that is text."""
+    text = prefetched_text(shown.get(said_in(message), ()))
+    if not text:
+        return message
+    content = with_text(sdk_json(message["content"]), {"type": "text", "text": text})
+    return cast("MessageParam", {**message, "content": content})
 
 
 def _block(part: str | Image) -> TextBlockParam | ImageBlockParam:

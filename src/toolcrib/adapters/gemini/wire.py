@@ -9,7 +9,7 @@ Gemini cannot defer tools. With an explicit cache, the tools are part of the cac
 change: there the proxy tool is used, and `cached_tools` go into the cache.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias, TypedDict, cast
 
 from google.genai import types
@@ -81,7 +81,8 @@ class GeminiWire:
         given = list(contents)
         self._session.see(_revealed(given), prefetch=self._prefetch.on)
         if self._mode == "proxy":
-            given = [self._with_prefetched(each) for each in given]
+            shown = self._session.prefetched(map(_said, objects(given)))
+            given = [_with_prefetched(each, shown) for each in given]
         if self._config.cached_content:
             return {"contents": given, "config": self._config}
         if self._mode == "proxy":
@@ -118,15 +119,6 @@ class GeminiWire:
         """Forget what is revealed, unless these contents still show it."""
         self._session.compacted(frozenset(_revealed(contents)))
 
-    def _with_prefetched(self, content: GeminiContent) -> GeminiContent:
-        """A content of the user, with what it has shown: with the proxy tool that is text."""
-        said = _said(cast("JsonObject", sdk_json(content)))
-        text = prefetched_text(self._session, said) if said else ""
-        if not text:
-            return content
-        read = types.Content.model_validate(content)
-        return read.model_copy(update={"parts": [*(read.parts or []), types.Part(text=text)]})
-
 
 def _declared(tools: Iterable[ToolInfo]) -> list[types.Tool]:
     """All in one tool, which is how Gemini wants functions; none if there are none."""
@@ -157,6 +149,18 @@ def _said(content: JsonObject) -> str:
     if content.get("role", "user") != "user" or any(map(_answer_in, parts)):
         return ""
     return "\n".join(filter(None, (text_of(part.get("text")) for part in parts))).strip()
+
+
+def _with_prefetched(
+    content: GeminiContent, shown: Mapping[str, Sequence[ToolInfo]]
+) -> GeminiContent:
+    """A content of the user, with what it has shown: with the proxy tool that is text."""
+    said = _said(cast("JsonObject", sdk_json(content)))
+    text = prefetched_text(shown.get(said, ()))
+    if not text:
+        return content
+    read = types.Content.model_validate(content)
+    return read.model_copy(update={"parts": [*(read.parts or []), types.Part(text=text)]})
 
 
 def _answer_in(part: JsonObject) -> JsonObject:

@@ -10,7 +10,6 @@ so a conversation can go on with another model, or after a wire was refused.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from langchain_core.messages import AnyMessage
@@ -93,19 +92,14 @@ def request_in_mode(
     """
     if mode == "append" or session.style == "stub":
         return WireRequest([function(tool) for tool in session.active_tools()], [*messages])
-    shown_by = partial(_shown_by, session)
+    shown = session.prefetched(map(said_in, messages))
     waiting = {tool.name: tool for tool in session.revealed_tools()}
     at_once = [function(tool) for tool in session.stable_tools()]
     if mode == "reference":
         deferred = [_deferred(tool) for tool in waiting.values()]
-        return WireRequest([*at_once, *deferred], with_references(messages, waiting, shown_by))
+        return WireRequest([*at_once, *deferred], with_references(messages, waiting, shown))
     definitions = {name: _flat_function(tool) for name, tool in waiting.items()}
-    return WireRequest(at_once, with_additions(messages, definitions, shown_by))
-
-
-def _shown_by(session: Session, message: AnyMessage) -> list[str]:
-    said = said_in(message)
-    return [tool.name for tool in session.prefetched(said)] if said else []
+    return WireRequest(at_once, with_additions(messages, definitions, shown))
 
 
 def _flat_function(tool: ToolInfo) -> dict[str, Any]:

@@ -7,7 +7,7 @@ calls it (`with_carriers`): at the same place in every request, so that the prov
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, cast
@@ -168,7 +168,7 @@ def with_carriers(
     items: Sequence[JsonObject],
     mode: WireMode,
     tools: Iterable[ToolInfo],
-    shown_by: Callable[[str], Iterable[str]],
+    shown: Mapping[str, Sequence[ToolInfo]],
 ) -> Iterator[JsonObject]:
     """The items, with items that load those of these tools that are used and not loaded.
 
@@ -184,8 +184,8 @@ def with_carriers(
         unloaded = {name: space for name, space in _called(step).items() if name not in loaded_here}
         before = _carriers(unloaded, by_name, mode, place)
         loaded = loaded_here.union(unloaded)
-        shown = [name for each in step.answers for name in shown_by(said[id(each)])]
-        found = (*found_in_words(items, step.answers), *shown)
+        tools_shown = (tool for each in step.answers for tool in shown.get(said[id(each)], ()))
+        found = (*found_in_words(items, step.answers), *(tool.name for tool in tools_shown))
         in_words = {name: "" for name in found if name not in loaded}
         behind = _carriers(in_words, by_name, mode, place + len(step.reply) + 1)
         loaded.update(in_words)

@@ -15,7 +15,8 @@ provider's cache holds. A function has the same name in a namespace as elsewhere
 says which tool a call means.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Literal, NotRequired, TypeAlias, TypedDict, cast
 
 from openai.types.responses import (
@@ -167,28 +168,18 @@ class ResponsesWire:
         mode = self.choice.mode
         read = [(item, each) for item in items for each in objects([item])]
         sent = as_spoken([each for _, each in read], mode)
+        shown = self._session.prefetched(said_in_items(sent))
         if mode in NATIVE and not self._hosted:
-            tools = self._session.revealed_tools()
-            sent = list(with_carriers(sent, mode, tools, self._shown_by))
+            sent = list(with_carriers(sent, mode, self._session.revealed_tools(), shown))
         if mode in NATIVE:
             listed = self._session.deferred_tools() if self._hosted else ()
             sent = list(with_namespaces(sent, {tool.name for tool in listed}))
         if mode == "proxy":
-            sent = [*map(self._with_prefetched, sent, said_in_items(sent))]
+            sent = [*map(partial(_with_prefetched, shown), sent, said_in_items(sent))]
         originals = {id(each): item for item, each in read}
         return cast(
             "list[ResponseInputItemParam]", [originals.get(id(each), each) for each in sent]
         )
-
-    def _shown_by(self, message: str) -> list[str]:
-        """What a message of the user has shown."""
-        return [tool.name for tool in self._session.prefetched(message)] if message else []
-
-    def _with_prefetched(self, item: JsonObject, said: str) -> JsonObject:
-        """A message of the user, with what it has shown: with the proxy tool that is text."""
-        text = prefetched_text(self._session, said) if said else ""
-        part: JsonObject = {"type": "input_text", "text": text}
-        return {**item, "content": with_text(item["content"], part)} if text else item
 
     @property
     def _hosted(self) -> bool:
@@ -239,6 +230,15 @@ class ResponsesWire:
         if outcome.structured is None and not outcome.error:  # the text of a skill
             return outcome_text(outcome)
         return f"{SEARCH_TOOL.name} has found nothing to load. {outcome_text(outcome)}"
+
+
+def _with_prefetched(
+    shown: Mapping[str, Sequence[ToolInfo]], item: JsonObject, said: str
+) -> JsonObject:
+    """A message of the user, with what it has shown: with the proxy tool that is text."""
+    text = prefetched_text(shown.get(said, ()))
+    part: JsonObject = {"type": "input_text", "text": text}
+    return {**item, "content": with_text(item["content"], part)} if text else item
 
 
 def _calls(output: Iterable[JsonObject]) -> Iterator[ToolCall]:

@@ -4,11 +4,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from toolcrib.model import CallError, Json, Outcome
+from toolcrib.model import CallError, Json, Outcome, ToolInfo
 from toolcrib.session import (
     CALLABLE_NOW,
     SEARCH_TOOL,
-    Session,
     callable_text,
     page_note,
     remarks_in,
@@ -92,12 +91,12 @@ def loaded_text(names: Iterable[str]) -> str:
     return "\n".join([CALLABLE_NOW, *(f"- {name}(…)" for name in names)])
 
 
-def prefetched_text(session: Session, message: str) -> str:
+def prefetched_text(tools: Iterable[ToolInfo]) -> str:
     """What a message of the user has shown, where a model is shown no definitions; "" if nothing.
 
     The same bytes as long as the catalog is the same.
     """
-    found = callable_text(session.prefetched(message))
+    found = callable_text(tools)
     return f"{SEARCH_TOOL.name} found by the message above:\n{found}" if found else ""
 
 

@@ -56,14 +56,18 @@ class SdkModel(Protocol):
 
 def sdk_json(value: object) -> Json:
     """The value with every pydantic model in it as an object. Anything else is taken for JSON."""
-    match value:
-        case SdkModel():
-            return cast("Json", value.model_dump(mode="json", by_alias=True, exclude_none=True))
-        case Mapping():
+    match value:  # the most frequent first: whether something is a model is slow to tell
+        case str() | int() | float() | None:
+            return value
+        case dict():
             pairs = cast("Mapping[str, object]", value)
             return {key: sdk_json(each) for key, each in pairs.items()}
         case list() | tuple():
             return [sdk_json(each) for each in cast("Sequence[object]", value)]
+        case SdkModel():
+            return cast("Json", value.model_dump(mode="json", by_alias=True, exclude_none=True))
+        case Mapping():
+            return sdk_json(dict(cast("Mapping[str, object]", value)))
         case _:
             return cast("Json", value)
 

@@ -47,9 +47,11 @@ def tools_within_limit(
 
 
 def _found_names(session: Session, found: Iterable[str | UserMessage]) -> Iterator[str]:
-    for each in found:
+    seen = list(found)
+    shown = session.prefetched(each.text for each in seen if isinstance(each, UserMessage))
+    for each in seen:
         if isinstance(each, UserMessage):
-            yield from (tool.name for tool in session.prefetched(each.text))
+            yield from (tool.name for tool in shown.get(each.text, ()))
         else:
             yield each
 

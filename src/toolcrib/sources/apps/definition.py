@@ -64,7 +64,7 @@ def tool_to_json(tool: ToolInfo) -> JsonObject:
 
 def _permission(raw: JsonObject, annotations: JsonObject, *, trusted: bool) -> PermissionKind:
     """The worst of what it says; `read` only if the operator trusts the app with that."""
-    hinted = permission_from(annotations, believed=trusted)
+    hinted = permission_from(annotations, believed=trusted, name=str(raw["name"]))
     if "permission_kind" not in raw:
         return hinted
     given = raw["permission_kind"]

@@ -116,6 +116,7 @@ class _DefinitionReader:
                 annotations,
                 believed=config.believe_annotations,
                 override=config.permission_of(self._name),
+                name=self._name,
             ),
             enabled=config.enables(self._name),
             title=_text(self._raw.get("title") or annotations.get("title"), LONGEST_TITLE),
