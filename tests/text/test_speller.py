@@ -44,6 +44,7 @@ def test_a_misspelt_word_is_read_as_the_word_that_was_meant(typed: str, meant: s
         "muestra los mensajes de la semana para el proyecto nuevoo",
         "xq zz k8s 0x71c7 xkcdqwf",  # near to nothing
         "发送邮件",
+        "ask imran, pawel and xiaoming about cusco",  # names without a capital letter
     ],
 )
 def test_what_is_known_or_looks_like_a_name_stays(typed: str):
