@@ -8,8 +8,9 @@ many models do. With prefetch, a need that is not there is searched for in the s
 
 A turn is one request to the model before the first call can be made. Tokens are those of all tools
 in all requests up to then: the search tool, note and summary, definitions, the search and its
-answer. "Only wrong" are the messages for which something was shown and nothing of it was right, in
-per cent of all messages. The bar is the confidence from which a hit is shown.
+answer. "Some wrong" are the messages for which a tool was shown that serves none of their needs,
+"only wrong" those for which nothing else was shown, in per cent of all messages. The bar is the
+confidence from which a hit is shown.
 """
 
 import json
@@ -51,7 +52,7 @@ class Shown:
     there: int
     after_search: int
     tools: int
-    right: int
+    wrong: int
     unasked: int
     turns: int
     tokens: int
@@ -59,7 +60,7 @@ class Shown:
     @property
     def only_wrong(self) -> bool:
         """Whether something was shown, and nothing of it was right."""
-        return bool(self.tools) and not self.right
+        return bool(self.tools) and self.wrong == self.tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,8 @@ def _asked(pool: Pool, case: EvalCase, bar: Confidence | None) -> Shown:
         tokens, turns = tokens + base + pool.price(revealed) + told, 2
         after = _right(pool, case, revealed)
     needs, there = len(set(case.relevant)), len(right)
-    return Shown(case.split, needs, there, len(after), len(shown), there, unasked, turns, tokens)
+    wrong = sum(not _right(pool, case, [tool]) for tool in shown)
+    return Shown(case.split, needs, there, len(after), len(shown), wrong, unasked, turns, tokens)
 
 
 def _prefetched(
@@ -156,7 +158,8 @@ def report(measured: Mapping[str, Sequence[Shown]]) -> str:
 
 def _overall(measured: Mapping[str, Sequence[Shown]]) -> str:
     head = ["", ">needs there, 0 searches", ">after one search", ">messages shown something"]
-    head += [">only wrong", ">tokens shown unasked", ">turns", ">tokens to the first call"]
+    head += [">some wrong", ">only wrong", ">tokens shown unasked", ">turns"]
+    head += [">tokens to the first call"]
     return table(head, [[name, *_figures(rows)] for name, rows in measured.items()])
 
 
@@ -166,6 +169,7 @@ def _figures(rows: Sequence[Shown]) -> list[str]:
         _per_cent(sum(row.there for row in rows), needs),
         _per_cent(sum(row.after_search for row in rows), needs),
         _per_cent(sum(bool(row.tools) for row in rows), len(rows)),
+        _per_cent(sum(bool(row.wrong) for row in rows), len(rows)),
         _per_cent(sum(row.only_wrong for row in rows), len(rows)),
         f"{fmean(row.unasked for row in rows):.0f}",
         f"{fmean(row.turns for row in rows):.2f}",
@@ -176,11 +180,11 @@ def _figures(rows: Sequence[Shown]) -> list[str]:
 def _by_split(rows: Sequence[Shown]) -> str:
     splits = sorted({row.split for row in rows}, key=lambda split: (split.startswith("zh"), split))
     head = ["as it comes", ">messages", ">needs there, 0 searches", ">after one search"]
-    head += [">messages shown something", ">only wrong", ">tokens shown unasked"]
+    head += [">messages shown something", ">some wrong", ">only wrong", ">tokens shown unasked"]
     lines: list[list[str]] = []
     for split in (*splits, ALL):
         some = [row for row in rows if split in (row.split, ALL)]
-        lines.append([split, str(len(some)), *_figures(some)[:5]])
+        lines.append([split, str(len(some)), *_figures(some)[:6]])
     return table(head, lines)
 
 

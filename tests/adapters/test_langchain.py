@@ -518,7 +518,8 @@ def test_with_a_thinking_budget_no_search_is_put_before_the_reply():
 
     def thinks(url: str) -> ChatAnthropic:
         said: dict[str, Any] = {"model": "claude-opus-4-5", "base_url": url, "api_key": "none"}
-        return ChatAnthropic(**said, max_retries=0, thinking=thinking, max_tokens=2_000)
+        said |= {"thinking": thinking, "max_tokens": 2_000}
+        return ChatAnthropic(**said, max_retries=0)
 
     with talking(crib, [Say("Hi.")], auto=AtHome(), make=thinks) as talk:
         talk.ask(FORECAST)

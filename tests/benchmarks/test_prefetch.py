@@ -34,9 +34,9 @@ def test_a_need_that_is_there_takes_no_search(set_: Path, capsys: pytest.Capture
     overall, by_split = capsys.readouterr().out.strip().split("\n\n")
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in overall.splitlines()]
     by_name = {row[0]: row[1:] for row in rows[2:]}
-    assert by_name["search first"][:6] == ["0.0", "50.0", "0.0", "0.0", "0", "2.00"]
+    assert by_name["search first"][:7] == ["0.0", "50.0", "0.0", "0.0", "0.0", "0", "2.00"]
     shown = by_name["prefetch from high (as it comes)"]
-    assert shown[:4] == ["50.0", "50.0", "33.3", "0.0"]
-    assert int(shown[4]) > 0
-    assert shown[5] == "1.67"
+    assert shown[:5] == ["50.0", "50.0", "33.3", "0.0", "0.0"]
+    assert int(shown[5]) > 0
+    assert shown[6] == "1.67"
     assert "| none | 1 |" in by_split

@@ -259,6 +259,14 @@ def test_what_another_process_showed_for_the_newest_message_can_be_called():
     assert refused.error.code == "not_revealed"
 
 
+def test_where_the_model_decides_a_guessed_call_is_refused():
+    session = crib_of().session(prefetch="auto")
+    session.see([UserMessage(READ)])
+    refused = asyncio.run(session.call("read_file", {"path": "a"}))
+    assert refused.error
+    assert refused.error.code == "not_revealed"
+
+
 def test_compaction_keeps_what_the_messages_that_are_left_have_shown():
     session = crib_of().session("1")
     session.prefetch(READ)

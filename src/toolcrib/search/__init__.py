@@ -8,6 +8,7 @@ variants       one question in several wordings with weights
 task_parts     the parts of a task that asks for several things
 languages      into which languages it is translated, and how much that counts
 name_mentions  tools that the query names outright
+products       products and servers that a query names, and which tools are theirs
 verbs          families of verbs, their opposites, and those that destroy
 pipeline       `Search`: all steps for one free text, kept in a `SearchTrace`
 zscore, rrf    the two formulas of fusion; `fusion` chooses
@@ -31,6 +32,14 @@ if TYPE_CHECKING:
     from toolcrib.search.languages import monolingual_share
     from toolcrib.search.name_mentions import is_identifier
     from toolcrib.search.pipeline import Search
+    from toolcrib.search.products import (
+        NamedProduct,
+        PoolProducts,
+        named_products,
+        names_absent,
+        pool_products,
+        product_evidence,
+    )
     from toolcrib.search.query_syntax import FreeQuery, SelectQuery, parse_query
     from toolcrib.search.rules import ArmWeights, SearchRules
     from toolcrib.search.task_parts import MOST_SUBQUERIES, subqueries
@@ -45,6 +54,14 @@ else:
             "languages": ("monolingual_share",),
             "name_mentions": ("is_identifier",),
             "pipeline": ("Search",),
+            "products": (
+                "NamedProduct",
+                "PoolProducts",
+                "named_products",
+                "names_absent",
+                "pool_products",
+                "product_evidence",
+            ),
             "query_syntax": ("FreeQuery", "SelectQuery", "parse_query"),
             "rules": ("ArmWeights", "SearchRules"),
             "task_parts": ("MOST_SUBQUERIES", "subqueries"),
@@ -58,6 +75,8 @@ __all__ = [
     "ArmWeights",
     "Explanation",
     "FreeQuery",
+    "NamedProduct",
+    "PoolProducts",
     "Search",
     "SearchRules",
     "SelectQuery",
@@ -68,9 +87,13 @@ __all__ = [
     "is_destructive",
     "is_identifier",
     "monolingual_share",
+    "named_products",
+    "names_absent",
     "opposite_family",
     "parse_query",
     "plain_words",
+    "pool_products",
+    "product_evidence",
     "subqueries",
     "verb_family",
 ]

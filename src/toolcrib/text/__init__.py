@@ -11,6 +11,7 @@ For search:
     language       which language a text is in
     glossary       what a term is called in another language, and the files that say so
     colloquial     Chinese verbs as people say them, in their plain form
+    products       the products that a text names, by a list with their other names
     verbs          what the verbs of requests and names do: families, in every form
     speller        misspelt words of a request, and what they mean; `misspelling` says how likely,
                    `word_lists` has the words that come with Toolcrib
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from toolcrib.text.language import LANGUAGE_NAMES, Language, detect_language
     from toolcrib.text.pattern import BadPattern, compile_pattern
     from toolcrib.text.politeness import without_politeness, without_wrapping
+    from toolcrib.text.products import Mention, Product, our_products
     from toolcrib.text.redactor import REDACTED, SHORTEST_SECRET, Redactor
     from toolcrib.text.speller import CorrectedText, Correction, Speller
     from toolcrib.text.spelling import (
@@ -70,6 +72,7 @@ else:
             "language": ("LANGUAGE_NAMES", "Language", "detect_language"),
             "pattern": ("BadPattern", "compile_pattern"),
             "politeness": ("without_politeness", "without_wrapping"),
+            "products": ("Mention", "Product", "our_products"),
             "redactor": ("REDACTED", "SHORTEST_SECRET", "Redactor"),
             "speller": ("CorrectedText", "Correction", "Speller"),
             "spelling": (
@@ -107,6 +110,8 @@ __all__ = [
     "Glossary",
     "Language",
     "Lexicon",
+    "Mention",
+    "Product",
     "Redactor",
     "Speller",
     "TokenCounter",
@@ -124,6 +129,7 @@ __all__ = [
     "load_glossary",
     "most_tokens",
     "nearest_names",
+    "our_products",
     "our_verbs",
     "plain_verbs",
     "printable",
