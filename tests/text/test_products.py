@@ -111,7 +111,7 @@ def test_a_question_about_a_product_is_no_request_to_it(request_text: str):
 def test_the_longest_name_wins_and_a_shorter_one_where_the_longer_is_torn():
     assert certain("put it in google cloud storage") == ["google cloud storage"]
     assert certain("百度网盘") == ["百度网盘"]
-    assert certain("trello, github; issues") == ["trello", "github"]
+    assert certain("put it in google cloud; storage is full") == ["google cloud"]
     assert certain("用企业微信发给他") == ["企业微信"]
 
 
