@@ -21,6 +21,7 @@ def perhaps(request: str) -> list[str]:
         ("add milk to my todoist list", "todoist"),
         ("list the k8s pods", "kubernetes"),
         ("run this on pg", "postgresql"),
+        ("the psql prompt", "postgresql"),
         ("new event in gcal", "google calendar"),
         ("a Google-Calendar event", "google calendar"),
         ("GoogleCalendar: new event", "google calendar"),
@@ -80,6 +81,8 @@ def test_names_with_signs_in_them_are_no_arguments():
         ("search notion for the plan", "the notion of time"),
         ("用notion建个页面", "notion 是什么"),
         ("发到Teams群里", "two teams 比赛"),
+        ("upload it to drive", "how long to drive to work"),
+        ("count rows in pg", "nothing above pg 13"),
         ("在去哪儿订酒店", "周末去哪儿玩"),
     ],
 )

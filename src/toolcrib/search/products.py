@@ -39,7 +39,7 @@ _NO_NAMES = ENGLISH_STOPWORDS | frozenset(
     model context protocol integration connector plugin bridge wrapper js ts py python node
     """.split()
 )
-_ENDINGS = ("oapi", "api", "mcp", "hq", "labs", "inc", "dev", "io", "ai")
+_ENDINGS = ("mcpserver", "oapi", "api", "mcp", "hq", "labs", "inc", "dev", "io", "ai")
 _Key = TypeVar("_Key", bound=Hashable)
 
 
