@@ -64,6 +64,7 @@ def evidence(request_text: str, entry: Entry, known: PoolProducts) -> float:
         ("list my s3 buckets", COSTS, 0.5),
         ("show my aws bill", S3, 1.0),
         ("run a query on postgres", SUPABASE, 0.5),
+        ("run a query on postgres", COSTS, 0.5),  # of a suite that has databases of this kind
         ("run a query on postgres", S3, -1.0),
         ("message her on microsoft teams", GATEWAY, 0.5),
         ("message her on microsoft teams", SLACK, -1.0),
@@ -156,6 +157,10 @@ def test_a_huge_request_is_read_at_its_beginning(known: PoolProducts):
     huge = "lorem ipsum " * 100_000
     assert named_products(huge + "basic memory on slack", known) == ()
     assert [each.name for each in named_products("on slack: " + huge, known)] == ["slack"]
+
+
+def test_what_is_perhaps_named_and_is_not_here_is_left_out(known: PoolProducts):
+    assert named_products("zoom in on the map", known) == ()
 
 
 def test_quoted_names_of_servers_name_nothing(known: PoolProducts):

@@ -30,6 +30,10 @@ from toolcrib.search.task_parts import MOST_WEIGHT, whole_weight
             ["check the weather", "email it to dad"],
         ),
         ("what is the weather? Book a table.", ["what is the weather", "Book a table"]),
+        (
+            "open the page, then search and replace the word",
+            ["open the page", "search and replace the word"],
+        ),
         ("打开文件然后发送消息", ["打开文件", "发送消息"]),
         ("把说明翻成中文，再发邮件给客户", ["说明翻成中文", "发邮件给客户"]),
         ("看看明天的天气，要是下雨就把活动改到周日", ["看看明天的天气", "活动改到周日"]),
@@ -48,6 +52,7 @@ def test_a_task_is_split_into_what_it_asks_for(asked: str, parts: list[str]):
         "read a file",
         "read and write",
         "read and write the config file",
+        "teach me how to read and write",
         "search and replace in all files",
         "drag and drop the file",
         "terms and conditions of the order",

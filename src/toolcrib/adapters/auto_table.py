@@ -63,12 +63,13 @@ GPT_WITH_ADDITIONS = GPT_WITH_SEARCH | frozenset(
 )
 
 SEARCHERS = frozenset(name.replace(".", "-") for name in CLAUDE | GPT_WITH_SEARCH)
-"""The models that search by themselves: their providers have a tool search, and made them for it.
+"""The models that are taken to search by themselves: their providers have a tool search for them.
 
-For these `session.prefetch = "auto"` does not prefetch: what it would show, the model asks for, and
-on their native wires nothing of the cache is lost by that. Every other model gets prefetch. Of
-qwen3, llama-4, gpt-oss and small local models it is known that they rarely call a search tool; of
-the rest nothing is known, and a message that search is not sure of shows nothing.
+That they ask often enough was not measured here. For these `session.prefetch = "auto"` does not
+prefetch: what it would show, the model can ask for, and on their native wires nothing of the cache
+is lost by that. Every other model gets prefetch. Users report of qwen3, llama-4 and gpt-oss that
+they rarely call a search tool. Of the rest nothing is known; a message that search is not sure of
+shows nothing.
 """
 
 _ANTHROPIC = EndpointGroup(re.compile(r"api\.anthropic\.com"))

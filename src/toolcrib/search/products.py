@@ -39,7 +39,7 @@ _NO_NAMES = ENGLISH_STOPWORDS | frozenset(
     model context protocol integration connector plugin bridge wrapper js ts py python node
     """.split()
 )
-_ENDINGS = ("oapi", "api", "mcp", "hq", "labs", "inc", "dev", "io", "ai")
+_ENDINGS = ("mcpserver", "oapi", "api", "mcp", "hq", "labs", "inc", "dev", "io", "ai")
 _Key = TypeVar("_Key", bound=Hashable)
 
 
@@ -211,9 +211,9 @@ def _reached(own: frozenset[str]) -> frozenset[str]:
     """What these can do the work of: a suite, of its products, unless one of them is named here."""
     listed = our_products()
     narrowed = {listed.products[each].suite for each in own}
-    members = (listed.members.get(each, ()) for each in own - narrowed)
-    reached = (listed.products[each].reaches for each in own)
-    return frozenset[str]().union(*members, *reached) - own
+    members = frozenset[str]().union(*(listed.members.get(each, ()) for each in own - narrowed))
+    reached = (listed.products[each].reaches for each in own | members)
+    return members.union(*reached) - own
 
 
 def _own_names(entry: Entry) -> tuple[tuple[str, ...], ...]:

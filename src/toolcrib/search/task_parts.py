@@ -30,7 +30,7 @@ MOST_SUBQUERIES = 4
 
 _SENTENCE = r"[\n;；。！？!?]|\.(?=\s|$)"
 _THEN = (
-    r"[，,]?\s*\b(?:and\s+)?(?:then|afterwards|after\s+that|finally|also|lastly)\b,?"
+    r"\b(?:and\s+)?(?:then|afterwards|after\s+that|finally|also|lastly)\b,?"
     r"|然后|接着|并且|随后|之后(?!的)|同时|顺便|顺手|完了|最后(?=[^的一])|等会儿|另外|回头"
 )
 _WEAK = (

@@ -56,8 +56,8 @@ _PLACES = frozenset(
 )
 _AFTER_PLACES = frozenset(
     """
-    for and or to from about that with saying as by at when then but if so please instead today
-    tomorrow now tonight the my since our a an which where because before after this every
+    for and or to about that with saying as by at when then but if so please instead today tomorrow
+    now tonight which where because before after since
     """.split()
 )
 _KINDS = frozenset(
@@ -78,8 +78,9 @@ _ABOUT = frozenset(
 _TOPIC = re.compile(
     r"""\b(?:stocks?|shares|share\ price|market\ cap|earnings|revenue|valuation|ceo|cfo|founders?
     |founded|headquarters|competitors?|alternatives?|news|headlines|tutorials?|documentation
-    |web\ search|the\ web|internet|crawl|scrape|who\ owns|who\ made|comparison|difference)\b
-    |股价|股票|市值|财报|新闻|创始人|总部|教程|是什么|是啥|关于|区别|网上|上网""",
+    |web\ search|the\ web|internet|crawl|scrape|websites?|web\ (?:pages?|content)
+    |mcp|funding|investors?|headcount|workforce|layoffs|who\ owns|who\ made|comparison|difference)\b
+    |股价|股票|融资|市值|财报|新闻|创始人|总部|教程|是什么|是啥|关于|区别|网上|上网|网站|网页""",
     re.IGNORECASE | re.VERBOSE,
 )
 _CHINESE_PLACES = ("用", "在", "从", "通过", "打开", "登录", "登陆", "发到", "存到", "同步到")
@@ -168,18 +169,18 @@ class ProductList:
     def _spans(self, text: str, *, in_name: bool = False) -> Iterator[_Span]:
         """The names in a text from left to right, the longest first; no two share a word."""
         said = [token.lower() for token in _TOKEN.findall(text)]
-        starts = [at for at, word in enumerate(said) if word in self.names]
-        places = [token.span() for token in _TOKEN.finditer(text)] if starts else []
+        begun = [(at, self.names[word]) for at, word in enumerate(said) if word in self.names]
+        fitting = [
+            (at, name)
+            for at, names in begun
+            for name in names
+            if (in_name or not name.names_only)
+            and name.rest == tuple(said[at + 1 : at + name.size])
+        ]
+        places = [token.span() for token in _TOKEN.finditer(text)] if fitting else []
         free = 0
-        for at in starts:
-            fitting = (
-                name
-                for name in self.names[said[at]]
-                if (in_name or not name.names_only)
-                and tuple(said[at + 1 : at + name.size]) == name.rest
-                and _are_close(text, places[at : at + name.size])
-            )
-            if at >= free and (name := next(fitting, None)):
+        for at, name in fitting:
+            if at >= free and _are_close(text, places[at : at + name.size]):
                 free = at + name.size
                 yield _Span(name, places[at][0], places[free - 1][1])
 
@@ -290,7 +291,8 @@ def _is_meant(text: str, span: _Span) -> bool:
     if not text[span.start].isascii():
         return text[: span.start].rstrip().endswith(_CHINESE_PLACES)
     previous, following = _word_before(text, span.start), _word_after(text, span.end)
-    placed = previous.lower() in _PLACES and following.lower() in {"", *_AFTER_PLACES}
+    ends = following.lower() in {"", *_AFTER_PLACES} and following != previous  # no "to drive to"
+    placed = previous.lower() in _PLACES and ends
     proper = text[span.start].isupper() and previous.islower() and not following[:1].isupper()
     owns = following.lower() in _KINDS
     return owns or placed or proper or (not following and _is_within_chinese(text, span))

@@ -42,7 +42,7 @@ MOST_UNKNOWN = 12
 """Of more unknown words than these none is corrected: such a text is no misspelt English."""
 MOST_REMEMBERED = 4096
 MOST_CANDIDATES = 24
-LEAST = -16.0
+LEAST = -14.0
 """The least that a correction has of likelihood less cost: below it the word stays as it is."""
 FUNCTION_WORD = 2.5
 """By how much less likely a word like "whether" is than its use says: few requests are about it."""

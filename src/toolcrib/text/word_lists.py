@@ -1,4 +1,4 @@
-"""The words that come with Toolcrib: common English ones, those of products, those of chats.
+"""The words that come with Toolcrib: common English ones, products, names, and those of chats.
 
 Each is a file in the package, which says what it holds and where it is from. `toolcrib.text.verbs`
 reads the list of verbs.
@@ -25,8 +25,8 @@ _BEGINNINGS = ("un", "re", "non", "pre", "multi", "sub", "over", "auto", "anti")
 
 @cache
 def our_words() -> Mapping[str, int]:
-    """Common English words and the words of products, each with its place by use, from 0."""
-    words = [*_read("english.txt"), *_read("products.txt")]
+    """Common English words, products and names, each with its place by use, from 0."""
+    words = [*_read("english.txt"), *_read("products.txt"), *_read("names.txt")]
     return {word: place for place, word in reversed([*enumerate(words)])}
 
 
