@@ -1,7 +1,8 @@
 """Catalogs and cases for an evaluation: from JSON lines, and cases also from YAML.
 
 A catalog line: {"id", "name", "description", "parameters"}, and `title`, `tags`, `search_hint`,
-`server` if they are there; an id of the form `server::tool` names its server, too. A case: {"id", "query", "relevant": [ids]} and, if they apply:
+`server` if they are there; an id of the form `server::tool` names its server, too. A case:
+{"id", "query", "relevant": [ids]} and, if they apply:
 
     split         queries are reported by it
     equiv         {alternative id: id}: the same tool elsewhere, counted as that one
