@@ -16,7 +16,7 @@ from toolcrib.model import Match, Ranking
 
 LOOKED_AT = 50
 """So many of the first matches are looked at again."""
-LOOK, MISSING = 1.2, 0.0
+LOOK, MISSING = 1.0, 0.0
 """How much the look counts beside the arms, and how much its worst answered word counts."""
 
 
