@@ -53,10 +53,10 @@ def planned(
 
 
 def test_only_sure_hits_are_shown_and_at_most_three_a_need():
-    sure = planned("turn it", {"turn": ("high", [hit(name) for name in TOOLS])})
+    sure = planned("turn gears", {"turn": ("high", [hit(name) for name in TOOLS])})
     assert sure.names == (FIRST, SECOND, THIRD)
-    assert not planned("turn it", {"turn": ("medium", [hit(FIRST)])}).names
-    assert not planned("turn it", {"turn": ("none", [])}).names
+    assert not planned("turn gears", {"turn": ("medium", [hit(FIRST)])}).names
+    assert not planned("turn gears", {"turn": ("none", [])}).names
 
 
 def test_each_thing_that_a_message_asks_for_shows_what_search_is_sure_of():
@@ -74,24 +74,24 @@ def test_the_budget_bounds_what_is_shown_and_no_worse_hit_takes_the_place_of_a_b
     large = replace(TOOLS[FIRST], description="turn " * 4_000)
     found = answers({"turn": ("high", [hit(FIRST), hit(SECOND)])})
     tools: dict[str, ToolInfo] = {**TOOLS, FIRST: large}
-    assert not plan_prefetch("turn it", found, tools, most=8, tokens=800).names
-    assert plan_prefetch("turn it", found, tools, most=8, tokens=80_000).names == (FIRST, SECOND)
-    assert plan_prefetch("turn it", found, tools, most=1, tokens=80_000).names == (FIRST,)
+    assert not plan_prefetch("turn gears", found, tools, most=8, tokens=800).names
+    assert plan_prefetch("turn gears", found, tools, most=8, tokens=80_000).names == (FIRST, SECOND)
+    assert plan_prefetch("turn gears", found, tools, most=1, tokens=80_000).names == (FIRST,)
 
 
 def test_what_does_not_wait_or_cannot_be_called_is_not_shown():
     found = [hit("elsewhere"), hit(FIRST, "disabled"), hit(SECOND)]
-    assert planned("turn it", {"turn": ("high", found)}).names == (SECOND,)
+    assert planned("turn gears", {"turn": ("high", found)}).names == (SECOND,)
 
 
 def test_an_explanation_says_what_is_shown_and_why_not():
-    sure = str(planned("turn it", {"turn": ("high", [hit(FIRST)])}))
-    assert sure == f"'turn it': high (0.50), shows {FIRST}"
+    sure = str(planned("turn gears", {"turn": ("high", [hit(FIRST)])}))
+    assert sure == f"'turn gears': high (0.50), shows {FIRST}"
     assert "medium (0.50), and prefetch shows what is high" in str(
-        planned("turn it", {"turn": ("medium", [hit(FIRST)])})
+        planned("turn gears", {"turn": ("medium", [hit(FIRST)])})
     )
     assert "elsewhere is shown already" in str(
-        planned("turn it", {"turn": ("high", [hit("elsewhere")])})
+        planned("turn gears", {"turn": ("high", [hit("elsewhere")])})
     )
     assert str(planned("", {})) == "the message asks for nothing"
 
@@ -102,6 +102,14 @@ def test_a_message_without_words_asks_for_nothing(empty: str):
         assert needs_in(f"{empty}") == (empty.strip(),)  # all there is to read
     else:
         assert not needs_in(empty)
+
+
+def test_a_verb_alone_asks_for_nothing():
+    assert not needs_in("Stop!")
+    assert not needs_in("continue")
+    assert needs_in("Weather?")
+    assert needs_in("stop the build")
+    assert needs_in("read_file")
 
 
 @pytest.mark.parametrize("text", ["select:read_file", "+slack send", "/create.*issue/"])

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import Final, Protocol, get_args
 
 from toolcrib.model import CALLABLE_STATES, Answer, Confidence, Hit, Kind, ToolInfo
-from toolcrib.search import MOST_SUBQUERIES, plain_words, subqueries
+from toolcrib.search import MOST_SUBQUERIES, plain_words, subqueries, verb_family
 from toolcrib.session.host import RunSearch
 from toolcrib.session.policy import DeferralPlan, SessionOptions
 from toolcrib.session.reveals import Reveals
@@ -229,9 +229,13 @@ def plan_prefetch(  # noqa: PLR0913 - each by its name
 
 
 def needs_in(message: str) -> tuple[str, ...]:
-    """What a message asks for, each as a query in plain words of its own; none if nothing."""
+    """What a message asks for, each as a query in plain words of its own; none if nothing.
+
+    A verb alone ("stop", "continue") says nothing of what it is about.
+    """
     text = _QUERY_SYNTAX.sub(" ", _readable(message)).strip()
-    if not plain_words(text).strip():
+    words = plain_words(text).strip()
+    if not words or (words.isascii() and words.isalpha() and verb_family(words)):
         return ()
     return tuple(subqueries(text)[:MOST_SUBQUERIES]) or (text,)
 
