@@ -20,6 +20,7 @@ class Said(NamedTuple):
     into: Path
     steps: Sequence[str]
     show: bool
+    go_on: bool
 
 
 def read(arguments: Sequence[str] | None, description: str | None) -> Said:
@@ -35,7 +36,7 @@ def read(arguments: Sequence[str] | None, description: str | None) -> Said:
         parser.error(f"--bench-dir: no folder {POOL} in {said.bench_dir}")
     work = said.work / "tiny" if said.tiny else said.work  # nothing real is written over
     into = said.into or (work / "made" if said.tiny else ROOT)
-    return Said(work, said.bench_dir, into, steps, said.show)
+    return Said(work, said.bench_dir, into, steps, said.show, said.go_on)
 
 
 def _parser(description: str | None) -> argparse.ArgumentParser:
@@ -57,5 +58,8 @@ def _parser(description: str | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--from", dest="first", choices=STEPS, default=STEPS[0])
     parser.add_argument("--until", choices=STEPS, default=STEPS[-1])
+    parser.add_argument(
+        "--go-on", action="store_true", help="from the model that is shipped: the last stage alone"
+    )
     parser.add_argument("--show", action="store_true", help="print the commands that train")
     return parser

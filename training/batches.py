@@ -1,7 +1,7 @@
 """What each stage learns from, on the device, cut into batches."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -24,9 +24,15 @@ from training.tensors import (
 
 FEWEST = 200
 """Lessons that are taken however small a part of them is wanted."""
-WAYS = (0.3, 0.55, 0.15)
-"""How often a tool is read without its parameters, with them as in a catalog, without its name."""
+WAYS = (0.12, 0.55, 0.08, 0.25)
+"""How often a tool is read in each of the ways of `doc_texts`."""
+WHOLE, NAMELESS, SERVERLESS = 1, 2, 3
+"""Three of these ways."""
 NEAR = 24
+SHORTEST = 4
+"""Shorter words of a server's name do not name it."""
+WRONG = 3
+"""How many near tools of each right one are in a batch."""
 TOO_NEAR = 0.88
 SHARES_A = {"zh": 0.50, "other": 0.30, "english": 0.20}
 SHARES_B = {
@@ -40,6 +46,8 @@ SHARES_B = {
     "mcp_name": 0.08,
     "mcp_zh": 0.31,
 }
+SHARES_KNOWN = SHARES_B | {"own_task": 0.2, "function": 0.2, "function_zh": 0.2}
+"""Of the queries whose order of tools shall stay as it was."""
 
 
 class Texts(NamedTuple):
@@ -143,6 +151,10 @@ class Questions:
         self.documents = [Texts.of(ragged(list(way), cut, TOOL_MOST), device) for way in ways]
         self.queries = Texts.of(ragged([row[2] for row in rows], cut, TEXT_MOST), device)
         self.tool = np.array([int(row[1]) for row in rows])
+        self.server = _numbered([tool[0] for tool in tools])
+        self.names_server = np.array(
+            [_names(row[2], tools[int(row[1])][0]) if int(row[1]) >= 0 else False for row in rows]
+        )
         sources = np.array([row[0] for row in rows])
         self.of = {s: found for s in shares if len(found := np.flatnonzero(sources == s))}
         self.miss, self.none = (np.flatnonzero(sources == each) for each in ("miss", "none"))
@@ -172,33 +184,67 @@ class Questions:
         asked = np.concatenate(list(parts.values()))
         nameless = np.concatenate([np.full(len(p), s == "mcp_name") for s, p in parts.items()])
         right = self.tool[asked]
-        wrong = self.near[right, chance.integers(0, NEAR, len(right))]
-        both = np.concatenate([right, wrong])
-        way = chance.choice(3, len(both), p=WAYS)
-        way[: len(right)][nameless] = 2
-        return self.queries.at(asked), self._documents(both, way), self._alike(right, both)
+        wrong = [self.near[right, chance.integers(0, NEAR, len(right))] for _ in range(WRONG)]
+        both = np.concatenate([right, *wrong])
+        way = chance.choice(len(WAYS), len(both), p=WAYS)
+        way[: len(right)][nameless] = NAMELESS
+        way[: len(right)][self.names_server[asked]] = WHOLE
+        alike = self._alike(right, both, self.names_server[asked])
+        return self.queries.at(asked), self._documents(both, way), alike
 
-    def _alike(self, right: np.ndarray, both: np.ndarray) -> Tensor:
-        """Which documents of the batch are as good as the right one: the same, or nearly."""
+    def known(self, size: int, chance: np.random.Generator) -> tuple[Tensor, Tensor]:
+        """Queries of the known kinds; twice as many tools without servers, theirs among them."""
+        sources = [source for source in self.of if source in SHARES_KNOWN]
+        total = sum(SHARES_KNOWN[source] for source in sources)
+        counts = [max(1, int(size * SHARES_KNOWN[source] / total)) for source in sources]
+        asked = np.concatenate(
+            [chance.choice(self.of[s], n) for s, n in zip(sources, counts, strict=True)]
+        )
+        near = self.near[self.tool[asked], chance.integers(0, NEAR, len(asked))]
+        return self.queries.at(asked), self.documents[SERVERLESS].at(
+            np.concatenate([self.tool[asked], near])
+        )
+
+    def _alike(self, right: np.ndarray, both: np.ndarray, named: np.ndarray) -> Tensor:
+        """Which documents of the batch are as good as the right one: the same, or nearly.
+
+        To a query that names its server, only those of that server are.
+        """
         assert self.anchor is not None
         place = torch.from_numpy(both).to(self.device)
         anchors = self.anchor[place]
         same = place[: len(right), None] == place[None, :]
-        return same | (anchors[: len(right)] @ anchors.T > TOO_NEAR)
+        server = torch.from_numpy(self.server[both]).to(self.device)
+        elsewhere = server[: len(right), None] != server[None, :]
+        strict = torch.from_numpy(named).to(self.device)[:, None]
+        return same | ((anchors[: len(right)] @ anchors.T > TOO_NEAR) & ~(strict & elsewhere))
 
     def unfit(self, size: int, chance: np.random.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Queries that sound like a tool, that tool, and queries that no tool is for."""
         missed, none = (
             chance.choice(found, min(size, len(found))) for found in (self.miss, self.none)
         )
-        tools = self.documents[1].at(self.tool[missed])
+        tools = self.documents[WHOLE].at(self.tool[missed])
         return self.queries.at(missed), tools, self.queries.at(none)
 
     def _documents(self, places: np.ndarray, way: np.ndarray) -> Tensor:
         width = max(
-            int(self.documents[w].lengths[places[way == w]].max(initial=1)) for w in range(3)
+            int(self.documents[w].lengths[places[way == w]].max(initial=1))
+            for w in range(len(WAYS))
         )
         at = torch.from_numpy(places).to(self.device)
         chosen = torch.from_numpy(way).to(self.device)
         stacked = torch.stack([each.rows[at, :width] for each in self.documents])
         return stacked[chosen, torch.arange(len(places), device=self.device)]
+
+
+def _numbered(names: Sequence[str]) -> np.ndarray:
+    """Names as numbers; each that is empty has one of its own."""
+    numbers: dict[str, int] = {}
+    keys = (name or f"\0{place}" for place, name in enumerate(names))
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+
+
+def _names(query: str, server: str) -> bool:
+    """Whether a query names a server: has one of its words."""
+    return not {*query.lower().split()}.isdisjoint(w for w in server.split() if len(w) >= SHORTEST)

@@ -2,7 +2,7 @@
 
 pairs.tsv    language, English, the other text
 queries.tsv  source, number of the tool, query
-tools.tsv    number, name, description, parameter names
+tools.tsv    server, name, description, parameter names
 pieces.txt   the vocabulary, simplified.tsv the table of characters
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.held_out import held_out
+from toolcrib.index import server_words
 from training import own_text, requests
 from training.parallel import Pair, load
 from training.pseudo import Dictionary, chinese_queries, dictionary, english_queries, words_of
@@ -25,8 +26,9 @@ UNLABELLED = "mcp_docs_unlabelled.jsonl"
 
 
 class Tool(NamedTuple):
-    """A tool as the model reads it."""
+    """A tool as the model reads it: `server` is its server's name in words."""
 
+    server: str
     name: str
     description: str
     parameters: str
@@ -60,7 +62,7 @@ def gather(parallel: Path, pool: Path, packages: frozenset[str], ours: Ours) -> 
     places = {str(row["id"]): number for number, row in enumerate(rows, len(tools))}
     more = _unlabelled(rows, dictionary(ours.lists, chinese), len(tools), chance)
     tools += map(tool_of, rows)
-    functions, written = _written(ours.written, places, len(tools), chance)
+    functions, written = _written(ours.written, places, tools, chance)
     return Corpus(pairs, [*tools, *functions], [*queries, *more, *written])
 
 
@@ -128,12 +130,16 @@ def _unlabelled(
 
 
 def _written(
-    written: requests.Written, places: Mapping[str, int], first: int, chance: random.Random
+    written: requests.Written,
+    places: Mapping[str, int],
+    tools: Sequence[Tool],
+    chance: random.Random,
 ) -> tuple[list[Tool], list[tuple[str, int, str]]]:
     """Our own functions, and all requests that we wrote, by where each tool is."""
-    functions, asked = requests.functions(written.functions, first)
-    every = requests.queries(written, places, asked, chance)
-    return [Tool(*each) for each in functions], [tuple(each) for each in every]
+    functions, asked = requests.functions(written.functions, len(tools))
+    servers = [*(tool.server for tool in tools), *("" for _ in functions)]
+    every = requests.queries(written, places, servers, asked, chance)
+    return [Tool("", *each) for each in functions], [tuple(each) for each in every]
 
 
 def tool_of(row: Mapping[str, object]) -> Tool:
@@ -141,7 +147,10 @@ def tool_of(row: Mapping[str, object]) -> Tool:
     parameters = row.get("parameters")
     properties = parameters.get("properties") if isinstance(parameters, dict) else None
     names = " ".join(map(str, properties)) if isinstance(properties, dict) else ""
-    return Tool(str(row["name"]), str(row.get("description") or "")[:1500], names)
+    owner, _, _ = str(row.get("id") or "").rpartition("::")
+    server = str(row.get("server") or owner).rpartition("/")[2]
+    text = str(row.get("description") or "")[:1500]
+    return Tool(server_words(server), str(row["name"]), text, names)
 
 
 def _json_lines(file: Path) -> Iterator[dict[str, object]]:

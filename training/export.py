@@ -3,8 +3,13 @@
 pieces.txt      the vocabulary, one piece a line
 simplified.txt  traditional characters, each followed by its simplified form
 weights.npz     8 bits a number, and the size of a step for every row; the rest 16 bits
+
+    python -m training.export MODEL OUT
+
+goes back: the shipped model in the folder MODEL as one that training can start from.
 """
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -71,3 +76,16 @@ def export(arrays: Mapping[str, Floats], bundle: Path, out: Path) -> None:
     (out / "pieces.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
     pairs = ["".join(row) for row in lines(bundle / "simplified.tsv")]
     (out / "simplified.txt").write_text("\n".join(pairs) + "\n", encoding="utf-8")
+
+
+def carry(model: Path, bundle: Path) -> None:
+    """The pieces and characters of a shipped model, as a bundle has them."""
+    bundle.mkdir(parents=True, exist_ok=True)
+    (bundle / "pieces.txt").write_bytes((model / "pieces.txt").read_bytes())
+    pairs = (model / "simplified.txt").read_text(encoding="utf-8").split()
+    table = "".join(f"{old}\t{new}\n" for old, new in pairs)
+    (bundle / "simplified.tsv").write_text(table, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    store(shipped(Path(sys.argv[1]) / "weights.npz"), Path(sys.argv[2]), "model")

@@ -12,6 +12,7 @@ import onnx
 from onnx import TensorProto, helper
 
 from toolcrib.embed.bundled.network import EPSILON, HEADS
+from toolcrib.embed.protocol import TOKEN_WIDTH
 
 OPSET = 20
 IR_VERSION = 10
@@ -48,21 +49,26 @@ class Graph:
 
 
 def build(pieces: int, positions: int, layers: int, width: int, inner: int) -> onnx.ModelProto:
-    """The graph of a network of this size: numbers (a row a text, 0 is padding) to vectors."""
+    """The graph of a network of this size: numbers (a row a text, 0 is padding) to readings."""
     graph = Graph()
     real = graph("Greater", "numbers", graph.constant(0, INT64))
     x = _embedded(graph, pieces, positions, width)
     hidden = _hidden(graph, real)
     for number in range(layers):
         x = _layer(graph, f"layers.{number}.", x, hidden, width, inner)
-    vectors = _mean(graph, x, real)
-    graph.nodes.append(helper.make_node("Identity", [vectors], ["vectors"]))
+    made = {"vectors": _mean(graph, x, real), "tokens": _tokens(graph, x, width)}
+    made["weights"] = _weights(graph, x, width)
+    graph.nodes += [helper.make_node("Identity", [each], [name]) for name, each in made.items()]
     return helper.make_model(
         helper.make_graph(
             graph.nodes,
             "toolcrib",
             [helper.make_tensor_value_info("numbers", INT64, ["texts", "length"])],
-            [helper.make_tensor_value_info("vectors", FLOAT, ["texts", width])],
+            [
+                helper.make_tensor_value_info("vectors", FLOAT, ["texts", width]),
+                helper.make_tensor_value_info("tokens", FLOAT, ["texts", "length", TOKEN_WIDTH]),
+                helper.make_tensor_value_info("weights", FLOAT, ["texts", "length"]),
+            ],
             [*graph.fixed, *graph.given],
         ),
         opset_imports=[helper.make_opsetid("", OPSET)],
@@ -123,6 +129,16 @@ def _mean(graph: Graph, x: str, real: str) -> str:
     total = graph("ReduceSum", graph("Mul", x, share), graph.constant([1], INT64), keepdims=0)
     length = graph("ReduceL2", total, graph.constant([1], INT64), keepdims=1)
     return graph("Div", total, length)
+
+
+def _tokens(graph: Graph, x: str, width: int) -> str:
+    short = graph("MatMul", x, graph.weight("tokens.weight", (width, TOKEN_WIDTH)))
+    return graph("Div", short, graph("ReduceL2", short, graph.constant([2], INT64), keepdims=1))
+
+
+def _weights(graph: Graph, x: str, width: int) -> str:
+    logits = _linear(graph, "weigh", x, width, 1)
+    return graph("Sigmoid", graph("Squeeze", logits, graph.constant([2], INT64)))
 
 
 def write(model: Path) -> None:

@@ -13,6 +13,9 @@ from training import export
 from training.batches import autocast
 from training.network import Encoder
 
+HEADS = 10.0
+"""How much faster the heads of the second look learn: they begin from nothing."""
+
 
 class Pace:
     """How fast to learn: a rise, then a fall along a cosine, to end with the steps or the time."""
@@ -44,12 +47,16 @@ class Pace:
         return self._rate * up * (0.03 + 0.97 * 0.5 * (1 + math.cos(math.pi * min(1, self.done))))
 
 
-def optimizer(encoder: Encoder, wordy: float) -> torch.optim.AdamW:
+def optimizer(encoder: Encoder, wordy: float, after: int = 0) -> torch.optim.AdamW:
+    """`wordy` is how much faster pieces learn; until the step `after` only the heads do."""
     words = [encoder.words.weight]
-    rest = [p for n, p in encoder.named_parameters() if n != "words.weight"]
+    heads = [*encoder.tokens.parameters(), *encoder.weigh.parameters()]
+    known = {id(each) for each in (*words, *heads)}
+    rest = [each for each in encoder.parameters() if id(each) not in known]
     groups = [
-        {"params": words, "factor": wordy, "weight_decay": 0.0},
-        {"params": rest, "factor": 1.0, "weight_decay": 0.01},
+        {"params": words, "factor": wordy, "weight_decay": 0.0, "after": after},
+        {"params": heads, "factor": HEADS, "weight_decay": 0.0},
+        {"params": rest, "factor": 1.0, "weight_decay": 0.01, "after": after},
     ]
     return torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.98), fused=torch.cuda.is_available())
 
@@ -81,7 +88,8 @@ def learn(
     device = next(encoder.parameters()).device.type
     while pace.done < 1:
         for group in learner.param_groups:
-            group["lr"] = pace.rate() * group["factor"]
+            waits = pace.step < group.get("after", 0)
+            group["lr"] = 0.0 if waits else pace.rate() * group["factor"]
         with autocast(device):
             value = loss()
         learner.zero_grad(set_to_none=True)

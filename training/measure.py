@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from training.network import WIDTH
-from training.tensors import Numbering, ragged
+from training.tensors import TOOL_MOST as MOST
+from training.tensors import Numbering, doc_texts, ragged
 
-MOST = 128
-TOP = 40
+TOP = 50
 ANSWERED = 0.97
 
 
@@ -51,7 +51,7 @@ def load(folder: Path, *, words: bool, device: str) -> list[DevSet]:
         if not row["queries"]:
             continue
         tools = catalogs["mcp_big" if row["tools"] == "mcp_big" else row["set"]]
-        documents = ragged(["\n".join(tool[1:4]) for tool in tools], cut, MOST).rows
+        documents = ragged([doc_texts(tool[1:])[1] for tool in tools], cut, MOST).rows
         queries = ragged([query["query"] for query in row["queries"]], cut, MOST).rows
         found.append(
             DevSet(
@@ -112,9 +112,9 @@ def table(encoder: nn.Module, sets: Sequence[DevSet], size: int, device: str) ->
         splits: dict[str, list[float]] = {}
         firsts: list[float] = []
         for places, query in zip(best.tolist(), each.asked, strict=True):
-            ranked = _ranked([each.ids[place] for place in places], query)
-            splits.setdefault(str(query.get("split", "")), []).append(_recall(ranked[:5], query))
-            firsts.append(float(bool({*ranked[:1]} & {*query["relevant"]})))
+            ids = ranked([each.ids[place] for place in places], query)
+            splits.setdefault(str(query.get("split", "")), []).append(recall(ids[:5], query))
+            firsts.append(float(bool({*ids[:1]} & {*query["relevant"]})))
         every = [value for values in splits.values() for value in values]
         means.append(100 * float(np.mean(every)))
         found[each.name] = round(means[-1], 1)
@@ -139,12 +139,12 @@ def _encoded(encoder: nn.Module, rows: Tensor, size: int, device: str) -> Tensor
     return out
 
 
-def _ranked(ids: Sequence[str], query: Mapping[str, object]) -> list[str]:
+def ranked(ids: Sequence[str], query: Mapping[str, object]) -> list[str]:
     equal = query.get("equiv") or {}
     return list(dict.fromkeys(equal.get(id, id) for id in ids))
 
 
-def _recall(top: Sequence[str], query: Mapping[str, object]) -> float:
+def recall(top: Sequence[str], query: Mapping[str, object]) -> float:
     relevant = set(query["relevant"])
     found = len(relevant & set(top))
     return float(found > 0) if query.get("relevance") == "any" else found / len(relevant)

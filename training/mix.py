@@ -17,9 +17,10 @@ def mixed(start: Path, others: list[Path], share: float) -> dict[str, export.Flo
     """The weights of folders that training wrote, mixed."""
     first = export.trained(start, "model")
     rest = [export.trained(folder, "model") for folder in others]
+    means = {name: np.mean([each[name] for each in rest], axis=0) for name in rest[0]}
     return {
-        name: array + share * (np.mean([each[name] for each in rest], axis=0) - array)
-        for name, array in first.items()
+        name: first[name] + share * (mean - first[name]) if name in first else mean
+        for name, mean in means.items()
     }
 
 

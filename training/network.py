@@ -11,6 +11,8 @@ from torch.nn import functional
 
 WIDTH, HEADS, INNER, EPS = 384, 12, 1536, 1e-12
 POSITIONS = 128
+TOKEN_WIDTH = 64
+"""How many numbers a token has in the second look."""
 
 
 class Layer(nn.Module):
@@ -33,8 +35,28 @@ class Layer(nn.Module):
         return self.norm2(x + self.down(functional.gelu(self.up(x))))
 
 
+class Reading(NamedTuple):
+    """Some texts, read: a vector of each text, one of each of its tokens, and their weights.
+
+    `real` is False for padding and for the piece that every text begins with. The weight of a
+    token says how much it counts in a query.
+    """
+
+    vectors: Tensor
+    tokens: Tensor
+    weights: Tensor
+    real: Tensor
+
+    def at(self, rows: slice | Tensor) -> "Reading":
+        """Some of the texts."""
+        return Reading(*(each[rows] for each in self))
+
+
 class Encoder(nn.Module):
-    """Piece numbers to vectors of length 1; 0 is padding. Without layers: a mean of pieces."""
+    """Piece numbers to vectors of length 1; 0 is padding. Without layers: a mean of pieces.
+
+    `read` gives the vectors of tokens too, for the second look.
+    """
 
     def __init__(self, pieces: int, positions: int, layers: int) -> None:
         super().__init__()
@@ -42,8 +64,25 @@ class Encoder(nn.Module):
         self.positions = nn.Embedding(positions, WIDTH)
         self.norm = nn.LayerNorm(WIDTH, EPS)
         self.layers = nn.ModuleList(Layer() for _ in range(layers))
+        self.tokens = nn.Linear(WIDTH, TOKEN_WIDTH, bias=False)
+        self.weigh = nn.Linear(WIDTH, 1)
+        nn.init.orthogonal_(self.tokens.weight, generator=torch.Generator().manual_seed(1))
+        nn.init.zeros_(self.weigh.weight)
+        nn.init.zeros_(self.weigh.bias)
 
     def forward(self, numbers: Tensor) -> Tensor:
+        return _mean(self._states(numbers), numbers > 0)
+
+    def read(self, numbers: Tensor) -> Reading:
+        """The vectors of texts and of their tokens."""
+        x, real = self._states(numbers), numbers > 0
+        tokens = functional.normalize(self.tokens(x).float(), dim=-1)
+        weights = self.weigh(x).float().squeeze(-1).sigmoid()
+        inner = real.clone()
+        inner[:, 0] = False
+        return Reading(_mean(x, real), tokens, weights * inner, inner)
+
+    def _states(self, numbers: Tensor) -> Tensor:
         real = numbers > 0
         x = self.words(numbers)
         if len(self.layers):
@@ -51,15 +90,20 @@ class Encoder(nn.Module):
             mask = real[:, None, None, :]
             for layer in self.layers:
                 x = layer(x, mask)
-        share = real.unsqueeze(-1).to(x.dtype)
-        return functional.normalize((x * share).sum(1).float() / share.sum(1).float(), dim=-1)
+        return x
+
+
+def _mean(x: Tensor, real: Tensor) -> Tensor:
+    share = real.unsqueeze(-1).to(x.dtype)
+    return functional.normalize((x * share).sum(1).float() / share.sum(1).float(), dim=-1)
 
 
 def loaded(arrays: Mapping[str, NDArray[np.float32]]) -> Encoder:
-    """An encoder with these weights, as large as they are."""
+    """An encoder with these weights, as large as they are; what they lack begins anew."""
     layers = sum(name.endswith("qkv.weight") for name in arrays)
     encoder = Encoder(len(arrays["words.weight"]), len(arrays["positions.weight"]), layers)
-    encoder.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    encoder.load_state_dict(encoder.state_dict() | tensors)
     return encoder
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from toolcrib.embed.bundled.embedder import START, load_tokenizer
+from toolcrib.embed.bundled.embedder import MOST_PIECES, START, load_tokenizer
 from training import export
 from training.network import loaded
 
@@ -29,10 +29,18 @@ def references(model: Path) -> list[dict[str, object]]:
     encoder = loaded(export.shipped(model / "weights.npz"))
     found: list[dict[str, object]] = []
     for text in TEXTS:
-        numbers = tokenizer.numbers(text, most=127)
+        numbers = tokenizer.numbers(text, most=MOST_PIECES)
         with torch.no_grad():
-            [row] = encoder.eval()(torch.tensor([[START, *numbers]]))
-        found.append({"text": text, "numbers": numbers, "vector": row[:KEPT].tolist()})
+            read = encoder.eval().read(torch.tensor([[START, *numbers]]))
+        found.append(
+            {
+                "text": text,
+                "numbers": numbers,
+                "vector": read.vectors[0, :KEPT].tolist(),
+                "token": read.tokens[0, -1, :KEPT].tolist(),
+                "weights": read.weights[0, 1:].tolist(),
+            }
+        )
     return found
 
 

@@ -5,8 +5,12 @@ functions.tsv  functions of our own, each followed by its requests: `tool`, name
                description, Chinese description; then kind, text
 none.txt       what people say that no tool is for
 
-Kinds: `plain` and `detail` ask for the tool in English, `zh` in Chinese; `hint` and `hint_zh` only
-imply that it is wanted; `miss` sounds like it and asks for something else.
+Kinds: `short`, `plain` and `detail` ask for the tool in English, `zh` in Chinese; `hint` and
+`hint_zh` only imply that it is wanted; `miss` sounds like it and asks for something else; `multi`
+asks for several tools at once, whose ids have a space between them.
+
+A program changes some of them: `typo` misspells, `product` names the server of the tool, or for a
+`miss` that of another one.
 """
 
 import random
@@ -16,20 +20,31 @@ from typing import NamedTuple
 
 FOLDER = Path(__file__).with_name("own")
 SOURCES = {
+    "short": "own",
     "plain": "own",
     "detail": "own",
     "zh": "own_zh",
     "hint": "own_hint",
     "hint_zh": "own_hint",
     "miss": "miss",
+    "multi": "own_task",
 }
+FUNCTION_SOURCES = {"own": "function", "own_zh": "function_zh", "own_hint": "function_hint"}
+"""Requests for our own functions are counted apart: those for MCP tools are far more."""
 TASK, NONE = "own_task", "none"
 NO_TOOL = -1
 TASKS = 12_000
-THEN = {
-    "own": ("{}. Then {}", "{} and after that {}", "{}; {}", "First {}, next {}", "{} Also, {}"),
-    "own_zh": ("{}，然后{}", "{}，再{}", "{}；另外{}", "先{}，之后{}"),
+TYPOS, NAMED = 0.35, 0.25
+"""Shares of the English requests that are misspelt too, and of all that name the product too."""
+SHORTEST_MISSPELT = 4
+KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+PLACES = {
+    "own": ("{} in {}", "{} on {}", "{} with {}", "in {1}, {0}", "{1}: {0}", "{} ({})"),
+    "own_zh": ("用{1}{0}", "在{1}上{0}", "{1}里，{0}", "{0}，在{1}", "{1} {0}"),
 }
+_ENGLISH = ("{}. Then {}", "{} and after that {}", "{}; {}", "First {}, next {}", "{} Also, {}")
+_CHINESE = ("{}，然后{}", "{}，再{}", "{}；另外{}", "先{}，之后{}")
+THEN = {"own": _ENGLISH, "function": _ENGLISH, "own_zh": _CHINESE, "function_zh": _CHINESE}
 
 
 class Written(NamedTuple):
@@ -73,22 +88,70 @@ def functions(rows: Iterable[Sequence[str]], first: int) -> tuple[list[Function]
             found += [Function(name, english), Function(name, chinese)]
         else:
             last = first + len(found)
-            asked += [Query(SOURCES[kind], place, cells[0]) for place in (last - 2, last - 1)]
+            source = FUNCTION_SOURCES.get(SOURCES[kind], SOURCES[kind])
+            asked += [Query(source, place, cells[0]) for place in (last - 2, last - 1)]
     return found, asked
 
 
 def queries(
-    written: Written, places: Mapping[str, int], more: Sequence[Query], chance: random.Random
+    written: Written,
+    places: Mapping[str, int],
+    servers: Sequence[str],
+    more: Sequence[Query],
+    chance: random.Random,
 ) -> list[Query]:
-    """All queries: for MCP tools by where each is, more of them, tasks of two, and for nothing."""
+    """All queries: for MCP tools by where each is, more of them, tasks of two, and for nothing.
+
+    `servers` are the names of the servers of all tools, in words.
+    """
     asked = [
         Query(SOURCES[kind], places[id], text)
-        for id, kind, text in written.requests
+        for ids, kind, text in written.requests
+        for id in ids.split(" ")
         if id in places
     ]
-    asked += more
+    asked += [*more, *misspelt(asked, chance), *with_products(asked, servers, chance)]
     made = tasks(asked, chance, min(TASKS, len(asked) // 2))
     return [*asked, *made, *(Query(NONE, NO_TOOL, text) for text in written.none)]
+
+
+def misspelt(asked: Iterable[Query], chance: random.Random) -> Iterator[Query]:
+    """Some English requests with one to three words misspelt, as hands do on a keyboard."""
+    for query in asked:
+        if query.source in {"own", "own_hint"} and query.text.isascii() and chance.random() < TYPOS:
+            words = query.text.split(" ")
+            long = [n for n, w in enumerate(words) if len(w) >= SHORTEST_MISSPELT and w.isalpha()]
+            for place in chance.sample(long, min(len(long), chance.choice((1, 1, 2, 3)))):
+                words[place] = _misspelt(words[place], chance)
+            yield Query("own_typo", query.tool, " ".join(words))
+
+
+def _misspelt(word: str, chance: random.Random) -> str:
+    """Two letters swapped, one left out, doubled, or hit beside."""
+    place = chance.randrange(1, len(word) - 1)
+    before, letter, after = word[:place], word[place], word[place + 1 :]
+    row = next((keys for keys in KEYS if letter in keys), letter)
+    beside = row[max(0, row.index(letter) - 1)] if letter in row else letter
+    swapped = after[:1] + letter + after[1:]
+    return before + chance.choice((swapped, after, letter + letter + after, beside + after))
+
+
+def with_products(
+    asked: Sequence[Query], servers: Sequence[str], chance: random.Random
+) -> Iterator[Query]:
+    """Some requests with the server of their tool named, and as often with another one: a miss."""
+    named = [name for name in {*servers} if name]
+    for query in asked:
+        forms = PLACES.get(query.source)
+        own = servers[query.tool] if forms else ""
+        if not forms or not own or chance.random() > NAMED:
+            continue
+        text = query.text.rstrip(".?!。？！")
+        if {*text.lower().split()}.isdisjoint(own.split()):
+            yield Query("own_product", query.tool, chance.choice(forms).format(text, own))
+            other = chance.choice(named)
+            if {*other.split()}.isdisjoint(own.split()):
+                yield Query("miss", query.tool, chance.choice(forms).format(text, other))
 
 
 def tasks(asked: Iterable[Query], chance: random.Random, count: int) -> Iterator[Query]:

@@ -5,7 +5,9 @@
 Training wants a GPU (about 25 minutes on one H200). Where that is another machine, run
 `--until bundle` here, carry `training/`, `benchmarks/`, the tokenizer and WORK/bundle over, run the
 lines that `--show` prints there, bring WORK/learned back, and run `--from export`.
-`--tiny` in place of `--bench-dir` goes the same way in a minute, to see that it is passable.
+`--go-on` keeps the pieces of the model that is shipped and has only the last stage learned again,
+from its weights. `--tiny` in place of `--bench-dir` goes the same way in a minute, to see that it
+is passable.
 """
 
 import shlex
@@ -41,6 +43,7 @@ class Work(NamedTuple):
     sets: Path
     into: Path
     recipe: recipe.Recipe
+    go_on: bool = False
 
     @property
     def bundled(self) -> Path:
@@ -71,6 +74,9 @@ class Work(NamedTuple):
         bundle.packed(self.bundled)
 
     def _choose_pieces(self, gathered: corpus.Corpus) -> None:
+        if self.go_on:
+            export.carry(arguments.ROOT / MODEL, self.bundled)
+            return
         say("bundle: choose the pieces")
         simplified = vocabulary.simplified_characters(fetch.CHARACTERS.place(self.folder))
         vocab = next(fetch.TEACHER.place(self.folder).rglob("vocab.txt"))
@@ -96,7 +102,8 @@ class Work(NamedTuple):
         fit = [["training.fit", self.bundled, start, self.folder / n, *p] for n, p in fits.items()]
         mix = ["training.mix", start, self.recipe.share, *(self.folder / name for name in plans)]
         last = ["training.mix", self.learned, self.recipe.fit_share, start]
-        every = [*train, mix, *fit, [*last, *(self.folder / name for name in fits)]]
+        before = [["training.export", MODEL, start]] if self.go_on else [*train, mix]
+        every = [*before, *fit, [*last, *(self.folder / name for name in fits)]]
         return [["-m", *map(str, command)] for command in every]
 
     def export(self) -> None:
@@ -113,9 +120,9 @@ def say(text: str) -> None:
 def main() -> None:
     said = arguments.read(None, __doc__)
     if said.sets:
-        work = Work(said.work, said.sets, said.into, recipe.full())
+        work = Work(said.work, said.sets, said.into, recipe.full(), said.go_on)
     else:
-        work = Work(said.work, tiny.write(said.work), said.into, tiny.recipe())
+        work = Work(said.work, tiny.write(said.work), said.into, tiny.recipe(), said.go_on)
     if said.show:
         print("\n".join(shlex.join(["python", *command]) for command in work.commands()))
         return

@@ -2,7 +2,7 @@
 
 import lzma
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from multiprocessing import Pool
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer
 
 Numbers = NDArray[np.uint16]
 
-TEXT_MOST, TOOL_MOST = 64, 96
+TEXT_MOST, TOOL_MOST = 64, 80
 START = 1
 """The number of [CLS], with which every text begins."""
 SEED = 11
@@ -106,9 +106,20 @@ def _cut(text: str) -> list[int]:
     return _current["cut"](text)
 
 
-def doc_texts(tool: Mapping[str, str] | Sequence[str]) -> tuple[str, str, str]:
-    """A tool as text in three ways: as usual, with its parameters, without its name."""
-    name, description, parameters = (
-        tuple(tool)[:3] if not isinstance(tool, Mapping) else ("", "", "")
+def doc_texts(tool: Sequence[str]) -> tuple[str, str, str, str]:
+    """A tool as text in four ways.
+
+    Name and description; as a catalog has it, with its server and its parameters; without its
+    name; as a catalog has it that knows no server.
+    """
+    server, name, description, parameters = tool
+    return (
+        _text(name, description),
+        _text(server, name, description, parameters),
+        description or name,
+        _text(name, description, parameters),
     )
-    return f"{name}\n{description}", f"{name}\n{description}\n{parameters}", description or name
+
+
+def _text(*parts: str) -> str:
+    return "\n".join(filter(None, parts))

@@ -52,7 +52,7 @@ def recipe() -> Recipe:
     own = _own()
     plan = "--layers 2 --steps-a 4 --batch-a 16 --steps-b 3 --batch-b 16".split()
     plans = {"one": plan, "other": [*plan, "--seed", "2"]}
-    fits = {"fit-1": "--steps 2 --batch 8 --unfit 8 --part 0.1".split()}
+    fits = {"fit-1": "--steps 2 --batch 8 --keep-batch 8 --unfit 8 --part 0.1".split()}
     return Recipe([NPM, PYPI], Ours(own, 20, _written(own)), plans, fits)
 
 

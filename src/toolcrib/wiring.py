@@ -49,6 +49,7 @@ def rules_of(settings: Settings) -> SearchRules:
         most=search.most,
         schemas=search.schemas,
         fusion=search.fusion,
+        second_look=search.second_look,
         arms=ArmWeights(vector=search.weight_vector),
         cut=search.cut,
         cut_ratio=search.cut_ratio,

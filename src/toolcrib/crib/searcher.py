@@ -61,6 +61,7 @@ class Searcher:
             self._rules,
             hidden=self._inventory.hidden_from(scope, query.kinds, entries),
             embed=partial(catalog.with_vectors, size=view.vector_size),
+            look=catalog.look,
             calibrated_cosines=catalog.calibrated_cosines,
             glossary=self._glossary,
             monolingual_share=self._monolingual_shares(entries),

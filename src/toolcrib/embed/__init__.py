@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolcrib.embed.bundled.embedder import BUNDLED_MODEL
     from toolcrib.embed.cached import CachedEmbedder
     from toolcrib.embed.factory import make_embedder
-    from toolcrib.embed.protocol import Embedder
+    from toolcrib.embed.protocol import Embedder, TextReading, TokenEmbedder, Tokens
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -37,7 +37,7 @@ else:
             "bundled.embedder": ("BUNDLED_MODEL",),
             "cached": ("CachedEmbedder",),
             "factory": ("make_embedder",),
-            "protocol": ("Embedder",),
+            "protocol": ("Embedder", "TextReading", "TokenEmbedder", "Tokens"),
         },
     )
 
@@ -45,6 +45,9 @@ __all__ = [
     "BUNDLED_MODEL",
     "CachedEmbedder",
     "Embedder",
+    "TextReading",
+    "TokenEmbedder",
+    "Tokens",
     "make_embedder",
     "one_blas_thread",
 ]

@@ -1,4 +1,8 @@
-"""Vectors that are computed once: by hash of text and by model, in memory and in the store."""
+"""Vectors that are computed once: by hash of text and by model, in memory and in the store.
+
+Of an embedder that reads word by word the tokens are kept beside the vectors: those of tools in
+the store, as rows of 32-bit numbers like all else there; those of queries in memory alone.
+"""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,11 +12,23 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed.protocol import Embedder, unit_rows
+from toolcrib.embed.protocol import (
+    TOKEN_WIDTH,
+    Embedder,
+    TextReading,
+    TokenEmbedder,
+    Tokens,
+    unit_rows,
+)
 from toolcrib.errors import EmbedError
 from toolcrib.store import VectorCache
 
 Vectors = Mapping[bytes, NDArray[np.float32]]
+
+BY_WORDS = " by words"
+"""What the name of a model ends with where its tokens are kept."""
+QUERIES = 256
+"""So many of the last queries are kept word by word."""
 
 
 class CachedEmbedder:
@@ -32,6 +48,8 @@ class CachedEmbedder:
         self._cache = cache
         self._chunk = chunk
         self._recent = RecentVectors(recent)
+        self._readings = RecentReadings(QUERIES)
+        self._recent_tokens = RecentVectors(recent)
         self._size = 0
 
     def embed(
@@ -54,7 +72,7 @@ class CachedEmbedder:
         missing = {key: text for key, text in by_hash.items() if key not in vectors}
         for chunk in self._computed(missing):
             if keep:
-                self._cache.keep_vectors(self.model, chunk)
+                self._keep(chunk)
             vectors.update(chunk)
             progress(len(vectors), len(by_hash))
         self._recent.add(vectors)
@@ -65,11 +83,44 @@ class CachedEmbedder:
         by_hash = {text_hash(text): text for text in texts}
         return {by_hash[key]: vector for key, vector in self._lookup(list(by_hash)).items()}
 
+    @property
+    def reads_words(self) -> bool:
+        """Whether the embedder tells the words of a text apart."""
+        return isinstance(self._embedder, TokenEmbedder)
+
+    def read(self, text: str) -> TextReading | None:
+        """A query, word by word; None if the embedder cannot. Raises as `embed` does."""
+        if not isinstance(self._embedder, TokenEmbedder):
+            return None
+        key = text_hash(text)
+        if not (reading := self._readings.find(key)):
+            self._embedded([text])
+            reading = self._readings.find(key)
+        return reading
+
+    def tokens(self, texts: Sequence[str]) -> dict[str, Tokens]:
+        """The tokens of tools that were embedded, by text. Raises what the cache raises."""
+        by_hash = {text_hash(text): text for text in texts}
+        found = self._recent_tokens.find(by_hash)
+        others = [key for key in by_hash if key not in found]
+        stored = self._cache.cached_vectors(self.model + BY_WORDS, others) if others else {}
+        self._recent_tokens.add(stored)
+        every = {**found, **stored}
+        return {by_hash[key]: _unpacked(row) for key, row in every.items()}
+
     def _lookup(self, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """What memory or the store has of these."""
         recent = self._recent.find(hashes)
         others = [key for key in hashes if key not in recent]
         return recent | (self._cache.cached_vectors(self.model, others) if others else {})
+
+    def _keep(self, vectors: Vectors) -> None:
+        """The tokens first: a vector that is there has its tokens beside it."""
+        if self.reads_words:
+            readings = {key: self._readings.find(key) for key in vectors}
+            tokens = {key: _packed(each.tokens) for key, each in readings.items() if each}
+            self._cache.keep_vectors(self.model + BY_WORDS, tokens)
+        self._cache.keep_vectors(self.model, vectors)
 
     def _computed(self, texts: Mapping[bytes, str]) -> Iterator[Vectors]:
         hashes = list(texts)
@@ -80,7 +131,7 @@ class CachedEmbedder:
     def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The embedder's rows, if they are what every embedder promises."""
         try:
-            rows = self._embedder.embed(texts)
+            rows = self._rows_of(texts)
             rows = unit_rows(rows, count=len(texts), dimensions=self._size or None)
         except EmbedError:
             raise
@@ -91,6 +142,14 @@ class CachedEmbedder:
             ) from error
         self._size = rows.shape[1]
         return rows
+
+    def _rows_of(self, texts: Sequence[str]) -> object:
+        """What the embedder gives; readings are remembered."""
+        if not isinstance(self._embedder, TokenEmbedder):
+            return self._embedder.embed(texts)
+        readings = self._embedder.read(texts)
+        self._readings.add(dict(zip(map(text_hash, texts), readings, strict=True)))
+        return [reading.vector for reading in readings]
 
     def _rows(self, vectors: list[NDArray[np.float32]]) -> NDArray[np.float32]:
         if len({vector.size for vector in vectors}) > 1:
@@ -126,6 +185,35 @@ class RecentVectors:
                 self._vectors.move_to_end(key)
             while len(self._vectors) > self._most:
                 self._vectors.popitem(last=False)
+
+
+class RecentReadings:
+    """At most `most` readings, and always those of the last call; the oldest go first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._readings: dict[bytes, TextReading] = {}
+        self._lock = Lock()
+
+    def find(self, key: bytes) -> TextReading | None:
+        """The reading under this hash, if it is still here."""
+        return self._readings.get(key)
+
+    def add(self, readings: Mapping[bytes, TextReading]) -> None:
+        """Take these in."""
+        with self._lock:
+            every = {**self._readings, **readings}
+            kept = list(every)[-max(self._most, len(readings)) :]
+            self._readings = {key: every[key] for key in kept}
+
+
+def _packed(tokens: Tokens) -> NDArray[np.float32]:
+    """Tokens as the store keeps them: four numbers of 8 bits in one of 32."""
+    return np.ascontiguousarray(tokens).reshape(-1).view(np.float32)
+
+
+def _unpacked(row: NDArray[np.float32]) -> Tokens:
+    return row.view(np.int8).reshape(-1, TOKEN_WIDTH)
 
 
 def text_hash(text: str) -> bytes:

@@ -5,13 +5,31 @@ that came from elsewhere.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 LONGEST_TEXT = 8_000
 """In characters. More than any document here has, and within what embedding models take."""
+
+
+TOKEN_WIDTH = 64
+"""How many numbers the vector of a token has."""
+
+Tokens = NDArray[np.int8]
+"""The vectors of the tokens of a text that say something, a row each, in steps of 1/127."""
+
+
+class TextReading(NamedTuple):
+    """A text, read word by word: its vector, that of each token, and how much each counts.
+
+    `weights` are used where the text is a query.
+    """
+
+    vector: NDArray[np.float32]
+    tokens: Tokens
+    weights: NDArray[np.float32]
 
 
 class Embedder(Protocol):
@@ -26,6 +44,15 @@ class Embedder(Protocol):
         A row of zeros says that the model knows nothing in that text. Raises `EmbedError` when
         it cannot embed; it never returns fewer rows instead.
         """
+        ...
+
+
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that also tells the words of a text apart: needed for the second look."""
+
+    def read(self, texts: Sequence[str]) -> list[TextReading]:
+        """One reading a text, in order. Raises as `embed` does."""
         ...
 
 

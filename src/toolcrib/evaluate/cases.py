@@ -1,7 +1,8 @@
 """Catalogs and cases for an evaluation: from JSON lines, and cases also from YAML.
 
 A catalog line: {"id", "name", "description", "parameters"}, and `title`, `tags`, `search_hint`,
-`server` if they are there. A case: {"id", "query", "relevant": [ids]} and, if they apply:
+`server` if they are there; an id of the form `server::tool` names its server, too. A case:
+{"id", "query", "relevant": [ids]} and, if they apply:
 
     split         queries are reported by it
     equiv         {alternative id: id}: the same tool elsewhere, counted as that one
@@ -58,10 +59,11 @@ class EvalTool(_Line):
 
     def info(self) -> ToolInfo:
         """The tool, under its id."""
+        server = self.server or self.id.rpartition("::")[0]
         return ToolInfo(
             name=self.id,
-            source="mcp" if self.server else "builtin",
-            source_id=self.server or None,
+            source="mcp" if server else "builtin",
+            source_id=server or None,
             description=self.description or "",
             parameters=self.parameters or {},
             title=self.title or "",

@@ -72,6 +72,7 @@ def open_search_of(
                 entries,
                 rules,
                 embed=partial(catalog.with_vectors, size=view.vector_size),
+                look=catalog.look,
                 calibrated_cosines=catalog.calibrated_cosines,
                 glossary=wiring.glossary_of(settings),
                 monolingual_share=monolingual_share(entries.values()),

@@ -6,6 +6,7 @@
 document      a capability as the indexes see it: terms by field, labels, text to embed
 catalog       `Catalog`: an engine and an embedder, kept in step with the entries of the pool
 worker        the thread on which vectors are made
+late_interaction  how well a tool answers every word of a query, for the second look
 protocol      what an arm, a view and an engine promise
 fuzzy_match   the formula of the `like` arm: parts of words and typos in names, titles and tags
 bm25_formula  the formula of the `bm25` arm, and how much each field counts
@@ -28,7 +29,8 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.index.bm25_formula import FieldWeights
     from toolcrib.index.catalog import Catalog
-    from toolcrib.index.document import Document, document_of
+    from toolcrib.index.document import Document, document_of, server_words
+    from toolcrib.index.late_interaction import Look
     from toolcrib.index.memory.bm25 import bm25_arm
     from toolcrib.index.memory.engine import MemoryEngine
     from toolcrib.index.protocol import Arm, Progress, Superseded, View
@@ -39,7 +41,8 @@ else:
         {
             "bm25_formula": ("FieldWeights",),
             "catalog": ("Catalog",),
-            "document": ("Document", "document_of"),
+            "document": ("Document", "document_of", "server_words"),
+            "late_interaction": ("Look",),
             "memory.bm25": ("bm25_arm",),
             "memory.engine": ("MemoryEngine",),
             "protocol": ("Arm", "Progress", "Superseded", "View"),
@@ -52,6 +55,7 @@ __all__ = [
     "Catalog",
     "Document",
     "FieldWeights",
+    "Look",
     "MemoryEngine",
     "Progress",
     "SqliteEngine",
@@ -59,4 +63,5 @@ __all__ = [
     "View",
     "bm25_arm",
     "document_of",
+    "server_words",
 ]

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from toolcrib.embed import BUNDLED_MODEL as BUNDLED
 from toolcrib.embed import CachedEmbedder
 from toolcrib.errors import EmbedError, StoreError, ToolcribError
-from toolcrib.index.document import Document, document_of
+from toolcrib.index.document import Document, document_of, embedded_text
+from toolcrib.index.late_interaction import Look, late_interaction
 from toolcrib.index.protocol import Engine, Progress, Superseded, View
 from toolcrib.index.worker import BackgroundWorker
 from toolcrib.model import Entry, Variant
@@ -131,6 +132,26 @@ class Catalog:
         self._failing = False
         pairs = zip(variants, vectors.tolist(), strict=True)
         return [replace(variant, vector=vector) for variant, vector in pairs]
+
+    def look(self, text: str, entries: Sequence[Entry]) -> Mapping[str, Look]:
+        """How well each entry answers every word of a text, by name; see `late_interaction`.
+
+        Empty where words cannot be told apart; an entry that was not embedded is left out.
+        """
+        embedder = self._embedder
+        if embedder is None or not embedder.reads_words or self._pending:
+            return {}
+        texts = {entry.name: embedded_text(entry.capability, bare=entry.bare) for entry in entries}
+        try:
+            query, tokens = embedder.read(text), embedder.tokens([*texts.values()])
+        except (EmbedError, StoreError) as error:
+            self._failed(error)
+            return {}
+        if query is None or not len(query.tokens):
+            return {}
+        having = {name: tokens[each] for name, each in texts.items() if len(tokens.get(each, ()))}
+        looks = late_interaction(query, list(having.values()))
+        return dict(zip(having, looks, strict=True))
 
     @property
     def calibrated_cosines(self) -> bool:

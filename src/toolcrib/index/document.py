@@ -15,6 +15,15 @@ FIELDS: tuple[Field, ...] = get_args(Field)
 
 LONGEST_TEXT = 4096
 DEEPEST_SCHEMA = 4
+NO_PRODUCT = frozenset(
+    """
+    mcp server servers api apis tool tools toolbox toolkit toolset agent agents ai app apps client
+    service services sdk cli http stdio sse remote local official unofficial community simple my
+    the for of and in with model context protocol integration connector plugin bridge wrapper js
+    ts py python node typescript javascript go rust java lite mini pro plus core demo test example
+    """.split()
+)
+"""Words in the names of servers that say nothing about what they are for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +61,27 @@ def document_of(capability: Capability, *, id: str = "", bare: str = "") -> Docu
             _terms(without_stopwords(words(_joined(prose)))),
             _terms(without_stopwords(words(_joined(_detail(capability))))),
         ),
-        text=_joined([own_name, capability.title, *prose, " ".join(_parameters(capability))]),
+        text=embedded_text(capability, bare=bare),
     )
+
+
+def embedded_text(capability: Capability, *, bare: str = "") -> str:
+    """What an embedder reads of a capability: whose it is, its name, what it says, parameters."""
+    return _joined(
+        [
+            server_words(f"{capability.source_id or ''} {capability.search_hint}"),
+            bare or capability.name,
+            capability.title,
+            capability.description,
+            *capability.desc.values(),
+            " ".join(_parameters(capability)),
+        ]
+    )
+
+
+def server_words(source_id: str) -> str:
+    """The name of a server in the words that say what it is for: `acme-jira-mcp` is acme jira."""
+    return " ".join(dict.fromkeys(w for w in words(source_id) if w not in NO_PRODUCT))
 
 
 def _labels(texts: list[str]) -> tuple[tuple[str, ...], ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from toolcrib.index import Arm, View
+from toolcrib.index import Arm, Look, View
 from toolcrib.model import Entry, Ranking, Variant
 from toolcrib.search.confidence import BROAD, BROAD_COSINE, LOW, chance, confidence_level, evidence
 from toolcrib.search.fusion import VariantTrace, calibrated, fuse_all
@@ -12,6 +12,7 @@ from toolcrib.search.name_mentions import RESPELT, VERBATIM, is_identifier, ment
 from toolcrib.search.query_syntax import unwrapped
 from toolcrib.search.rankings import autocut, boosted, interleave, top_band
 from toolcrib.search.rules import SearchRules
+from toolcrib.search.second_look import LOOKED_AT, look_again
 from toolcrib.search.task_parts import MOST_SUBQUERIES, subqueries, whole_weight
 from toolcrib.search.variants import query_variants
 from toolcrib.search.verbs import verb_family
@@ -31,10 +32,15 @@ BROAD_HITS = 3
 MOST_BROAD = 20
 
 EmbedVariants = Callable[[Sequence[Variant]], Sequence[Variant]]
+LookAt = Callable[[str, Sequence[Entry]], Mapping[str, Look]]
 
 
 def _nothing(_name: str) -> Sequence[str]:
     return ()
+
+
+def _no_look(_text: str, _entries: Sequence[Entry]) -> Mapping[str, Look]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,8 @@ class Search:
     """One search: what it looks in, what it may not see and the rules it goes by.
 
     `embed` gives variants their vectors, all at once; without an embedder it gives them back.
+    `look` is how well entries answer every word of a text; it knows nothing without the bundled
+    model.
     `calibrated_cosines`: the vectors are of the bundled model, whose cosines tell the chance.
     `monolingual_share` is the share of entries that are described in one language and in no other,
     by language: a query in another language is translated for them.
@@ -87,6 +95,7 @@ class Search:
     rules: SearchRules
     hidden: Collection[str] = frozenset()
     embed: EmbedVariants = tuple
+    look: LookAt = _no_look
     calibrated_cosines: bool = False
     glossary: Glossary = field(default_factory=Glossary)
     monolingual_share: Mapping[Language, float] = field(default_factory=dict[Language, float])
@@ -182,6 +191,8 @@ class Search:
         names = self._mentioned(text)
         steps = tuple(self._step(each, names, depth) for each in self._variants(text))
         fused = [match for match in fuse_all(steps, self.rules, depth) if self.sees(match.id)]
+        looks = self._looks(steps[0].variant.text, fused)
+        fused = look_again(fused, looks)
         likely = 1.0 if names else self._chance(steps, fused)
         boosts: Mapping[str, float] = {} if names else self.boosts  # a name means its tool
         ranking = boosted(calibrated(fused, likely, self.rules), boosts)
@@ -199,6 +210,12 @@ class Search:
             return self.embed(query_variants(text, foreign, split=True))
         whole = query_variants(text, foreign)
         return [*self.embed(whole[:1]), *whole[1:]]
+
+    def _looks(self, text: str, fused: Ranking) -> Mapping[str, Look]:
+        """The second look at the first matches."""
+        if self.rules.second_look == "off" or not self.bonuses:
+            return {}
+        return self.look(text, [self.entries[match.id] for match in fused[:LOOKED_AT]])
 
     def _chance(self, steps: Sequence[VariantTrace], fused: Ranking) -> float:
         if not fused:

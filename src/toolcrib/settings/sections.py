@@ -45,6 +45,11 @@ class SearchSettings(Section):
         description="How the arms are fused. `zscore`: by how far each arm puts a tool above the"
         " mean of all candidates. `rrf`: by ranks, in two levels of reciprocal rank fusion.",
     )
+    second_look: Literal["off", "fast"] = Field(
+        default="fast",
+        description="Whether the first matches are put in order by how well they answer every word"
+        " of the query. `fast`: by the bundled model, about a millisecond. `off`: as the arms say.",
+    )
     weight_vector: NonNegativeFloat = Field(
         default=1.2,
         description="zscore: how much meaning (the vector arm) counts; words (bm25) count 1.0.",

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         nearest_names,
         typos,
     )
-    from toolcrib.text.stopwords import ENGLISH_STOPWORDS
+    from toolcrib.text.stopwords import CHINESE_PARTICLES, ENGLISH_STOPWORDS
     from toolcrib.text.tokens import (
         FEWEST_CHARACTERS_A_TOKEN,
         TokenCounter,
@@ -83,7 +83,7 @@ else:
                 "nearest_names",
                 "typos",
             ),
-            "stopwords": ("ENGLISH_STOPWORDS",),
+            "stopwords": ("CHINESE_PARTICLES", "ENGLISH_STOPWORDS"),
             "tokens": (
                 "FEWEST_CHARACTERS_A_TOKEN",
                 "TokenCounter",
@@ -98,6 +98,7 @@ else:
     )
 
 __all__ = [
+    "CHINESE_PARTICLES",
     "ENGLISH_STOPWORDS",
     "FEWEST_CHARACTERS_A_TOKEN",
     "LANGUAGE_NAMES",

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from toolcrib.embed.bundled.network import Floats, Network, Stored
 from toolcrib.embed.bundled.onnx import OnnxNetwork
-from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer
-from toolcrib.embed.protocol import embeddable
+from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer, says_something
+from toolcrib.embed.protocol import TOKEN_WIDTH, TextReading, embeddable
 
-BUNDLED_MODEL = "toolcrib-2"
+BUNDLED_MODEL = "toolcrib-3"
 START = 1
 """The piece with which every text begins."""
 SIZES = (384, 256, 128)
@@ -22,6 +22,11 @@ SIZES = (384, 256, 128)
 AT_ONCE = 2048
 """How many pieces, padding counted, go through the network at a time: more is slower."""
 MOST_CHARACTERS = 2000
+MOST_PIECES = 79
+"""So many pieces of a text are read: the model was trained on as many."""
+MOST_TOKENS = 64
+"""So many tokens of a text are told apart."""
+STEPS = 127
 
 
 class BundledEmbedder:
@@ -39,17 +44,47 @@ class BundledEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """As every embedder; a text without a word that the model knows is a row of zeros."""
-        out = np.zeros((len(texts), self._dimensions), dtype=np.float32)
-        if not texts:
-            return out
+        rows = [reading.vector for reading in self.read(texts)]
+        return np.stack(rows) if rows else np.zeros((0, self._dimensions), dtype=np.float32)
+
+    def read(self, texts: Sequence[str]) -> list[TextReading]:
+        """The vectors of the texts, and of their words."""
         tokenizer, network = self._model
         numbers = [
-            tokenizer.numbers(t[:MOST_CHARACTERS], most=network.longest - 1)
-            for t in map(embeddable, texts)
+            tokenizer.numbers(text[:MOST_CHARACTERS], most=MOST_PIECES)
+            for text in map(embeddable, texts)
         ]
+        found = [self._nothing] * len(texts)
         for places in _batches([len(each) for each in numbers]):
-            out[places] = self._shortened(network(_padded([numbers[place] for place in places])))
-        return out
+            batch = [numbers[place] for place in places]
+            for place, reading in zip(places, self._read(batch, network), strict=True):
+                found[place] = reading
+        return found
+
+    def _read(
+        self, numbers: Sequence[Sequence[int]], network: Network | OnnxNetwork
+    ) -> Iterator[TextReading]:
+        made = network(_padded(numbers))
+        vectors = self._shortened(made.vectors)
+        for row, pieces in enumerate(numbers):
+            [inside] = np.nonzero(self._says[np.array(pieces)])
+            inside = inside[:MOST_TOKENS] + 1  # behind the piece that every text begins with
+            tokens = np.round(made.tokens[row, inside] * STEPS).astype(np.int8)
+            yield TextReading(vectors[row], tokens, made.weights[row, inside])
+
+    @cached_property
+    def _nothing(self) -> TextReading:
+        """The reading of a text without a word that the model knows."""
+        return TextReading(
+            np.zeros(self._dimensions, np.float32),
+            np.zeros((0, TOKEN_WIDTH), np.int8),
+            np.zeros(0, np.float32),
+        )
+
+    @cached_property
+    def _says(self) -> NDArray[np.bool_]:
+        """Which pieces say something, by their numbers."""
+        return np.array([says_something(piece) for piece in self._model[0].pieces])
 
     @property
     def _model(self) -> tuple[WordPieceTokenizer, Network | OnnxNetwork]:

@@ -1,4 +1,7 @@
-"""The bundled network in numpy: an encoder of six layers whose answer is the mean of the last.
+"""The bundled network in numpy: an encoder of six layers, read twice.
+
+The vector of a text is the mean of the last layer. For the second look each token has a vector of
+its own, a short projection of that layer, and a weight that says how much it counts in a query.
 
 Weights lie in the file with 8 bits a number and a step for every row. The layers are read into
 32-bit matrices once, 42 MB; the pieces stay as they are and are read row by row.
@@ -6,6 +9,7 @@ Weights lie in the file with 8 bits a number and a step for every row. The layer
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +26,18 @@ LINEAR = np.float32((2 / np.pi) ** 0.5)
 CUBE = np.float32(0.044715) * LINEAR
 BLOCK = 128
 """How many rows go through a feed-forward net at a time: what they swell to stays in the cache."""
+
+
+class Readings(NamedTuple):
+    """Texts as the network reads them: a row a text, and in it one a token.
+
+    Vectors of texts and of tokens have length 1; `weights` are from 0 to 1. What stands in the
+    places of padding means nothing.
+    """
+
+    vectors: Floats
+    tokens: Floats
+    weights: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +90,7 @@ class Layer:
 
 
 class Network:
-    """Rows of piece numbers, padded with 0, to rows of length 1."""
+    """Rows of piece numbers, padded with 0, to what they say."""
 
     def __init__(self, stored: Stored) -> None:
         self._words = stored["words.weight"]
@@ -83,18 +99,20 @@ class Network:
         self._norm = _norm(stored, "norm")
         count = sum(name.endswith(".qkv.weight") for name in stored)
         self._layers = [_layer(stored, f"layers.{number}.") for number in range(count)]
+        self._tokens = np.ascontiguousarray(matrix(stored, "tokens.weight").T)
+        self._weigh = _linear(stored, "weigh")
 
     @property
     def longest(self) -> int:
         """How many pieces of a text are read at most."""
         return len(self._positions)
 
-    def __call__(self, numbers: NDArray[np.int64]) -> Floats:
+    def __call__(self, numbers: NDArray[np.int64]) -> Readings:
         """One row a text. Every text has at least one piece. Runs on the thread that asks."""
         with one_blas_thread():
             return self.by_threads_of_blas(numbers)
 
-    def by_threads_of_blas(self, numbers: NDArray[np.int64]) -> Floats:
+    def by_threads_of_blas(self, numbers: NDArray[np.int64]) -> Readings:
         """The same on as many threads as BLAS takes: to compare."""
         real = numbers != PADDING
         x = self._words[numbers].astype(np.float32) * self._steps[numbers][..., None]
@@ -105,7 +123,12 @@ class Network:
         for layer in self._layers:
             x = layer(x, hidden)
         mean = np.einsum("bld,bl->bd", x, real.astype(np.float32))
-        return mean / np.linalg.norm(mean, axis=1, keepdims=True)
+        weights = 1 / (1 + np.exp(-self._weigh(x)[..., 0]))
+        return Readings(_unit(mean), _unit(x @ self._tokens), weights)
+
+
+def _unit(rows: Floats) -> Floats:
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
 def attention(qkv: Floats, hidden: Floats | None) -> Floats:

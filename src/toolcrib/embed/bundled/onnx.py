@@ -11,16 +11,17 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed.bundled.network import Floats, Stored, matrix
+from toolcrib.embed.bundled.network import Floats, Readings, Stored, matrix
 
 PACKAGE = "onnxruntime"
 OLDEST = (1, 18)
 """The first that knows all that the graph is made of."""
+OUTPUTS = ["vectors", "tokens", "weights"]
 POSITIONS, WORDS, STEPS = "positions.weight", "words.weight", "words.weight.step"
 
 
 class OnnxNetwork:
-    """Rows of piece numbers, padded with 0, to rows of length 1; as `Network` does."""
+    """Rows of piece numbers, padded with 0, to what they say; as `Network` does."""
 
     def __init__(self, graph: bytes, stored: Stored) -> None:
         """Raises `ImportError` where onnxruntime is not installed, or too old."""
@@ -36,10 +37,9 @@ class OnnxNetwork:
         self._session = runtime.InferenceSession(graph, options, providers=providers)
         self.longest = len(weights[POSITIONS])
 
-    def __call__(self, numbers: NDArray[np.int64]) -> Floats:
+    def __call__(self, numbers: NDArray[np.int64]) -> Readings:
         """One row a text. Every text has at least one piece."""
-        [rows] = self._session.run(None, {"numbers": numbers})
-        return cast("Floats", rows)
+        return Readings(*cast("list[Floats]", self._session.run(OUTPUTS, {"numbers": numbers})))
 
 
 def _weights(stored: Stored) -> Mapping[str, NDArray[np.generic]]:

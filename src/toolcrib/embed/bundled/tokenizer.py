@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from unicodedata import normalize
 
+from toolcrib.text import CHINESE_PARTICLES, ENGLISH_STOPWORDS
+
 LONGEST_WORD = 40
 LONGEST_ASIAN = 6
 CONTINUES = "##"
@@ -25,6 +27,7 @@ class WordPieceTokenizer:
     """Pieces by their place in `pieces`; `simplified` maps traditional characters. Thread-safe."""
 
     def __init__(self, pieces: Sequence[str], simplified: Mapping[str, str]) -> None:
+        self.pieces = pieces
         self._number = {piece: number for number, piece in enumerate(pieces)}
         self._simplified = str.maketrans(dict(simplified))
         self._word = lru_cache(maxsize=32_768)(self._cut_word)
@@ -71,6 +74,12 @@ class WordPieceTokenizer:
                 return tuple(cut)
             start = stop
         return tuple(cut)
+
+
+def says_something(piece: str) -> bool:
+    """Whether a piece is more than a stop word or a particle: only these are looked at twice."""
+    word = piece.removeprefix(CONTINUES)
+    return word not in ENGLISH_STOPWORDS and word not in CHINESE_PARTICLES
 
 
 def folded(text: str) -> str:

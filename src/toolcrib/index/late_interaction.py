@@ -1,0 +1,53 @@
+"""Late interaction: how well a tool answers every word of a query.
+
+    look(query, tool) = Σ_word weight · best(word) / Σ_word weight
+    best(word)        = the largest cosine of the word with any token of the tool
+
+The vector of a whole text lets one strong word speak for the rest. Here each word has to be
+answered for by itself: a product that is named, an opposite verb, a thing that the tool does not
+know each find no good match. Tokens come from the embedder, 8 bits a number; see
+`toolcrib.embed`. This is no arm: it looks at what the arms have found.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolcrib.embed import TextReading, Tokens
+
+STEPS = 127
+"""The largest number of a token: its cosines are counted in the square of it."""
+
+
+class Look(NamedTuple):
+    """How well a tool answers a query: in all, and its word that is answered worst.
+
+    `score` is from -1 to 1. `missing` is how much the worst answered word lacks of a full match,
+    by its share of the query's weight: 0 if every word is answered.
+    """
+
+    score: float
+    missing: float
+
+
+def late_interaction(query: TextReading, tools: Sequence[Tokens]) -> list[Look]:
+    """A look at each tool, in order. The query and every tool have at least one token."""
+    words = query.tokens.astype(np.float32)
+    shares = query.weights / max(float(query.weights.sum()), 1e-6)
+    return [
+        Look(float(best @ shares), float(((1 - best) * shares).max()))
+        for best in _best_matches(words, tools)
+    ]
+
+
+def _best_matches(
+    words: NDArray[np.float32], tools: Sequence[Tokens]
+) -> Iterator[NDArray[np.float32]]:
+    """For each tool the largest cosine of every word, all products in one."""
+    if not tools:
+        return
+    starts = np.cumsum([0, *(len(each) for each in tools)])[:-1]
+    dots = words @ np.concatenate(tools).astype(np.float32).T
+    yield from (np.maximum.reduceat(dots, starts, axis=1) / STEPS**2).T
