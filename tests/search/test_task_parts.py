@@ -53,6 +53,7 @@ def test_a_task_is_split_into_what_it_asks_for(asked: str, parts: list[str]):
         "read and write",
         "read and write the config file",
         "teach me how to read and write",
+        "find flights to Rome. Include the prices and return the cheapest",
         "search and replace in all files",
         "drag and drop the file",
         "terms and conditions of the order",

@@ -103,6 +103,7 @@ def test_an_everyday_word_without_a_sign_is_a_perhaps():
         "write a post about spotify",
         "spotify's logo",
         "latest spotify news",
+        "find an MCP server for spotify",
         "spotify股价多少",
         "spotify是什么",
     ],

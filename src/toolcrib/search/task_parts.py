@@ -45,6 +45,8 @@ _QUESTION_WORDS = frozenset("what who which when where how why is are does did a
 _LEADING = re.compile(
     r"^(?:(?:要是|如果|若|假如|万一|有).{1,8}?就|再|就|也|都|去|来|先|还|要(?!求)|记得|且)+"
 )
+_SAYS_HOW = frozenset("return include exclude use ensure limit keep".split())
+"""Verbs that say how the request before them is meant: find the flights and include the prices."""
 _PLACES = tuple("上里中")
 _MARKERS = tuple("把将给从在用跟向到按帮对为往让叫")
 _STATES = re.compile(r".{2,10}?(?:是(?!否|不是)|为(?!什么))")
@@ -111,6 +113,8 @@ def _begins_part(clause: Clause, before: str) -> bool:
 
 def _asks_in_english(clause: Clause) -> bool:
     said = words(_inner(clause.text))
+    if clause.boundary and said[:1] != [] and said[0] in _SAYS_HOW:
+        return False
     verb = our_verbs().verb_at(said, 0) if said else None
     if not verb or verb.hint or not verb.base:
         return clause.kind == "sentence" and said[:1] != [] and said[0] in _QUESTION_WORDS

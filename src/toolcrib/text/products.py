@@ -289,7 +289,8 @@ def _is_meant(text: str, span: _Span) -> bool:
     if not span.name.everyday:
         return True
     if not text[span.start].isascii():
-        return text[: span.start].rstrip().endswith(_CHINESE_PLACES)
+        before = text[max(span.start - FARTHEST, 0) : span.start]
+        return before.rstrip().endswith(_CHINESE_PLACES)
     previous, following = _word_before(text, span.start), _word_after(text, span.end)
     ends = following.lower() in {"", *_AFTER_PLACES} and following != previous  # no "to drive to"
     placed = previous.lower() in _PLACES and ends
