@@ -14,7 +14,8 @@ A program changes some of them: `typo` misspells, `product` names the server of 
 """
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +45,7 @@ PLACES = {
 }
 _ENGLISH = ("{}. Then {}", "{} and after that {}", "{}; {}", "First {}, next {}", "{} Also, {}")
 _CHINESE = ("{}，然后{}", "{}，再{}", "{}；另外{}", "先{}，之后{}")
+_BETWEEN = re.compile(r" (?=\S+::)")
 THEN = {"own": _ENGLISH, "function": _ENGLISH, "own_zh": _CHINESE, "function_zh": _CHINESE}
 
 
@@ -107,12 +109,17 @@ def queries(
     asked = [
         Query(SOURCES[kind], places[id], text)
         for ids, kind, text in written.requests
-        for id in ids.split(" ")
+        for id in _ids(ids, places)
         if id in places
     ]
     asked += [*more, *misspelt(asked, chance), *with_products(asked, servers, chance)]
     made = tasks(asked, chance, min(TASKS, len(asked) // 2))
     return [*asked, *made, *(Query(NONE, NO_TOOL, text) for text in written.none)]
+
+
+def _ids(cell: str, known: Container[str]) -> Sequence[str]:
+    """The ids in a cell: one, or several where a space stands before `server::`."""
+    return [cell] if cell in known else _BETWEEN.split(cell)  # an id may have spaces too
 
 
 def misspelt(asked: Iterable[Query], chance: random.Random) -> Iterator[Query]:
@@ -160,8 +167,9 @@ def tasks(asked: Iterable[Query], chance: random.Random, count: int) -> Iterator
     for query in asked:
         if query.source in by_source:
             by_source[query.source].append(query)
-    for _ in range(count // 2):
-        source = chance.choice(sorted(by_source))
+    enough = sorted(source for source, found in by_source.items() if len(found) > 1)
+    for _ in range(count // 2 if enough else 0):
+        source = chance.choice(enough)
         one, other = chance.sample(by_source[source], 2)
         whole = chance.choice(THEN[source]).format(one.text.rstrip(".。"), other.text)
         yield from (Query(TASK, each.tool, whole) for each in (one, other))

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from toolcrib.index import document_of
+from toolcrib.index import document_of, server_words
 from toolcrib.index.document import FIELDS, LONGEST_TEXT
 from toolcrib.model import AgentInfo, Capability, Json, SkillInfo, ToolInfo
 
@@ -81,10 +83,19 @@ def test_the_id_is_the_name_or_what_is_given():
     assert document_of(TOOL, id="other").id == "other"
 
 
-def test_the_text_to_embed_has_the_name_the_title_all_prose_and_the_parameters():
-    assert document_of(TOOL).text == (
+def test_the_text_to_embed_has_server_name_title_prose_and_parameters():
+    assert document_of(replace(TOOL, source_id="acme-disk-mcp")).text == (
+        "acme disk open cat\n"
         "readFile\nRead a file\nGives the text of a file.\n给出文件的内容\npath lines"
     )
+
+
+@pytest.mark.parametrize(
+    ("source_id", "expected"),
+    [("acme-jira-mcp", "acme jira"), ("mcpServerTest", ""), ("", ""), ("my jira Jira", "jira")],
+)
+def test_of_a_server_only_the_words_are_embedded_that_say_what_it_is_for(source_id, expected):
+    assert server_words(source_id) == expected
 
 
 def test_the_knowledge_of_a_skill_and_the_skills_of_an_agent_are_detail():

@@ -54,8 +54,12 @@ def test_a_tiny_model_is_made_by_one_command_and_runs(tmp_path):
     for network in (Network(load_weights(model)), load_network(model)):
         for row in rows:
             assert load_tokenizer(model).numbers(row["text"], most=127) == row["numbers"]
-            [vector] = network(np.array([[START, *row["numbers"]]]))
+            read = network(np.array([[START, *row["numbers"]]]))
+            [vector] = read.vectors
             np.testing.assert_allclose(vector[: len(row["vector"])], row["vector"], atol=2e-3)
+            token = read.tokens[0, -1, : len(row["token"])]
+            np.testing.assert_allclose(token, row["token"], atol=2e-3)
+            np.testing.assert_allclose(read.weights[0, 1:], row["weights"], atol=2e-3)
 
 
 def test_a_bundle_is_the_same_every_time(tmp_path):

@@ -39,6 +39,8 @@ def test_every_language_and_every_kind_of_query_is_in_it(gathered, tmp_path):
         "mcp_name",
         "mcp_zh",
         *requests.SOURCES.values(),
+        *requests.FUNCTION_SOURCES.values(),
+        "own_typo",
         requests.TASK,
         requests.NONE,
     }

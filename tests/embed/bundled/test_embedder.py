@@ -12,6 +12,7 @@ from toolcrib.embed.bundled import embedder as bundled
 from toolcrib.embed.bundled.embedder import BundledEmbedder, load_tokenizer, load_weights
 from toolcrib.embed.bundled.network import Network
 from toolcrib.embed.bundled.onnx import OnnxNetwork
+from toolcrib.embed.protocol import TOKEN_WIDTH
 
 MODEL = files("toolcrib.embed.bundled") / "model"
 REFERENCE = json.loads(Path(__file__).with_name("reference.json").read_text(encoding="utf-8"))
@@ -41,18 +42,33 @@ def test_vectors_are_those_of_the_reference(package, monkeypatch):
     np.testing.assert_allclose(rows[:, : len(expected[0])], expected, atol=2e-3)
 
 
+@pytest.mark.parametrize("package", ["onnxruntime", "no package of this name"])
+def test_tokens_and_their_weights_are_those_of_the_reference(package, monkeypatch):
+    monkeypatch.setattr("toolcrib.embed.bundled.onnx.PACKAGE", package)
+    network = bundled.load_network(MODEL)
+    for row in REFERENCE:
+        read = network(np.array([[bundled.START, *row["numbers"]]]))
+        np.testing.assert_allclose(read.tokens[0, -1, : len(row["token"])], row["token"], atol=2e-3)
+        np.testing.assert_allclose(read.weights[0, 1:], row["weights"], atol=2e-3)
+
+
 def test_without_onnxruntime_it_runs_on_numpy(monkeypatch):
     assert isinstance(bundled.load_network(MODEL), OnnxNetwork)
     monkeypatch.setattr("onnxruntime.__version__", "1.9.0")
     assert isinstance(bundled.load_network(MODEL), Network)
 
 
-def test_onnxruntime_gives_the_vectors_of_numpy():
+def test_onnxruntime_reads_as_numpy_does():
     weights = load_weights(MODEL)
     numbers = np.array([[1, 700, 800, 900, 1000], [1, 2500, 31, 0, 0]])
     expected = Network(weights)(numbers)
-    rows = OnnxNetwork((MODEL / "network.onnx").read_bytes(), weights)(numbers)
-    np.testing.assert_allclose(rows, expected, atol=1e-5)
+    read = OnnxNetwork((MODEL / "network.onnx").read_bytes(), weights)(numbers)
+    for row, count in enumerate((5, 3)):  # what stands in the places of padding means nothing
+        np.testing.assert_allclose(read.vectors[row], expected.vectors[row], atol=1e-5)
+        own, others = (each.tokens[row, :count] for each in (read, expected))
+        np.testing.assert_allclose(own, others, atol=1e-5)
+        own, others = (each.weights[row, :count] for each in (read, expected))
+        np.testing.assert_allclose(own, others, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +95,57 @@ def test_each_size_is_a_model_of_its_own():
 def test_what_says_nothing_is_a_row_of_zeros(embedder):
     rows = embedder.embed(["", "…!", "file"])
     assert np.linalg.norm(rows, axis=1).round(5).tolist() == [0, 0, 1]
+
+
+def test_of_a_text_the_words_that_say_something_have_tokens(embedder):
+    [reading] = embedder.read(["send the email to Anna"])
+    assert reading.tokens.dtype == np.int8
+    assert reading.tokens.shape == (3, TOKEN_WIDTH)
+    assert reading.weights.shape == (3,)
+    lengths = np.linalg.norm(reading.tokens.astype(np.float32), axis=1)
+    np.testing.assert_allclose(lengths, bundled.STEPS, rtol=0.02)
+
+
+def test_a_text_without_a_known_piece_has_no_tokens(embedder):
+    for reading in embedder.read(["", "…!", "the of 的", "\U0001f600"]):
+        assert reading.tokens.shape == (0, TOKEN_WIDTH)
+        assert reading.weights.shape == (0,)
+
+
+def test_no_more_tokens_than_are_kept(embedder):
+    [reading] = embedder.read(["file " * 500])
+    assert len(reading.tokens) == len(reading.weights) == bundled.MOST_TOKENS
+
+
+def test_traditional_characters_are_read_as_simplified_ones(embedder):
+    traditional, simplified = embedder.read(["刪除檔案", "删除档案"])
+    np.testing.assert_array_equal(traditional.tokens, simplified.tokens)
+
+
+@pytest.mark.parametrize(
+    "text", ["\ud83d read \ude00 a file", "\0" * 50 + "file", "x" * 1_000_000, "文" * 1_000_000]
+)
+def test_hostile_text_is_read_too(embedder, text):
+    [reading] = embedder.read([text])
+    assert np.isfinite(reading.vector).all()
+    assert len(reading.tokens) == len(reading.weights) <= bundled.MOST_TOKENS
+
+
+def test_a_reading_depends_on_its_text_alone(embedder):
+    texts = ["read a file", "", "send " + "a long message " * 30, "删除文件"]
+    for text, together in zip(texts, embedder.read(texts), strict=True):
+        [alone] = embedder.read([text])
+        np.testing.assert_allclose(together.vector, alone.vector, atol=1e-5)
+        np.testing.assert_allclose(together.tokens, alone.tokens, atol=1)
+        np.testing.assert_allclose(together.weights, alone.weights, atol=1e-5)
+
+
+def test_numpy_and_onnxruntime_give_the_same_tokens(embedder, monkeypatch):
+    monkeypatch.setattr("toolcrib.embed.bundled.onnx.PACKAGE", "no package of this name")
+    texts = [row["text"] for row in REFERENCE]
+    for one, other in zip(embedder.read(texts), BundledEmbedder().read(texts), strict=True):
+        np.testing.assert_allclose(one.tokens, other.tokens, atol=1)  # a step, where it is halfway
+        np.testing.assert_allclose(one.weights, other.weights, atol=1e-4)
 
 
 def test_the_model_is_read_once_and_when_it_is_needed(monkeypatch):

@@ -3,7 +3,7 @@ import pytest
 
 from toolcrib.embed.bundled.network import Network, gelu, matrix
 
-WIDTH, INNER = 24, 48
+WIDTH, INNER, TOKENS = 24, 48, 8
 
 
 def stored(seed: int = 3, layers: int = 2, pieces: int = 9, positions: int = 6):
@@ -25,6 +25,9 @@ def stored(seed: int = 3, layers: int = 2, pieces: int = 9, positions: int = 6):
         arrays[f"{name}.bias"] = np.zeros(WIDTH, np.float16)
 
     put("words.weight", (pieces, WIDTH))
+    put("tokens.weight", (TOKENS, WIDTH))
+    put("weigh.weight", (1, WIDTH))
+    arrays["weigh.bias"] = np.zeros(1, np.float16)
     put("positions.weight", (positions, WIDTH))
     norm("norm")
     for layer in range(layers):
@@ -43,13 +46,25 @@ def network() -> Network:
 
 def test_a_row_is_the_same_alone_and_beside_longer_ones(network):
     together = network(np.array([[1, 2, 3, 0, 0], [1, 4, 5, 6, 7]]))
-    np.testing.assert_allclose(together[0], network(np.array([[1, 2, 3]]))[0], atol=1e-6)
-    np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, rtol=1e-6)
+    alone = network(np.array([[1, 2, 3]]))
+    np.testing.assert_allclose(together.vectors[0], alone.vectors[0], atol=1e-6)
+    np.testing.assert_allclose(together.tokens[0, :3], alone.tokens[0], atol=1e-6)
+    np.testing.assert_allclose(together.weights[0, :3], alone.weights[0], atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(together.vectors, axis=1), 1, rtol=1e-6)
 
 
 def test_order_and_every_piece_count(network):
-    rows = network(np.array([[1, 2, 3], [1, 3, 2], [1, 2, 4]]))
+    rows = network(np.array([[1, 2, 3], [1, 3, 2], [1, 2, 4]])).vectors
     assert len(np.unique(rows.round(4), axis=0)) == 3
+
+
+def test_a_token_has_a_short_vector_and_a_weight_of_its_own(network):
+    read = network(np.array([[1, 2, 3], [1, 2, 4]]))
+    assert read.tokens.shape == (2, 3, TOKENS)
+    np.testing.assert_allclose(np.linalg.norm(read.tokens, axis=2), 1, rtol=1e-5)
+    assert ((read.weights > 0) & (read.weights < 1)).all()
+    assert not np.allclose(read.tokens[0, 1], read.tokens[1, 1], atol=1e-4)  # read in its context
+    assert len(np.unique(read.weights.round(4))) > 3
 
 
 def test_as_many_positions_as_are_stored(network):
@@ -68,4 +83,6 @@ def test_gelu_at_known_places():
 
 def test_rows_beyond_a_block_are_fed_too(network):
     many = np.tile(np.array([[1, 2, 3, 4, 5]]), (90, 1))
-    np.testing.assert_allclose(network(many)[-1], network(many[:1])[0], atol=1e-6)
+    whole, alone = network(many), network(many[:1])
+    np.testing.assert_allclose(whole.vectors[-1], alone.vectors[0], atol=1e-6)
+    np.testing.assert_allclose(whole.tokens[-1], alone.tokens[0], atol=1e-6)

@@ -49,6 +49,8 @@ class BundledEmbedder:
 
     def read(self, texts: Sequence[str]) -> list[TextReading]:
         """The vectors of the texts, and of their words."""
+        if not texts:
+            return []
         tokenizer, network = self._model
         numbers = [
             tokenizer.numbers(text[:MOST_CHARACTERS], most=MOST_PIECES)
