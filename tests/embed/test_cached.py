@@ -12,6 +12,7 @@ from toolcrib.embed import CachedEmbedder
 from toolcrib.embed.cached import BY_WORDS, QUERIES, RecentReadings, text_hash
 from toolcrib.embed.protocol import TOKEN_WIDTH, TextReading, unit_rows
 from toolcrib.errors import EmbedError
+from toolcrib.store import SqliteStore, VectorFile
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=5)
 
@@ -101,8 +102,22 @@ def test_a_model_that_changed_under_its_name_is_an_error():
 TEXTS = ["read a file", "", "send it", "word " * 64]
 
 
-def test_tokens_are_kept_beside_vectors_and_come_back_to_the_bit():
-    cache = DictCache()
+@pytest.fixture(params=["sqlite in memory", "sqlite in a file", "vector file", "no file"])
+def cache(request, tmp_path):
+    """Whatever keeps vectors; of a vector file also what it does where it cannot be written."""
+    if request.param.startswith("sqlite"):
+        place = tmp_path / "catalog.db" if request.param.endswith("file") else ":memory:"
+        opened = SqliteStore.open(place)
+    else:
+        folder = tmp_path / "cache"
+        if request.param == "no file":
+            folder.write_text("a file where the folder should be")
+        opened = VectorFile(folder / "vectors.db", say=lambda _said: None)
+    yield opened
+    opened.close()
+
+
+def test_tokens_are_kept_beside_vectors_and_come_back_to_the_bit(cache):
     CachedEmbedder(WordEmbedder(), cache, chunk=2).embed(TEXTS)
     again = WordEmbedder()
     tokens = CachedEmbedder(again, cache).tokens([*TEXTS, "never embedded"])
